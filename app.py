@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 import advisor.ui
-from advisor.ui.parts import theme, unforeseen
+from advisor.ui.parts import code_block, theme, unforeseen
 
 UI = Path(advisor.ui.__file__).parent
 
@@ -14,6 +14,7 @@ st.set_page_config(
     initial_sidebar_state=340,
 )  # fmt: skip
 theme.style()
+code_block.copying()
 page = st.navigation(
     [
         st.Page(UI / "pages" / "advise.py", title="Advise", icon=":material/speed:", default=True),
@@ -26,6 +27,8 @@ page = st.navigation(
                 url_path="reports"),
         st.Page(UI / "pages" / "accuracy.py", title="Accuracy", icon=":material/target:",
                 url_path="accuracy"),
+        st.Page(UI / "pages" / "method.py", title="Method", icon=":material/function:",
+                url_path="method"),
     ],
     position="top",
 )  # fmt: skip

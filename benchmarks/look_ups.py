@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 NAMES = {
     "model": (
-        "advisor.model.named", "named",
+        "advisor.model.by_name.named", "named",
         ("bartowski/Qwen2.5-VL-7B-Instruct-GGUF", "EXAONE-4.0-32B", "gemma4:e4b", "my-own-35B-A3B",
          "qwen3:30b-a3b-q4_K_M", "Hermes-4-70B", "internlm3 8b"),
     ),

@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,11 +14,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
-LONG = ("browser", "evidence", "ui", "advice", "reports", "runtimes")
-"""Folders whose tests come first, the longest at the front."""
+LONG = ("browser", "evidence", "ui", "advice", "reports", "runtimes", "test_package.py")
+"""Folders and files whose tests come first, the longest at the front."""
+TESTS = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave short files for the end, so that all workers of a run end at about the same time."""
-    places = {folder: place for place, folder in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(item.path.parent.name, len(LONG)))
+    places = {part: place for place, part in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.relative_to(TESTS).parts[0], len(LONG)))

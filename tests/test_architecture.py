@@ -58,8 +58,18 @@ def test_only_pages_draw_in_the_browser() -> None:
     "module", ["advisor", "advisor.cli.main", "advisor.evidence.published.predict"]
 )
 def test_an_answer_need_not_load_heavy_libraries(module: str) -> None:
-    code = f"import json, sys, {module}; print(json.dumps(sorted(sys.modules)))"
-    found = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    assert HEAVY.isdisjoint(loaded_by(module))
+
+
+def test_the_first_page_need_not_load_what_only_reports_need() -> None:
+    assert {"pandas", "matplotlib", "sqlalchemy", "jinja2"}.isdisjoint(
+        loaded_by("advisor.ui.advise.page, advisor.ui.sidebar.form")
     )
-    assert HEAVY.isdisjoint(json.loads(found.stdout))
+
+
+def loaded_by(modules: str) -> list[str]:
+    """Names of all modules that importing some of them loads."""
+    code = f"import json, sys, {modules}; print(json.dumps(sorted(sys.modules)))"
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return list(json.loads(run.stdout))

@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from driving import CHROMIUM, free_port, missing, page, wait_for
+from driving import browser, free_port, missing, page, wait_for
 from packaging.requirements import Requirement
 
 import advisor
@@ -131,7 +131,7 @@ def test_the_installed_command_answers(installed, tmp_path):
         (str(installed / "offload-advisor"), *command),
         cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert "llama.cpp   gpu-resident" in done.stdout
+    assert "llama.cpp  gpu-resident" in done.stdout
     assert done.stderr == ""
 
 
@@ -217,10 +217,8 @@ def test_the_installed_page_answers(installed, tmp_path):
 
 @pytest.mark.skipif(not EMPTY or bool(missing()), reason="`make package` opens it in a browser")
 def test_the_dashboard_opens(dashboard):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(CHROMIUM))
-        with page(browser, f"{dashboard}/?model=Llama-3.1-8B&gpu=RTX+3090&ram=64") as tab:
-            assert "tokens/s" in tab.inner_text("body")
-        browser.close()
+    with (
+        browser() as chromium,
+        page(chromium, f"{dashboard}/?model=Llama-3.1-8B&gpu=RTX+3090&ram=64") as tab,
+    ):
+        assert "tokens/s" in tab.inner_text("body")

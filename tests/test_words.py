@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "advisor"
+ROOT = Path(__file__).parent.parent
+PACKAGE, TESTS = ROOT / "advisor", ROOT / "tests"
 
 EMPTY_WORDS = ("one", "found", "asked", "said")
 """Words that name nothing: a row of a table is a `row`, an estimate an `estimate`."""
 
 
 @cache
-def trees() -> tuple[ast.Module, ...]:
-    paths = sorted(PACKAGE.rglob("*.py"))
+def trees(folder: Path) -> tuple[ast.Module, ...]:
+    paths = sorted(folder.rglob("*.py"))
     return tuple(ast.parse(path.read_text(encoding="utf-8")) for path in paths)
 
 
@@ -35,8 +36,9 @@ def identifiers(tree: ast.AST) -> Iterator[str]:
 
 
 @cache
-def counted() -> Counter[str]:
-    return Counter(name for tree in trees() for name in identifiers(tree) if name in EMPTY_WORDS)
+def counted(folder: Path) -> Counter[str]:
+    every = (name for tree in trees(folder) for name in identifiers(tree))
+    return Counter(name for name in every if name in EMPTY_WORDS)
 
 
 @pytest.mark.parametrize(
@@ -54,15 +56,19 @@ def test_a_name_counts_wherever_it_is_used(code, times):
     assert Counter(identifiers(ast.parse(code)))["one"] == times
 
 
+@pytest.mark.parametrize("folder", [PACKAGE, TESTS], ids=lambda folder: folder.name)
 @pytest.mark.parametrize("word", EMPTY_WORDS)
-def test_names_say_what_a_thing_is(word):
-    count = counted()[word]
+def test_names_say_what_a_thing_is(word, folder):
+    count = counted(folder)[word]
     assert not count, f"`{word}` is a name {count} times. Name the thing: gpu, row, layer."
 
 
 def test_a_class_name_means_one_class():
     names = Counter(
-        node.name for tree in trees() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+        node.name
+        for tree in trees(PACKAGE)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
     )
     several = sorted(name for name, classes in names.items() if classes > 1)
     assert not several, f"classes of one name: {', '.join(several)}"

@@ -1,13 +1,19 @@
 """Advice: conclusions from estimates, for a model, a machine, a request and what time is worth.
 
-advise          complete answer: estimates, options, cheaper changes, verdict
-compare         one estimate for each runtime and placement
-options/        options to keep, change, buy, rent or call, with their costs
-prices/         prices of GPUs, machines, parts, power and APIs, with their dates
-finder/         machines for a model, models for a machine; `fleet` times many machines at once
-arrivals/       many users of one server, simulated request by request
-diagnosis/      causes of a measured speed that differs from the prediction
-what_ifs        changes other than a bigger GPU; `upgrades` for bigger GPUs
-money           formulas of costs; `money_inputs`, `ownership` and `use` are their inputs
-concurrency, crossover, sweeps      curves over users, prompt length and layers
+advise.advise       complete answer: estimates, options, changes, upgrades, verdict
+compare.compare     one estimate for each runtime and placement
+speeds              speed of one machine, as options and costs use it
+route_use           runtimes that move bytes on a route, and their rate
+
+options/            options to keep, change, add, replace, rent or call, with their costs
+changes/            cheaper changes: another format, a smaller context, drafted tokens
+upgrades/           bigger GPUs for the same machine
+money/              formulas of costs and their inputs
+prices/             prices of GPUs, machines, parts, power and APIs, with their dates
+finder/             machines for a model, and models for a machine
+fleet/              many machines timed at once
+curves/             speeds over users, prompt length, layers and use
+arrivals/           many users of one server, simulated request by request
+diagnosis/          causes of a measured speed that differs from the prediction
+words/              sentences about an answer
 """

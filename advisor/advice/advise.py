@@ -14,14 +14,14 @@ from advisor.advice.options.candidates import machine_speed
 from advisor.advice.options.option import Option
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import options
-from advisor.advice.speeds import speed_of
+from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.upgrades.upgrades import Upgrade, upgrades
+from advisor.advice.words.title import title_of
 from advisor.advice.words.verdict import VerdictText, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.formatting import memory as memory_words
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
@@ -131,15 +131,12 @@ def advise(
         ownership=ownership or Ownership(form=form_of(owned or machine)),
         today=today or datetime.now(UTC).date(),
     )
-    other = owned is not None and owned != machine
+    other = question.ownership.nothing or (owned is not None and owned != machine)
     options_found = options(
-        question,
-        machine_speed(question) if other else speed_of(best) if best else None,
-        () if other else changes,
+        question, _speed_now(question, best, other=other), () if other else changes
     )
     return Advice(
-        title=f"{model.name}, {model.format}, on {machine.name}, "
-        f"{memory_words(float(machine.host.memory.value))} of RAM",
+        title=title_of(model, machine),
         summary=verdict(best, estimates, options_found, money, chosen, kept_apart=other),
         estimates=estimates,
         best=best,
@@ -148,6 +145,21 @@ def advise(
         question=question,
         chosen=chosen,
     )
+
+
+def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Speed | None:
+    """Speed of what is kept; None where it runs nothing, or there is nothing.
+
+    Args:
+        question: the present machine.
+        best: best placement on the machine described; None where nothing runs.
+        other: the present machine is another one.
+    """
+    if question.ownership.nothing:
+        return None
+    if other:
+        return machine_speed(question)
+    return speed_of(best) if best else None
 
 
 @lru_cache(maxsize=16)

@@ -13,6 +13,7 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes.format_support import with_experts
 
 
 def compare(
@@ -23,14 +24,14 @@ def compare(
     settings: Settings | None = None,
     runtimes: Iterable[Runtime] = RUNTIMES,
 ) -> tuple[Estimate, ...]:
-    """One estimate for each runtime and placement, refused pairs with their reason.
+    """Estimates for all runtimes and placements; impossible ones carry their reason.
 
     Args:
-        model: the model in the format asked for; each runtime takes the nearest that it runs.
-        machine: where.
-        work: the request.
-        settings: layers and page cache that the person fixed, for runtimes that take layers.
-        runtimes: which.
+        model: model in the requested format; each runtime loads the nearest one that it can.
+        machine: machine.
+        work: request.
+        settings: fixed layers and page cache, for runtimes that take layers.
+        runtimes: runtimes to compare.
     """
     return tuple(
         estimate
@@ -65,27 +66,27 @@ def _in_runtime(
 
 
 def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:
-    """The fixed settings that a runtime has options for."""
+    """Fixed settings, without those that a runtime has no options for."""
     if settings is None or runtime.takes_layers:
         return settings or Settings()
     return Settings(expert_parallel=settings.expert_parallel and runtime.divides_experts)
 
 
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:
-    """The model in the format that a runtime runs it in; untouched where that is its own.
+    """Model in the format that a runtime loads; unchanged where that is its own.
 
     Raises:
-        Refusal: a pair that cannot be.
+        Refusal: the runtime cannot run the model on the machine.
     """
     form = taken_format(stored, runtime, machine).format
     return stored if form == stored.format else catalog.in_format(stored.architecture, form)
 
 
 def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFormat:
-    """The format that a runtime takes: the maker's own where nobody chose and it runs it.
+    """Format that a runtime loads: the publisher's own, if no other was chosen and the runtime can.
 
     Raises:
-        Refusal: a pair that cannot be.
+        Refusal: the runtime cannot run the model on the machine.
     """
     if stored.native and stored.native != stored.format:
         with suppress(Refusal):
@@ -94,7 +95,8 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
                 return LoadedFormat(
                     format=own.format, reason=f"The maker's own weights, {own.format}."
                 )
-    return runtime.loaded_format(stored.format, machine)
+    loaded = runtime.loaded_format(stored.format, machine)
+    return with_experts(runtime.key, loaded, machine) if stored.has_experts else loaded
 
 
 def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
@@ -119,5 +121,5 @@ def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 def decode_tps(estimate: Estimate) -> float:
-    """Tokens per second of a single estimate; 0 where it was refused [tokens/s]."""
+    """Decode speed of a single estimate; 0 for an impossible one [tokens/s]."""
     return float(estimate.decode.value) if estimate.decode is not None else 0.0

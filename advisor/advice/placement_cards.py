@@ -16,7 +16,7 @@ TITLES = {
 def card_of(advice: Advice, strategy: PlacementStrategy) -> Estimate | None:
     """Estimate that represents a placement: the fastest that fits, else the first possible.
 
-    Of the runtime chosen, where one was.
+    If a runtime was chosen, only its estimates count.
     """
     possible = [estimate for estimate in advice.meant(strategy) if not estimate.refusal]
     fitting = usable(possible)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,10 @@ class ConstantRow:
     date: str = ""
     note: str | None = None
 
-    def fits(self, scope: "Scope", family: str) -> bool:
-        """Whether the row applies to a scope and a family."""
+    def fits(self, scope: "Scope") -> bool:
+        """Whether the row applies to a scope, for some family."""
         return (
             self.runtime in (None, scope.runtime)
-            and self.family in (None, family)
             and self.backend in (None, scope.backend)
             and self.build in (None, scope.build)
             and self.decode_class in (None, scope.decode_class)
@@ -132,6 +131,7 @@ class Constants:
         self._measured: Mapping[tuple[str, str], ConstantRow] = {}
         self._by_scope: dict[Scope, dict[tuple[str, str], ScopedConstant]] = {}
         self._known = self._by_scope.setdefault(self._scope, {})
+        self._rows_in: dict[tuple[Scope, str], list[ConstantRow]] = {}
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
         """Copy with some constants measured; no factor multiplies a measured row.
@@ -151,6 +151,11 @@ class Constants:
         bound._scope = scope
         bound._known = self._by_scope.setdefault(scope, {})
         return bound
+
+    @property
+    def rows(self) -> Mapping[str, tuple[ConstantRow, ...]]:
+        """All rows of the table by name of the constant, whatever the scope."""
+        return {constant: tuple(rows) for constant, rows in self._by_constant.items()}
 
     @property
     def scope(self) -> Scope:
@@ -188,8 +193,7 @@ class Constants:
             return self._search_classes(constant, family)
         if STACKED in family or STACKED in self._scope.backend:
             return self._search_each(constant, family)
-        rows = self._by_constant.get(constant, [])
-        fitting = [row for row in rows if row.fits(self._scope, family)]
+        fitting = [row for row in self._in_scope(constant) if row.family in (None, family)]
         whole = [row for row in fitting if row.unit != FACTOR]
         if not whole:
             raise DataError(f"data/generated/efficiency.csv has no {constant!r} for {family!r}.")
@@ -198,27 +202,26 @@ class Constants:
         factors = (first, *alike)
         return ScopedConstant(rows=factors, value=math.prod(row.value for row in factors))
 
+    def _in_scope(self, constant: str) -> list[ConstantRow]:
+        """Rows of a constant that apply to the scope, for some family."""
+        key = (self._scope, constant)
+        rows = self._rows_in.get(key)
+        if rows is None:
+            every = self._by_constant.get(constant, ())
+            rows = self._rows_in[key] = [row for row in every if row.fits(self._scope)]
+        return rows
+
     def _search_each(self, constant: str, family: str) -> ScopedConstant:
         """A constant of several GPUs, whose families or backends are joined by `STACKED`."""
-        families, backends = family.split(STACKED), self._scope.backend.split(STACKED)
-        count = max(len(families), len(backends))
-        pairs = list(
-            zip(
-                families * (count // len(families)),
-                backends * (count // len(backends)),
-                strict=True,
-            )
-        )
-        known = {
-            (part, backend): self.bound(replace(self._scope, backend=backend))._look_up(
-                constant, part
-            )
-            for part, backend in dict.fromkeys(pairs)
+        pairs, place = _distinct(family, self._scope.backend)
+        by_backend = {
+            backend: self.bound(replace(self._scope, backend=backend))
+            for backend in {backend for _, backend in pairs}
         }
-        each = [known[pair] for pair in pairs]
-        values = [float(scoped.value) for scoped in each]
-        same = len(set(values)) == 1
-        return ScopedConstant(rows=each[0].rows, value=values[0] if same else np.array(values))
+        each = [by_backend[backend]._look_up(constant, part) for part, backend in pairs]
+        values = np.array([float(scoped.value) for scoped in each])
+        same = bool(np.all(values == values[0]))
+        return ScopedConstant(rows=each[0].rows, value=float(values[0]) if same else values[place])
 
     def _search_classes(self, constant: str, family: str) -> ScopedConstant:
         """A constant of several classes of formats, joined by `STACKED`, along an axis of its own.
@@ -298,6 +301,26 @@ class PickedConstants(Constants):
         if value.ndim < 2:
             return value[self._gpus] if value.ndim else float(value)
         return value[self._classes, self._gpus if value.shape[-1] > 1 else 0]
+
+
+@lru_cache(maxsize=1024)
+def _distinct(
+    families: str, backends: str
+) -> tuple[tuple[tuple[str, str], ...], npt.NDArray[np.int_]]:
+    """Distinct pairs of family and backend of several GPUs, and the place of each GPU's pair.
+
+    Args:
+        families: families joined by `STACKED`, or one for all.
+        backends: backends likewise.
+    """
+    parts, interfaces = families.split(STACKED), backends.split(STACKED)
+    count = max(len(parts), len(interfaces))
+    pairs = list(
+        zip(parts * (count // len(parts)), interfaces * (count // len(interfaces)), strict=True)
+    )
+    distinct = tuple(dict.fromkeys(pairs))
+    number = {pair: at for at, pair in enumerate(distinct)}
+    return distinct, np.array([number[pair] for pair in pairs])
 
 
 def _factor(constant: str, value: float, source: str) -> ConstantRow:

@@ -195,11 +195,11 @@ MONEY = (
         help="how fast replies are read: faster output saves no time; large for batch jobs",
     ),
     Input(
-        name="api_usd_in", label="Your API, sent", unit="$", limits=(0, 10_000),
+        name="api_usd_in", label="Your API, sent", unit="$", limits=(0, 1000),
         help="price of your API for a million input tokens",
     ),
     Input(
-        name="api_usd_out", label="Your API, answered", unit="$", limits=(0, 10_000),
+        name="api_usd_out", label="Your API, answered", unit="$", limits=(0, 1000),
         help="price of your API for a million output tokens",
     ),
     Input(
@@ -220,6 +220,16 @@ MONEY = (
     ),
 )  # fmt: skip
 """Numbers of `MoneyInputs`."""
+
+OWN_PRICE = Input(
+    name="own_price", label="Own price", unit="US $", limits=(0.01, 1_000_000),
+    help="price of a GPU, a whole machine or a part that replaces the one on record",
+)  # fmt: skip
+OWN_RENT = Input(
+    name="own_rent", label="Own rent", unit="US $/h", limits=(0.001, 1000),
+    help="rent of a GPU by the hour that replaces the price on record",
+)  # fmt: skip
+"""Typed price of one item; `MoneyInputs` holds several of each."""
 
 CURRENCY = Input(
     name="usd_rate",

@@ -9,6 +9,8 @@ from typing import Any
 
 Command = Callable[[argparse.Namespace], int | None]
 """Function that runs a command and returns its exit code; None for 0."""
+INDENTED = 1000
+"""Most records of a list that is indented."""
 INSTALLED = "offload-advisor"
 """The console command that an installed package offers."""
 
@@ -34,5 +36,12 @@ def added(commands: Any, name: str, run: Command, text: str) -> argparse.Argumen
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:
-    """Print a record as JSON if `--json` was given, else its text."""
-    print(json.dumps(answer, indent=2, allow_nan=False) if args.json else text())
+    """Print a record as JSON if `--json` was given, else its text.
+
+    A long list has one record a line, which is several times quicker to write than an indented one.
+    """
+    if args.json and isinstance(answer, list) and len(answer) > INDENTED:
+        lines = ",\n".join(json.dumps(record, allow_nan=False) for record in answer)
+        print(f"[\n{lines}\n]")
+    else:
+        print(json.dumps(answer, indent=2, allow_nan=False) if args.json else text())

@@ -12,6 +12,7 @@ from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.money.ownership import Ownership, form_of
+from advisor.advice.options.candidates import cardless
 from advisor.advice.options.question import Question
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import described, money_options, options
@@ -51,6 +52,10 @@ def add(commands: Any) -> None:
         help="several contexts in place of --context, as 8k,32k,128k",
     )  # fmt: skip
     target.add_argument(
+        "--own", choices=(money_options.NOTHING,), type=str.lower,
+        help="there is no machine yet: cards come in a new desktop",
+    )  # fmt: skip
+    target.add_argument(
         "--scheduler", metavar="ADDRESS",
         help="address of a Dask scheduler to share the work (pip install 'offload-advisor[dask]')",
     )  # fmt: skip
@@ -64,13 +69,15 @@ def _find(args: argparse.Namespace) -> None:
     compute = on_cluster(args.scheduler) if args.scheduler else combinations
     runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
     resolved = resolve.find(args.model, args.quant)
+    nothing = money_options.owns_nothing(args)
+    machine = cardless() if nothing else described.machine_of(args)
     question = Question(
         model=resolved.model,
-        machine=described.machine_of(args),
+        machine=machine,
         work=described.work_of(args),
         runtimes=runtimes,
         money=money_options.money_of(args),
-        ownership=Ownership(form=form_of(described.machine_of(args))),
+        ownership=Ownership(form=form_of(machine), nothing=nothing),
         today=today(),
     )
     stated = {entry.name: getattr(args, entry.name) for entry in TARGET}
@@ -111,6 +118,7 @@ def hit_answer(hit: Hit, taken_as: str = "") -> Json:
         "offer": hit.offer,
         "price_date": hit.price_date or None,
         "price_stale": hit.stale,
+        "price_at_launch": hit.listed,
     }
 
 
@@ -122,7 +130,7 @@ def _quality(model: str) -> Json:
 
 
 def _models(args: argparse.Namespace) -> None:
-    for name in ("min_tps", "max_usd_per_month", "max_usd", "contexts", "scheduler"):
+    for name in ("min_tps", "max_usd_per_month", "max_usd", "contexts", "scheduler", "own"):
         if getattr(args, name):
             option = name.replace("_", "-")
             raise InputError(f"--{option} is for finding machines; say for what with --model NAME.")
@@ -170,7 +178,7 @@ def _machine_text(findings: Findings) -> str:
 def _machine_line(hit: Hit) -> str:
     cost = "no price on record"
     if hit.monthly is not None:
-        old = f", price of {hit.price_date}" if hit.stale else ""
+        old = f", {hit.aged}" if hit.aged else ""
         cost = f"{money(hit.monthly)} a month, {money(hit.upfront or 0.0)} at once{old}"
     return (
         f"{hit.title:<30} {hit.offer:<7} {context_size(hit.context):>5} "

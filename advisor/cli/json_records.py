@@ -14,9 +14,10 @@ from advisor.advice.compare import decode_tps
 from advisor.advice.diagnosis.causes.required_bandwidth import Needed
 from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation
 from advisor.advice.diagnosis.text import sentence
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.options.sureness import what_matters
-from advisor.advice.options.turning import in_question, what_changes
+from advisor.advice.options.turning import in_question, least_speed, what_changes
 from advisor.advice.words.context_limits import context_notes
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
@@ -128,7 +129,7 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         "runtime": advice.chosen.name if advice.chosen else None,
         "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
         **_sensitivity(advice),
-        "options": [option_answer(option) for option in advice.options],
+        "options": [option_answer(option, advice.question.money) for option in advice.options],
         "upgrades": [
             {
                 "gpu": upgrade.gpu,
@@ -176,8 +177,8 @@ def _sensitivity(advice: Advice) -> Json:
     }
 
 
-def option_answer(option: Option) -> Json:
-    """Record of one option of `advise`."""
+def option_answer(option: Option, money: MoneyInputs) -> Json:
+    """Record of one option of `advise` at a use."""
     speed, cost, price = option.speed, option.cost, option.price
     return {
         "kind": option.kind.value,
@@ -197,6 +198,7 @@ def option_answer(option: Option) -> Json:
         "hours_saved": option.hours_saved,
         "keeps_up": option.keeps_up,
         "pays": option.pays,
+        "pays_from_tps": least_speed(option, money),
         "gain_usd": option.gain,
         "worth_usd_per_hour": option.worth_from,
         "break_even_months": option.break_even_months,

@@ -7,7 +7,7 @@ Exit codes: 0 answered, 1 a condition of `report run` does not hold, 2 an input 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import advisor
 from advisor.advice.advise import Advice
@@ -19,6 +19,7 @@ from advisor.advice.options.option import Option
 from advisor.advice.options.table import split
 from advisor.advice.options.turning import in_question, what_changes
 from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.title import title_of
 from advisor.advice.words.verdict import aged
 from advisor.cli import (
     calibration,
@@ -49,6 +50,7 @@ from advisor.formatting import (
     show_money_in,
     tokens_per_second,
 )
+from advisor.machine.machine import Machine
 from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, beside, runtime
@@ -153,39 +155,49 @@ def _model_lines(answer: json_records.Json) -> list[str]:
 def estimate(args: argparse.Namespace) -> None:
     """Run `estimate --model NAME`."""
     resolved = resolve.find(args.model, args.quant)
-    work = described.work_of(args)
-    estimates = _compared(args, resolved.model, work)
+    work, here = described.work_of(args), described.machine_of(args)
+    estimates = _compared(args, resolved.model, here, work)
     if not args.json:
         for note in (*resolved.notes, *context_notes(resolved.model, work)):
             print(f"note: {note}", file=sys.stderr)
+    records = (json_records.estimate_answer(each, resolved.taken_as) for each in estimates)
+    title = title_of(resolved.model, here)
     show(
         args,
-        [json_records.estimate_answer(each, resolved.taken_as) for each in estimates],
-        lambda: "\n".join(map(estimate_line, estimates)),
+        [*records] if args.json else [],
+        lambda: "\n".join((title, "", *estimate_lines(estimates))),
     )
 
 
-def _compared(args: argparse.Namespace, model: Model, work: Workload) -> tuple[Estimate, ...]:
-    machine = described.machine_of(args)
+def _compared(
+    args: argparse.Namespace, model: Model, here: Machine, work: Workload
+) -> tuple[Estimate, ...]:
     return compare(
         model,
-        machine,
+        here,
         work,
         settings=described.settings_of(args),
-        runtimes=[runtime(args.runtime)] if args.runtime else (*RUNTIMES, *beside(machine)),
+        runtimes=[runtime(args.runtime)] if args.runtime else (*RUNTIMES, *beside(here)),
     )
 
 
-def estimate_line(result: Estimate) -> str:
-    """One estimate as a line of text."""
-    head = f"{result.runtime:<11} {result.strategy:<13} {result.model.format:<8}"
+def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Estimates as lines of text, in columns."""
+    runtime = max((len(each.runtime) for each in estimates), default=0)
+    form = max((len(each.model.format) for each in estimates), default=0)
+    for each in estimates:
+        head = f"{each.runtime:<{runtime}}  {each.strategy:<12}  {each.model.format:<{form}} "
+        yield f"{head} {_speed_words(each)}"
+
+
+def _speed_words(result: Estimate) -> str:
     if result.refusal or result.decode is None or result.first_token is None:
-        return f"{head} {result.refusal}"
+        return result.refusal
     if not bool(result.fits):
-        return f"{head} does not fit: {memory(float(result.missing))} short"
+        return f"does not fit: {memory(float(result.missing))} short"
     low, high = float(result.decode.low), float(result.decode.high)
     return (
-        f"{head} {tokens_per_second(float(result.decode.value)):>16} ({range_of(low, high)}), "
+        f"{tokens_per_second(float(result.decode.value)):>16} ({range_of(low, high)}), "
         f"first token {seconds(float(result.first_token.value))}, bound by {result.bottleneck}"
     )
 
@@ -221,7 +233,7 @@ def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
     changes = what_changes(option, advice.options[0], money) if option else ""
     words = f"{option.name}: {changes}" if option and changes else ""
     lines = [advice.title, "", *filter(None, (advice.verdict, words)), ""]
-    lines += [*map(estimate_line, advice.estimates), ""]
+    lines += [*estimate_lines(advice.estimates), ""]
     lines += [_option_line(option) for option in _printed_options(advice, args.also)]
     lines += [
         "",
@@ -256,11 +268,13 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
 def _option_line(option: Option) -> str:
     """One option as a line of text."""
     speed = tokens_per_second(option.speed.decode) if option.speed else "speed not known"
-    cost = "no price on record"
+    cost = option.price.note or "no price on record"
     if option.monthly is not None:
         once = f", {money(option.upfront)} at once" if option.upfront else ""
         cost = f"{money(option.monthly)} a month{once}{aged(option)}"
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
+    if option.loses_quality:
+        pays = option.price.note
     return f"{option.kind:<8} {option.name:<40} {speed:>18}  {cost}  {pays}".rstrip()
 
 
@@ -268,7 +282,8 @@ def diagnose_(args: argparse.Namespace) -> None:
     """Run `diagnose --model NAME --measured TPS`."""
     measured = described.measured_of(args)
     resolved = resolve.find(args.model, args.quant)
-    estimates = _compared(args, resolved.model, described.work_of(args))
+    here, work = described.machine_of(args), described.work_of(args)
+    estimates = _compared(args, resolved.model, here, work)
     answer = diagnose(_meant(args, estimates), measured, described.system_of(args))
     record = json_records.diagnosis_answer(answer, resolved.taken_as)
     show(args, record, lambda: diagnosis_text(answer))

@@ -22,8 +22,8 @@ from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 
-MOST_TYPED = 1e9
-"""No amount that is typed reaches this, in any currency."""
+NOTHING = "nothing"
+"""Word of `--own` for who has no machine."""
 
 
 def add_money(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,10 @@ def add_money(parser: argparse.ArgumentParser) -> None:
 def add_ownership(parser: argparse.ArgumentParser) -> None:
     """Add the options about owned hardware."""
     group = parser.add_argument_group("what you have")
-    group.add_argument("--own", metavar="GPU", help="GPUs that you own (those of the machine)")
+    group.add_argument(
+        "--own", metavar="GPU",
+        help=f"GPUs that you own (those of the machine), or {NOTHING}, without a machine either",
+    )  # fmt: skip
     options.add_inputs(group, OWNERSHIP, Ownership)
     group.add_argument(
         "--also", action="append", default=[], metavar="NAME",
@@ -70,7 +73,13 @@ def ownership_of(args: argparse.Namespace, machine: Machine) -> Ownership:
         InputError: an amount out of range, or a resale value of a rented machine.
     """
     form = Form(args.form) if args.form else form_of(machine)
-    return Ownership(form=form, **in_usd(options.given(args, OWNERSHIP), currency_of(args).usd))
+    amounts = in_usd(options.given(args, OWNERSHIP), currency_of(args).usd)
+    return Ownership(form=form, **amounts, nothing=owns_nothing(args))
+
+
+def owns_nothing(args: argparse.Namespace) -> bool:
+    """Whether `--own` says that there is no machine."""
+    return (args.own or "").strip().casefold() == NOTHING
 
 
 def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
@@ -79,7 +88,7 @@ def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
     Raises:
         UnknownName: a GPU that the catalogue does not hold.
     """
-    if args.own is None:
+    if args.own is None or owns_nothing(args):
         return machine
     own = from_spec.machine(MachineSpec(gpu=args.own))
     if own.unified:
@@ -114,7 +123,7 @@ def _name_and_usd(
         amount = float(usd)
     except ValueError:
         amount = math.nan
-    if name and 0 < amount < MOST_TYPED:
+    if name and 0 < amount < math.inf:
         return options.typed(read)(name), amount
     raise argparse.ArgumentTypeError(
         f"{text!r} is no {what}; write NAME=AMOUNT with an amount above 0, as {example!r}."

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.prices import odd_prices
 from advisor.advice.words.context_limits import context_notes
 from advisor.cli import described, money_options, options
 from advisor.cost_model.workload import Workload
@@ -87,7 +88,7 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
     return ComputedAdvice(
         model=resolved.model,
         taken_as=resolved.taken_as,
-        caveats=(*resolved.notes, *context_notes(resolved.model, work)),
+        caveats=(*resolved.notes, *context_notes(resolved.model, work), *odd_prices(money)),
         machine=machine,
         work=work,
         money=money,

@@ -1,6 +1,6 @@
 """Time of a serving engine's step on a GPU: vLLM, SGLang, TensorRT-LLM with CUDA graphs.
 
-    t_step = t_dense + t_experts + t_attention + t_elementwise + fixed costs
+    t_step = t_dense + t_experts + t_attention + t_state + t_elementwise + fixed costs
 
 A matrix product takes the time of reading its weights or of computing, with a smooth maximum:
 
@@ -57,6 +57,11 @@ class EngineKernels(Kernels):
         expert_rows: work of one token in each expert that the step uses, for counting partly empty
             tiles [FLOP].
         attention_layers: number of layers with a cache.
+        latent_layers: number of them that cache a latent (MLA), which takes further products.
+        indexed_layers: number of them that choose the tokens they attend to by an index.
+        products_per_layer: matrix products of a mean layer beside its experts, as a share of those
+            of one with attention and feed-forward.
+        state_flops: work of linear attention on its states [FLOP].
     """
 
     prompt: bool = False
@@ -69,6 +74,19 @@ class EngineKernels(Kernels):
     expert_activations: Array = 0.0
     expert_rows: Array = 0.0
     attention_layers: Array = 0.0
+    latent_layers: Array = 0.0
+    indexed_layers: Array = 0.0
+    products_per_layer: Array = 1.0
+    state_flops: Array = 0.0
+
+
+TILES = 64.0
+"""Largest tile of an expert's tokens [tokens]: Marlin takes the smallest of 8, 16, 32, 48 and 64
+that the mean number of tokens fills to less than 0.9 (fused_moe/experts/marlin_moe.py of vLLM
+0.33); Triton's and CUTLASS's tables of tiles end at 64 to 128."""
+WASTED = 0.25
+"""Part of a tile that stays empty on average where an expert has tokens for more than one: half of
+the last tile, with tiles of half the tokens."""
 
 
 def generation(gpu: Gpu) -> str:
@@ -103,10 +121,11 @@ def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
         dense_seconds(load, gpu, kernels, constants)
         + expert_seconds(load, gpu, kernels, constants)
         + attention_seconds(load, gpu, constants)
+        + state_seconds(gpu, kernels, constants)
         + between_seconds(gpu, kernels, constants)
     )
     return FlowTime(
-        moving=moving * release, layers=launch_seconds(load, kernels, constants) * release
+        moving=moving * release, layers=launch_seconds(load, gpu, kernels, constants) * release
     )
 
 
@@ -124,15 +143,27 @@ def dense_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Const
 def expert_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> Array:
     """Time of products with routed experts [s].
 
-    Each expert's tokens fill tiles of rows, of which an average number stays empty: F = F_tokens +
-    empty F_row. Tokens are sorted by expert and added up again, which moves the residual stream of
-    each.
+    Each expert's tokens fill tiles, part of which stays empty: F = F_tokens + empty F_row. Tokens
+    are sorted by expert and added up again, which moves the residual stream of each.
     """
     name = f"experts_{kernels.experts}"
-    empty = constants.value(f"{name}_empty_rows") * kernels.expert_rows
+    empty = empty_rows(load.per_expert, constants.value(f"{name}_tile")) * kernels.expert_rows
     products = product_seconds(load.experts, load.expert_flops + empty, gpu, name, constants)
     moved = constants.value("experts_moves") * kernels.expert_activations
     return products + moved / gpu.bandwidth.value
+
+
+def empty_rows(tokens: Array, tile: Array) -> Array:
+    """Rows of an expert's tiles that stay empty on average [tokens].
+
+    max( tile - m, WASTED min( m, TILES ) ): kernels take larger tiles for more tokens.
+
+    Args:
+        tokens: mean tokens m of an expert that the step uses [tokens].
+        tile: smallest tile [tokens].
+    """
+    filled = np.asarray(tokens, dtype=float)
+    return np.asarray(np.maximum(tile - filled, WASTED * np.minimum(filled, TILES)))
 
 
 def product_seconds(
@@ -170,22 +201,35 @@ def attention_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     return reading + load.attention_flops / work
 
 
+def state_seconds(gpu: Gpu, kernels: EngineKernels, constants: Constants) -> Array:
+    """Time of linear attention on its states; their bytes count with the cache [s]."""
+    share = constants.value("state_flop_share", generation(gpu))
+    return kernels.state_flops / (share * peak_flops(gpu, "f16"))
+
+
 def between_seconds(gpu: Gpu, kernels: EngineKernels, constants: Constants) -> Array:
     """Time of norms, activation functions and conversions, by the bytes they move [s]."""
     moves = constants.value(f"moves_{kernels.dense}")
     return moves * kernels.activations / gpu.bandwidth.value
 
 
-def launch_seconds(load: Load, kernels: EngineKernels, constants: Constants) -> Array:
+def launch_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> Array:
     """Time to start kernels, independent of their work [s].
 
-    layers tau + attention layers tau_a + expert layers tau_e + state layers tau_s + sequences tau_q
+    p layers tau + attention layers tau_a + latent layers tau_l + indexed layers tau_i
+        + expert layers tau_e + state layers tau_s + sequences tau_q
+
+    p is `products_per_layer`.
     """
+    family = generation(gpu)
     attention = "attention_prompt_layer" if kernels.prompt else "attention_layer"
+    indexer = "indexed_prompt_layer" if kernels.prompt else "indexed_layer"
     return (
-        load.layers * constants.value("dense_layer")
-        + kernels.attention_layers * constants.value(attention)
-        + load.expert_layers * constants.value("experts_layer")
-        + load.state_layers * constants.value("state_layer")
+        kernels.products_per_layer * load.layers * constants.value("dense_layer", family)
+        + kernels.attention_layers * constants.value(attention, family)
+        + kernels.latent_layers * constants.value("latent_layer", family)
+        + kernels.indexed_layers * constants.value(indexer, family)
+        + load.expert_layers * constants.value("experts_layer", family)
+        + load.state_layers * constants.value("state_layer", family)
         + kernels.sequences * constants.value("engine_sequence")
     )

@@ -1,11 +1,11 @@
 """Load of one pass over the layers: bytes read and FLOPs at each location of a placement."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.cost_model.placement import Location, Placement
+from advisor.cost_model.placement import Location, Placement, by_share
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Group
 from advisor.model.model import Model
@@ -53,6 +53,7 @@ class Load:
         layers: number of repeating layers computed there.
         expert_layers: number of layers with routed experts there.
         state_layers: number of layers with a state (linear attention, state space) there.
+        latent_layers: number of layers that cache a latent of keys and values there.
     """
 
     tokens: Array
@@ -68,25 +69,32 @@ class Load:
     state_layers: Array
     per_expert: Array = 0.0
     shared_with: Array = 0.0
+    latent_layers: Array = 0.0
 
     def __add__(self, other: "Load") -> "Load":
         """Sum of two loads of the same step on the same processor."""
-        return self._with(lambda name: getattr(self, name) + getattr(other, name))
+        further = vars(other)
+        return self._with(lambda name, own: own + further[name])
 
     def times(self, share: Array) -> "Load":
         """A share of this load, 0 to 1."""
-        return self._with(lambda name: getattr(self, name) * share)
+        return self._with(lambda _, own: own * share)
 
     @property
     def routed(self) -> "Load":
         """Part of this load that belongs to routed experts."""
         mine = {"weights": self.experts, "experts": self.experts}
         mine |= {"expert_flops": self.expert_flops, "expert_layers": self.expert_layers}
-        return self._with(lambda name: mine.get(name, 0.0))
+        return self._with(lambda name, _: mine.get(name, 0.0))
 
-    def _with(self, amount: Callable[[str], Array]) -> "Load":
-        names = (field.name for field in fields(self) if field.name not in OF_THE_STEP)
-        return replace(self, **{name: amount(name) for name in names})
+    def _with(self, amount: Callable[[str, Array], Array]) -> "Load":
+        """Load of the same step with other amounts, by their names and what they are here."""
+        return Load(
+            **{
+                name: own if name in OF_THE_STEP else amount(name, own)
+                for name, own in vars(self).items()
+            }
+        )
 
 
 def prompt_step(work: Workload) -> ForwardPass:
@@ -133,32 +141,34 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         location: memory whose parts are read.
         step: pass over the layers.
     """
-    shares = placement.weights.get(location, {})
+    shares = dict(placement.weights.get(location, {}))
     nothing = np.zeros(model.layers)
-    by_group = {
-        group: np.vecdot(share, model.bytes_per_layer[group]) * model.read_share(group, step.tokens)
-        for group, share in shares.items()
-    }
+    norms = shares.get(Group.NORMS, nothing)
+    routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
+    experts = np.vecdot(routed, model.bytes_per_layer[Group.ROUTED_EXPERTS])
+    experts = experts * model.read_share(Group.ROUTED_EXPERTS, step.tokens)
     head = placement.output.get(location, 0.0)
+    weights, flops = experts + head * model.output, head * model.output_flops
+    for share, groups in by_share(shares):
+        held, work = model.together(groups)
+        weights, flops = weights + np.vecdot(share, held), flops + share @ work
     cache = placement.kv.get(location, nothing)
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
-    work = {group: share @ model.flops[group] for group, share in shares.items()}
-    expert_work = work.pop(Group.ROUTED_EXPERTS, 0.0)
     attention = np.sum(cache * model.attention_flops * attended, axis=-1)
-    norms = shares.get(Group.NORMS, nothing)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         tokens=step.tokens,
         each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
-        weights=np.asarray(sum(by_group.values())) + head * model.output,
-        experts=by_group.get(Group.ROUTED_EXPERTS, 0.0),
+        weights=np.asarray(weights),
+        experts=experts,
         kv=np.sum(cache * kept, axis=-1) * step.sequences,
-        flops=(sum(work.values()) + head * model.output_flops) * step.tokens,
+        flops=flops * step.tokens,
         attention_flops=attention * step.tokens,
-        expert_flops=expert_work * step.tokens,
+        expert_flops=routed @ model.flops[Group.ROUTED_EXPERTS] * step.tokens,
         layers=np.sum(norms, axis=-1),
         state_layers=norms @ model.state_layers,
-        expert_layers=shares.get(Group.ROUTED_EXPERTS, nothing) @ model.expert_layers,
+        latent_layers=norms @ model.latent_layers,
+        expert_layers=routed @ model.expert_layers,
         per_expert=_per_expert(model, step),
         shared_with=step.shared_with,
     )

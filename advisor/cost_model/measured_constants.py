@@ -53,7 +53,7 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
         return constants
     rows = (
         *_reading(read, host, engine, model, constants),
-        *_computing(engine, model, constants),
+        *_computing(engine, model, constants, host.segment),
         *_ranges(constants, read),
     )
     return constants.with_measured(rows)
@@ -135,16 +135,21 @@ def _reading(
         yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))
 
 
-def _computing(engine: EngineSpeed, model: Model, constants: Constants) -> Iterator[ConstantRow]:
+def _computing(
+    engine: EngineSpeed, model: Model, constants: Constants, segment: str
+) -> Iterator[ConstantRow]:
     """Fixed costs of layers and experts, attention speed, and matrix speed."""
+    multiplying = _multiplying(engine, model, constants)
     for constant, figure, cores in (
         ("cpu_layer", engine.layer, engine.cores),
         ("cpu_expert_layer", engine.expert_layer, 1),
         ("core_attention_flops", attending(engine.attention, model), engine.cores),
-        ("core_flops", _multiplying(engine, model, constants), engine.cores),
+        ("core_flops", multiplying, engine.cores),
     ):
         if figure is not None:
             yield _row(constants.row(constant), figure, float(figure.value) / cores)
+    if multiplying is not None:
+        yield _row(constants.row("core_matrix_clock", segment), multiplying, 1.0)
 
 
 def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Quantity | None:
@@ -166,7 +171,7 @@ def _multiplying(engine: EngineSpeed, model: Model, constants: Constants) -> Qua
 
 
 def _ranges(constants: Constants, read: Quantity) -> Iterator[ConstantRow]:
-    """The narrower range of what the processor takes of a token's time."""
+    """Rows with the narrower range of the processor's part of a token's time."""
     timed = constants.row("spread_timed")
     timed = replace(timed, family=str(Route.IN_PLACE), date=timed.date or read.date)
     yield replace(timed, constant=IN_DECODE)

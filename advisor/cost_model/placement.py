@@ -207,11 +207,19 @@ class Placement:
         return any(np.any(part) for part in parts)
 
 
+def by_share(shares: Mapping[Group, Floats]) -> list[tuple[Floats, tuple[Group, ...]]]:
+    """Shares of layers with the groups that have each: most placements divide all groups alike."""
+    alike: dict[int, list[Group]] = {}
+    for group, share in shares.items():
+        alike.setdefault(id(share), []).append(group)
+    return [(shares[groups[0]], tuple(groups)) for groups in alike.values()]
+
+
 def weight_bytes(model: Model, placement: Placement, location: Location) -> Array:
     """Weights at a location; an output head tied to a token table there needs no copy [B]."""
     shares = placement.weights.get(location, {})
     total: Array = np.asarray(
-        sum(np.vecdot(share, model.bytes_per_layer[group]) for group, share in shares.items())
+        sum(np.vecdot(share, model.together(groups)[0]) for share, groups in by_share(shares))
     )
     head = placement.output.get(location, 0.0)
     total = total + head * model.output

@@ -1,4 +1,4 @@
-"""Seconds that a processor takes for what lies in its own memory.
+"""Time of a processor for the parts of a model in its own memory.
 
 Shares of the datasheet and fixed costs come from data/generated/efficiency.csv; numbers may be
 arrays.
@@ -34,11 +34,11 @@ class FlowTime:
 
 
 def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
-    """A GPU reads what lies in its memory [s].
+    """Time of a GPU for the parts in its memory [s].
 
-    t = max( W / (share S) , (F + F_e / share_e) / (share C) )
+    t = max( W / (share S) + further tokens , (F + F_e / share_e) / (share C) , products )
         + max( K / (share_kv S) , F_a / (share_a C) )
-        + further tokens + layers tau + expert layers tau_e + state layers tau_s
+        + layers tau + expert layers tau_e + state layers tau_s
 
     F and F_e are padded to whole tiles of tokens (`padded_flops`). Attention waits for the matrices
     before it, so the two add.
@@ -50,36 +50,59 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     compute = work / (constants.value("gpu_flop_share", family) * peak)
     attention = load.attention_flops / (constants.value("gpu_attention_share", family) * peak)
     return FlowTime(
-        moving=np.maximum(weights, compute)
-        + np.maximum(cache, attention)
-        + further_token_seconds(load, gpu, constants),
+        moving=np.maximum(
+            np.maximum(weights + further_token_seconds(load, gpu, constants), compute),
+            product_seconds(load, gpu, constants),
+        )
+        + np.maximum(cache, attention),
         layers=layer_seconds(load, gpu, constants),
     )
 
 
 MATRIX_TOKENS = 8
-"""Tokens up to which a GPU multiplies vector by vector and pads nothing (MMVQ_MAX_BATCH_SIZE of
-llama.cpp's ggml-cuda/mmvq.cuh)."""
+"""Largest number of tokens that a GPU multiplies vector by vector, without padding
+(MMVQ_MAX_BATCH_SIZE of llama.cpp's ggml-cuda/mmvq.cuh) [tokens]."""
+
+
+def product_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
+    """Time of a token's products on a GPU without dot products of 8-bit integers, else 0 [s].
+
+    t = (F + F_e) / (share P), P 32-bit peak, for up to `MATRIX_TOKENS` tokens
+
+    Each product then takes instructions of its own to unpack, multiply and add: a P100 multiplies
+    some 280 billion weights a second whatever their format, half of what it reads.
+    """
+    few = np.asarray(load.tokens, dtype=float) <= MATRIX_TOKENS
+    rate = constants.value("gpu_product_share", gpu.family) * first_peak(gpu, ("fp32",))
+    needed = few & (np.asarray(gpu.dot_products) == 0)
+    return np.asarray(np.where(needed, (load.flops + load.expert_flops) / rate, 0.0))
 
 
 def further_token_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Time of the tokens after the first, where a GPU multiplies vector by vector [s].
 
-    t = k (n - 1) F_1 / C for n <= 8 tokens in a step, each with work F_1
+    t = k (min(n, 8) - 1) F_1 / C for n tokens in a step, each with work F_1
 
-    Metal's kernels read the activations anew for every row of weights, so that each further token
-    takes k times its arithmetic and nothing hides it (llama.cpp pull request 29110). k is from
-    70.4 tokens/s for a token and 260.8 for eight of Qwen2.5-7B in Q8_0 on an M2 Ultra (pull request
-    10581): (30.7 - 14.2) ms / 7 = 2.35 ms, 4.5 times 14.1 GFLOP / 27.2 TFLOP/s.
+    Up to eight tokens each further one is multiplied by ordinary cores, not by matrix units, which
+    takes k times its work at their rate C of 32-bit floats: Metal's kernels read the activations
+    anew for every row of weights (llama.cpp pull request 29110), CUDA's and ROCm's unpack and
+    multiply integers (ggml-cuda/mmvq.cu). More tokens take no less than eight. k by backend:
+
+    - Metal: 70.4 tokens/s for a token and 260.8 for eight of Qwen2.5-7B in Q8_0 on an M2 Ultra
+      (pull request 10581): (30.7 - 14.2) ms / 7 = 2.35 ms, 4.5 times 14.1 GFLOP / 27.2 TFLOP/s.
+    - CUDA: 105.3 and 406.7 for Llama-7B in Q2_K on an RTX 3090 (pull request 5434): 1.45 ms, 3.9
+      times 13.2 GFLOP / 35.6 TFLOP/s; in 16 bits 58.3 and 423.6 of an 8B (14262 and 15131): 0.58.
+    - ROCm: 56.2 and 166.1 for Llama-7B in Q4_K_S on an RX 6800 (pull request 5351): 4.34 ms, 5.3
+      times 13.2 GFLOP / 16.2 TFLOP/s; in Q4_1 61.2 and 279.4: 2.2.
     """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
-    further = np.where(tokens <= MATRIX_TOKENS, tokens - 1.0, 0.0)
-    alone = load.flops / tokens / peak_16_bit(gpu)
+    further = np.minimum(tokens, MATRIX_TOKENS) - 1.0
+    alone = load.flops / tokens / first_peak(gpu, ("fp32", "fp16"))
     return np.asarray(constants.value("gpu_further_token") * further * alone)
 
 
 def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
-    """Work on weights with what tiles of tokens waste, experts counted at their own speed [FLOP].
+    """Work on weights with padding to tiles, with experts scaled to their own speed [FLOP].
 
     F (1 + tile / T) + F_e (1 + min(tile_e, M - T_e) / T_e) / share_e
 
@@ -107,16 +130,17 @@ def layer_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
         load.layers * constants.value("gpu_layer", gpu.family)
         + load.expert_layers * constants.value("gpu_expert_layer", gpu.family)
         + load.state_layers * constants.value("gpu_state_layer", gpu.family)
+        + load.latent_layers * constants.value("gpu_latent_layer", gpu.family)
     )
 
 
 MATRIX_TYPES = (("fp16", 1.0), ("fp32", 1.0), ("int8", 2.0))
-"""Number types that prompts are computed in, and how many of their operations stand for one in 16
-bits: quantized formats multiply in 8-bit integers, which take half the room."""
+"""Number types for prompts, with the number of operations that equal one in 16 bits: quantized
+formats multiply 8-bit integers, twice as many at a time."""
 
 
 def peak_16_bit(gpu: Gpu) -> Array:
-    """The fastest dense peak among `MATRIX_TYPES`, counted in operations of 16 bits [FLOP/s]."""
+    """Highest dense peak among `MATRIX_TYPES`, in 16-bit operations [FLOP/s]."""
     peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
     return np.asarray(np.maximum.reduce(np.broadcast_arrays(*peaks)))
 
@@ -134,11 +158,11 @@ def first_peak(gpu: Gpu, kinds: Iterable[str]) -> Array:
 
 
 def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool = True) -> FlowTime:
-    """The host's cores read what lies in RAM [s].
+    """Time of the host's cores for the parts in RAM [s].
 
     t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
         + layers cores tau
-    t_ram = W / S_ram,  t_cores = W / (cores c r) + F (1 - 1/T) / C
+    t_ram = W / S_ram,  t_cores = W / (cores c r) + F (1 - 1/T) / (c_m C)
 
     Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that.
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
@@ -153,6 +177,7 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     cores = host.cores * constants.value("core_clock", host.segment)
     unpacking = weights / (cores * constants.value("core_decode_rate", vectors(host)))
     flops: Array = cores * constants.value("core_flops", matrices(host))
+    flops = flops * constants.value("core_matrix_clock", host.segment)
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
     attention = cores * np.where(
         np.asarray(load.each) >= BATCH,
@@ -171,7 +196,8 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
 
 
 BATCH = 16
-"""Tokens of a sequence from which attention multiplies matrices; below, each reads for itself."""
+"""Tokens of a sequence from which attention multiplies matrices; below, each token reads the
+cache."""
 SATURATION = 2.5
 """How sharply speed stops growing with cores where RAM is the limit: published sweeps over threads
 reach 0.7 of either limit where both are equal (EPYC 7773X, DeepSeek-R1, 2 to 64 threads)."""
@@ -185,9 +211,9 @@ def further_flops(load: Load) -> Array:
 
 
 def slower(first: Array, second: Array) -> Array:
-    """Time of two limits that bend into each other: (a^p + b^p)^(1/p) [s].
+    """Smooth maximum of two times: (a^p + b^p)^(1/p) [s].
 
-    The longer where they are far apart, more where they are near.
+    The longer time if they differ much, more than both if they are close.
     """
     bent = np.asarray(first) ** SATURATION + np.asarray(second) ** SATURATION
     return np.asarray(bent ** (1.0 / SATURATION))
@@ -204,22 +230,31 @@ def cores_alone(reached: Array, ram: Array) -> Array:
 
 
 def matrices(host: Host) -> str:
-    """The widest arithmetic for whole matrices, as data/generated/efficiency.csv names it."""
-    return "amx" if {"amx_int8", "amx_bf16"} & host.instruction_sets else vectors(host)
+    """The widest arithmetic for whole matrices, as data/generated/efficiency.csv names it.
+
+    Dot products of 8-bit integers in 256 bits ("vnni") take one instruction in place of three.
+    """
+    if {"amx_int8", "amx_bf16"} & host.instruction_sets:
+        return "amx"
+    widest = vectors(host)
+    return "vnni" if widest == "avx2" and "avx_vnni" in host.instruction_sets else widest
 
 
 def vectors(host: Host) -> str:
-    """The widest arithmetic for one vector at a time, which AMX does not widen.
+    """Widest instruction set for products with a single vector, which AMX does not speed up.
 
-    Apple's cores stand apart from others with NEON: each has four units for it and reads several
-    times as much. Processors before AVX2 multiply integers in 128 bits.
+    Apple's cores are a class of their own: each has four NEON units and reads several times as much
+    as other cores with NEON. Processors before AVX2 multiply integers in 128 bits. AVX-512 without
+    dot products of integers is no wider for llama.cpp, which has its kernels for both together, and
+    NEON without them takes several instructions for one ("asimd", Cortex-A72 and older).
     """
     if host.name.startswith("Apple "):
         return "apple"
     for name, flags in (
-        ("avx512", {"avx512f", "avx512_vnni"}),
-        ("avx2", {"avx2"}),
-        ("neon", {"neon", "asimd", "dotprod", "asimddp", "i8mm", "sve"}),
+        ("avx512", {"avx512_vnni"}),
+        ("avx2", {"avx2", "avx512f"}),
+        ("neon", {"dotprod", "asimddp", "i8mm", "sve"}),
+        ("asimd", {"neon", "asimd"}),
         ("sse", {"sse4_2", "avx"}),
     ):
         if flags & host.instruction_sets:

@@ -92,7 +92,6 @@ class Runtime:
         mainstream: in common use; the result cards prefer such runtimes.
         setup: installation and start on a rented machine; None where unknown.
         default_context: context where none is set, by machine [tokens]; None for the model's own.
-        language: syntax of the command, for highlighting.
         notes: remarks shown beside the command, a sentence or two each.
     """
 
@@ -119,7 +118,6 @@ class Runtime:
     mainstream: bool = True
     setup: ServerSetup | None = None
     default_context: Callable[[Machine], int] | None = None
-    language: str = "bash"
     notes: tuple[str, ...] = ()
 
 

@@ -135,21 +135,37 @@ class Workload:
         return np.asarray((1.0 - accepted ** (drafted + 1.0)) / (1.0 - accepted))
 
     @property
-    def drafter_cache(self) -> Array:
-        """Cache of one user's context in a smaller model that drafts [B]."""
-        each = self.draft_model.cached if self.draft_model else 0.0
-        return np.asarray(each * np.asarray(self.context, dtype=float))
-
-    @property
-    def drafter_bytes(self) -> Array:
-        """Memory of a smaller model that drafts: weights, and the cache of all users [B]."""
-        held = self.draft_model.held if self.draft_model else 0.0
-        return np.asarray(held + self.drafter_cache * np.asarray(self.users, dtype=float))
-
-    @property
     def fresh(self) -> Array:
         """Prompt tokens that must be computed [tokens]."""
         return np.maximum(self.prompt - self.cached, 0)
+
+
+def drafter_weights(model: Model, work: Workload) -> Array:
+    """Weights of who drafts: a smaller model, or further layers of the model's own [B].
+
+    A head for multi-token prediction is a layer like the others, routed experts and all, and shares
+    the token table and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2); an EAGLE head
+    is taken to be one, too.
+    """
+    if work.draft_model is not None:
+        return work.draft_model.held
+    return np.asarray(DRAFTS.get(work.draft, 0.0) * model.layer_bytes[..., -1])
+
+
+def drafter_cache(model: Model, work: Workload) -> Array:
+    """Cache of one user's context in who drafts; a smaller model keeps 16 bits [B]."""
+    if work.draft_model is not None:
+        return np.asarray(work.draft_model.cached * np.asarray(work.context, dtype=float))
+    layers = DRAFTS.get(work.draft, 0.0)
+    return np.asarray(layers * np.max(model.kv_bytes(work.context, work.kv_type), axis=-1))
+
+
+def drafter_memory(model: Model, work: Workload) -> Array:
+    """Memory of who drafts: weights, and the cache of all users; 0 without drafting [B]."""
+    if not work.draft:
+        return 0.0
+    users = np.asarray(work.users, dtype=float)
+    return np.asarray(drafter_weights(model, work) + drafter_cache(model, work) * users)
 
 
 def drafting_note(work: Workload) -> str:

@@ -1,64 +1,83 @@
-"""Backends: llama.cpp's ways to a GPU, by the maker of the card."""
+"""Backends: interfaces through which llama.cpp uses a GPU (CUDA, ROCm, Vulkan ...), by vendor."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from advisor.catalog.constants import STACKED
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 
 CPU, UNKNOWN = "cpu", "unknown"
-"""Without the GPU, and a backend that nobody knows: the range is wider then."""
+"""Backend without a GPU, and an unknown backend, which widens ranges."""
 OF_VENDOR = {
     "NVIDIA": ("cuda", "vulkan"),
     "AMD": ("rocm", "vulkan"),
     "Intel": ("sycl", "vulkan"),
     "Apple": ("metal",),
+    "Intel Gaudi": (),
 }
-"""Backends of each maker's cards, the one that their own software brings first."""
+"""Backends of each vendor's cards, the vendor's own first; none for cards that llama.cpp does not
+support (its ggml/src has no backend for Gaudi)."""
 NAMES = ("cuda", "rocm", "sycl", "metal", "vulkan", CPU, UNKNOWN)
 LABELS = {"cuda": "CUDA", "rocm": "ROCm", "sycl": "SYCL", "metal": "Metal", "vulkan": "Vulkan"}
-"""As people write them; with a number behind, the device of llama.cpp (GGML_CUDA_NAME,
-GGML_SYCL_NAME and GGML_VK_NAME of its ggml/include)."""
+"""Names of backends in words; with a number appended, llama.cpp's name of a device (GGML_CUDA_NAME,
+GGML_SYCL_NAME and GGML_VK_NAME in its ggml/include)."""
 
 
 def usual(vendor: str) -> str:
-    """The backend of a maker's cards where nobody states another."""
-    return OF_VENDOR.get(vendor, ("vulkan",))[0]
+    """Default backend of a vendor's cards."""
+    return (OF_VENDOR.get(vendor, ("vulkan",)) or (UNKNOWN,))[0]
+
+
+def drives(machine: Machine) -> bool:
+    """Whether llama.cpp has a backend for each GPU of a machine."""
+    return all(_drives(gpu.vendor) for gpu in machine.gpus)
+
+
+@lru_cache(maxsize=256)
+def _drives(vendors: str) -> bool:
+    """Whether llama.cpp has a backend for each of several vendors' cards, joined by `STACKED`."""
+    return all(OF_VENDOR.get(vendor, ("vulkan",)) for vendor in vendors.split(STACKED))
 
 
 def reaches(backend: str, vendor: str) -> bool:
-    """A backend drives a maker's cards."""
+    """Whether a backend drives a vendor's cards."""
     return backend == UNKNOWN or backend in OF_VENDOR.get(vendor, ("vulkan",))
 
 
 def of_machine(machine: Machine) -> str:
-    """The backend of a machine's first GPU; "cpu" where there is none.
+    """Backend of a machine's first GPU; "cpu" without a GPU.
 
-    The one that was stated, where it drives the card: another card may have taken its place.
+    A stated backend counts only if it drives the card, which may be another than it was stated for.
     """
     if not machine.gpus:
         return CPU
-    vendors = machine.gpus[0].vendor.split(STACKED)
-    stated = machine.backend
+    return _of_vendors(machine.gpus[0].vendor, machine.backend)
+
+
+@lru_cache(maxsize=256)
+def _of_vendors(vendors: str, stated: str) -> str:
+    """Backends of several vendors' cards, joined by `STACKED`."""
     return STACKED.join(
-        stated if stated and reaches(stated, vendor) else usual(vendor) for vendor in vendors
+        stated if stated and reaches(stated, vendor) else usual(vendor)
+        for vendor in vendors.split(STACKED)
     )
 
 
 def only_of(machine: Machine, vendor: str) -> bool:
-    """All GPUs of a machine, or of each of several stacked ones, are of one maker; there is one."""
+    """Whether a machine, or each of several stacked ones, has GPUs, all of one vendor."""
     return {name for gpu in machine.gpus for name in gpu.vendor.split(STACKED)} == {vendor}
 
 
 def check(backend: str, vendors: Iterable[str] = ()) -> None:
-    """Refuse a backend that does not exist, or does not drive a card.
+    """Check that a backend exists and drives the machine's cards.
 
     Args:
-        backend: as typed, in lower case.
-        vendors: makers of the machine's cards.
+        backend: backend as typed, in lower case.
+        vendors: vendors of the machine's cards.
 
     Raises:
-        InputError: it says which there are.
+        InputError: an unknown backend, or one that does not drive a card; lists the allowed ones.
     """
     if backend not in NAMES:
         raise InputError(f"Backend (--backend) is {backend[:40]!r}; allowed is {', '.join(NAMES)}.")

@@ -29,20 +29,20 @@ def gpu_rows() -> Mapping[str, GpuRow]:
 
 @cache
 def driver_memory() -> Mapping[str, DriverMemoryRow]:
-    """Memory that drivers leave of a card, by GPU, or by family where no GPU is named."""
+    """Memory that drivers leave to programs, by GPU, or by family for GPUs without a row."""
     rows = read(DATA / "hardware/driver_memory.csv", DriverMemoryRow)
     return {row.gpu or row.family: row for row in rows}
 
 
 @cache
 def gpu_links() -> Mapping[str, GpuLinkRow]:
-    """Links that GPUs have to others of their kind, by GPU."""
+    """Links between GPUs of the same kind, by GPU."""
     return {row.gpu: row for row in read(DATA / "hardware/gpu_links.csv", GpuLinkRow)}
 
 
 @cache
 def gpu_bridges() -> Mapping[str, GpuLinkRow]:
-    """Rate of a bridge between two equal cards, by name of the GPU."""
+    """Rate of the bridge between two cards of the same kind, by GPU [GB/s]."""
     return {row.gpu: row for row in read(DATA / "hardware/gpu_bridges.csv", GpuLinkRow)}
 
 
@@ -60,7 +60,7 @@ def disk_rows() -> Mapping[str, DiskRow]:
 
 @cache
 def cpu_models() -> tuple[CpuModelRow, ...]:
-    """Cores of processors that have no row of their own."""
+    """Cores of processors without a row in data/hardware/hosts.csv."""
     return read(DATA / "hardware/cpu_models.csv", CpuModelRow)
 
 
@@ -96,14 +96,14 @@ def machine_names() -> MachineNames:
 
 @lru_cache(maxsize=4096)
 def gpu_named(name: str, memory: float | None = None) -> GpuName:
-    """GPU that a name means: its row, its number, and assumptions.
+    """GPU of a name: its row, number of cards, and assumptions.
 
     Args:
-        name: as people, drivers and shops write it.
-        memory: its size as the driver shows it, to tell cards apart that it calls alike [B].
+        name: name as people, drivers and shops write it.
+        memory: memory as the driver shows it, to distinguish cards of the same name [B].
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: no such GPU; lists similar names.
     """
     row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
     if row is not None and memory is None:
@@ -112,20 +112,20 @@ def gpu_named(name: str, memory: float | None = None) -> GpuName:
 
 
 def find_gpu(name: str, memory: float | None = None) -> GpuRow:
-    """The catalogue's row of a GPU, as `gpu_named` reads it."""
+    """Catalogue row of a GPU, by any name that `gpu_named` reads."""
     return gpu_named(name, memory).row
 
 
 WITH_GRAPHICS = ("unified", "laptop")
-"""Segments whose chips bring a GPU that counts."""
+"""Segments of processors whose own graphics are used as a GPU."""
 
 
 @lru_cache(maxsize=4096)
 def cpu_named(name: str) -> CpuName:
-    """Processor that a name means: its row, its graphics, and assumptions.
+    """Processor of a name: its row, its graphics, and assumptions.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: no such processor; lists similar names.
     """
     row = spelled("CPU", host_rows()).get(name.strip().casefold())
     if row is not None and row.segment not in WITH_GRAPHICS:
@@ -135,10 +135,10 @@ def cpu_named(name: str) -> CpuName:
 
 @lru_cache(maxsize=4096)
 def find_host(name: str) -> HostRow:
-    """The catalogue's row of a CPU or platform, or one made from its generation.
+    """Catalogue row of a CPU or platform, or one derived from its generation.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: no such processor; lists similar names.
     """
     row = spelled("CPU", host_rows()).get(name.strip().casefold())
     return row if row is not None else cpu_named(name).row
@@ -146,18 +146,18 @@ def find_host(name: str) -> HostRow:
 
 @lru_cache(maxsize=4096)
 def machine_named(name: str) -> MachineName:
-    """Machine that a name means: a preset, or the parts that it names.
+    """Machine of a name: a preset, or the parts in the name.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: neither; lists similar names.
     """
     return machine_names().match(name)
 
 
 def find_disk(name: str) -> DiskRow:
-    """The catalogue's row of a drive.
+    """Catalogue row of a drive.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: no such drive; lists similar names.
     """
     return find("drive", name, disk_rows(), "`data/hardware/disks.csv` lists those it knows.")

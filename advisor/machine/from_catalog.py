@@ -20,21 +20,21 @@ from advisor.machine.rows import GpuLinkRow, GpuRow, HostRow
 from advisor.units import GB, GIB, MIB, TERA
 
 MOST_SUSTAINED = 0.93
-"""Largest share of theory that published RAM probes reach: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
+"""Largest published share of the theoretical RAM bandwidth: 95 of 102 GB/s, DDR5-6400 (AIDA64)."""
 
 
 @cache
 def gpu(name: str) -> Gpu:
-    """A GPU of the catalogue.
+    """GPU of the catalogue, by name.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: no such GPU; lists similar names.
     """
     return gpu_of(find_gpu(name))
 
 
 def gpu_of(row: GpuRow) -> Gpu:
-    """The GPU that a row of the catalogue describes."""
+    """GPU of a catalogue row."""
 
     def sheet(value: float) -> Quantity:
         return Quantity(
@@ -61,20 +61,28 @@ def gpu_of(row: GpuRow) -> Gpu:
         unified=row.unified,
         peer=_peer(gpu_links().get(row.name)),
         peer_access=not GEFORCE.match(row.name),
+        dot_products=float(row.int8_tops is not None or row.vendor not in NEED_DOT_PRODUCTS),
     )
 
 
+NEED_DOT_PRODUCTS = ("NVIDIA", "AMD")
+"""Vendors on whose cards llama.cpp multiplies quantized weights by dot products of 8-bit integers.
+Cards without a peak in 8 bits in the catalogue have no such instruction: compute capability below
+6.1 (GGML_CUDA_CC_DP4A of ggml-cuda/common.cuh), RDNA 1 and before (`ggml_cuda_dp4a` there)."""
+
+
 GEFORCE = re.compile(r"RTX [2-5]0[5-9]0D?\b")
-"""GeForce cards from Turing on, whose driver lets none read the memory of another over PCIe
+"""GeForce cards from Turing on, whose driver allows no access to another card's memory over PCIe
 (p2pBandwidthLatencyTest: RTX 2080 Ti in https://github.com/NVIDIA/nccl-tests/issues/117, RTX 3090
 in https://github.com/NVIDIA/nccl/issues/1127; the RTX 4090 and 5090 only with a changed driver,
 https://github.com/tinygrad/open-gpu-kernel-modules/issues/29)."""
 
 
 def usable_memory(row: GpuRow) -> Quantity:
-    """What programs can fill: of a card what its driver leaves, of shared memory its part [B].
+    """Memory available to programs: what a card's driver leaves, or the GPU's part of shared memory
+    [B].
 
-    A typed size counts as it stands; a screen's share is not taken off.
+    A typed size is used unchanged; memory used by a screen is not subtracted.
     """
     sold = row.memory_gib * GIB
     left = driver_memory().get(row.name)
@@ -104,10 +112,10 @@ def usable_memory(row: GpuRow) -> Quantity:
 
 
 def bridged(gpu: Gpu) -> Gpu:
-    """A card with a bridge to its twin.
+    """Card with a bridge to a second card of the same kind.
 
     Raises:
-        InputError: a card that takes none, or whose bridge is not known.
+        InputError: a card without a known bridge.
     """
     row = gpu_bridges().get(gpu.name)
     if row is None:
@@ -137,7 +145,7 @@ def _link(row: GpuRow) -> Link:
 
 
 def pcie(generation: int, lanes: int) -> Link:
-    """A PCI Express link, by what copies over 16 lanes of its generation reach."""
+    """PCI Express link, in proportion to measured copies over 16 lanes of its generation."""
     row = fitted_constants().row("pcie_x16", f"PCIe {generation}")
     return _link_from(
         f"PCIe {generation} x{lanes}",
@@ -151,7 +159,7 @@ def pcie(generation: int, lanes: int) -> Link:
 
 
 def direct_link(name: str, peak: float) -> Link:
-    """A link of a given peak that is not PCI Express [B/s]."""
+    """Link other than PCI Express, with a given peak [B/s]."""
     row = fitted_constants().row("direct_link_share")
     return _link_from(
         name,
@@ -160,12 +168,12 @@ def direct_link(name: str, peak: float) -> Link:
 
 
 def given_link(pinned: Quantity) -> Link:
-    """A link whose pinned rate was measured or given."""
+    """Link with a measured or given rate from pinned memory."""
     return _link_from("link as given", pinned)
 
 
 def shared_memory(bandwidth: float) -> Link:
-    """No link at all: GPU and host read the same memory [B/s]."""
+    """Link of a GPU that shares the host's memory, at the memory's rate [B/s]."""
     figure = Quantity(
         value=bandwidth, kind=Provenance.DERIVED, source="unified memory: nothing crosses"
     )
@@ -191,16 +199,16 @@ def _link_from(name: str, pinned: Quantity) -> Link:
 
 
 def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
-    """A CPU or platform of the catalogue with so much memory.
+    """Processor or platform of the catalogue, by name, with its main memory.
 
     Args:
-        name: as people call it.
+        name: name as people write it.
         memory: main memory [B].
-        bandwidth: sustained read rate where it is known better than by its datasheet [B/s].
+        bandwidth: sustained read rate; None for the datasheet's peak times a typical share [B/s].
 
     Raises:
-        UnknownName: with close names.
-        InputError: a platform whose memory channels are not published, and no bandwidth given.
+        UnknownName: no such processor; lists similar names.
+        InputError: no bandwidth given, for a platform without published memory channels.
     """
     row = find_host(name)
     if bandwidth is None:
@@ -220,33 +228,44 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
 
 
 EFFICIENCY_CORES_WAIT = ("Intel", "Apple")
-"""Makers on whose mixed processors llama.cpp uses the performance cores alone (common/common.cpp,
+"""Vendors of processors on which llama.cpp uses only the performance cores (common/common.cpp,
 common_cpu_get_num_math and common_cpu_get_num_physical_cores)."""
 
 
 def usual_threads(row: HostRow) -> int:
-    """Cores that llama.cpp uses unless told otherwise; others would make each barrier wait."""
+    """Number of cores that llama.cpp uses by default; slower cores would delay each barrier."""
     if row.vendor in EFFICIENCY_CORES_WAIT:
         return row.performance_cores or row.cores
     return row.cores
 
 
 def ram_segment(name: str) -> str:
-    """What a host's share of RAM's peak goes by: its segment; Apple's clusters stand apart, since
-    they draw a part of what the chip's GPU can.
+    """Segment of a host, which decides its share of the RAM's peak.
+
+    Apple's chips are a segment of their own, as their cores reach only a part of the bandwidth that
+    the GPU reaches, and so are chips for thin laptops, which sustain a lower clock at 15 to 28 W.
 
     Args:
-        name: of the host; one that the catalogue does not hold is a desktop.
+        name: name of the host; a host outside the catalogue counts as a desktop.
     """
     try:
         row = find_host(name)
     except UnknownName:
         return "desktop"
-    return row.vendor if row.vendor == "Apple" else row.segment
+    if row.vendor == "Apple":
+        return row.vendor
+    thin = row.segment in ("laptop", "desktop") and THIN.search(row.name.casefold())
+    return THIN_LAPTOP if thin else row.segment
+
+
+THIN_LAPTOP = "thin laptop"
+THIN = re.compile(r"\b(?:i[3579]|ultra [3579]|ryzen)\b.*\d{2,5}(?:u|y|v|g[147])$")
+"""Names of chips of 9 to 28 W: Core and Ryzen with U, Core with Y, G1 to G7 or V behind the number
+(https://www.intel.com/content/www/us/en/processors/processor-numbers.html)."""
 
 
 def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
-    """Sustained RAM bandwidth of all cores, from the datasheet's peak [B/s]."""
+    """Sustained read rate of the RAM by all cores, from the datasheet's peak [B/s]."""
     row = fitted_constants().row("ram_sustained_share", segment)
     share = min(fitted_constants().value("ram_sustained_share", segment), MOST_SUSTAINED)
     return Quantity(
@@ -258,10 +277,10 @@ def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
 
 
 def disk(name: str) -> Disk:
-    """A drive of the catalogue.
+    """Drive of the catalogue, by name.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: no such drive; lists similar names.
     """
     row = find_disk(name)
     return Disk(

@@ -1,4 +1,4 @@
-"""A machine from its name, with what a person typed over."""
+"""Machine from its name, with typed values on top."""
 
 from dataclasses import fields, replace
 
@@ -9,25 +9,28 @@ from advisor.machine.spec import MachineSpec
 
 
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
-    """A preset, or a machine of the parts that its name has; its notes say what was assumed.
+    """Machine of a name: a preset, or the parts in the name; its notes state assumptions.
 
     Args:
-        name: as people call it.
-        overrides: what was typed over.
+        name: name as people write it.
+        overrides: typed values, which replace those of the name.
 
     Raises:
         UnknownName: neither a preset nor parts of the catalogue.
     """
     named = machine_named(name)
-    spec = overridden(named.spec, overrides or MachineSpec())
+    typed = overrides or MachineSpec()
+    spec = overridden(named.spec, typed)
     machine = from_spec.machine(spec)
     taken = f"{name.strip()!r} is taken as {named.name}."
     told = () if named.name.casefold() == name.strip().casefold() else (taken,)
-    return replace(machine, notes=tuple(dict.fromkeys((*told, *named.notes, *machine.notes))))
+    replaced = {named.memory_note} if typed.ram_gb is not None else set()
+    assumed = (note for note in named.notes if note not in replaced)
+    return replace(machine, notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))))
 
 
 def overridden(spec: MachineSpec, typed: MachineSpec) -> MachineSpec:
-    """A machine with what was typed over it; another GPU replaces its number too."""
+    """Specification with typed values on top; a typed GPU also replaces the number of GPUs."""
     plain = MachineSpec()
     values = {
         field.name: getattr(typed, field.name)

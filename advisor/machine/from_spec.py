@@ -1,7 +1,7 @@
-"""A machine from catalogue names and typed figures.
+"""Machine from a specification: catalogue names and typed values.
 
-What nobody stated is filled with a typical part and marked assumed, so that every figure of an
-answer can be traced and typed over.
+Open fields become typical parts that are marked as assumed, so that every value of an answer can be
+traced and typed over.
 """
 
 import re
@@ -23,19 +23,19 @@ from advisor.units import GB, GIB, Array
 
 ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
-"""What stands between cards of different kinds."""
+"""Separators between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB = 64.0
 TEN_GIGABIT = 0.94 * 1.25 * GB
-"""What 10 Gbit Ethernet carries of 1500-byte frames [B/s]."""
+"""Payload rate of 10 Gbit Ethernet with frames of 1500 bytes [B/s]."""
 
 
 def machine(inputs: MachineSpec) -> Machine:
-    """The machine that was described, what was left open filled with typical parts.
+    """Machine of a specification, with typical parts for open fields.
 
     Raises:
-        UnknownName: a GPU, CPU or drive that the catalogue does not hold.
+        UnknownName: an unknown GPU, processor or drive.
     """
     inputs = _with_own_graphics(inputs)
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
@@ -47,7 +47,7 @@ def machine(inputs: MachineSpec) -> Machine:
         gpus=gpus * inputs.machines,
         host=host,
         disk=drive(inputs),
-        notes=_assumptions(inputs),
+        notes=(*_assumptions(inputs), *_usual_backend(gpus, inputs)),
         nodes=inputs.machines,
         network=_network(inputs),
         backend=inputs.backend or "",
@@ -55,10 +55,10 @@ def machine(inputs: MachineSpec) -> Machine:
 
 
 def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
-    """The GPUs that the stated backend drives: none where the processor is to compute alone.
+    """GPUs for the stated backend: all that it drives, or none for the backend "cpu".
 
     Raises:
-        InputError: a backend of another maker's cards.
+        InputError: a backend of another vendor's cards.
     """
     if inputs.backend is None:
         return gpus
@@ -67,7 +67,7 @@ def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
 
 
 def at_work(host: Host, inputs: MachineSpec) -> Host:
-    """The processor with a core at work for each thread; a second thread on a core adds none."""
+    """Processor with one working core per thread, up to the number of cores."""
     if inputs.threads is None:
         return host
     working = min(host.cores, inputs.threads)
@@ -75,11 +75,23 @@ def at_work(host: Host, inputs: MachineSpec) -> Host:
 
 
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
-    """What the names of GPU and processor were taken as, where something was assumed."""
+    """Assumptions made in reading the names of GPU and processor."""
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else cards_of(str(inputs.gpu))
     processors = (cpu_named(inputs.cpu),) if inputs.cpu else ()
     notes = (note for part in (*gpus, *processors) for note in part.notes)
     return tuple(dict.fromkeys(notes))
+
+
+def _usual_backend(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[str, ...]:
+    """Backend taken for cards of AMD and Intel, which llama.cpp reaches by several, unless stated.
+
+    NVIDIA's cards have CUDA in every usual build.
+    """
+    if not gpus or inputs.backend is not None or gpus[0].vendor not in ("AMD", "Intel"):
+        return ()
+    usual, other = backends.OF_VENDOR[gpus[0].vendor]
+    first, second = backends.LABELS[usual], backends.LABELS[other]
+    return (f"llama.cpp with {first} is assumed; for {second}, state the backend {other}.",)
 
 
 def _network(inputs: MachineSpec) -> Quantity | None:
@@ -92,7 +104,7 @@ def _network(inputs: MachineSpec) -> Quantity | None:
 
 
 def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:
-    """GPUs and processor in a line; a unified chip is its own processor."""
+    """GPUs and processor in one line; a chip with unified memory appears once."""
     if gpus and all(gpu.unified for gpu in gpus):
         return gpus[0].name
     counted = Counter(gpu.name for gpu in gpus)
@@ -101,7 +113,7 @@ def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:
 
 
 def _with_own_graphics(inputs: MachineSpec) -> MachineSpec:
-    """A chip with unified memory that is named as a processor brings its GPU with it."""
+    """Specification with the GPU of a chip that was given as the processor."""
     if inputs.gpu is not None or inputs.cpu is None:
         return inputs
     with suppress(UnknownName):
@@ -121,21 +133,20 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
         UnknownName: a kind that the catalogue does not hold.
     """
     kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
-    if not ADDED.search(text) or len(kinds) < 2:
-        try:
+    if len(kinds) < 2:
+        return (gpu_named(text),)
+    if not ADDED.search(text):
+        with suppress(UnknownName):
             return (gpu_named(text),)
-        except UnknownName:
-            if len(kinds) < 2:
-                raise
     return tuple(gpu_named(kind.strip()) for kind in kinds)
 
 
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
-    """All GPUs of a machine, kind by kind.
+    """GPUs of a machine, kind by kind.
 
     Raises:
-        InputError: more than a machine may have.
-        UnknownName: one that the catalogue does not hold.
+        InputError: more GPUs than a machine may have.
+        UnknownName: an unknown GPU.
     """
     gpus: list[Gpu] = []
     for kind in cards_of(str(inputs.gpu)):
@@ -146,10 +157,10 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
 
 
 def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
-    """Two cards of a kind with a bridge between them.
+    """Two cards of the same kind with a bridge between them.
 
     Raises:
-        InputError: others than two alike, or a card that takes no bridge.
+        InputError: another number of cards, or a card without a bridge.
     """
     if len(cards) != 2 or cards[0].name != cards[1].name:
         named = " + ".join(card.name for card in cards)
@@ -165,7 +176,7 @@ def _gpu(inputs: MachineSpec, name: str) -> Gpu:
 
 
 def _sharing(gpu: Gpu, host: Host, inputs: MachineSpec) -> Gpu:
-    """A GPU that shares the host's memory: its part of that memory, and of its rate."""
+    """GPU that shares the host's memory, with its part of the size and rate."""
     if not gpu.unified:
         return gpu
     row = find_gpu(gpu.name)
@@ -185,7 +196,7 @@ def _sharing(gpu: Gpu, host: Host, inputs: MachineSpec) -> Gpu:
 
 
 def _ram_peak(inputs: MachineSpec) -> Array | None:
-    """RAM bandwidth in theory, as stated or of the processor that is named [B/s]."""
+    """Theoretical RAM bandwidth, stated or of the named processor [B/s]."""
     if inputs.ram_gbs is not None:
         return inputs.ram_gbs * GB
     row = find_host(inputs.cpu) if inputs.cpu else None
@@ -195,7 +206,7 @@ def _ram_peak(inputs: MachineSpec) -> Array | None:
 
 
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
-    """A GPU's link as stated, else its own of the catalogue."""
+    """Stated link of a GPU, else that of the catalogue."""
     if inputs.pcie_gbs is not None:
         return from_catalog.given_link(given(inputs.pcie_gbs * GB))
     if gpu.unified or (inputs.pcie_gen is None and inputs.pcie_lanes is None):
@@ -217,7 +228,7 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
-    """RAM bandwidth as stated, or from stated channels and rate; None where neither is."""
+    """Stated RAM bandwidth, or that of stated channels and rate; None without both [B/s]."""
     if inputs.ram_gbs is not None:
         return given(inputs.ram_gbs * GB)
     if inputs.ram_mts is None and inputs.ram_channels is None:
@@ -234,7 +245,7 @@ def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:
 
 
 def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
-    """The processor beside a unified chip's GPU, by its own row where the catalogue has one."""
+    """Processor on the chip of a GPU with unified memory, from its row where there is one."""
     chip = re.sub(r"^.*\((.*)\)$|\s\d+c$", r"\1", gpu.name)
     row = find_gpu(gpu.name)
     named = gpu_named(str(inputs.gpu)).memory_gib
@@ -262,10 +273,10 @@ def _memory(inputs: MachineSpec, typical: float) -> Quantity:
 
 
 def drive(inputs: MachineSpec) -> Disk:
-    """The drive as stated, else a typical one.
+    """Stated drive, else a typical one.
 
     Raises:
-        UnknownName: one that the catalogue does not hold.
+        UnknownName: an unknown drive.
     """
     if inputs.disk_gbs is not None:
         return Disk(name=inputs.disk or "drive as given", sequential=given(inputs.disk_gbs * GB))

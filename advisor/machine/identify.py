@@ -8,7 +8,7 @@ from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_nam
 from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_names import MachineName
-from advisor.machine.names.machine_words import spelled_out
+from advisor.machine.names.machine_words import memory_sizes, spelled_out
 from advisor.machine.names.spelling import plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU
@@ -16,21 +16,21 @@ from advisor.machine.spec import NO_GPU
 
 @dataclass(frozen=True, kw_only=True)
 class Identified:
-    """Hardware that a name was taken as.
+    """Hardware of a name.
 
     Attributes:
         kind: "gpu", "processor" or "machine".
-        name: of the catalogue, or of the parts.
-        gpus: rows, kind by kind.
-        count: GPUs of all kinds together.
-        memory_gib: of each GPU of the first kind, as sold, or what it shares [GiB].
-        host: processor; None where none is said.
-        cores: physical, of all sockets; None where none is said.
-        channels: 64-bit RAM channels that count; None where unknown.
-        ram_gib: main memory [GiB]; None where none is said.
-        preset: row of data/hardware/machines.csv; None where it is none.
-        notes: what was assumed, one sentence each.
-        alternatives: what else the name may mean.
+        name: name of the catalogue, or of the parts.
+        gpus: rows of the GPUs, kind by kind.
+        count: number of GPUs of all kinds.
+        memory_gib: memory of each GPU of the first kind, as sold or shared [GiB].
+        host: processor; None where the name has none.
+        cores: physical cores of all sockets; None where unknown.
+        channels: 64-bit RAM channels; None where unknown.
+        ram_gib: main memory [GiB]; None where the name has none.
+        preset: row of data/hardware/machines.csv; None for other machines.
+        notes: assumptions, one sentence each.
+        alternatives: other hardware that the name may mean.
     """
 
     kind: str
@@ -48,10 +48,12 @@ class Identified:
 
 
 def identified(name: str) -> Identified:
-    """Hardware that a name means, the most specific first: preset, GPU, processor, parts.
+    """Hardware of a name; tried are, in this order, presets, GPUs, processors and lists of parts.
+
+    A processor with a memory size is a machine.
 
     Raises:
-        UnknownName: none of these; close names first.
+        UnknownName: none of these; lists similar names.
     """
     text = plain(name)
     if spelled_out(text) != text or machine_names().preset(text) is not None:
@@ -59,12 +61,13 @@ def identified(name: str) -> Identified:
     gpu = _gpu(name)
     if gpu is not None:
         return gpu
-    cpu = None if machine_names().names_cards(text) else _processor(name)
+    whole = machine_names().names_cards(text) or bool(memory_sizes(text))
+    cpu = None if whole else _processor(name)
     return cpu or _machine(machine_named(name))
 
 
 def _gpu(name: str) -> Identified | None:
-    """A graphics card, or graphics that share the memory of any PC; None for a whole chip."""
+    """Identified graphics card, or graphics that share a PC's memory; None for a whole chip."""
     try:
         gpu = gpu_named(name)
     except UnknownName:
@@ -125,7 +128,7 @@ def _machine(named: MachineName) -> Identified:
 
 
 def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
-    """The processor as named, else the one on the GPU's own chip."""
+    """Processor of the name, else the one on the GPU's chip."""
     chip = gpus[0].row.name.rpartition(" ")[0] if gpus and gpus[0].row.unified else ""
     try:
         name = named.spec.cpu or chip

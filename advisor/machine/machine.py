@@ -3,18 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from advisor.machine.quantity import Provenance, Quantity
+from advisor.units import Array
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """The way between host memory and one GPU.
+    """Link between host memory and a GPU.
 
     Attributes:
-        name: "PCIe 4 x16", "NVLink-C2C".
-        pinned: host to device from page-locked memory, by the copy engine [B/s].
-        pageable: the same from ordinary memory [B/s].
-        zero_copy: a kernel reading host memory itself [B/s].
+        name: name, such as "PCIe 4 x16" or "NVLink-C2C".
+        pinned: rate of copies to the GPU from page-locked memory [B/s].
+        pageable: rate of copies to the GPU from ordinary memory [B/s].
+        zero_copy: rate of kernels that read host memory directly [B/s].
     """
 
     name: str
@@ -25,21 +28,24 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Gpu:
-    """One graphics processor, or the GPU side of a unified-memory chip.
+    """Graphics processor, or the GPU of a chip with unified memory.
 
     Attributes:
-        name: as the catalogue has it.
-        vendor: NVIDIA, AMD, Intel, Apple.
-        family: generation whose kernels behave alike ("Ampere", "RDNA 3", "Apple M4").
-        memory: what programs can fill [B]; for unified memory the share the GPU may use.
+        name: name in the catalogue.
+        vendor: NVIDIA, AMD, Intel or Apple.
+        family: generation of GPUs with the same kernels ("Ampere", "RDNA 3", "Apple M4").
+        memory: memory available to programs; for unified memory the GPU's part [B].
         bandwidth: peak memory bandwidth [B/s].
         tensor_flops: dense peak by number type ("fp16", "fp8", "int8", ...) [FLOP/s].
-        link: to host memory.
-        board_power: limit under load [W]; None where unknown.
-        unified: memory is the host's own.
-        peer: to another GPU of its kind, one direction [B/s]; None where that goes over `link`.
-        peer_access: over `link` it reads the memory of another GPU; else both exchange through the
-            host's memory.
+        link: link to host memory.
+        board_power: power limit [W]; None where unknown.
+        unified: whether it shares the host's memory.
+        peer: rate to another GPU of its kind, one direction [B/s]; None for GPUs joined by `link`
+            alone.
+        peer_access: whether GPUs joined by `link` read each other's memory; else they exchange
+            data through the host's memory.
+        dot_products: 1 with an instruction for dot products of four 8-bit integers, or with kernels
+            that need none; else 0.
     """
 
     name: str
@@ -53,6 +59,7 @@ class Gpu:
     unified: bool = False
     peer: Quantity | None = None
     peer_access: bool = True
+    dot_products: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +67,16 @@ class EngineSpeed:
     """Timed speeds of llama.cpp on a host's processor.
 
     Attributes:
-        cores: that took part.
-        ram: sustained read rate of the host's RAM, as it was known then [B/s].
-        read: weights read and unpacked, by storage type ("Q4_K") or by format ("Q4_K_M") [B/s].
-        plain: the same where they keep the file's layout [B/s].
-        prompt: work on weights in a prompt, by the same names [FLOP/s].
+        cores: number of cores used.
+        ram: sustained read rate of the host's RAM at that time [B/s].
+        read: rate of weights read and unpacked, by storage type ("Q4_K") or format ("Q4_K_M")
+            [B/s].
+        plain: the same for weights in the file's layout [B/s].
+        prompt: speed on the weights in a prompt, by the same names [FLOP/s].
         layer: fixed cost of a layer [s]; None where it was not timed, as below.
-        expert_layer: further cost of a layer with routed experts [s].
-        attention: work on the cache, token by token, by head size and heads that share a key
-            ("128_4") [FLOP/s].
+        expert_layer: additional cost of a layer with routed experts [s].
+        attention: speed on the cache, token by token, by head size and number of heads that share
+            a key ("128_4") [FLOP/s].
     """
 
     cores: int
@@ -86,16 +94,16 @@ class Host:
     """Processor and main memory.
 
     Attributes:
-        name: as the catalogue or /proc/cpuinfo has it.
-        cores: physical cores that compute.
-        threads: as many as a person wants (llama.cpp's `-t`); None for one on each core.
-        cores_there: physical cores, where threads keep some of them idle; else None.
-        sockets: processor packages.
-        memory: main memory that the model may use [B].
-        bandwidth: sustained read rate, all cores reading [B/s].
-        instruction_sets: lower case, as Linux names them ("avx2", "avx512f", "amx_int8").
-        engine: what llama.cpp was timed at there; None where it was not.
-        segment: kind of processor, which tells its clock and what it draws of its RAM's peak
+        name: name in the catalogue or in /proc/cpuinfo.
+        cores: number of physical cores that compute.
+        threads: typed number of threads (llama.cpp's `-t`); None for one per core.
+        cores_there: number of physical cores, where fewer threads leave some idle; else None.
+        sockets: number of processor packages.
+        memory: main memory available to the model [B].
+        bandwidth: sustained read rate of all cores [B/s].
+        instruction_sets: Linux's names in lower case ("avx2", "avx512f", "amx_int8").
+        engine: speeds of llama.cpp timed on this host; None where there are none.
+        segment: kind of processor, which decides its clock and its share of the RAM's peak
             ("desktop", "server", "Apple"); empty where unknown.
     """
 
@@ -118,13 +126,13 @@ USUAL_READ_AHEAD = Quantity(
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """The drive the model lies on.
+    """Drive that holds the model.
 
     Attributes:
-        name: as the catalogue has it.
-        sequential: large direct reads, sustained [B/s].
-        mapped: a cold memory map, read by the threads that compute [B/s]; None where not known.
-        read_ahead: what the kernel reads around a page that is touched [B].
+        name: name in the catalogue.
+        sequential: sustained rate of large direct reads [B/s].
+        mapped: rate of a cold memory map, read by the computing threads [B/s]; None where unknown.
+        read_ahead: bytes that the kernel reads around a touched page [B].
     """
 
     name: str
@@ -134,24 +142,24 @@ class Disk:
 
     @property
     def for_pages(self) -> Quantity:
-        """What pages of a mapped file depend on [B/s]."""
+        """Rate that decides reads of a mapped file's pages [B/s]."""
         return self.mapped or self.sequential
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """Where a model runs.
+    """Machine, or several equal ones joined by a network.
 
     Attributes:
-        name: one line for headings.
-        gpus: in the order a runtime fills them; empty for none.
+        name: name in one line, for headings.
+        gpus: GPUs in the order in which a runtime fills them; empty for none.
         host: processor and RAM.
-        disk: None where nothing is known of the drive.
-        notes: what could not be seen, one sentence each.
-        nodes: machines alike that are joined; `gpus` are those of all of them, node by node, host
-            and drive are the first one's.
-        network: between them, one direction [B/s]; None for a single machine.
-        backend: llama.cpp's way to the GPUs, as a person states it; empty for the usual one.
+        disk: drive; None where unknown.
+        notes: remarks on unknown or assumed parts, one sentence each.
+        nodes: number of equal machines; `gpus` are those of all, node by node, and host and drive
+            are those of the first.
+        network: rate between machines, one direction [B/s]; None for a single machine.
+        backend: stated backend of llama.cpp; empty for the default.
     """
 
     name: str
@@ -165,5 +173,10 @@ class Machine:
 
     @property
     def unified(self) -> bool:
-        """GPU and host share one memory."""
+        """Whether GPU and host share one memory."""
         return bool(self.gpus) and all(gpu.unified for gpu in self.gpus)
+
+    @property
+    def gpu_memory(self) -> Array:
+        """Memory of all GPUs; 0 without any [B]."""
+        return np.asarray(sum((gpu.memory.value for gpu in self.gpus), start=np.zeros(())))

@@ -25,10 +25,10 @@ class Quantity:
     """A number and its origin.
 
     Attributes:
-        value: in SI units; an array along a sweep is allowed.
-        kind: how far it can be trusted.
-        source: who says so, or how it was derived.
-        date: when, as the source gives it (ISO); empty where it does not.
+        value: value in SI units; may be an array along a sweep.
+        kind: provenance.
+        source: source, or the derivation.
+        date: date of the source (ISO 8601); empty where unknown.
 
     Raises:
         InputError: a value that is not finite, or below zero.
@@ -48,5 +48,5 @@ class Quantity:
 
 
 def given(value: Array, source: str = "typed in") -> Quantity:
-    """A figure that the person gave."""
+    """Quantity given by the user."""
     return Quantity(value=value, kind=Provenance.GIVEN, source=source)

@@ -42,7 +42,7 @@ class GpuRow:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DriverMemoryRow:
     """One row of data/hardware/driver_memory.csv: memory of a card that programs see on Linux, or
-    what the driver keeps of a card's or of a family's memory as sold.
+    the part that the driver reserves on a card or family of cards.
     """
 
     gpu: str
@@ -56,8 +56,8 @@ class DriverMemoryRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuLinkRow:
-    """One row of data/hardware/gpu_links.csv, a GPU and its own link to others of its kind, one
-    way, or of data/hardware/gpu_bridges.csv, a GPU and the bridge that can be put on two of them.
+    """One row of data/hardware/gpu_links.csv, a GPU and its link to others of its kind, one way, or
+    of data/hardware/gpu_bridges.csv, a GPU and the bridge between two of them.
     """
 
     gpu: str
@@ -100,8 +100,8 @@ class HostRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuModelRow:
-    """One row of data/hardware/cpu_models.csv: a processor's cores, all of them and the fast ones
-    where it has two kinds, and its graphics where they are not those of its generation.
+    """One row of data/hardware/cpu_models.csv: a processor's cores, its fast cores where it has two
+    kinds, and its graphics where they differ from those of its generation.
     """
 
     name: str
@@ -113,7 +113,7 @@ class CpuModelRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuGenerationRow:
-    """One row of data/hardware/cpu_generations.csv: what every model of a generation has.
+    """One row of data/hardware/cpu_generations.csv: common properties of a generation's models.
 
     `pattern` matches the whole name of a model, without vendor and in lower case; `memory_channels`
     counts 64-bit channels of a socket; `cores` are assumed for a model that is not listed; `gpu` is
@@ -143,7 +143,7 @@ class MachineRow:
 
     `gpu`, `cpu` and `disk` are names of the catalogue; `cores` and `ram_channels` are those of a
     part of a host, where a cloud rents one; `ram_options_gib` are the sizes it is sold with;
-    `usd` is paid `per` hour or once. What its page does not say is empty.
+    `usd` is paid `per` hour or once. Fields that the source does not state are empty.
     """
 
     name: str

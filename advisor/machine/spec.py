@@ -10,37 +10,36 @@ from advisor.units import Array
 
 NO_GPU = "none"
 MIXED = " + "
-"""Between GPUs of several kinds in one machine."""
+"""Separator between GPUs of different kinds in one machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
-    """Typed facts of a machine; None for open ones.
+    """Typed values of a machine; None for open fields.
 
     Attributes:
-        gpu: catalogue name, or "none"; cards of several kinds as "RTX 3090 + RTX 4090", with
-            "2x" before a kind there are two of.
-        gpu_count: GPUs of that kind; of several kinds, so many times all of them.
-        vram_gb: memory of each, over the catalogue's [GiB].
-        cpu: catalogue name of the CPU or platform.
+        gpu: name of the GPU, or "none"; several kinds as "2x RTX 3090 + RTX 4090".
+        gpu_count: number of GPUs; for several kinds, a factor on all their numbers.
+        vram_gb: memory of each GPU, in place of the catalogue's [GiB].
+        cpu: name of the processor or platform.
         ram_gb: main memory [GiB].
         ram_gbs: sustained read rate of all cores, used as it is [GB/s].
         ram_channels: 64-bit channels.
         ram_mts: transfers per second of each channel [MT/s].
         cores: physical cores.
-        threads: that compute; more than cores add nothing.
-        backend: llama.cpp's way to the GPU, one of `backends.NAMES`.
+        threads: number of computing threads; more threads than cores add nothing.
+        backend: backend of llama.cpp, one of `backends.NAMES`.
         pcie_gbs: sustained rate from pinned memory to the GPU, used as it is [GB/s].
         pcie_gen: PCI Express generation.
-        pcie_lanes: its lanes.
-        disk: catalogue name of the drive.
-        disk_gbs: sustained sequential read, used as it is [GB/s].
-        bridge: an NVLink bridge joins two cards of a kind.
-        machines: machines alike, joined by a network.
-        network_gbs: sustained rate between them, one way [GB/s].
+        pcie_lanes: PCI Express lanes.
+        disk: name of the drive.
+        disk_gbs: sustained rate of sequential reads, used as it is [GB/s].
+        bridge: whether an NVLink bridge joins two cards of the same kind.
+        machines: number of equal machines joined by a network.
+        network_gbs: sustained rate between machines, one way [GB/s].
 
     Raises:
-        InputError: a number out of its limits, memory given for GPUs of several kinds.
+        InputError: a number outside its limits, or memory given for GPUs of several kinds.
     """
 
     gpu: str | None = None
@@ -74,5 +73,5 @@ class MachineSpec:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is stated, so that this machine is meant."""
+        """Whether no value is typed, which means this machine."""
         return self == MachineSpec()

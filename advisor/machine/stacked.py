@@ -1,8 +1,8 @@
-"""Several machines as one whose figures are arrays, so that one estimate answers for all of them.
+"""Stacking of machines: several as one with arrays as numbers, so that one estimate covers all.
 
-Machines stack where they differ in numbers alone: as many GPUs, the same instruction sets, the same
-kinds of figures. Names of families and vendors are joined by `STACKED`, which the constants take
-apart again.
+Machines can be stacked if they differ in numbers only: equal numbers of GPUs, instruction sets and
+kinds of quantities. Names of families and vendors are joined by `STACKED` and split again where
+constants are looked up.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.catalog.constants import STACKED
+from advisor.machine.backends import drives
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Quantity
 
@@ -19,12 +20,12 @@ Part = TypeVar("Part")
 
 
 def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
-    """What machines must share to be stacked.
+    """Key of machines that can be stacked.
 
     Args:
-        machine: one of them.
-        kernels: links between their GPUs, too, over which frameworks divide layers; llama.cpp's
-            layers take turns.
+        machine: machine.
+        kernels: whether links between GPUs must agree too, for frameworks that divide layers among
+            GPUs; llama.cpp's GPUs work one after another.
     """
     several = len(machine.gpus) > 1
     host, disk = machine.host, machine.disk
@@ -38,6 +39,7 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
             for gpu in machine.gpus
         ),
         kernels and several and _slowest_first(machine),
+        drives(machine),
         (_maker(host), host.segment, host.instruction_sets, id(host.engine)),
         (host.bandwidth.kind, machine.nodes),
         None
@@ -48,13 +50,13 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
 
 
 def _slowest_first(machine: Machine) -> tuple[int, ...]:
-    """GPUs in the order of their memory's rate: those that share layers wait for the slowest."""
+    """GPUs by memory bandwidth, slowest first, as GPUs that share layers wait for the slowest."""
     rates = [float(gpu.bandwidth.value) for gpu in machine.gpus]
     return tuple(map(int, np.argsort(rates, kind="stable")))
 
 
 def stacked(machines: Sequence[Machine]) -> Machine:
-    """Machines of a kind as one, each figure of shape (machines,) where they differ."""
+    """Machines of a kind as one, with values of shape (machines,) where they differ."""
     first = machines[0]
     if len(machines) == 1:
         return first
@@ -73,7 +75,7 @@ def _same(parts: Sequence[Part]) -> bool:
 
 
 def _gpus(each: Sequence[tuple[Gpu, ...]]) -> tuple[Gpu, ...]:
-    """GPUs of machines with equally many, place by place; stacked once where each has one kind."""
+    """Stacked GPUs of machines with as many GPUs each; stacked once where all are of one kind."""
     if all(_same(gpus) for gpus in each):
         return (_gpu([gpus[0] for gpus in each]),) * len(each[0]) if each[0] else ()
     return tuple(_gpu(gpus) for gpus in zip(*each, strict=True))
@@ -95,13 +97,14 @@ def _gpu(gpus: Sequence[Gpu]) -> Gpu:
             kind: _numbers(gpu.tensor_flops.get(kind, 0.0) for gpu in gpus) for kind in kinds
         },
         link=_link([gpu.link for gpu in gpus]),
+        dot_products=_numbers(gpu.dot_products for gpu in gpus),
         board_power=None,
         peer=_quantity_or_none([gpu.peer for gpu in gpus]),
     )
 
 
 def _joined(names: Iterable[str]) -> str:
-    """Names joined where they differ, else the one they share."""
+    """Common name, or different names joined by `STACKED`."""
     listed = list(names)
     return listed[0] if len(set(listed)) == 1 else STACKED.join(listed)
 
@@ -131,7 +134,7 @@ def _host(hosts: Sequence[Host]) -> Host:
 
 
 APPLE = "Apple "
-"""How the names of hosts begin whose cores are timed apart."""
+"""Prefix of the names of hosts with constants of their own."""
 
 
 def _maker(host: Host) -> str:
@@ -139,7 +142,7 @@ def _maker(host: Host) -> str:
 
 
 def _numbers(values: Iterable[float]) -> Any:
-    """Typed as the scalars that they stand for; the cost model takes both."""
+    """Array of values, typed as the scalar that it replaces; the cost model takes both."""
     return np.array(list(values), dtype=float)
 
 

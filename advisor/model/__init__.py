@@ -5,5 +5,7 @@ resolve         a model from a name, file, pasted configuration or repository
 catalog         models of the catalogue
 installed       models that lie on this machine
 architecture    tensors by group, before a format is chosen; `build` makes them from a `spec`
-config/ gguf/ hub/   readers of config.json, GGUF files and Hub repositories
+by_name/        models from a name alone, known or not
+formats/        bytes per weight, recipes and spellings of formats
+config/, gguf/, hub/    readers of config.json, GGUF files and Hub repositories
 """

@@ -1,9 +1,8 @@
-"""A model's tensors, FLOPs and cache from its architecture's numbers.
+"""Architecture: a model's tensors, FLOPs and cache, before a format is chosen.
 
-An `Architecture` is what a model is before anyone chose a format for it: its tensors by role and
-shape, what each layer keeps in the KV cache, how many experts a token uses. Quantization turns it
-into bytes; see `quantization.py` and `model.py`. `ArchitectureSpec` are the numbers it is derived
-from; see `tensors.py`.
+It holds tensors by role and shape, the cache of each layer and the number of experts that a token
+uses. Quantization turns it into bytes (`formats/quantization.py`, `model.py`); `build.py` derives
+it from the published numbers of an `ArchitectureSpec`.
 """
 
 from dataclasses import dataclass
@@ -33,10 +32,10 @@ class Tensor:
 
     Attributes:
         role: llama.cpp's name without layer and suffix: `attn_q`, `ffn_down_exps`, `token_embd`.
-        group: what it is for.
-        layer: repeating layer it belongs to, from 0; None for embedding, output head, final norm.
-        rows: rows of all stacked matrices together.
-        width: values in a row, the run that is quantized in blocks (`ne[0]` in GGUF).
+        group: purpose.
+        layer: repeating layer, from 0; None for embedding, output head and final norm.
+        rows: number of rows of all stacked matrices together.
+        width: values in a row, which are quantized in blocks (`ne[0]` in GGUF).
     """
 
     role: str
@@ -47,7 +46,7 @@ class Tensor:
 
     @property
     def params(self) -> int:
-        """Weights in it."""
+        """Number of weights."""
         return self.rows * self.width
 
 
@@ -61,7 +60,7 @@ def linear(
     stacked: int = 1,
     bias: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Matrices of `outputs` rows and `inputs` columns, `stacked` of them, and their biases."""
+    """Matrices with `outputs` rows and `inputs` columns, `stacked` of them, with their biases."""
     weight = Tensor(role=role, group=group, layer=layer, rows=stacked * outputs, width=inputs)
     if not bias:
         return (weight,)
@@ -78,7 +77,7 @@ def vectors(group: Group, layer: int | None, **sizes: int) -> tuple[Tensor, ...]
 
 
 def norm(role: str, layer: int | None, size: int, *, bias: bool) -> tuple[Tensor, ...]:
-    """A norm over `size` values, with its bias where it is a LayerNorm."""
+    """Norm over `size` values, with a bias for LayerNorm."""
     biases = {f"{role}.bias": size} if bias else {}
     return vectors(Group.NORMS, layer, **{role: size}, **biases)
 
@@ -88,11 +87,11 @@ class LayerCache:
     """Cache of a layer.
 
     Attributes:
-        key_values: values of K kept per token and sequence.
-        value_values: values of V kept per token and sequence; 0 for MLA's latent cache, which
-            counts wholly as keys.
-        window: tokens beyond which nothing is kept; None where all are.
-        state_values: values kept per sequence whatever its length (linear attention, state space).
+        key_values: values of K per token and sequence.
+        value_values: values of V per token and sequence; 0 for MLA's latent cache, which counts as
+            keys.
+        window: number of last tokens that are kept; None for all [tokens].
+        state_values: values per sequence of any length (linear attention, state space).
     """
 
     key_values: int = 0
@@ -103,7 +102,7 @@ class LayerCache:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Experts:
-    """Routed experts of a layer: how many there are, how many a token uses."""
+    """Routed experts of a layer: their number, and the number that a token uses."""
 
     total: int
     used: int
@@ -114,21 +113,21 @@ class Architecture:
     """A model before a format is chosen.
 
     Attributes:
-        name: as people call it.
-        layers: repeating layers.
+        name: name as people write it.
+        layers: number of repeating layers.
         hidden: width of the residual stream.
         vocab: rows of the embedding.
-        tied: the output head is the embedding table.
-        max_context: tokens it was trained for; None where unknown.
-        tensors: every weight.
-        cache: one entry per repeating layer.
-        attention_values: per repeating layer, query heads x (key + value head size): one token
-            attending to one past token costs twice this many FLOPs.
-        experts: None for a dense model.
-        source: where the numbers came from.
+        tied: whether the output head is the embedding table.
+        max_context: context length of the training; None where unknown [tokens].
+        tensors: all weights.
+        cache: cache of each repeating layer.
+        attention_values: query heads x (key + value head size) of each repeating layer; attention
+            of a token to an earlier one takes twice as many FLOPs.
+        experts: routed experts; None for a dense model.
+        source: source of the numbers.
         head_dim: values per attention head; 0 where unknown.
-        shape_uncertainty: half width of what its inner shape leaves open in a speed, as the
-            logarithm of a factor; 0 for a model whose shape is known.
+        shape_uncertainty: extra half width of a speed's range for an unknown inner shape, as the
+            logarithm of a factor; 0 for a known shape.
     """
 
     name: str
@@ -147,14 +146,14 @@ class Architecture:
 
     @cached_property
     def params(self) -> int:
-        """All weights, the embedding once where it is tied."""
+        """Number of weights, with a tied embedding counted once."""
         return sum(tensor.params for tensor in self.tensors)
 
     @property
     def active_params(self) -> float:
-        """Weights that one token passes through, the embedding table included as is customary.
+        """Weights that a token uses, with the embedding table, as is customary.
 
-        Further tables, of which a token reads one row for each layer, are not.
+        Tables of which a token reads one row per layer are not included.
         """
         share = self.experts.used / self.experts.total if self.experts else 1.0
         return sum(

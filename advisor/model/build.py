@@ -1,4 +1,4 @@
-"""An architecture from the numbers a model is published with.
+"""Architecture from the published numbers of a model.
 
 Roles are llama.cpp's tensor names without layer and suffix, with `.bias` appended for biases.
 Multi-token prediction layers and vision towers are left out.
@@ -32,11 +32,11 @@ NORM_ROLES = {
 
 
 def build(facts: ArchitectureSpec) -> Architecture:
-    """A model's architecture from its published numbers.
+    """Architecture of a model from its published numbers.
 
     Raises:
-        Refusal: nobody has told us how this model is built; the message says what is missing.
-        DataError: the numbers contradict each other.
+        Refusal: a model whose structure is unknown; the message names the missing part.
+        DataError: contradictory numbers.
     """
     _check(facts)
     layers = range(facts.layers)
@@ -122,7 +122,7 @@ def router(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
 
 
 def latent_projections(facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
-    """Into and out of the narrower space that routed experts work in, where a model has one."""
+    """Projections into and out of the narrower space of routed experts, where a model has one."""
     if not facts.moe_latent:
         return ()
     hidden, latent, group = facts.hidden, facts.moe_latent, Group.SHARED_EXPERTS

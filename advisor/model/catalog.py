@@ -21,59 +21,59 @@ def model_rows() -> Mapping[str, ArchitectureSpec]:
 
 @cache
 def storage_types() -> Mapping[str, StorageType]:
-    """Types that tensors are stored in."""
+    """Storage types of tensors by name."""
     return {row.name: row for row in read(DATA / "models/quants.csv", StorageType)}
 
 
 @cache
 def model_formats() -> Mapping[str, Format]:
-    """Formats that people choose."""
+    """Formats of models by name."""
     return formats(read(DATA / "models/recipes.csv", RecipeRow))
 
 
 def find_model(name: str) -> ArchitectureSpec:
-    """The catalogue's row of a model.
+    """Catalogue row of a model.
 
     Raises:
-        UnknownName: with close names.
+        UnknownName: no such model; lists similar names.
     """
     return find("model", name, model_rows(), "`data/models/models.csv` lists those it knows.")
 
 
 def repository(name: str) -> str:
-    """The unquantized checkpoint on Hugging Face; the name itself of a model from elsewhere."""
+    """Repository of the unquantized checkpoint on Hugging Face; else the name itself."""
     row = model_rows().get(name)
     return row.hf_id if row and row.hf_id else name
 
 
 @cache
 def architecture(name: str) -> Architecture:
-    """A catalogue model before its format is chosen.
+    """Architecture of a catalogue model.
 
     Raises:
-        UnknownName: with close names.
-        Refusal: a model whose row cannot be derived, and why.
+        UnknownName: no such model; lists similar names.
+        Refusal: a model whose architecture cannot be derived, with the reason.
     """
     return build(find_model(name))
 
 
 @cache
 def model(name: str, form: str) -> Model:
-    """A catalogue model in a format.
+    """Catalogue model in a format.
 
     Raises:
-        UnknownName: the model or the format.
-        Refusal: a pair that cannot be.
+        UnknownName: an unknown model or format.
+        Refusal: a format that the model does not have.
     """
     return in_format(architecture(name), form)
 
 
 @lru_cache(maxsize=2048)
 def in_format(arch: Architecture, form: str) -> Model:
-    """An architecture in a format.
+    """Architecture in a format.
 
     Raises:
-        UnknownName: the format.
-        Refusal: a pair that cannot be.
+        UnknownName: an unknown format.
+        Refusal: a format that the architecture does not have.
     """
     return quantized(arch, format_named(form, model_formats()), storage_types())

@@ -9,17 +9,16 @@ from advisor.model.model import Model
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Described:
-    """A model as a file or a repository describes it.
+    """Model as described by a file or repository.
 
     Attributes:
         architecture: tensors, cache and attention work.
-        model: the same with each tensor's stored bytes, where a file told them; None where only
-            the format's name is known and a recipe must say.
-        format: as data/models/recipes.csv names it; empty where it has no recipe; `notes` then
-            says which.
-        source: the file or repository, as a person can find it.
-        notes: sentences a person should read.
-        facts: further findings by name, as text (`commit`, `weight_bytes`, `model_type`).
+        model: model with the stored bytes of each tensor; None where only the format is known.
+        format: name in data/models/recipes.csv; empty for a format without a recipe, which `notes`
+            names.
+        source: file or repository.
+        notes: sentences for the user.
+        facts: further facts by name, as text (`commit`, `weight_bytes`, `model_type`).
     """
 
     architecture: Architecture

@@ -32,10 +32,10 @@ class InstalledModel:
     """A model on this machine.
 
     Attributes:
-        name: as its program calls it.
+        name: name in its program.
         kind: "Ollama", "LM Studio", "Hugging Face" or "llama.cpp".
         path: a GGUF file, or a folder with config.json.
-        size: of its weights, all parts of a split file together [B].
+        size: size of its weights, all parts of a split file together [B].
     """
 
     name: str

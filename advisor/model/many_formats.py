@@ -1,8 +1,8 @@
-"""One architecture in several formats as one model whose numbers are arrays.
+"""Stacking of formats: one architecture in several formats as one model with arrays as numbers.
 
 Placements and times are sums over layers, so several formats are computed in one call: the bytes of
 a layer are of shape (..., layers), those outside the layers of shape (...). Classes of formats are
-joined by `STACKED`, which the constants take apart again.
+joined by `STACKED` and split again where constants are looked up.
 """
 
 from collections.abc import Sequence
@@ -16,11 +16,10 @@ from advisor.model.model import LAYERED, Model
 
 
 def in_many_formats(models: Sequence[Model]) -> Model:
-    """One model for several of the same architecture, with numbers of shape (models,).
+    """Models of the same architecture as one, with numbers of shape (models,).
 
-    Where all are the same model it is that.
-
-    Its name of a format and its storage types are those of the first: they must not matter.
+    A single model is returned unchanged. The name of the format and the storage types are those of
+    the first; callers must not use them.
     """
     first = models[0]
     if all(model is first for model in models):
@@ -36,14 +35,14 @@ def in_many_formats(models: Sequence[Model]) -> Model:
 
 
 def _numbers(models: Sequence[Model], name: str) -> Any:
-    """Typed as the scalars that they stand for; the cost model takes both."""
+    """Array of values, typed as the scalar that it replaces; the cost model takes both."""
     return np.array([getattr(model, name) for model in models], dtype=float)
 
 
 def picked(model: Model, index: Any) -> Model:
-    """Numbers of a model of several formats at an index along them; a model in one as it is.
+    """Model with the numbers at an index along the formats; unchanged for a single format.
 
-    The classes of formats stay all of them, in the order of the requests that are timed.
+    Classes of formats stay joined, in the order of the timed requests.
     """
     if np.ndim(model.output) == 0:
         return model
@@ -57,7 +56,7 @@ def picked(model: Model, index: Any) -> Model:
 
 
 def layers_together(model: Model) -> Model:
-    """A model with all layers counted as one, shape (..., 1): enough where only sums matter."""
+    """Model with all layers as one, shape (..., 1), for sums over layers."""
     whole = {
         group: np.sum(held, axis=-1, keepdims=True) for group, held in model.bytes_per_layer.items()
     }

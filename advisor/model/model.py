@@ -1,7 +1,7 @@
 """Model in a format: bytes of each part, bytes read per token.
 
-Everything is kept per repeating layer, shape (layers,), so that what lies on a device is a sum of
-layers and the largest number of layers that fits is one comparison against running totals.
+Numbers are kept per repeating layer, shape (layers,), so that the part on a device is a sum over
+layers, and the largest number of layers that fits follows from running totals.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,27 +27,27 @@ LAYERED = (
     Group.ROUTER,
     Group.NORMS,
 )
-"""Groups that repeat with the layers; embedding and output head stand outside them."""
+"""Groups of the repeating layers, without embedding and output head."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
-    """A model whose format is chosen.
+    """Model in a format.
 
     Attributes:
-        name: as people call it.
-        format: name of the format its weights have ("Q4_K_M", "AWQ", "BF16").
-        architecture: what it was made from.
-        bytes_per_layer: size of each repeating group, shape (layers,) [B].
-        embedding: the token table, and tables by layer or position where there are any; a token
-            reads one row of each [B].
-        output: the output head and what else stands outside the layers, read whole; a tied head
-            counts here as its own copy, since runtimes keep one beside the GPU's last layer [B].
-        decode_class: how its bytes are decoded, by the format most of them have.
-        tied_copy: bytes of `output` that are the token table over again [B].
-        stored: share of the bytes that a token reads, by storage type; empty where not known.
-        native: format of the maker's own weights, which a runtime that runs them may take instead;
-            empty where they have 16 bits, or where a person chose the format.
+        name: name as people write it.
+        format: format of the weights ("Q4_K_M", "AWQ", "BF16").
+        architecture: architecture.
+        bytes_per_layer: size of each group of weights, shape (layers,) [B].
+        embedding: size of the token table, and of tables by layer or position; a token reads one
+            row of each [B].
+        output: size of the output head and other weights outside the layers, read whole; a tied
+            head is counted here too, since runtimes keep a copy beside the GPU's last layer [B].
+        decode_class: class of the format that most bytes have, by unpacking cost.
+        tied_copy: part of `output` that is a copy of the token table [B].
+        stored: share of the bytes that a token reads, by storage type; empty where unknown.
+        native: native format, which a runtime may load instead; empty for 16 bits, or if a format
+            was chosen.
     """
 
     name: str
@@ -66,11 +66,27 @@ class Model:
         """Repeating layers."""
         return self.architecture.layers
 
-    @property
+    @cached_property
     def file_bytes(self) -> float:
-        """Weights as stored, a tied table once [B]."""
+        """Size of the weights in a file, with a tied table counted once [B]."""
         layered: float = sum(part.sum(axis=-1) for part in self.bytes_per_layer.values())
         return layered + self.embedding + self.output - self.tied_copy
+
+    @property
+    def bytes_without_table(self) -> float:
+        """Weights without the token table, the least that GPUs and RAM hold [B]."""
+        return self.file_bytes - self.embedding
+
+    @cached_property
+    def _sums(self) -> dict[tuple[Group, ...], tuple[Floats, Floats]]:
+        return {}
+
+    def together(self, groups: tuple[Group, ...]) -> tuple[Floats, Floats]:
+        """Bytes [B] and FLOPs of a token [FLOP] of several groups, each of shape (layers,)."""
+        if groups not in self._sums:
+            held = np.sum([self.bytes_per_layer[group] for group in groups], axis=0)
+            self._sums[groups] = held, np.sum([self.flops[group] for group in groups], axis=0)
+        return self._sums[groups]
 
     @cached_property
     def layer_bytes(self) -> Floats:
@@ -82,9 +98,17 @@ class Model:
         """1 where a layer keeps a state instead of a cache, else 0, shape (layers,)."""
         return np.array([cache.state_values > 0 for cache in self.architecture.cache], dtype=float)
 
+    @cached_property
+    def latent_layers(self) -> Floats:
+        """1 where a layer caches a latent of keys and values (MLA), else 0, shape (layers,)."""
+        return np.array(
+            [cache.key_values > 0 and not cache.value_values for cache in self.architecture.cache],
+            dtype=float,
+        )
+
     @property
     def has_experts(self) -> bool:
-        """Some layers route tokens to experts."""
+        """Whether some layers have routed experts."""
         return self.architecture.experts is not None
 
     @cached_property
@@ -95,8 +119,8 @@ class Model:
     def expert_share(self, tokens: Array) -> Array:
         """Share of a layer's routed experts that `tokens` tokens together use.
 
-        Each token picks `k` of `E` experts; were the picks independent and even, a given expert is
-        missed by all with probability (1 - k/E)^tokens, so 1 - (1 - k/E)^tokens are read.
+        Each token uses `k` of `E` experts. If choices are independent and uniform, all tokens miss
+        an expert with probability (1 - k/E)^tokens, so a share of 1 - (1 - k/E)^tokens is read.
         """
         experts = self.architecture.experts
         if experts is None:
@@ -134,8 +158,8 @@ class Model:
     def kv_bytes(self, tokens: Array, kv_type: str) -> Floats:
         """Cache of one sequence of `tokens` tokens, per layer, shape (..., layers) [B].
 
-        Window layers stop at their window; linear and state-space layers keep a fixed state in
-        32-bit floats whatever the cache type (llama.cpp, Transformers).
+        Layers with a window cache the window only; linear and state-space layers keep a state of
+        fixed size in 32-bit floats, for any cache type (llama.cpp, Transformers).
         """
         kept = np.minimum(np.asarray(tokens, dtype=float)[..., None], self.windows)
         return np.asarray(
@@ -144,7 +168,7 @@ class Model:
 
     @cached_property
     def windows(self) -> Floats:
-        """Tokens each layer looks back, infinite for full attention, shape (layers,) [tokens]."""
+        """Window of each layer, infinite for full attention, shape (layers,) [tokens]."""
         return np.array(
             [np.inf if cache.window is None else cache.window for cache in self.architecture.cache]
         )
@@ -177,15 +201,15 @@ def _layer_flops(architecture: Architecture) -> Mapping[Group, Floats]:
 def quantized(
     architecture: Architecture, form: Format, storage: Mapping[str, StorageType]
 ) -> Model:
-    """The architecture with its weights in a format.
+    """Model of an architecture in a format.
 
     Args:
-        architecture: what to store.
-        form: the recipe, tensor by tensor.
-        storage: bytes per block of each storage type.
+        architecture: architecture.
+        form: format, with a storage type for each tensor.
+        storage: storage types by name.
 
     Raises:
-        Refusal: a recipe that this architecture cannot take.
+        Refusal: a format that the architecture does not have.
     """
     kinds = tensor_types(architecture, form, storage)
     return from_tensors(architecture, kinds, form.name)
@@ -195,15 +219,17 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
     """The architecture with the storage type of each of its tensors given.
 
     Args:
-        architecture: what is stored.
+        architecture: architecture.
         kinds: a type for each of its tensors, in their order.
         form: the format's name, to show.
     """
-    bytes_per_layer = {group: np.zeros(architecture.layers) for group in LAYERED}
+    sizes = [
+        tensor_bytes(tensor, kind) for tensor, kind in zip(architecture.tensors, kinds, strict=True)
+    ]
+    bytes_per_layer = {group: [0.0] * architecture.layers for group in LAYERED}
     embedding = output = table = 0.0
     by_class: dict[str, float] = {}
-    for tensor, kind in zip(architecture.tensors, kinds, strict=True):
-        size = tensor_bytes(tensor, kind)
+    for tensor, kind, size in zip(architecture.tensors, kinds, sizes, strict=True):
         if tensor.layer is not None:
             bytes_per_layer[tensor.group][tensor.layer] += size
         elif tensor.group is Group.EMBEDDING:
@@ -217,38 +243,40 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         name=architecture.name,
         format=form,
         architecture=architecture,
-        bytes_per_layer=bytes_per_layer,
+        bytes_per_layer={group: np.array(layers) for group, layers in bytes_per_layer.items()},
         embedding=embedding,
         output=output + tied_copy,
         decode_class=max(by_class, key=lambda name: by_class[name]),
         tied_copy=tied_copy,
-        stored=_read_shares(architecture, kinds),
+        stored=_read_shares(architecture, kinds, sizes),
     )
 
 
-def _read_shares(architecture: Architecture, kinds: Sequence[StorageType]) -> Mapping[str, float]:
+def _read_shares(
+    architecture: Architecture, kinds: Sequence[StorageType], sizes: Sequence[float]
+) -> Mapping[str, float]:
     """Share of the weight bytes that a token reads, by storage type."""
     experts = architecture.experts
     part = {
         Group.EMBEDDING: 1.0 if architecture.tied else 0.0,
         Group.ROUTED_EXPERTS: experts.used / experts.total if experts else 1.0,
     }
-    sizes: dict[str, float] = {}
-    for tensor, kind in zip(architecture.tensors, kinds, strict=True):
-        size = tensor_bytes(tensor, kind) * part.get(tensor.group, 1.0)
-        sizes[kind.name] = sizes.get(kind.name, 0.0) + size
-    total = sum(sizes.values())
-    return {name: size / total for name, size in sizes.items() if size}
+    read: dict[str, float] = {}
+    for tensor, kind, size in zip(architecture.tensors, kinds, sizes, strict=True):
+        share = part.get(tensor.group, 1.0)
+        read[kind.name] = read.get(kind.name, 0.0) + size * share
+    total = sum(read.values())
+    return {name: size / total for name, size in read.items() if size}
 
 
 def scaled(model: Model, file_bytes: float) -> Model:
     """Model scaled to a known file size.
 
-    A published or local file is the better witness where its size differs from the recipe's.
+    The size of a real file is more reliable than that of the recipe.
 
     Args:
-        model: as the recipe has it.
-        file_bytes: size of the real file [B].
+        model: model from the recipe.
+        file_bytes: size of the file [B].
     """
     factor = file_bytes / model.file_bytes
     return replace(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
+from advisor.model.by_name.named import is_named, named
 from advisor.model.by_name.native_formats import USUAL, usual_format
 from advisor.model.config.read import describe
 from advisor.model.config.values import parse
@@ -18,7 +19,6 @@ from advisor.model.gguf.header import Part
 from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import part_names
 from advisor.model.model import Model
-from advisor.model.named import is_named, named
 
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(
@@ -46,13 +46,13 @@ class ResolvedModel:
     """Model in a format, with its source.
 
     Attributes:
-        model: ready to be placed.
+        model: model.
         source: file, repository or catalogue row.
-        taken_as: the model that a name was taken for; empty where it was meant literally.
-        stored: the format its file or repository has; empty where that has no recipe, and for a
-            model of the catalogue.
-        notes: sentences a person should read.
-        facts: what was read, by name.
+        taken_as: model that the name was read as; empty if it is exactly that name.
+        stored: format of the file or repository; empty for a format without a recipe, and for
+            models of the catalogue.
+        notes: sentences for the user.
+        facts: further facts by name.
     """
 
     model: Model
@@ -64,17 +64,17 @@ class ResolvedModel:
 
 
 def find(text: str, form: str | None = None) -> ResolvedModel:
-    """The model that a name, path, repository or pasted config.json means.
+    """Model of a name, path, repository or pasted config.json.
 
     Args:
-        text: as typed or pasted.
-        form: format wanted, in any spelling; None for the one that a file, repository or name
-            has, else the maker's own or Q4_K_M.
+        text: text as typed or pasted.
+        form: format in any spelling; None for the format of the file, repository or name, else the
+            native one or Q4_K_M.
 
     Raises:
-        UnknownName: no such model, with close names; or no such format.
-        InputError: a file that cannot be read, a paste that is no config.
-        Refusal: a model that is not understood, and what it is that is not.
+        UnknownName: no such model or format; lists similar names.
+        InputError: a file that cannot be read, or a paste that is not a config.json.
+        Refusal: a model with an unknown part, which the message names.
         NetworkError: a repository that cannot be reached.
     """
     text = text.strip()
@@ -88,7 +88,7 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits alone, in one case."""
+    """Letters and digits of a text, in lower case."""
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
@@ -105,14 +105,14 @@ def _resolved(text: str, form: str | None) -> ResolvedModel:
 
 @lru_cache(maxsize=512)
 def from_name(text: str, form: str | None = None) -> ResolvedModel:
-    """A model from its name alone.
+    """Model from its name alone.
 
     Args:
-        text: in any spelling.
-        form: format wanted; None for the one that the name carries, else the usual one.
+        text: name in any spelling.
+        form: format; None for the one in the name, else the usual one.
 
     Raises:
-        UnknownName: none for certain, with close names.
+        UnknownName: no certain match; lists similar names.
         Refusal: a model that cannot be described, or not in that format.
     """
     known = named(text)
@@ -127,10 +127,10 @@ def from_name(text: str, form: str | None = None) -> ResolvedModel:
 
 
 def _from_hub(text: str, form: str | None) -> ResolvedModel:
-    """A repository or a file of one; without the network, what its name says.
+    """Model of a repository or of a file in one; without a network, the model of its name.
 
     Raises:
-        NetworkError: it cannot be reached, and its name says too little.
+        NetworkError: it cannot be reached, and its name is not enough.
     """
     try:
         read = from_hub_file if way(text) is ReferenceKind.HUB_FILE else from_repository
@@ -159,7 +159,7 @@ def way(text: str) -> ReferenceKind:
 
 
 def _is_path(text: str) -> bool:
-    """A path, or a file's name; a name of no file here may still be that of a known model."""
+    """Whether a text is a path or file name; a missing file's name may be a known model's."""
     if PATH_START.match(text):
         return True
     if not text.casefold().endswith((".gguf", ".json")):
@@ -181,10 +181,10 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
 
 
 def _existing(path: Path) -> Path:
-    """The file that is meant.
+    """Existing file of a path.
 
     Raises:
-        InputError: there is none.
+        InputError: no such file.
     """
     try:
         file = path.expanduser()
@@ -207,9 +207,9 @@ def _text(file: Path) -> str:
 
 
 def _cached_name(file: Path) -> str:
-    """The repository whose cached copy a config.json is, else its folder where that is a model's.
+    """Name of a model from the path of its config.json: the cached repository, or its folder.
 
-    A folder of any other name says nothing; empty then.
+    Empty if the folder's name is not that of a model.
     """
     folders = file.absolute().parent
     cached = (CACHED_REPOSITORY.fullmatch(part) for part in folders.parts)
@@ -232,8 +232,8 @@ def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedM
     """A model from the text of a config.json.
 
     Args:
-        text: of the whole file.
-        name: as the model will be shown; empty for what the text calls it.
+        text: content of the file.
+        name: name to show; empty for the name in the text.
         form: format wanted; None for the stored one.
 
     Raises:
@@ -287,7 +287,7 @@ def from_repository(identity: str, form: str | None = None) -> ResolvedModel:
 
 
 def _chosen(described: Described, form: str | None) -> ResolvedModel:
-    """The format asked for, else the stored one, else the usual one; a note says which."""
+    """Model in the requested format, else the stored one, else the usual one, with a note."""
     notes = described.notes
     if described.model is not None and form in (None, described.model.format):
         model = described.model

@@ -12,7 +12,7 @@ class ArchitectureSpec:
     such part, so a row names only what it has.
 
     Attributes:
-        name: as people call it.
+        name: name as people write it.
         hf_id: repository on Hugging Face.
         aliases: other spellings, separated by semicolons.
         layers: repeating layers; 0 where the architecture cannot be derived, `note` says why.
@@ -75,9 +75,9 @@ class ArchitectureSpec:
         published_params_b: all parameters as published [1e9].
         published_active_b: parameters a token uses as published [1e9].
         released: month of publication.
-        source: where the numbers were read.
-        source_date: when, or the date of what was read.
-        note: what to know about the row; for one that cannot be derived, why not.
+        source: source of the numbers.
+        source_date: date of the source, or of reading it.
+        note: remarks; for a model that cannot be derived, the reason.
     """
 
     name: str

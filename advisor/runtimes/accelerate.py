@@ -285,7 +285,6 @@ ACCELERATE = Runtime(
     version=VERSION,
     strategies=tuple(PlacementStrategy),
     loaded_format=loaded_format_of("accelerate", why="loading unpacks"),
-    language="python",
     place=place,
     schedule=schedule,
     command=command,

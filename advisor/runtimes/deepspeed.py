@@ -41,7 +41,6 @@ from advisor.runtimes.weight_streaming import (
     attended_bytes,
     cache_share,
     each_of,
-    gpu_memory,
     kernels,
     moved_weights,
     needs_one_machine,
@@ -131,7 +130,7 @@ def cache_in_ram(
     if settings.kv_in_ram is not None:
         return np.asarray(float(settings.kv_in_ram))
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
-    free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * workspace
+    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * workspace
     return np.asarray(cache > free, dtype=float)
 
 

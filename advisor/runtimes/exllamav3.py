@@ -1,8 +1,8 @@
 """ExLlamaV3: models in EXL3, 1 to 8 bits a weight, all on NVIDIA's cards.
 
-TabbyAPI serves them (README of turboderp-org/exllamav3 at 0445820; ROCm is on its list of what is
-missing). One source has published runs, of one model on one kind of card: its constants are those
-of llama.cpp on CUDA, and the range is as wide as those runs are off.
+TabbyAPI serves them (README of turboderp-org/exllamav3 at 0445820, which lists ROCm as missing).
+Only one source has published runs, of one model on one kind of card, so the constants are those of
+llama.cpp on CUDA, and the range is as wide as the errors of those runs.
 """
 
 import shlex
@@ -26,10 +26,10 @@ billion weights in 6 bits writes 17 tokens/s, where llama.cpp's constants say 38
 
 
 def check_maker(machine: Machine) -> None:
-    """Refuse a machine without a GPU of NVIDIA.
+    """Check that all GPUs are NVIDIA's.
 
     Raises:
-        Refusal: another maker's card.
+        Refusal: no GPU, or one of another vendor.
     """
     if not only_of(machine, "NVIDIA"):
         raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
@@ -39,7 +39,7 @@ def loaded_format(form: str, machine: Machine) -> LoadedFormat:
     """Format with as many bits per weight.
 
     Raises:
-        Refusal: on another maker's card.
+        Refusal: a GPU of another vendor.
     """
     check_maker(machine)
     return in_groups(form, "EXL3")
@@ -51,7 +51,7 @@ def place(
     """All weights on the GPUs, divided by layers.
 
     Raises:
-        Refusal: another placement, another maker's card, several machines.
+        Refusal: another placement, a GPU of another vendor, or several machines.
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("ExLlamaV3 keeps all weights on the GPUs.")
@@ -62,7 +62,7 @@ def place(
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Lines that pack the weights, by exllamav3's script, and serve them, by TabbyAPI's."""
+    """Command lines: exllamav3's script quantizes the weights, TabbyAPI serves them."""
     del placement, machine
     number = whole_bits(model.format)
     folder = shlex.quote(f"{model.name}-exl3-{min(number, 8)}.0bpw")

@@ -29,7 +29,6 @@ from advisor.runtimes.weight_streaming import (
     cache_share,
     each_of,
     first_layers,
-    gpu_memory,
     kernels,
     layer_weights,
     layers_kept,
@@ -103,7 +102,7 @@ def cache_outside(
     """Share of the KV cache outside the GPUs: 1 at the first location that holds it, else 0."""
     cache = cache_bytes(model, work)
     tables = model.embedding + model.output + BUFFERED * float(np.max(model.layer_bytes))
-    free = gpu_memory(machine) * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
+    free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * ACTIVATIONS - tables
     away = np.asarray((cache > free) | bool(settings.kv_in_ram), dtype=float)
     if strategy is PlacementStrategy.GPU_RESIDENT:
         return {}
@@ -166,7 +165,7 @@ def gpu_batch(model: Model, placement: Placement, machine: Machine, work: Worklo
     unpacked = 2.0 * unpacked_weights(model) / model.layers
     kept = placement.gpu_layers / model.layers * float(model.layer_bytes.sum())
     taken = passing + unpacked + kept + model.embedding + model.output
-    room = gpu_memory(machine) * MEMORY_USED - taken
+    room = machine.gpu_memory * MEMORY_USED - taken
     users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
     return np.clip(np.floor(room / prompt_workspace(model, work)), 1.0, users)
 

@@ -86,6 +86,7 @@ class RuntimeFormatRow:
         capability: lowest compute capability, for NVIDIA.
         families: GPU families, separated by semicolons; empty for all of the vendor.
         instruction_sets: instruction sets that the host must have, separated by semicolons.
+        experts: "none" where routed experts of that kind have no kernels; else empty.
         source: documentation of the support.
         source_date: date when the source was read.
         note: further remarks.
@@ -97,6 +98,7 @@ class RuntimeFormatRow:
     capability: float | None
     families: str
     instruction_sets: str
+    experts: str
     source: str
     source_date: str
     note: str
@@ -178,6 +180,28 @@ def nearest(form: str) -> tuple[str, ...]:
     )
 
 
+def with_experts(key: str, loaded: LoadedFormat, machine: Machine) -> LoadedFormat:
+    """The format in which a runtime loads a model with routed experts.
+
+    Args:
+        key: key of the runtime.
+        loaded: format in which it loads a dense model.
+        machine: machine that runs the model.
+
+    Raises:
+        Refusal: neither that format nor a near one has kernels for experts there.
+    """
+    lacking = _without_experts(key, _processors(machine), machine.host.instruction_sets)
+    if not kinds(loaded.format) & lacking:
+        return loaded
+    able = takes(key, machine) - lacking
+    near = next((close for close in nearest(loaded.format) if kinds(close) & able), None)
+    if near is None:
+        raise Refusal(f"{NAMES[key]} has no kernels for experts in {loaded.format} here.")
+    reason = f"as {near}, since it has no kernels for experts in {loaded.format} here"
+    return LoadedFormat(format=near, reason=reason)
+
+
 AS_IT_IS = {"MXFP4": ("MXFP4-hf",)}
 """Format with the same weights in the files of other runtimes."""
 EIGHT_BITS, MIDDLE_BITS = 6.0, 12.0
@@ -229,6 +253,19 @@ def _taken(
         for processor in processors
     ]
     return frozenset(set.intersection(*each))
+
+
+@lru_cache(maxsize=512)
+def _without_experts(
+    key: str, processors: tuple[Processor, ...], instruction_sets: frozenset[str]
+) -> frozenset[str]:
+    """Kinds of file whose routed experts have no kernels on one of the processors."""
+    return frozenset(
+        row.format
+        for row in rows()
+        if row.runtime == key and row.experts == "none"
+        if any(row.runs_on(processor, instruction_sets) for processor in processors)
+    )
 
 
 def _words(text: str) -> frozenset[str]:

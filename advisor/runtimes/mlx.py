@@ -1,11 +1,11 @@
 """MLX: Apple's library for its own chips, all weights in the memory that CPU and GPU share.
 
-`mlx_lm` keeps groups of 64 weights with a scale and an offset in 16 bits each, so that 4 bits take
-4.5 (mlx_lm.convert, `--q-bits` and `--q-group-size`). It keeps nothing on a drive and its server
-keeps the cache in 16 bits. LM Studio runs it on Macs unless a GGUF file is chosen. Its constants
-are those of llama.cpp on Metal, times factors fitted to published runs of five chips (M3 Max to M5
-Max); those of prompts rest on two chips, so that their range is wide. Runs that do not say how many
-GPU cores a chip has are taken as the larger one.
+`mlx_lm` stores groups of 64 weights with a scale and an offset of 16 bits each, so 4 bits take 4.5
+(mlx_lm.convert, `--q-bits` and `--q-group-size`). It offloads nothing to a drive, and its server
+has a 16-bit cache. LM Studio runs it on Macs unless a GGUF file is chosen. Constants are those of
+llama.cpp on Metal; those of tokens are multiplied by factors fitted to published runs of five chips
+(M3 Max to M5 Max), those of prompts, measured on two chips, are not. Runs without a stated number
+of GPU cores count as the larger chip.
 """
 
 import shlex
@@ -27,20 +27,20 @@ BUILD = "mlx"
 
 
 def check_maker(machine: Machine) -> None:
-    """Refuse a machine without a GPU of Apple.
+    """Check that the GPU is Apple's.
 
     Raises:
-        Refusal: another maker's chip.
+        Refusal: no GPU, or one of another vendor.
     """
     if not only_of(machine, "Apple"):
         raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
 
 
 def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-    """So many bits a weight as the format has.
+    """Format with as many bits per weight.
 
     Raises:
-        Refusal: on another maker's chip.
+        Refusal: a GPU of another vendor.
     """
     check_maker(machine)
     return in_groups(form, "MLX")
@@ -52,7 +52,7 @@ def place(
     """All weights and the cache in the memory of the chip.
 
     Raises:
-        Refusal: another placement, another maker's chip, a packed cache, several machines.
+        Refusal: another placement, a GPU of another vendor, a quantized cache, or several machines.
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("MLX keeps all weights where the GPU reads them.")
@@ -65,7 +65,7 @@ def place(
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Lines that pack the weights and serve them; mlx_lm.generate answers a single prompt."""
+    """Command lines that quantize and serve the weights; mlx_lm.generate answers one prompt."""
     del placement, machine, work
     number = whole_bits(model.format)
     source, packed = shlex.quote(catalog.repository(model.name)), f"{model.name}-{number}bit"

@@ -65,17 +65,21 @@ def parallel(model: Model, machine: Machine) -> Parallel:
 
 
 def check_divides_experts(model: Model, how: Parallel) -> None:
-    """Refuse expert parallel where it divides nothing.
+    """Check that expert parallelism has experts and GPUs to divide.
 
     Raises:
         Refusal: a model without routed experts, or no two GPUs that share layers.
     """
     if not model.has_experts:
-        raise Refusal(f"{model.name} has no experts to divide; leave out --expert-parallel.")
+        raise Refusal(
+            f"{model.name} has no experts to divide; leave out --expert-parallel (on the page, "
+            "whole experts on each GPU)."
+        )
     if how.tensor == 1:
         raise Refusal(
             "Expert parallel divides experts among GPUs that share layers, and here none share "
-            "any; add a GPU or leave out --expert-parallel."
+            "any; add a GPU or leave out --expert-parallel (on the page, whole experts on each "
+            "GPU)."
         )
 
 

@@ -17,7 +17,7 @@ from advisor.cost_model.placement import (
     vram,
     weight_bytes,
 )
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Workload, drafter_cache, drafter_memory
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
@@ -34,17 +34,21 @@ from advisor.runtimes.parallelism import (
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
-SIXTEEN_BITS = ("f16", "bf16", "f32")
+TWO_BYTES = ("f16", "bf16")
+"""Cache types of the model's own size, which need no other."""
+SIXTEEN_BITS = (*TWO_BYTES, "f32")
 """Cache types that are kept as the model's own 16 bits; all others become fp8."""
 
 
 def served(work: Workload) -> Workload:
     """Request with the cache in a type that vLLM and SGLang support."""
+    if work.kv_type in TWO_BYTES:
+        return work
     return replace(work, kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
 
 
 def drafter(work: Workload) -> str:
-    """The repository that drafts: of a smaller model, or a place for that of an EAGLE head."""
+    """Repository of the drafter: a smaller model, or a placeholder for an EAGLE head."""
     if work.draft_model is None:
         return "EAGLE_HEAD"
     return catalog.repository(work.draft_model.name)
@@ -66,8 +70,7 @@ class Room:
         buffered: number of layers in VRAM for streaming.
         cache: KV cache of one user per layer, shape (..., layers) [B].
         working: part of that share for computing [B].
-        drafter: memory of a smaller model that drafts, divided among the GPUs that share layers
-            [B].
+        drafter: memory of who drafts, divided among the GPUs that share layers [B].
     """
 
     usable: Array
@@ -198,8 +201,9 @@ def users_at_once(model: Model, machine: Machine, work: Workload, room: Room) ->
     """
     how = parallel(model, machine)
     alone = replace(work, users=0.0 * np.asarray(work.users) + 1.0)
-    drafted = work.drafter_cache / how.tensor
-    room = replace(room, drafter=alone.drafter_bytes)
+    each_drafter = drafter_cache(model, served(work)) if work.draft else 0.0
+    drafted = each_drafter / how.tensor
+    room = replace(room, drafter=drafter_memory(model, served(alone)))
     counts = []
     for at, group in enumerate(chunks(model, how.pipeline)):
         held = group @ model.layer_bytes / how.tensor

@@ -1,20 +1,34 @@
 """Steps of vLLM and SGLang: what each GPU reads and computes, and with which kernels."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import chain
 
 import numpy as np
 
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
-from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
-from advisor.cost_model.placement import RAM, Placement, vram
+from advisor.cost_model.loads import (
+    OF_THE_STEP,
+    ForwardPass,
+    Load,
+    prompt_step,
+    step_load,
+    token_step,
+)
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import LAYERED, Floats, Model
+from advisor.runtimes.layer_kinds import (
+    attention_work,
+    cache_read,
+    is_prompt,
+    layer_kinds,
+    state_work,
+)
 from advisor.runtimes.parallelism import (
     ACTIVATION,
     Parallel,
@@ -33,7 +47,15 @@ def held_load(
     model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
     """Load of one GPU of a group from its own memory."""
-    load = step_load(model, placement, vram(representative(machine, how, at)), step)
+    where = vram(representative(machine, how, at))
+    load = step_load(model, placement, where, step)
+    if where in placement.kv:
+        heads = chunks(model, how.pipeline)[at] / how.tensor
+        load = replace(
+            load,
+            attention_flops=attention_work(model, heads, step),
+            kv=cache_read(model, placement.kv[where], step),
+        )
     if placement.expert_parallel:
         load = _with_whole_experts(load, model, how, step)
     return _all_start(load, how.tensor)
@@ -54,11 +76,23 @@ def outside_load(
     model: Model, placement: Placement, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
     """Load of one GPU of a group from its layers in RAM, after they were copied."""
+    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
+        return _no_load(step)
     group = chunks(model, how.pipeline)[at]
     own = {part: share * group for part, share in placement.weights[RAM].items()}
     alone = replace(placement, weights={RAM: own}, kv={}, output={})
     load = step_load(model, alone, RAM, step)
     return each_of(load, how.tensor)
+
+
+def _no_load(step: ForwardPass) -> Load:
+    """Load of a step where nothing lies."""
+    amounts = (field.name for field in fields(Load) if field.name not in OF_THE_STEP)
+    return Load(
+        tokens=step.tokens,
+        each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
+        **dict.fromkeys(amounts, np.zeros(())),
+    )
 
 
 def _all_start(load: Load, tensor: int) -> Load:
@@ -101,6 +135,8 @@ def phases(
 
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
     """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
+    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
+        return np.zeros(())
     group = chunks(model, how.pipeline)[at]
     shares = placement.weights[RAM].items()
     whole: Array = sum((share * group) @ model.bytes_per_layer[part] for part, share in shares)
@@ -122,10 +158,11 @@ def group_kernels(
     if placement.expert_parallel:
         rows = rows * busiest_gpu(model, how.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
+    kinds = layer_kinds(model.architecture)
     return EngineKernels(
         number=PEAKS[dense][0],
         sequences=step.sequences if at == 0 else 0.0,
-        prompt=bool(np.any(tokens > MOST_CHECKED * np.asarray(step.sequences))),
+        prompt=is_prompt(step),
         dense=dense,
         experts=routed,
         head_bytes=head * model.output,
@@ -135,11 +172,13 @@ def group_kernels(
         expert_activations=stream * float(group @ model.expert_layers) * used,
         expert_rows=rows,
         attention_layers=float(group @ (model.kv_values > 0)),
+        latent_layers=float(group @ kinds.latent),
+        indexed_layers=float(group @ kinds.indexed),
+        products_per_layer=float(group @ kinds.products / max(group.sum(), 1.0)),
+        state_flops=state_work(model, group / how.tensor, step),
     )
 
 
-MOST_CHECKED = 16.0
-"""Most tokens of a sequence that a step verifies together; more are a prompt."""
 KernelsOf = Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Kernels]
 """Function that gives the kernels of one GPU of a group, for its layers in a step."""
 
@@ -158,6 +197,9 @@ def layers_only(own: Kernels) -> Kernels:
         expert_activations=0.0,
         expert_rows=0.0,
         attention_layers=0.0,
+        latent_layers=0.0,
+        indexed_layers=0.0,
+        state_flops=0.0,
     )
 
 

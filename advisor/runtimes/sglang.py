@@ -17,7 +17,7 @@ from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
-from advisor.cost_model.workload import DRAFT_MODEL, Workload
+from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -92,7 +92,7 @@ def _room(model: Model, machine: Machine, work: Workload) -> Room:
         buffered=BUFFERED,
         cache=cache,
         working=0.0,
-        drafter=work.drafter_bytes,
+        drafter=drafter_memory(model, served(work)),
     )
 
 

@@ -25,7 +25,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.placement_choice import either
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
-from advisor.cost_model.workload import DRAFT_MODEL, Workload
+from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
@@ -85,7 +85,7 @@ def _room(model: Model, work: Workload) -> Room:
         usable=MEMORY_USED,
         buffered=BUFFERED,
         cache=paged_cache(model, served(work)),
-        drafter=work.drafter_bytes,
+        drafter=drafter_memory(model, served(work)),
     )
 
 

@@ -40,10 +40,10 @@ NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
 
 
 def needs_one_machine(machine: Machine, name: str) -> None:
-    """Refuse a machine without a GPU, and several machines.
+    """Check that there is a single machine with a GPU.
 
     Raises:
-        Refusal: in both cases.
+        Refusal: no GPU, or several machines.
     """
     if not machine.gpus:
         raise Refusal(f"{name} streams to a GPU, and this machine has none.")
@@ -76,15 +76,10 @@ def layers_kept(
         return np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
     cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     fixed = len(machine.gpus) * ACTIVATIONS + model.embedding + model.output + cache
-    budget = gpu_memory(machine) * usable - fixed
+    budget = machine.gpu_memory * usable - fixed
     room = budget - buffered * float(np.max(model.layer_bytes))
     kept = layers_that_fit(model.layer_bytes[::-1], room)
     return np.where(budget >= model.layer_bytes.sum(), 0.0, kept)
-
-
-def gpu_memory(machine: Machine) -> Array:
-    """VRAM of all GPUs [B]."""
-    return np.asarray(sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(())))
 
 
 def shared_by_gpus(
@@ -215,12 +210,13 @@ def each_of(load: Load, gpus: int) -> Load:
         layers=load.layers,
         expert_layers=load.expert_layers,
         state_layers=load.state_layers,
+        latent_layers=load.latent_layers,
     )
 
 
 REPEATED = 0.4
-"""What repeating keys and values for grouped heads adds to attending to them: a copy written and
-read in 16 bits beside ten bytes for each value."""
+"""Additional time of attention for repeating keys and values of grouped heads: a 16-bit copy
+written and read, relative to ten bytes for each value."""
 
 
 def attended_bytes(model: Model, load: Load) -> Array:
@@ -234,12 +230,12 @@ def attended_bytes(model: Model, load: Load) -> Array:
 
 
 def packed_cache(work: Workload) -> bool:
-    """The cache is kept in a format that is unpacked before it is used."""
+    """Whether the cache is unpacked before use."""
     return KV_BYTES_PER_VALUE[work.kv_type] < 1.0
 
 
 def packed_weights(model: Model) -> bool:
-    """The weights are kept in a format that is unpacked before it is used."""
+    """Whether the weights are unpacked before use."""
     return model.decode_class not in ("f16", "f32", "fp8")
 
 

@@ -99,9 +99,9 @@ def test_the_machine_has_its_probed_values(server: Machine) -> None:
 
 def test_ram_may_be_stated_where_the_system_shows_less(server: Machine) -> None:
     small = replace(SERVER, memory=int(8 * GIB))
-    found = readings.Readings(Path(), small, measurements(1.0))
-    assert gpu_machine.measured(found).host.memory.value == 8 * GIB
-    assert gpu_machine.measured(found, 128).host.memory.value == 128 * GIB
+    result = readings.Readings(Path(), small, measurements(1.0))
+    assert gpu_machine.measured(result).host.memory.value == 8 * GIB
+    assert gpu_machine.measured(result, 128).host.memory.value == 128 * GIB
     assert gpu_engine.free(16) == 16 * GIB
     assert gpu_engine.free(None) == 100 * GIB
 
@@ -114,10 +114,10 @@ def test_a_probe_that_measures_nothing_is_reported(
 
     probes = {"engine": (refuse, 1.0), "GPU": (measurements, 1.0)}
     monkeypatch.setattr(gpu_machine, "PROBES", probes)
-    found = readings.Readings(tmp_path / "readings.json", SERVER)
-    gpu_machine.probe(found, ("engine", "GPU"))
-    assert [one.name for one in found.probes] == list(FIGURES)
-    assert readings.read(found.path) == found
+    result = readings.Readings(tmp_path / "readings.json", SERVER)
+    gpu_machine.probe(result, ("engine", "GPU"))
+    assert [probe.name for probe in result.probes] == list(FIGURES)
+    assert readings.read(result.path) == result
     assert "engine probe measured nothing: No engine is here." in capsys.readouterr().err
 
 
@@ -125,13 +125,13 @@ def test_llama_bench_gets_the_options_of_the_placement(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     log, told = bench(monkeypatch, tmp_path), list[str]()
-    chosen = [one for one in gpu_llama.cases() if "MoE" in one.name or "Tiny" in one.name]
+    chosen = [case for case in gpu_llama.cases() if "MoE" in case.name or "Tiny" in case.name]
     gpu_llama.read_once(chosen, session(tmp_path, server, told))
-    calls = {(one["-ngl"], one.get("-ncmoe")) for one in asked_of(log)}
+    calls = {(record["-ngl"], record.get("-ncmoe")) for record in asked_of(log)}
     # 22 layers of TinyLlama and 16 of the other; the head counts as one more.
     assert calls == {("23", None), ("12", None), ("17", None), ("9", None), ("17", "16")}
-    assert {one["-d"] for one in asked_of(log)} == {"128,4096"}
-    assert {one["-t"] for one in asked_of(log)} == {"16"}
+    assert {record["-d"] for record in asked_of(log)} == {"128,4096"}
+    assert {record["-t"] for record in asked_of(log)} == {"16"}
     assert len(told) == 2 * 5
     assert "MoE 7B-A1B Q4_K_M, experts in RAM, at 4096: 75.00 tokens/s" in told
     assert not list(tmp_path.glob("*.gguf"))
@@ -145,13 +145,13 @@ def test_predicted_stands_beside_measured(
     run(*ONE_ROUND, "--keep", str(tmp_path / "kept"), "--csv", str(table))
     printed = capsys.readouterr().out
     assert printed.count("TinyLlama-1.1B Q6_K") == 4
-    found = read_rows(table)
-    assert [(one.category, one.ngl, one.context_depth) for one in found] == [
+    rows = read_rows(table)
+    assert [(row.category, row.ngl, row.context_depth) for row in rows] == [
         ("resident", 22, 128), ("resident", 22, 4096), ("partial", 11, 128), ("partial", 11, 4096),
     ]  # fmt: skip
-    assert [one.tg_tps for one in found] == [100.0, 75.0] * 2
-    for case in [one for one in gpu_llama.cases() if "Tiny" in one.name]:
-        for row in (one for one in found if one.category == case.category):
+    assert [row.tg_tps for row in rows] == [100.0, 75.0] * 2
+    for case in [case for case in gpu_llama.cases() if "Tiny" in case.name]:
+        for row in (row for row in rows if row.category == case.category):
             own = estimate(
                 case.model, server, cases.work(row.context_depth), case.runtime, case.strategy,
                 fitted_constants(), case.settings,
@@ -173,8 +173,8 @@ def test_rows_are_accepted_by_the_checks_of_the_file(
     before = table.read_text(encoding="utf-8")
     run("--only", "llama", "--model", "MoE", "--csv", str(table))
     assert table.read_text(encoding="utf-8").startswith(before)
-    added = [one for one in read_rows(table) if one.gpu != "none"]
-    assert [one.category for one in added] == [
+    added = [row for row in read_rows(table) if row.gpu != "none"]
+    assert [row.category for row in added] == [
         *["resident"] * 2, *["partial"] * 2, *["moe_offload"] * 2,
     ]  # fmt: skip
     for row in added:
@@ -192,15 +192,15 @@ def test_promises_are_judged_by_engine_and_place(
 ) -> None:
     bench(monkeypatch, tmp_path)
     run(*ONE_ROUND, "--csv", str(tmp_path / "rows.csv"))
-    found = read_rows(tmp_path / "rows.csv")
-    right = [replace(one, predicted_tps=one.tg_tps * 1.09) for one in found]
+    rows = read_rows(tmp_path / "rows.csv")
+    right = [replace(row, predicted_tps=row.tg_tps * 1.09) for row in rows]
     own_rows.check_promises(right)
     with pytest.raises(AssertionError, match="partial"):
         own_rows.check_promises([*right[:3], replace(right[3], predicted_tps=right[3].tg_tps * 2)])
-    drive = [replace(one, category="nvme") for one in right]
-    own_rows.check_promises(replace(one, predicted_tps=one.tg_tps * 1.4) for one in drive)
+    drive = [replace(entry, category="nvme") for entry in right]
+    own_rows.check_promises(replace(row, predicted_tps=row.tg_tps * 1.4) for row in drive)
     with pytest.raises(AssertionError, match="nvme"):
-        own_rows.check_promises(replace(one, predicted_tps=one.tg_tps * 1.6) for one in drive)
+        own_rows.check_promises(replace(row, predicted_tps=row.tg_tps * 1.6) for row in drive)
 
 
 def test_readings_are_compared_anew_without_the_machine(
@@ -215,10 +215,10 @@ def test_readings_are_compared_anew_without_the_machine(
     monkeypatch.setattr(rows, "system", lambda: "Windows 11")
     monkeypatch.setattr(rows, "today", lambda: "2030-01-01")
     run("--rounds", "0", "--keep", str(kept), "--csv", str(second), "--cpu", "AMD EPYC, 16 cores")
-    found = read_rows(second)
-    assert [one.rounds for one in found] == [2] * 4
-    assert {one.cpu for one in found} == {"AMD EPYC, 16 cores"}
-    assert [replace(one, cpu=SERVER.cpu) for one in found] == list(read_rows(first))
+    records = read_rows(second)
+    assert [record.rounds for record in records] == [2] * 4
+    assert {record.cpu for record in records} == {"AMD EPYC, 16 cores"}
+    assert [replace(record, cpu=SERVER.cpu) for record in records] == list(read_rows(first))
 
 
 def test_another_machines_readings_are_not_added_to(
@@ -235,10 +235,10 @@ def test_readings_of_the_other_benchmark_are_still_read(tmp_path: Path) -> None:
     path = tmp_path / "readings.json"
     before = {"target": "x", "depth": 128, "share": 0.5, "seconds": 0.1, "prompt": None}
     path.write_text(json.dumps({"probes": [], "runs": [before]}), encoding="utf-8")
-    found = readings.read(path)
-    assert [one.seconds for one in found.of("x", 128, 0.5)] == [0.1]
-    found.keep()
-    assert readings.read(path) == found
+    rows = readings.read(path)
+    assert [case.seconds for case in rows.of("x", 128, 0.5)] == [0.1]
+    rows.keep()
+    assert readings.read(path) == rows
 
 
 def test_nothing_is_begun_after_the_time(
@@ -251,14 +251,14 @@ def test_nothing_is_begun_after_the_time(
 
 
 def test_the_model_timed_least_comes_first(server: Machine, tmp_path: Path) -> None:
-    found = readings.Readings(tmp_path / "readings.json", SERVER)
-    chosen = [one for one in gpu_llama.cases() if "Tiny" in one.name or "3.1-8B" in one.name]
-    assert next(iter(cases.least_first(chosen, found))) == "Llama-3.1-8B Q8_0"
+    result = readings.Readings(tmp_path / "readings.json", SERVER)
+    chosen = [case for case in gpu_llama.cases() if "Tiny" in case.name or "3.1-8B" in case.name]
+    assert next(iter(cases.least_first(chosen, result))) == "Llama-3.1-8B Q8_0"
     for case in chosen[:2]:
         for depth in case.depths:
-            one = readings.Run(target=case.name, place=case.place, depth=depth, seconds=1.0)
-            found.runs.append(one)
-    assert next(iter(cases.least_first(chosen, found))) == "TinyLlama-1.1B Q6_K"
+            option = readings.Run(target=case.name, place=case.place, depth=depth, seconds=1.0)
+            result.runs.append(option)
+    assert next(iter(cases.least_first(chosen, result))) == "TinyLlama-1.1B Q6_K"
 
 
 def test_no_driver_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
@@ -278,8 +278,8 @@ def test_a_gpu_missing_from_the_catalogue_is_reported(
     unknown = replace(SERVER, gpus=("NVIDIA Z9999",), gpu_memory=(0,))
     monkeypatch.setattr(gpu_machine, "fingerprint", lambda: unknown)
     run()
-    said = "gpu_engine: skipped, data/hardware/gpus.csv has no row of NVIDIA Z9999; add one.\n"
-    assert capsys.readouterr().out == said
+    text = "gpu_engine: skipped, data/hardware/gpus.csv has no row of NVIDIA Z9999; add one.\n"
+    assert capsys.readouterr().out == text
     monkeypatch.setattr(gpu_machine, "fingerprint", lambda: SERVER)
     assert gpu_machine.missing() == ""
 
@@ -293,7 +293,7 @@ def test_no_llama_bench_is_reported(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("#!/bin/sh\necho oops >&2; exit 3", "could not run it: it ended with code 3: ...oops"),
         ("#!/bin/sh\necho 'no json ]'", "printed no JSON"),
@@ -302,13 +302,13 @@ def test_no_llama_bench_is_reported(
     ],
 )
 def test_a_llama_bench_that_fails_is_reported(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, words: str
 ) -> None:
     program(tmp_path / "bin", text)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
     if "sleep" in text:
         monkeypatch.setattr(gpu_llama, "LONGEST", 0.1)
-    assert said in gpu_llama.missing()
+    assert words in gpu_llama.missing()
 
 
 def test_a_llama_bench_without_a_gpu_is_reported(
@@ -324,11 +324,11 @@ def test_a_case_that_fails_does_not_stop_the_others(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     log, told = bench(monkeypatch, tmp_path), list[str]()
-    chosen = [one for one in gpu_llama.cases() if "Tiny" in one.name]
+    chosen = [case for case in gpu_llama.cases() if "Tiny" in case.name]
     small = replace(server.gpus[0], memory=replace(server.gpus[0].memory, value=GIB))
     narrow = replace(server, gpus=(small,))
     gpu_llama.read_once(chosen, session(tmp_path, narrow, told))
-    assert [one["-ngl"] for one in asked_of(log)] == ["12"]
+    assert [record["-ngl"] for record in asked_of(log)] == ["12"]
     assert told[0].startswith("TinyLlama-1.1B Q6_K, all in the GPU: skipped, ")
     assert "GB of memory are missing" in told[0]
 
@@ -338,8 +338,8 @@ def test_too_little_memory_is_reported(
 ) -> None:
     bench(monkeypatch, tmp_path)
     told: list[str] = []
-    chosen = [one for one in gpu_llama.cases() if "Tiny" in one.name]
+    chosen = [case for case in gpu_llama.cases() if "Tiny" in case.name]
     gpu_llama.read_once(chosen, session(tmp_path, server, told, free=lambda: 0.5 * GIB))
     assert len(told) == 2
     # 1.1 billion weights in Q6_K, 210 bytes for 256 of them.
-    assert all("it needs 0.8 GiB of memory and 0.5 GiB are free." in one for one in told)
+    assert all("it needs 0.8 GiB of memory and 0.5 GiB are free." in entry for entry in told)

@@ -47,7 +47,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("echo 'ModuleNotFoundError: No module named x' >&2; exit 1", "named x"),
         ("echo False", "torch sees no GPU"),
@@ -56,7 +56,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Machine:
     ],
 )
 def test_a_python_without_the_required_packages_is_reported(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, said: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, words: str
 ) -> None:
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
@@ -64,8 +64,8 @@ def test_a_python_without_the_required_packages_is_reported(
     monkeypatch.setattr(sys, "executable", str(python))
     if "sleep" in text:
         monkeypatch.setattr(gpu_transformers, "IMPORTS", 0.1)
-    assert said in gpu_transformers.missing()
-    assert bool(said) == bool(gpu_transformers.missing())
+    assert words in gpu_transformers.missing()
+    assert bool(words) == bool(gpu_transformers.missing())
 
 
 def test_too_little_disk_is_reported(
@@ -93,7 +93,7 @@ def test_a_checkpoint_holds_what_the_formulas_count(tmp_path: Path) -> None:
     weights = checkpoint.write(tmp_path, LITTLE).read_bytes()
     (length,) = struct.unpack("<Q", weights[:8])
     header = json.loads(weights[8 : 8 + length])
-    ends = [one["data_offsets"][1] for name, one in header.items() if name != "__metadata__"]
+    ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
     # Two tables of 2048 x 256; a layer has attention of 256 x (256 + 128 + 128 + 256), three
     # matrices of 256 x 704 and two norms; one norm more at the end.
     params = 2 * 2048 * 256 + 6 * (256 * 768 + 3 * 256 * 704 + 512) + 256
@@ -106,7 +106,7 @@ def test_a_checkpoint_holds_what_the_formulas_count(tmp_path: Path) -> None:
 def test_the_printed_lines_load_the_model_with_the_placements_limits(
     server: Machine, tmp_path: Path
 ) -> None:
-    small = [one for one in gpu_transformers.cases() if "TinyLlama" in one.name]
+    small = [case for case in gpu_transformers.cases() if "TinyLlama" in case.name]
     for case in small:
         text = gpu_transformers.lines(case, server, tmp_path)
         compile(text, "lines", "exec")
@@ -115,7 +115,9 @@ def test_the_printed_lines_load_the_model_with_the_placements_limits(
         assert f'"cpu": "{int(limits[RAM] / MIB)}MiB"' in text
         assert repr(str(tmp_path)) in text
         assert 'device_map="auto"' in text
-    (drive,) = (one for one in small if one.strategy is PlacementStrategy.NVME_OFFLOAD)
+    (drive,) = (
+        estimate for estimate in small if estimate.strategy is PlacementStrategy.NVME_OFFLOAD
+    )
     assert '"cpu": "0MiB"' in gpu_transformers.lines(drive, server, tmp_path)
 
 
@@ -131,7 +133,7 @@ def test_tokens_fill_their_time(each: float, tokens: int) -> None:
 
 
 def generated(seconds: Sequence[float]) -> gpu_transformers.Generated:
-    steps = [(one, 2.0 * GB) for one in seconds]
+    steps = [(second, 2.0 * GB) for second in seconds]
     named = "Accelerate (transformers 5.23.0, accelerate 1.15.0, torch 2.13.0+cu130)"
     return gpu_transformers.Generated(runtime=named, first=0.5, steps=steps, cache=0.2 * GIB)
 
@@ -157,7 +159,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, int]]:
     monkeypatch.setattr(gpu_transformers, "missing", lambda: "")
     monkeypatch.setattr(gpu_transformers, "_generated", answer)
     monkeypatch.setattr(
-        gpu_transformers, "cases", lambda: [little(one) for one in PlacementStrategy]
+        gpu_transformers, "cases", lambda: [little(strategy) for strategy in PlacementStrategy]
     )
     monkeypatch.setattr(capped, "missing", lambda: "")
     monkeypatch.setattr(capped, "capped", lambda _: Group())
@@ -176,18 +178,18 @@ def test_a_model_from_the_drive_runs_under_a_cap_beside_the_drives_own_speed(
     run("--only", "transformers", "--csv", str(table), "--keep", str(tmp_path / "kept"))
     assert pretended == [(False, 0), (False, 0), (True, int(512 * MIB))]
     with table.open(encoding="utf-8") as file:
-        by_category = {one["category"]: one for one in csv.DictReader(file)}
+        by_category = {entry["category"]: entry for entry in csv.DictReader(file)}
     assert list(by_category) == ["resident", "stream_cpu", "nvme"]
     # The drive's tokens are averaged, as it may be slow now and fast then: 3 in 6 seconds.
-    assert [one["tg_tps"] for one in by_category.values()] == ["1.000", "1.000", "0.500"]
+    assert [entry["tg_tps"] for entry in by_category.values()] == ["1.000", "1.000", "0.500"]
     drive = by_category["nvme"]
     assert (drive["disk_gbs"], drive["read_gb"], drive["cache_gib"]) == ("3.000", "2.0000", "0.200")
     assert drive["pp_tps"] == "256.00"  # 128 tokens in half a second
-    (row,) = (one for one in read_rows(table) if one.category == "nvme")
+    (row,) = (row for row in read_rows(table) if row.category == "nvme")
     own_rows.check_drive(row)
-    for one in read_rows(table):
-        own_rows.check_what_ran_where_and_how(one)
-        assert math.isfinite(one.predicted_tps)
+    for record in read_rows(table):
+        own_rows.check_what_ran_where_and_how(record)
+        assert math.isfinite(record.predicted_tps)
     assert "weights on the drive: median error" in capsys.readouterr().out
     assert not list(tmp_path.glob("**/*.safetensors"))
 
@@ -199,8 +201,8 @@ def test_without_a_right_to_groups_all_but_the_drive_runs(
     monkeypatch.setattr(capped, "missing", lambda: "no right to make a control group; be root")
     run("--only", "transformers")
     assert len(pretended) == 2
-    said = "weights on the drive: skipped, no right to make a control group; be root"
-    assert said in capsys.readouterr().err
+    text = "weights on the drive: skipped, no right to make a control group; be root"
+    assert text in capsys.readouterr().err
 
 
 def test_a_folder_in_memory_is_no_drive(
@@ -260,10 +262,10 @@ def test_transformers_reads_the_checkpoint_whole(tmp_path: Path) -> None:
     weights = load_file(checkpoint.write(tmp_path, LITTLE))
     chosen = AutoConfig.from_pretrained(tmp_path)
     theirs = AutoModelForCausalLM.from_config(chosen, dtype=torch.bfloat16).state_dict()
-    assert {name: one.shape for name, one in weights.items()} == {
-        name: one.shape for name, one in theirs.items()
+    assert {name: weight.shape for name, weight in weights.items()} == {
+        name: their.shape for name, their in theirs.items()
     }
-    assert all(one.dtype == torch.bfloat16 for one in weights.values())
+    assert all(weight.dtype == torch.bfloat16 for weight in weights.values())
     assert bool((weights["model.norm.weight"] == 1.0).all())
     assert float(weights["lm_head.weight"].float().std()) == pytest.approx(0.02, rel=0.02)
 
@@ -297,19 +299,19 @@ def test_a_round_of_transformers_is_timed_and_compared(
 ) -> None:
     monkeypatch.setattr(gpu_transformers, "missing", lambda: "")
     monkeypatch.setattr(
-        gpu_transformers, "cases", lambda: [little(one) for one in PlacementStrategy]
+        gpu_transformers, "cases", lambda: [little(strategy) for strategy in PlacementStrategy]
     )
     printed = gpu_transformers.lines
     monkeypatch.setattr(gpu_transformers, "lines", lambda *about: on_processor(printed(*about)))
     table = tmp_path / "rows.csv"
     run("--only", "transformers", "--csv", str(table), "--keep", str(tmp_path / "kept"))
-    categories = [one.category for one in read_rows(table)]
+    categories = [row.category for row in read_rows(table)]
     told = capsys.readouterr()
     assert categories[:2] == ["resident", "stream_cpu"], told.err
     if capped.missing() or "nvme" not in categories:
         assert "weights on the drive: skipped, " in told.err
         pytest.skip(f"no run from the drive here: {told.err.splitlines()[-1]}")
-    (row,) = (one for one in read_rows(table) if one.category == "nvme")
+    (row,) = (row for row in read_rows(table) if row.category == "nvme")
     own_rows.check_drive(row)
 
 

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from driving import CHROMIUM, free_port, missing, server
+from driving import browser, free_port, missing, server
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -35,9 +35,5 @@ def port():
 @pytest.fixture(scope="package")
 def chromium():
     """A running browser; each test opens a context of its own."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=str(CHROMIUM))
-        yield browser
-        browser.close()
+    with browser() as running:
+        yield running

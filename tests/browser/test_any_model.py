@@ -11,21 +11,21 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 
 def test_a_pasted_config_shows_its_reading(chromium, address):
     config = json.loads((SAMPLES / "gpt-oss-20b.json").read_text())["config"]
-    with page(chromium, address) as one:
-        one.get_by_text("Other ways").click()
-        one.get_by_role("tab", name="Paste").click()
-        one.get_by_role("textbox", name="config.json").fill(json.dumps(config))
-        one.get_by_role("button", name="Use it").click()
-        one.locator("h1", has_text="gpt_oss model").wait_for()
-        settle(one)
-        assert one.get_by_role("combobox", name="Model").input_value() == "pasted: gpt_oss model"
-        assert one.get_by_role("button", name="Copy link").is_disabled()
-        one.get_by_text("What was understood of the model").click()
-        figures = one.get_by_role("region", name="Build").inner_text()
+    with page(chromium, address) as test:
+        test.get_by_text("Other ways").click()
+        test.get_by_role("tab", name="Paste").click()
+        test.get_by_role("textbox", name="config.json").fill(json.dumps(config))
+        test.get_by_role("button", name="Use it").click()
+        test.locator("h1", has_text="gpt_oss model").wait_for()
+        settle(test)
+        assert test.get_by_role("combobox", name="Model").input_value() == "pasted: gpt_oss model"
+        assert test.get_by_role("button", name="Copy link").is_disabled()
+        test.get_by_text("What was understood of the model").click()
+        figures = test.get_by_role("region", name="Build").inner_text()
         # 24 layers, window and full in turn; 4 of 32 experts; 20.9B weights as published.
-        for said in (r"parameters\s+20\.9B", r"experts\s+4 of 32 in 24 layers",
+        for text in (r"parameters\s+20\.9B", r"experts\s+4 of 32 in 24 layers",
                      r"with window of 128\s+12", r"with full attention\s+12"):  # fmt: skip
-            assert re.search(said, figures), figures
+            assert re.search(text, figures), figures
 
 
 def test_a_path_is_typed_and_the_format_follows_the_model(chromium, address, tmp_path):
@@ -35,18 +35,18 @@ def test_a_path_is_typed_and_the_format_follows_the_model(chromium, address, tmp
         (tmp_path / name / "config.json").write_text(
             json.dumps({"model_type": "llama", "_name_or_path": f"somebody/{name}", **more})
         )
-    with page(chromium, address) as one:
+    with page(chromium, address) as test:
         for title, form in (("My-AWQ", "AWQ"), ("My-Llama", "BF16")):
             path = tmp_path / title
-            one.get_by_role("combobox", name="Model").fill(str(path))
-            one.keyboard.press("Enter")
-            one.locator("h1", has_text=f"{title}, {form}").wait_for()
-            settle(one)
-            box = one.get_by_role("combobox", name="Format")
+            test.get_by_role("combobox", name="Model").fill(str(path))
+            test.keyboard.press("Enter")
+            test.locator("h1", has_text=f"{title}, {form}").wait_for()
+            settle(test)
+            box = test.get_by_role("combobox", name="Format")
             assert box.input_value() == f"as stored: {form}"
-        one.get_by_role("spinbutton", name="Users").fill("2")
-        one.keyboard.press("Enter")
-        one.wait_for_url(re.compile("users=2"))
-        settle(one)
-        assert one.locator("h1.oa-title").inner_text().startswith("My-Llama, BF16")
-        assert "model=" in one.url
+        test.get_by_role("spinbutton", name="Users").fill("2")
+        test.keyboard.press("Enter")
+        test.wait_for_url(re.compile("users=2"))
+        settle(test)
+        assert test.locator("h1.oa-title").inner_text().startswith("My-Llama, BF16")
+        assert "model=" in test.url

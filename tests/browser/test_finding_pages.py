@@ -7,17 +7,17 @@ FIRST = 120_000  # every GPU tried, on a machine that is busy with other tests [
 
 
 def test_a_target_is_typed_kept_in_the_address_and_opens_advise(chromium, address):
-    with page(chromium, f"{address}/?machine=Another+machine&model=Llama-3.1-8B") as one:
-        one.get_by_role("link", name="Find").click()
-        one.get_by_text("machines reach 10 tokens/s with Llama-3.1-8B").wait_for(timeout=FIRST)
-        speed = one.get_by_role("spinbutton", name="Least speed (tokens/s)")
+    with page(chromium, f"{address}/?machine=Another+machine&model=Llama-3.1-8B") as test:
+        test.get_by_role("link", name="Find").click()
+        test.get_by_text("machines reach 10 tokens/s with Llama-3.1-8B").wait_for(timeout=FIRST)
+        speed = test.get_by_role("spinbutton", name="Least speed (tokens/s)")
         speed.fill("60")
         speed.press("Enter")
-        one.get_by_text("machines reach 60 tokens/s").wait_for(timeout=FIRST)
-        assert "leasttps=60" in one.url
-        settle(one)
-        assert one.get_by_text("--min-tps 60").is_visible()
-        assert one.get_by_text("Models on these machines").is_visible()
+        test.get_by_text("machines reach 60 tokens/s").wait_for(timeout=FIRST)
+        assert "leasttps=60" in test.url
+        settle(test)
+        assert test.get_by_text("--min-tps 60").is_visible()
+        assert test.get_by_text("Models on these machines").is_visible()
 
 
 @pytest.mark.parametrize(
@@ -25,9 +25,9 @@ def test_a_target_is_typed_kept_in_the_address_and_opens_advise(chromium, addres
 )
 def test_a_page_fits_a_phone(chromium, address, link, words):
     phone = {"width": 390, "height": 2400}
-    with page(chromium, address, viewport=phone, color_scheme="dark") as one:
-        one.get_by_test_id("stExpandSidebarButton").click()
-        one.get_by_role("link", name=link).click()
-        one.get_by_text(words).first.wait_for(timeout=FIRST)
-        settle(one)
-        assert not scrolls_sideways(one)
+    with page(chromium, address, viewport=phone, color_scheme="dark") as test:
+        test.get_by_test_id("stExpandSidebarButton").click()
+        test.get_by_role("link", name=link).click()
+        test.get_by_text(words).first.wait_for(timeout=FIRST)
+        settle(test)
+        assert not scrolls_sideways(test)

@@ -6,7 +6,7 @@ Reports belong to who saved them, a shared link shows one to everybody, and can 
 from contextlib import contextmanager
 
 import pytest
-from driving import server, settle
+from driving import STILL, server, settle
 from issuer import issuer
 
 
@@ -22,7 +22,7 @@ def running(port, tmp_path):
 @contextmanager
 def visitor(chromium, address, person=None):
     """A browser of its own, logged in as a person."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 1600})
+    context = chromium.new_context(**STILL)
     tab = context.new_page()
     tab.set_default_timeout(60_000)
     if person is not None:
@@ -30,8 +30,10 @@ def visitor(chromium, address, person=None):
         tab.click(".st-key-log_in button")
         tab.click(f"a:has-text('{person}')")
         tab.wait_for_url(f"{address}/")
-    yield tab
-    context.close()
+    try:
+        yield tab
+    finally:
+        context.close()
 
 
 def go(tab, address):
@@ -64,7 +66,7 @@ def test_reports_belong_to_who_saved_them_until_they_are_shared(chromium, runnin
 
         robin.click(".st-key-share_1 button")
         robin.click(".st-key-public_1 label")
-        link = robin.inner_text("[data-testid=stCode] code >> text=shared=").strip()
+        link = robin.inner_text(".oa-code code >> text=shared=").strip()
         assert link.startswith(f"{running}/reports?shared=")
         for other in (kim, stranger):
             go(other, link)

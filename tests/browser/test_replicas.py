@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import postgresql
 import proxy
 import pytest
-from driving import free_port, server, settle
+from driving import STILL, free_port, server, settle
 from saved_reports import sample
 
 from advisor.reports.store.store import open_store
@@ -41,7 +41,7 @@ def test_a_visitor_stays_with_one_replica_and_goes_on_with_the_other(chromium, t
 
         cookies = {}
         for _ in range(40):  # a new visitor each time; each replica gets some of them
-            context = chromium.new_context()
+            context = chromium.new_context(**STILL)
             context.request.get(f"{site}/_stcore/health")
             cookies.setdefault(replica_of(context), context)
             if len(cookies) == 2:

@@ -4,7 +4,7 @@ import io
 import unicodedata
 
 import pytest
-from driving import LOCAL, scrolls_sideways, settle
+from driving import LOCAL, STILL, scrolls_sideways, settle, visitor
 from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
@@ -24,11 +24,11 @@ def opened(chromium, text, tmp_path, **options):
     """An exported report, and whatever it ran or asked for."""
     path = tmp_path / "report.html"
     path.write_text(text, encoding="utf-8")
-    context = chromium.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
+    context = chromium.new_context(**{**STILL, **options})
     tab = context.new_page()
     events = []
     tab.on("dialog", lambda dialog: (events.append(dialog.message), dialog.dismiss()))
-    tab.on("request", lambda asked: events.append(asked.url) if asked.url != path.as_uri() else 0)
+    tab.on("request", lambda sent: events.append(sent.url) if sent.url != path.as_uri() else 0)
     tab.on("pageerror", lambda error: events.append(str(error)))
     tab.goto(path.as_uri())
     return tab, events
@@ -105,8 +105,7 @@ def test_hostile_text_is_text_on_every_page(chromium, address, shared_folder):
         for place in range(2)
     ]  # fmt: skip
     store.close()
-    context = chromium.new_context(viewport={"width": 1280, "height": 1600})
-    tab, events = context.new_page(), []
+    tab, events = visitor(chromium, address).new_page(), []
     tab.on("dialog", lambda dialog: (events.append(dialog.message), dialog.dismiss()))
     tab.on("pageerror", lambda error: events.append(str(error)))
     tab.on("request", lambda made: None if LOCAL.match(made.url) else events.append(made.url))
@@ -123,7 +122,7 @@ def test_hostile_text_is_text_on_every_page(chromium, address, shared_folder):
         assert words_of(shown) in words_of(tab.inner_text("body"))
         assert made_of(tab) == []
     assert events == []
-    context.close()
+    tab.close()
 
 
 def made_of(tab):

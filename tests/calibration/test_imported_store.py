@@ -25,8 +25,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "machines"
 
 
-def text(found: MeasurementHistory = SERVER, **changes: object) -> str:
-    return json.dumps({**to_json(found), **changes})
+def text(history: MeasurementHistory = SERVER, **changes: object) -> str:
+    return json.dumps({**to_json(history), **changes})
 
 
 def test_an_export_is_imported_whole():
@@ -170,44 +170,44 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
 
 def test_a_named_machine_is_predicted_with_its_own_figures():
     imported_store.keep(SERVER, "server")
-    found = named_machine("server")
-    assert found.host.name == PARTS.cpu
-    assert (found.host.cores, found.host.memory.value) == (64, 256 * 2**30)
-    assert [gpu.name for gpu in found.gpus] == ["RTX 4090"]
-    figures = (found.host.bandwidth, found.disk.sequential, found.gpus[0].link.pinned)
-    assert [one.value for one in figures] == [150e9, 6.4e9, 21e9]
-    assert {one.kind for one in figures} == {Provenance.MEASURED}
-    assert {one.source for one in figures} == {"probed on server"}
+    machine = named_machine("server")
+    assert machine.host.name == PARTS.cpu
+    assert (machine.host.cores, machine.host.memory.value) == (64, 256 * 2**30)
+    assert [gpu.name for gpu in machine.gpus] == ["RTX 4090"]
+    figures = (machine.host.bandwidth, machine.disk.sequential, machine.gpus[0].link.pinned)
+    assert [figure.value for figure in figures] == [150e9, 6.4e9, 21e9]
+    assert {figure.kind for figure in figures} == {Provenance.MEASURED}
+    assert {figure.source for figure in figures} == {"probed on server"}
 
 
 def test_typed_values_take_precedence_over_imported_ones():
     imported_store.keep(SERVER, "server")
-    found = named_machine("server", MachineSpec(ram_gbs=99, gpu="none"))
-    assert found.host.bandwidth.value == 99e9
-    assert found.gpus == ()
+    machine = named_machine("server", MachineSpec(ram_gbs=99, gpu="none"))
+    assert machine.host.bandwidth.value == 99e9
+    assert machine.gpus == ()
 
 
 def test_without_its_measurements_figures_are_assumed():
     imported_store.keep(SERVER, "server")
-    found = named_machine("server", measured=Calibration())
-    assert found.host.bandwidth.kind is Provenance.ASSUMED
+    machine = named_machine("server", measured=Calibration())
+    assert machine.host.bandwidth.kind is Provenance.ASSUMED
 
 
 def test_a_machine_of_unknown_size_asks_for_it():
     imported_store.keep(MeasurementHistory(fingerprint=None, history=(RAM,)), "bare")
     with pytest.raises(InputError, match=r"how much RAM bare has.*--ram-gb"):
         named_machine("bare")
-    found = named_machine("bare", MachineSpec(ram_gb=128))
-    assert found.host.memory.value == 128 * 2**30
-    assert found.host.bandwidth.value == 150e9
-    assert found.host.cores == 64  # the most threads that read
+    machine = named_machine("bare", MachineSpec(ram_gb=128))
+    assert machine.host.memory.value == 128 * 2**30
+    assert machine.host.bandwidth.value == 150e9
+    assert machine.host.cores == 64  # the most threads that read
 
 
 def test_typed_parts_fill_those_missing_from_the_file():
     bare = MeasurementHistory(fingerprint=None, history=(RAM,))
     assert imported_store.with_parts(bare) == bare
-    found = imported_store.with_parts(bare, cpu="EPYC 7763", gpus=["RTX 3090"], memory=64 * 2**30)
-    imported_store.keep(found, "bare")
+    history = imported_store.with_parts(bare, cpu="EPYC 7763", gpus=["RTX 3090"], memory=64 * 2**30)
+    imported_store.keep(history, "bare")
     machine = named_machine("bare")
     assert [gpu.name for gpu in machine.gpus] == ["RTX 3090"]
     assert machine.host.cores == 64  # AMD: EPYC 7763 has 64 cores

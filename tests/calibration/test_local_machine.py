@@ -80,7 +80,7 @@ def test_unmeasured_values_are_assumed_and_reported(sees) -> None:
 
 def test_measured_values_are_used(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
-    sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+    sees(calibration=Calibration(measurements={option.name: option for option in kept}))
     machine = local_machine.this_machine()
     assert machine.disk is not None
     for figure, value in ((machine.host.bandwidth, 61e9), (machine.disk.sequential, 3.2e9)):
@@ -91,7 +91,7 @@ def test_measured_values_are_used(sees) -> None:
 
 def test_timings_of_llama_cpp_belong_to_this_processor(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("engine_read_q4_k", 50e9)]
-    sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+    sees(calibration=Calibration(measurements={option.name: option for option in kept}))
     engine = local_machine.this_machine().host.engine
     assert engine is not None
     assert (engine.cores, engine.ram, engine.read["Q4_K"].value) == (8, 61e9, 50e9)
@@ -104,7 +104,7 @@ def test_timings_of_llama_cpp_belong_to_this_processor(sees) -> None:
 
 def test_a_cold_map_and_the_read_ahead_belong_to_the_drive(sees, monkeypatch) -> None:
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_mmap", 1.1e9)]
-    sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+    sees(calibration=Calibration(measurements={option.name: option for option in kept}))
     monkeypatch.setattr(local_machine.system, "read_ahead", lambda _: 2**20)
     disk = local_machine.this_machine().disk
     assert disk is not None
@@ -119,7 +119,7 @@ def test_a_cold_map_and_the_read_ahead_belong_to_the_drive(sees, monkeypatch) ->
 
 def test_an_imported_machine_keeps_its_probed_read_ahead(sees, monkeypatch) -> None:
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_ahead", 8.0 * 2**20)]
-    sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+    sees(calibration=Calibration(measurements={option.name: option for option in kept}))
     for now, expected in ((None, 8 * 2**20), (2**20, 2**20)):
         monkeypatch.setattr(local_machine.system, "read_ahead", lambda _, now=now: now)
         disk = local_machine.this_machine().disk
@@ -129,7 +129,7 @@ def test_an_imported_machine_keeps_its_probed_read_ahead(sees, monkeypatch) -> N
 
 def test_typed_values_take_precedence_over_detected_and_measured_ones(sees) -> None:
     kept = [measurement("ram_read", 61e9), measurement("disk_read_direct", 3.2e9)]
-    sees(calibration=Calibration(measurements={one.name: one for one in kept}))
+    sees(calibration=Calibration(measurements={option.name: option for option in kept}))
     machine = local_machine.this_machine(
         MachineSpec(ram_gb=128, ram_gbs=50, disk_gbs=7, vram_gb=7, pcie_gbs=9)
     )
@@ -137,8 +137,8 @@ def test_typed_values_take_precedence_over_detected_and_measured_ones(sees) -> N
     assert disk is not None
     figures = (machine.host.memory, machine.host.bandwidth, disk.sequential, gpu.memory,
                gpu.link.pinned)  # fmt: skip
-    assert [one.value for one in figures] == [128 * GIB, 50e9, 7e9, 7 * GIB, 9e9]
-    assert {one.kind for one in figures} == {Provenance.GIVEN}
+    assert [figure.value for figure in figures] == [128 * GIB, 50e9, 7e9, 7 * GIB, 9e9]
+    assert {figure.kind for figure in figures} == {Provenance.GIVEN}
 
 
 def test_another_gpu_can_be_typed_over(sees) -> None:

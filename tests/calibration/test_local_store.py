@@ -44,17 +44,17 @@ def machine(monkeypatch, fingerprint: Fingerprint) -> None:
 
 
 def test_nothing_saved_is_empty(folder):
-    found = load(NOW)
-    assert found == local_store.Calibration()
-    assert found.figure("ram_read") is None
+    calibration = load(NOW)
+    assert calibration == local_store.Calibration()
+    assert calibration.figure("ram_read") is None
     assert not folder.exists()
 
 
 def test_saved_values_are_restored(folder):
     assert save([RAM, DISK]) == folder / "calibration.json"
-    found = load(NOW)
-    assert found.measurements == {"ram_read": RAM, "disk_read_direct": DISK}
-    assert (found.stale, found.changed, found.notes) == ("", False, ())
+    calibration = load(NOW)
+    assert calibration.measurements == {"ram_read": RAM, "disk_read_direct": DISK}
+    assert (calibration.stale, calibration.changed, calibration.notes) == ("", False, ())
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]
 
 
@@ -76,19 +76,19 @@ def test_a_figure_tells_its_origin():
 def test_saving_replaces_the_same_name_and_keeps_the_others():
     save([RAM, DISK])
     save([replace(RAM, value=40e9)])
-    found = load(NOW)
-    assert found.figure("ram_read").value == 40e9
-    assert found.figure("disk_read_direct").value == 3.2e9
+    calibration = load(NOW)
+    assert calibration.figure("ram_read").value == 40e9
+    assert calibration.figure("disk_read_direct").value == 3.2e9
 
 
 @pytest.mark.parametrize(("days", "stale"), [(91, False), (92, False), (93, True)])
 def test_measurements_age(days, stale):
     save([RAM, replace(DISK, when="2026-12-20T00:00:00+00:00")])
-    found = load(datetime.fromisoformat(RAM.when) + timedelta(days=days))
-    assert bool(found.stale) is stale
+    calibration = load(datetime.fromisoformat(RAM.when) + timedelta(days=days))
+    assert bool(calibration.stale) is stale
     if stale:
-        assert found.stale == "Measured over 92 days ago: ram_read; probe again."
-        assert found.figure("ram_read") is not None
+        assert calibration.stale == "Measured over 92 days ago: ram_read; probe again."
+        assert calibration.figure("ram_read") is not None
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_measurements_age(days, stale):
 def test_another_machine_makes_them_stale_and_unused(monkeypatch, change, words):
     save([RAM])
     machine(monkeypatch, replace(HERE, **change))
-    found = load(NOW)
-    assert words in found.stale
-    assert found.changed
-    assert found.figure("ram_read") is None
+    calibration = load(NOW)
+    assert words in calibration.stale
+    assert calibration.changed
+    assert calibration.figure("ram_read") is None
 
 
 def test_saving_on_another_machine_drops_earlier_measurements(monkeypatch):
@@ -162,9 +162,9 @@ def test_a_damaged_file(folder, text):
 
 
 def assert_set_aside(folder, text):
-    found = load(NOW)
-    assert found.measurements == {}
-    assert "calibration.json.damaged" in found.notes[0]
+    calibration = load(NOW)
+    assert calibration.measurements == {}
+    assert "calibration.json.damaged" in calibration.notes[0]
     assert (folder / "calibration.json.damaged").read_text() == text
     assert load(NOW) == local_store.Calibration()
     save([RAM])
@@ -281,18 +281,21 @@ def test_a_failed_write_keeps_the_old_file(folder, monkeypatch):
 
 def test_the_fingerprint_of_this_machine(monkeypatch):
     monkeypatch.undo()
-    found = local_store.fingerprint()
-    assert found.cores >= 1
-    assert found.memory > 0
+    fingerprint = local_store.fingerprint()
+    assert fingerprint.cores >= 1
+    assert fingerprint.memory > 0
 
 
 def test_every_measurement_stays_with_its_date_and_the_latest_counts():
     later = replace(RAM, value=41e9, when="2026-11-21T10:00:00+00:00")
     save([later, DISK])
     save([RAM])  # measured before, saved after
-    found = load(NOW)
-    assert found.measurements["ram_read"] == later
-    assert [one.value for one in found.history if one.name == "ram_read"] == [38.3e9, 41e9]
+    calibration = load(NOW)
+    assert calibration.measurements["ram_read"] == later
+    assert [entry.value for entry in calibration.history if entry.name == "ram_read"] == [
+        38.3e9,
+        41e9,
+    ]
 
 
 def test_the_same_measurement_saved_twice_is_one():
@@ -305,9 +308,11 @@ def test_a_long_history_loses_its_oldest(monkeypatch):
     monkeypatch.setattr(measurement_file, "MOST_KEPT", 3)
     days = [replace(RAM, when=f"2026-11-{day:02}T10:00:00+00:00") for day in range(1, 6)]
     save([*days, DISK])
-    found = load(NOW).history
-    assert [one.when[8:10] for one in found if one.name == "ram_read"] == ["03", "04", "05"]
-    assert DISK in found
+    history = load(NOW).history
+    assert [
+        measurement.when[8:10] for measurement in history if measurement.name == "ram_read"
+    ] == ["03", "04", "05"]
+    assert DISK in history
 
 
 def test_hardware_that_changes_back_has_its_measurements_again(monkeypatch):
@@ -328,9 +333,9 @@ def test_another_driver_makes_them_stale_and_stays_used(monkeypatch):
     machine(monkeypatch, replace(HERE, driver="550.54"))
     save([COPY])
     machine(monkeypatch, replace(HERE, driver="580.10"))
-    found = load(NOW)
-    assert found.stale == "Measured with GPU driver 550.54, and this is 580.10; probe again."
-    assert found.figure("h2d_pinned").value == 25e9
+    calibration = load(NOW)
+    assert calibration.stale == "Measured with GPU driver 550.54, and this is 580.10; probe again."
+    assert calibration.figure("h2d_pinned").value == 25e9
 
 
 def test_only_a_new_look_at_the_gpu_settles_the_driver(monkeypatch):
@@ -375,14 +380,17 @@ ENGINE = [
 
 def test_timings_of_llama_cpp_become_an_engine_speed():
     save([RAM, *ENGINE])
-    found = load(NOW).engine(38e9)
-    assert (found.cores, found.ram) == (4, 38e9)
-    assert {kind: one.value for kind, one in found.read.items()} == {"Q4_K": 24e9, "Q4_K_M": 23e9}
-    assert found.plain["Q4_K"].value == 20e9
-    assert found.prompt["F16"].value == 60e9
-    assert found.attention["128_4"].value == 15e9
-    assert (found.layer.value, found.layer.kind) == (150e-6, Provenance.MEASURED)
-    assert found.expert_layer is None
+    speed = load(NOW).engine(38e9)
+    assert (speed.cores, speed.ram) == (4, 38e9)
+    assert {kind: quantity.value for kind, quantity in speed.read.items()} == {
+        "Q4_K": 24e9,
+        "Q4_K_M": 23e9,
+    }
+    assert speed.plain["Q4_K"].value == 20e9
+    assert speed.prompt["F16"].value == 60e9
+    assert speed.attention["128_4"].value == 15e9
+    assert (speed.layer.value, speed.layer.kind) == (150e-6, Provenance.MEASURED)
+    assert speed.expert_layer is None
 
 
 def test_without_a_rate_nothing_was_timed():

@@ -58,8 +58,8 @@ def this_machine(monkeypatch: pytest.MonkeyPatch):
 def test_measured_copies_replace_the_catalogues(this_machine):
     (gpu,) = this_machine(MEASURED)
     figures = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
-    assert [one.value for one in figures] == [13.1e9, 7.4e9, 9.6e9]
-    assert {(one.kind, one.source, one.date) for one in figures} == {
+    assert [figure.value for figure in figures] == [13.1e9, 7.4e9, 9.6e9]
+    assert {(figure.kind, figure.source, figure.date) for figure in figures} == {
         (Provenance.MEASURED, SOURCE, "2026-11-20")
     }
     assert gpu.link.name == "PCIe 4 x8"
@@ -106,8 +106,8 @@ def test_its_losses_count_once(this_machine):
         this_machine({"device_read": rate}) for rate in (0.9 * 1008e9, 0.45 * 1008e9)
     )
     load = Load(**{field.name: 0.0 for field in fields(Load)} | {"weights": 10e9})
-    one, other = (gpu_seconds(load, gpu, fitted_constants()) for gpu in (healthy, slowed))
-    assert other.moving == pytest.approx(2 * one.moving)
+    time, other = (gpu_seconds(load, gpu, fitted_constants()) for gpu in (healthy, slowed))
+    assert other.moving == pytest.approx(2 * time.moving)
 
 
 def test_each_card_has_its_own_figures(this_machine):
@@ -118,16 +118,16 @@ def test_each_card_has_its_own_figures(this_machine):
 
 
 def test_unified_memory_has_no_link_to_measure():
-    found = from_catalog.gpu("GB10")
-    assert measured_gpu.gpu(found, 0, kept(h2d_pinned=20e9)).link == found.link
+    gpu = from_catalog.gpu("GB10")
+    assert measured_gpu.gpu(gpu, 0, kept(h2d_pinned=20e9)).link == gpu.link
 
 
 def test_a_link_that_is_not_pcie_keeps_its_name():
-    found = from_catalog.gpu("GH200 96GB")
+    gpu = from_catalog.gpu("GH200 96GB")
     measured = kept(h2d_pinned=400e9, pcie_generation=5.0, pcie_width=16.0)
-    assert measured_gpu.gpu(found, 0, measured).link.name == "NVLink-C2C"
+    assert measured_gpu.gpu(gpu, 0, measured).link.name == "NVLink-C2C"
 
 
 def test_nothing_measured_changes_nothing():
-    found = from_catalog.gpu("RTX 4090")
-    assert measured_gpu.gpu(found, 0, Calibration()) == found
+    gpu = from_catalog.gpu("RTX 4090")
+    assert measured_gpu.gpu(gpu, 0, Calibration()) == gpu

@@ -24,9 +24,9 @@ def _own_data(tmp_path, monkeypatch):
 @pytest.fixture
 def run(capsys):
     def run(*arguments):
-        code = main([str(one) for one in arguments])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        code = main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     return run
 
@@ -69,7 +69,7 @@ def test_rename(run, file):
 def test_json(run, file):
     run("calibration", "import", file, "--name", "server")
     listed = json.loads(run("calibration", "list", "--json")[1])
-    assert [(one["name"], one["figures"]) for one in listed] == [("this", 0), ("server", 3)]
+    assert [(entry["name"], entry["figures"]) for entry in listed] == [("this", 0), ("server", 3)]
     assert listed[1]["fingerprint"]["gpus"] == ["NVIDIA GeForce RTX 4090"]
     shown = json.loads(run("calibration", "show", "server", "--json")[1])
     assert shown["measurements"][0]["name"] == "ram_read"
@@ -106,7 +106,7 @@ def test_a_plain_list_takes_its_parts_from_the_command_line(run, tmp_path, monke
     ],
 )
 def test_an_impossible_combination_is_reported(run, file, arguments, words):
-    code, _, err = run("calibration", *(one.format(file=file) for one in arguments))
+    code, _, err = run("calibration", *(argument.format(file=file) for argument in arguments))
     assert code == 2
     assert words in err
 
@@ -135,8 +135,8 @@ def test_a_probe_is_exported_with_the_parts_and_not_saved(run, tmp_path, monkeyp
 def estimate(run, *options):
     code, out, err = run("estimate", "--model", "Llama-3-8B", "--json", *options)
     assert code == 0, err
-    one = next(one for one in json.loads(out) if one["placement"] == "cpu-offload")
-    return {row["what"]: row for row in one["assumptions"]}, one
+    load = next(item for item in json.loads(out) if item["placement"] == "cpu-offload")
+    return {row["what"]: row for row in load["assumptions"]}, load
 
 
 def test_a_named_machine_is_estimated_with_its_figures(run):

@@ -66,11 +66,11 @@ def run(capsys: pytest.CaptureFixture[str]):
 
     def run(*arguments: object) -> tuple[object, str, str]:
         try:
-            code: object = main([str(one) for one in arguments])
+            code: object = main([str(argument) for argument in arguments])
         except SystemExit as stop:  # argparse leaves by itself
             code = stop.code
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     return run
 
@@ -100,14 +100,14 @@ class TestModel:
     """`model NAME`."""
 
     def test_json(self, answers) -> None:
-        found = answers("model", "Llama-3.1-8B", "--quant", "BF16", "--context", "4096")
-        assert found.keys() >= MODEL_KEYS
-        assert (found["name"], found["layers"]) == ("Llama-3.1-8B", 32)
+        result = answers("model", "Llama-3.1-8B", "--quant", "BF16", "--context", "4096")
+        assert result.keys() >= MODEL_KEYS
+        assert (result["name"], result["layers"]) == ("Llama-3.1-8B", 32)
         # 8,030,261,248 weights of 2 bytes; K and V of 8 heads x 128 in 32 layers of 2 bytes
-        assert found["params"] == 8_030_261_248
-        assert found["weight_bytes"] == pytest.approx(2 * 8_030_261_248, rel=1e-3)
-        assert found["kv_bytes_per_token"] == 2 * 8 * 128 * 32 * 2
-        assert found["kv_bytes"] == 131_072 * 4096
+        assert result["params"] == 8_030_261_248
+        assert result["weight_bytes"] == pytest.approx(2 * 8_030_261_248, rel=1e-3)
+        assert result["kv_bytes_per_token"] == 2 * 8 * 128 * 32 * 2
+        assert result["kv_bytes"] == 131_072 * 4096
 
     def test_the_cache_depends_on_its_type_and_users(self, answers) -> None:
         half = answers("model", "Llama-3.1-8B", "--kv-type", "Q8_0", "--users", "2")
@@ -125,57 +125,61 @@ class TestEstimate:
     """`estimate --model NAME`."""
 
     def test_json(self, answers) -> None:
-        found = answers("estimate", *LLAMA, *MACHINE)
-        pairs = [(one["runtime"], one["placement"]) for one in found]
-        assert pairs == [(one.name, str(place)) for one in RUNTIMES for place in one.strategies]
-        for one in found:
-            assert one.keys() >= ESTIMATE_KEYS
-            assert {"layers", "crossings", "hidden"} <= one["seconds"].keys()
-            if one["fits"]:
-                assert one["missing_bytes"] == 0
+        result = answers("estimate", *LLAMA, *MACHINE)
+        pairs = [(item["runtime"], item["placement"]) for item in result]
+        assert pairs == [
+            (runtime.name, str(place)) for runtime in RUNTIMES for place in runtime.strategies
+        ]
+        for entry in result:
+            assert entry.keys() >= ESTIMATE_KEYS
+            assert {"layers", "crossings", "hidden"} <= entry["seconds"].keys()
+            if entry["fits"]:
+                assert entry["missing_bytes"] == 0
                 for name in ("decode_tps", "prefill_tps", "ttft_s"):
-                    assert 0 < one[f"{name}_low"] <= one[name] <= one[f"{name}_high"]
+                    assert 0 < entry[f"{name}_low"] <= entry[name] <= entry[f"{name}_high"]
             else:
-                assert one["missing_bytes"] > 0
-                assert one["decode_tps"] is one["bottleneck"] is None
+                assert entry["missing_bytes"] > 0
+                assert entry["decode_tps"] is entry["bottleneck"] is None
 
     def test_seconds_without_hidden_copies_are_one_token(self, answers) -> None:
-        for one in answers("estimate", *LLAMA, *MACHINE):
-            if one["fits"]:
-                seconds = sum(value for part, value in one["seconds"].items() if part != "hidden")
-                assert seconds == pytest.approx(1 / one["decode_tps"])
+        for answer in answers("estimate", *LLAMA, *MACHINE):
+            if answer["fits"]:
+                seconds = sum(
+                    value for part, value in answer["seconds"].items() if part != "hidden"
+                )
+                assert seconds == pytest.approx(1 / answer["decode_tps"])
 
     def test_assumptions_have_their_origin(self, answers) -> None:
-        for one in answers("estimate", *LLAMA, *MACHINE):
-            for assumed in one["assumptions"]:
+        for answer in answers("estimate", *LLAMA, *MACHINE):
+            for assumed in answer["assumptions"]:
                 assert assumed.keys() == {"what", "value", "unit", "kind", "source", "date"}
                 assert assumed["source"]
 
     def test_a_split_is_taken_as_given(self, answers) -> None:
-        found = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp",
+        result = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp",
                         "--gpu-layers", "30")  # fmt: skip
-        offloaded = [one for one in found if one["placement"] != "gpu-resident"]
-        assert [one["gpu_layers"] for one in offloaded] == [30, 30]
+        offloaded = [entry for entry in result if entry["placement"] != "gpu-resident"]
+        assert [entry["gpu_layers"] for entry in offloaded] == [30, 30]
         # llama.cpp counts the head, which goes to the GPU with the last layer: 30 and the head's.
-        assert all("-ngl 31 -ot" in one["command"] for one in offloaded)
+        assert all("-ngl 31 -ot" in entry["command"] for entry in offloaded)
 
     def test_a_load_mode_and_a_cache_in_ram_become_options_of_llama_cpp(self, answers) -> None:
-        found = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp", "--gpu-layers", "9",
-                        "--load-mode", "none", "--no-kv-offload")  # fmt: skip
-        offloaded = next(one for one in found if one["placement"] == "cpu-offload")
+        result = answers("estimate", *LLAMA, *MACHINE, "--runtime", "llama.cpp",
+                         "--gpu-layers", "9", "--load-mode", "none", "--no-kv-offload")  # fmt: skip
+        offloaded = next(entry for entry in result if entry["placement"] == "cpu-offload")
         assert "-lm none" in offloaded["command"]
         assert "-nkvo" in offloaded["command"]
 
     def test_joined_machines_hold_more(self, answers) -> None:
-        found = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--machines", "4",
+        result = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--machines", "4",
                         "--network-gbs", "3", "--runtime", "vllm")  # fmt: skip
-        assert all(len(one["vram_bytes"]) == 4 for one in found)
-        assert "--nnodes 4" in found[0]["command"]
+        assert all(len(entry["vram_bytes"]) == 4 for entry in result)
+        assert "--nnodes 4" in result[0]["command"]
 
     def test_each_gpu_has_its_memory(self, answers) -> None:
-        found = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--gpu-count", "3",
+        result = answers("estimate", *LLAMA, "--gpu", "RTX 3090", "--gpu-count", "3",
                         "--runtime", "llama.cpp")  # fmt: skip
-        assert all(len(one["vram_bytes"]) == 3 for one in found)
+        assert all(len(entry["vram_bytes"]) == 3 for entry in result)
 
     def test_the_page_cache_is_in_gib_as_memory_is_sold(self, run, monkeypatch) -> None:
         seen = []
@@ -186,33 +190,46 @@ class TestEstimate:
         assert run("estimate", *LLAMA, *MACHINE, "--cache-gb", "8")[0] == 0
         assert seen[0]["settings"].page_cache == 8 * 2**30
 
-    def test_text_has_a_line_for_each(self, run) -> None:
+    def test_text_has_a_title_and_a_line_for_each(self, run) -> None:
         code, out, _ = run("estimate", *LLAMA, *MACHINE)
         assert code == 0
-        assert len(out.splitlines()) == sum(len(one.strategies) for one in RUNTIMES)
+        title, empty, *lines = out.splitlines()
+        assert title.startswith("Llama-3.1-70B, Q4_K_M, on RTX 4090")
+        assert not empty
+        assert len(lines) == sum(len(runtime.strategies) for runtime in RUNTIMES)
+        starts = {line.index(form) for line in lines for form in ("Q4_K_M", "AWQ") if form in line}
+        assert len(starts) == 1
+
+    def test_title_counts_the_cards(self, run) -> None:
+        _, out, _ = run("estimate", *LLAMA, "--gpu", "2x 3090", "--gpu-count", "2")
+        assert "on 4x RTX 3090" in out.splitlines()[0]
         assert "tokens/s" in out
         assert "does not fit: " in out
 
     def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=96))
         monkeypatch.setattr(local_machine, "this_machine", lambda: here)
-        found = answers("estimate", "--model", "Llama-3.1-8B")
-        assert any(one["what"].startswith("RTX 3090") for one in found[0]["assumptions"])
+        result = answers("estimate", "--model", "Llama-3.1-8B")
+        assert any(
+            assumption["what"].startswith("RTX 3090") for assumption in result[0]["assumptions"]
+        )
 
 
 class TestAdvise:
     """`advise --model NAME`."""
 
     def test_json(self, answers) -> None:
-        found = answers("advise", *LLAMA, *MACHINE, "--replies-per-day", "100")
-        assert found["verdict"].startswith("Offloading to RAM gives ")
-        assert "At 100 replies a day" in found["verdict"]
-        assert all(one.keys() >= ESTIMATE_KEYS for one in found["estimates"])
-        assert found["upgrades"]
-        for one in found["upgrades"]:
-            assert one["gpu"] in gpu_rows()
-            assert one["pays"] == (one["usd_per_month"] < one["hours_saved_per_month"] * 30)
-        assert {"change", "cost", "decode_tps", "gain"} == found["what_ifs"][0].keys()
+        result = answers("advise", *LLAMA, *MACHINE, "--replies-per-day", "100")
+        assert result["verdict"].startswith("Offloading to RAM gives ")
+        assert "At 100 replies a day" in result["verdict"]
+        assert all(estimate.keys() >= ESTIMATE_KEYS for estimate in result["estimates"])
+        assert result["upgrades"]
+        for upgrade in result["upgrades"]:
+            assert upgrade["gpu"] in gpu_rows()
+            assert upgrade["pays"] == (
+                upgrade["usd_per_month"] < upgrade["hours_saved_per_month"] * 30
+            )
+        assert {"change", "cost", "decode_tps", "gain"} == result["what_ifs"][0].keys()
 
     def test_text(self, run) -> None:
         code, out, _ = run("advise", *LLAMA, *MACHINE)
@@ -232,15 +249,15 @@ class TestDiagnose:
     """`diagnose --model NAME --measured TPS`."""
 
     def test_json(self, answers) -> None:
-        found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.9")
-        assert (found["runtime"], found["placement"]) == ("llama.cpp", "cpu-offload")
-        assert found["outcome"] == "slower than predicted"
-        assert found["measured_tps"] == 0.9 < found["decode_tps_low"] < found["decode_tps"]
+        result = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.9")
+        assert (result["runtime"], result["placement"]) == ("llama.cpp", "cpu-offload")
+        assert result["outcome"] == "slower than predicted"
+        assert result["measured_tps"] == 0.9 < result["decode_tps_low"] < result["decode_tps"]
         keys = {"cause", "words", "detail", "explains", "share_of_gap", "decode_tps", "prior",
                 "weight", "test", "command", "fix", "source"}  # fmt: skip
-        assert found["causes"]
-        assert all(one.keys() >= keys for one in found["causes"])
-        (needed,) = found["needed"]
+        assert result["causes"]
+        assert all(cause.keys() >= keys for cause in result["causes"])
+        (needed,) = result["needed"]
         assert (needed["what"], needed["assumed"]) == ("the sustained read rate of RAM", 60e9)
         assert needed["needed"] < 60e9
 
@@ -253,15 +270,17 @@ class TestDiagnose:
 
     def test_a_placement_can_be_named_whether_it_fits_or_not(self, answers) -> None:
         for place in ("nvme-offload", "GPU-resident"):
-            found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "0.1", "--placement", place)
-            assert found["placement"] == place.lower()
+            result = answers(
+                "diagnose", *LLAMA, *MACHINE, "--measured", "0.1", "--placement", place
+            )
+            assert result["placement"] == place.lower()
 
     def test_the_prompts_speed_is_weighed_too(self, answers) -> None:
-        said = ("diagnose", *LLAMA, *MACHINE, "--measured", "2.2")
-        assert answers(*said)["outcome"] == "as predicted"
-        found = answers(*said, "--measured-prompt", "10")
-        assert found["outcome"] == "slower than predicted"
-        assert found["measured_prompt_tps"] == 10
+        text = ("diagnose", *LLAMA, *MACHINE, "--measured", "2.2")
+        assert answers(*text)["outcome"] == "as predicted"
+        result = answers(*text, "--measured-prompt", "10")
+        assert result["outcome"] == "slower than predicted"
+        assert result["measured_prompt_tps"] == 10
 
     def test_the_file_of_another_tool_has_both_speeds(self, answers, run, tmp_path) -> None:
         path = tmp_path / "bench.json"
@@ -270,19 +289,19 @@ class TestDiagnose:
             {"n_prompt": 0, "n_gen": 8, "avg_ts": 2},
         ]
         path.write_text(json.dumps(rows))
-        found = answers("diagnose", *LLAMA, *MACHINE, "--results", str(path))
-        assert (found["measured_tps"], found["measured_prompt_tps"]) == (2, 10)
-        found = answers(
+        result = answers("diagnose", *LLAMA, *MACHINE, "--results", str(path))
+        assert (result["measured_tps"], result["measured_prompt_tps"]) == (2, 10)
+        result = answers(
             "diagnose", *LLAMA, *MACHINE, "--results", str(path), "--measured-prompt", "20"
         )
-        assert found["measured_prompt_tps"] == 20
+        assert result["measured_prompt_tps"] == 20
         code, _, err = run("diagnose", *LLAMA, *MACHINE, "--results", str(tmp_path))
         assert code == 2
         assert "cannot be read" in err
 
     def test_a_machine_that_is_described_may_run_anything(self, answers) -> None:
-        found = answers("diagnose", *LLAMA, *MACHINE, "--measured", "1.2")
-        assert "spilled" in {one["cause"] for one in found["causes"]}
+        result = answers("diagnose", *LLAMA, *MACHINE, "--measured", "1.2")
+        assert "spilled" in {cause["cause"] for cause in result["causes"]}
 
     def test_this_machine_has_no_causes_of_other_systems(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineSpec(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
@@ -290,8 +309,8 @@ class TestDiagnose:
         monkeypatch.setattr(
             "advisor.advice.diagnosis.causes.table.operating_system", lambda: "linux"
         )
-        found = answers("diagnose", *LLAMA, "--measured", "1.2")
-        assert "spilled" not in {one["cause"] for one in found["causes"]}
+        result = answers("diagnose", *LLAMA, "--measured", "1.2")
+        assert "spilled" not in {cause["cause"] for cause in result["causes"]}
 
 
 class TestProbe:
@@ -300,13 +319,13 @@ class TestProbe:
     @pytest.fixture(autouse=True)
     def instruments(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Probes that answer at once."""
-        self.asked: list[tuple[str, float]] = []
+        self.calls: list[tuple[str, float]] = []
         monkeypatch.setattr(suite, "measure", self.measure)
         card = GpuFacts(name="Radeon RX 7900 XTX", vendor="AMD")
         monkeypatch.setattr(detect, "gpus", lambda: ((card,), ("No GPU driver answers.",)))
 
     def measure(self, part, seconds, progress, path):
-        self.asked.append((part, seconds))
+        self.calls.append((part, seconds))
         progress(ProbeStep(share=0.5, seconds_left=1.0, doing="it"))
         progress(ProbeStep(share=1.0, seconds_left=0.0))
         if part == "ram":
@@ -314,9 +333,9 @@ class TestProbe:
         raise ProbeError(f"The {part} cannot be measured.")
 
     def test_json(self, answers) -> None:
-        found, _ = answers("probe", "ram")
-        assert found.keys() == PROBE_KEYS
-        assert (found["name"], found["value"], found["unit"]) == ("ram_read", 38.3e9, "B/s")
+        result, _ = answers("probe", "ram")
+        assert result.keys() == PROBE_KEYS
+        assert (result["name"], result["value"], result["unit"]) == ("ram_read", 38.3e9, "B/s")
 
     def test_a_part_that_cannot_be_measured_is_reported_and_stops_nothing(self, run) -> None:
         code, out, err = run("probe")
@@ -372,7 +391,7 @@ class TestProbe:
     def test_it_takes_its_time_or_is_quick(self, run) -> None:
         run("probe", "ram", "gpu")
         run("probe", "ram", "--quick")
-        assert self.asked == [
+        assert self.calls == [
             ("ram", suite.FULL["ram"]),
             ("gpu", suite.FULL["gpu"]),
             ("ram", suite.QUICK["ram"]),

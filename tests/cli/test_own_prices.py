@@ -58,7 +58,7 @@ def test_anything_that_is_sold_can_be_priced(word: str, name: str) -> None:
     [
         (("--own-price", "3090=0"), "an amount above 0"),
         (("--own-price", "3090=-5"), "an amount above 0"),
-        (("--own-price", "3090=1e12"), "an amount above 0"),
+        (("--own-price", "3090=inf"), "an amount above 0"),
         (("--own-price", "3090=cheap"), "an amount above 0"),
         (("--own-price", "=5"), "an amount above 0"),
         (("--own-price", "a thing=5"), "a thing"),
@@ -73,6 +73,38 @@ def test_an_absurd_price_gets_a_sentence(words, sentence, capsys) -> None:
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--own-price", "3090=5e7"), "Own price of RTX 3090 (--own-price) is 50000000.0"),
+        (("--own-price", "dock=0.001"), "Own price of dock"),
+        (("--own-rent", "3090=2000"), "allowed is 0.001 to 1,000 US $/h"),
+        (("--api-usd-in", "5000", "--api-usd-out", "1"), "allowed is 0 to 1,000 $"),
+        (("--resale", "9e9"), "allowed is 0 to 1,000,000 $"),
+        (("--rented-at", "-1"), "allowed is 0 to 1,000"),
+    ],
+)
+def test_a_price_that_nobody_pays_gets_its_limits(words, sentence, capsys) -> None:
+    assert main([*ASKED, *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_price_far_from_those_on_record_is_taken_with_a_remark(capsys) -> None:
+    words = ("--own-price", "RTX 4090=50", "--own-price", "psu=200", "--own-rent", "RTX 4090=90")
+    assert main([*ASKED, *words]) == 0
+    remarks = [line for line in capsys.readouterr().err.splitlines() if "taken as typed" in line]
+    assert len(remarks) == 2
+    assert remarks[0].startswith("note: RTX 4090 at $50 is far from what is on record, $2,470 to")
+    assert "RTX 4090 at $90.00 an hour" in remarks[1] or "RTX 4090 at $90 an hour" in remarks[1]
+
+
+def test_limits_are_those_of_dollars_in_any_currency() -> None:
+    # 300 million VND at 0.00004 USD are 12,000 USD for an RTX PRO 6000
+    words = ("--currency", "VND", "--usd-rate", "0.00004", "--own-price", "RTX PRO 6000=3e8")
+    ((_, usd),) = money_options.money_of(parsed(*words)).own_price
+    assert usd == pytest.approx(12_000)
+
+
 def test_half_of_an_api_price_gets_a_sentence(capsys) -> None:
     assert main([*ASKED, "--api-usd-in", "0.1"]) == 2
     assert "give both --api-usd-in and --api-usd-out" in capsys.readouterr().err
@@ -83,12 +115,19 @@ def test_a_typed_api_is_an_option_with_its_speed(capsys) -> None:
     words = ("--api-usd-in", "0.1", "--api-usd-out", "0.4", "--api-tps", "80", "--json")
     assert main([*ASKED, *words]) == 0
     answer = json.loads(capsys.readouterr().out)
-    (mine,) = [one for one in answer["options"] if one["name"] == "Your API"]
+    (mine,) = [option for option in answer["options"] if option["name"] == "Your API"]
     assert mine["monthly_usd"] == pytest.approx(1217.5 * (51.2 + 102.4) / 1e6)
     assert mine["decode_tps"] == 80
     assert mine["pays"] in (True, False)
+    assert mine["pays_from_tps"] is None
+    silent = [
+        option
+        for option in answer["options"]
+        if option["kind"] == "api" and not option["decode_tps"]
+    ]
+    assert all(entry["pays"] is None and entry["pays_from_tps"] > 0 for entry in silent)
     # what the verdict turns on is an option, and the widest bar of its tornado comes first
-    assert answer["turns_on"] in {one["name"] for one in answer["options"]}
+    assert answer["turns_on"] in {option["name"] for option in answer["options"]}
     assert answer["what_changes"].startswith(("It pays ", "It stops paying "))
     swings = [abs(bar["high_usd"] - bar["low_usd"]) for bar in answer["tornado"]]
     assert swings == sorted(swings, reverse=True)

@@ -7,7 +7,15 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate, with_drafting
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
-from advisor.cost_model.workload import DRAFT_MODEL, DraftModel, Workload, as_drafter, drafting_note
+from advisor.cost_model.workload import (
+    DRAFT_MODEL,
+    DraftModel,
+    Workload,
+    as_drafter,
+    drafter_cache,
+    drafter_memory,
+    drafting_note,
+)
 from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -34,9 +42,9 @@ def run(name: str, form: str, runtime: Runtime, work: Workload, **spec: object) 
     return estimate(model, where, work, runtime, strategy, fitted_constants())
 
 
-def tps(one: Estimate) -> float:
-    assert one.decode is not None
-    return float(one.decode.value)
+def tps(estimate: Estimate) -> float:
+    assert estimate.decode is not None
+    return float(estimate.decode.value)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +63,8 @@ def test_drafts_by_hand() -> None:
     read = model.read_bytes_per_token
     share = ((read - model.output) / 64 + model.output) / read
     time = StepTime(total=0.02, parts={"resident": 0.02}, hidden=0.0)
-    found = with_drafting(time, model, Workload(draft="mtp", drafted=2, acceptance=0.5))
-    assert float(found.total) == pytest.approx(0.02 * (1 + 2 * share))
+    outcome = with_drafting(time, model, Workload(draft="mtp", drafted=2, acceptance=0.5))
+    assert float(outcome.total) == pytest.approx(0.02 * (1 + 2 * share))
     looked_up = with_drafting(time, model, Workload(draft="ngram", drafted=5, acceptance=0.5))
     assert float(looked_up.total) == pytest.approx(0.02)
 
@@ -111,8 +119,8 @@ def test_a_smaller_model_by_hand() -> None:
     )  # fmt: skip
     work = Workload(draft=DRAFT_MODEL, draft_model=smaller, drafted=2, acceptance=0.5)
     time = StepTime(total=0.026, parts={"resident": 0.02, LAYERS: 0.004, TOKEN: 0.002}, hidden=0.0)
-    found = with_drafting(time, model, work)
-    assert float(found.total) == pytest.approx(0.02 * 1.2 + 0.004 * 1.5 + 0.002 * 3)
+    outcome = with_drafting(time, model, work)
+    assert float(outcome.total) == pytest.approx(0.02 * 1.2 + 0.004 * 1.5 + 0.002 * 3)
 
 
 @pytest.mark.parametrize(
@@ -160,8 +168,33 @@ def test_memory_of_a_smaller_model_by_hand() -> None:
     work = Workload(
         draft=DRAFT_MODEL, draft_model=smaller, drafted=5, acceptance=0.6, context=8192, users=2
     )
-    assert float(work.drafter_bytes) == smaller.held + 2 * 8192 * smaller.cached
-    assert float(Workload(draft="mtp", drafted=1, acceptance=0.9).drafter_bytes) == 0
+    big = catalog.model("Qwen3-32B", "Q4_K_M")
+    assert float(drafter_memory(big, work)) == smaller.held + 2 * 8192 * smaller.cached
+    looked_up = Workload(draft="ngram", drafted=3, acceptance=0.5)
+    assert float(drafter_memory(big, looked_up)) == 0
+    assert float(drafter_memory(big, Workload())) == 0
+
+
+def test_memory_of_the_model_s_own_head_by_hand() -> None:
+    """DeepSeek-V3's head has 11.5 billion weights of its own (config of DeepSeek-V3, section
+    README_WEIGHTS: 14 with embedding and head that it shares, 11.5 unique), of one byte in FP8; its
+    cache is one layer's latent of 512 + 64 values.
+    """
+    model = catalog.model("DeepSeek-V3", "FP8")
+    work = Workload(draft="mtp", drafted=1, acceptance=0.9, context=4096, users=3)
+    assert float(drafter_cache(model, work)) == 4096 * 576 * 2
+    assert float(drafter_memory(model, work)) == pytest.approx(11.5e9, rel=0.03)
+
+
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG, LLAMA_CPP])
+def test_the_model_s_own_head_takes_room(runtime: Runtime) -> None:
+    work = Workload(draft="mtp", drafted=1, acceptance=0.9)
+    rig = {"gpu": "H100 SXM", "ram_gb": 256}
+    form = "Q4_K_M" if runtime is LLAMA_CPP else "FP8"
+    held = [run("Qwen3-32B", form, runtime, request, **rig).held for request in (work, Workload())]
+    model = as_run(catalog.model("Qwen3-32B", form), runtime, machine(MachineSpec(**rig)))
+    more = float(held[0][Tier.VRAM][0]) - float(held[1][Tier.VRAM][0])
+    assert more == pytest.approx(float(drafter_memory(model, work)), rel=0.01)
 
 
 @pytest.mark.parametrize("runtime", [VLLM, SGLANG])
@@ -177,7 +210,7 @@ def test_a_smaller_model_takes_room_of_users(runtime: Runtime) -> None:
     placed = run("Qwen3-32B", "AWQ", runtime, work, gpu="RTX 5090", ram_gb=64)
     alone = run("Qwen3-32B", "AWQ", runtime, Workload(), gpu="RTX 5090", ram_gb=64)
     assert float(placed.held[Tier.VRAM][0]) - float(alone.held[Tier.VRAM][0]) == pytest.approx(
-        float(work.drafter_bytes)
+        float(drafter_memory(catalog.model("Qwen3-32B", "AWQ"), work))
     )
 
 
@@ -195,8 +228,8 @@ def test_a_smaller_model_leaves_less_room_for_layers() -> None:
 def test_who_cannot_draft_is_as_fast_as_before_and_says_so() -> None:
     rig = {"gpu": "H100 SXM", "ram_gb": 256}
     plain = run("Qwen3-32B", "FP8", TENSORRT_LLM, Workload(), **rig)
-    asked = run(
+    estimate = run(
         "Qwen3-32B", "FP8", TENSORRT_LLM, Workload(draft="mtp", drafted=2, acceptance=0.9), **rig
     )
-    assert tps(asked) == tps(plain)
-    assert "No tokens are drafted" in asked.format_note
+    assert tps(estimate) == tps(plain)
+    assert "No tokens are drafted" in estimate.format_note

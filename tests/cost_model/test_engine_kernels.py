@@ -10,13 +10,14 @@ from advisor.catalog.constants import ConstantRow, Constants, fitted_constants
 from advisor.cost_model.engine_kernels import (
     EngineKernels,
     attention_seconds,
+    empty_rows,
     generation,
     launch_seconds,
     peak_flops,
     product_seconds,
 )
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.loads import Load
+from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.catalog import gpu_rows
@@ -24,6 +25,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes.layer_kinds import attention_work, cache_read, layer_kinds
 from advisor.runtimes.serving_steps import engine_formats
 
 
@@ -62,21 +64,21 @@ def run(
     return estimate(model, where, work, runtime, PlacementStrategy.GPU_RESIDENT, fitted_constants())
 
 
-def step_seconds(one: Estimate) -> float:
-    assert one.step is not None, one.refusal
-    return float(one.step.total)
+def step_seconds(estimate: Estimate) -> float:
+    assert estimate.step is not None, estimate.refusal
+    return float(estimate.step.total)
 
 
-def prompt_seconds(one: Estimate) -> float:
-    assert one.prompt is not None, one.refusal
-    return float(one.prompt.total)
+def prompt_seconds(estimate: Estimate) -> float:
+    assert estimate.prompt is not None, estimate.refusal
+    return float(estimate.prompt.total)
 
 
 def test_a_product_that_only_reads_by_hand() -> None:
     """3.35 GB at 0.8 of 3.35 TB/s is 1.25 ms."""
     shares = constants(dense_f16_read_share=0.8, dense_f16_flop_share=0.5)
-    found = product_seconds(3.35e9, 0.0, gpu("H100 SXM"), "dense_f16", shares)
-    assert found == pytest.approx(1.25e-3)
+    array = product_seconds(3.35e9, 0.0, gpu("H100 SXM"), "dense_f16", shares)
+    assert array == pytest.approx(1.25e-3)
 
 
 def test_a_product_that_only_computes_by_hand() -> None:
@@ -101,19 +103,84 @@ def test_at_the_corner_a_product_takes_a_quarter_more() -> None:
 def test_attention_by_hand() -> None:
     """1 s of reading at half of the bandwidth, and 1 s of work at half of the peak."""
     shares = constants(attention_read_share=0.5, attention_flop_share=0.5)
-    asked = load(kv=1.675e12, attention_flops=494.7e12)
-    assert attention_seconds(asked, gpu("H100 SXM"), shares) == pytest.approx(2.0, rel=1e-3)
+    question = load(kv=1.675e12, attention_flops=494.7e12)
+    assert attention_seconds(question, gpu("H100 SXM"), shares) == pytest.approx(2.0, rel=1e-3)
 
 
 def test_launches_by_hand() -> None:
-    """64 layers of 20 us, 60 that attend of 10 us, 48 of experts of 30 us, 4 of a state of 5 us."""
+    """64 layers of 20 us, 60 that attend of 10 us, 48 of experts of 30 us, 4 of a state of 5 us, 10
+    with a latent of 7 us, 2 with an index of 40 us; half of each layer's products are experts.
+    """
     shares = constants(
         dense_layer=20e-6, attention_layer=10e-6, attention_prompt_layer=50e-6,
-        experts_layer=30e-6, state_layer=5e-6, engine_sequence=1e-6,
+        experts_layer=30e-6, state_layer=5e-6, latent_layer=7e-6, indexed_layer=40e-6,
+        engine_sequence=1e-6,
     )  # fmt: skip
-    kernels = EngineKernels(number="fp16", sequences=8.0, attention_layers=60.0)
-    found = launch_seconds(load(layers=64, expert_layers=48, state_layers=4), kernels, shares)
-    assert found == pytest.approx(1280e-6 + 600e-6 + 1440e-6 + 20e-6 + 8e-6)
+    kernels = EngineKernels(
+        number="fp16", sequences=8.0, attention_layers=60.0, latent_layers=10.0,
+        indexed_layers=2.0, products_per_layer=0.5,
+    )  # fmt: skip
+    work = load(layers=64, expert_layers=48, state_layers=4)
+    array = launch_seconds(work, gpu("H100 SXM"), kernels, shares)
+    assert array == pytest.approx((640 + 600 + 1440 + 20 + 70 + 80 + 8) * 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "empty"), [(1.0, 15.0), (8.0, 8.0), (32.0, 8.0), (64.0, 16.0), (4096.0, 16.0)]
+)
+def test_empty_rows_of_an_expert_s_tiles_by_hand(tokens: float, empty: float) -> None:
+    """A tile of 16 that one token fills has 15 empty rows; large tiles a quarter of 64."""
+    assert float(empty_rows(tokens, 16.0)) == empty
+
+
+def test_kinds_of_layers() -> None:
+    """DeepSeek-V3: MLA in all 61 layers, of which 3 are dense; GLM-5 indexes all. A feed-forward of
+    experts leaves half of a layer's products, shared experts beside them or not.
+    """
+    deepseek, indexed, experts, dense = (
+        layer_kinds(catalog.model(name, "BF16-hf").architecture)
+        for name in ("DeepSeek-V3", "GLM-5", "Qwen3-30B-A3B", "Qwen3-32B")
+    )
+    assert deepseek.latent.sum() == 61
+    assert deepseek.indexed.sum() == 0
+    assert indexed.indexed.sum() == len(indexed.latent) == indexed.latent.sum()
+    assert set(experts.products.tolist()) == {0.5}
+    assert set(dense.products.tolist()) == {1.0}
+    assert deepseek.products.tolist() == [1.0] * 3 + [0.5] * 58
+
+
+def test_a_prompt_unfolds_latents_and_a_token_does_not() -> None:
+    """DeepSeek-V3: 128 heads of 576 + 512 values for a token, of 192 + 128 for a prompt."""
+    model = catalog.model("DeepSeek-V3", "FP8")
+    whole = np.ones(model.layers)
+    token, prompt = (
+        ForwardPass(tokens=tokens, sequences=1.0, depth=100.0, kv_type="f16")
+        for tokens in (1.0, 200.0)
+    )
+    assert attention_work(model, whole, token) == 61 * 2 * 128 * (576 + 512) * 100
+    assert attention_work(model, whole, prompt) == 61 * 2 * 128 * (192 + 128) * 100 * 200
+
+
+def test_an_index_bounds_what_a_token_attends_to() -> None:
+    """GLM-5: 78 layers, latents of 576 values beside index keys of 128, 2,048 tokens chosen."""
+    model = catalog.model("GLM-5", "FP8")
+    step = ForwardPass(tokens=1.0, sequences=1.0, depth=8192.0, kv_type="f16")
+    read = cache_read(model, np.ones(model.layers), step)
+    assert read == pytest.approx(78 * 2 * (128 * 8192 + 576 * 2048))
+    work = attention_work(model, np.ones(model.layers), step)
+    assert work == pytest.approx(78 * 2 * (69632 * 2048 + 32 * 128 * 8192))
+
+
+def test_heads_of_latent_attention_are_divided_among_gpus() -> None:
+    """Each of eight GPUs keeps the whole latent, and computes an eighth of the heads."""
+    loads = {}
+    for count in (1, 8):
+        answer = run("DeepSeek-V3", "FP8", "H200 SXM", count=count)
+        assert answer.phases is not None
+        (flow,) = (flow for flow in answer.phases.decode.stages[0].flows if flow.load is not None)
+        loads[count] = flow.load
+    assert loads[8].kv == pytest.approx(loads[1].kv)
+    assert loads[8].attention_flops == pytest.approx(loads[1].attention_flops / 8)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +209,7 @@ def test_blackwell_with_fast_memory_is_a_generation_of_its_own() -> None:
     assert generation(gpu("RTX 5060 Ti 16GB")) == "Blackwell"
 
 
-@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda one: one.key)
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda runtime: runtime.key)
 @pytest.mark.parametrize(
     ("name", "card", "count"),
     [
@@ -171,13 +238,13 @@ def test_8_bits_are_never_slower_than_16(name: str, card: str) -> None:
         assert less <= more * 1.0001
 
 
-def no_worse(one: object, other: object) -> bool:
+def no_worse(gpu: object, other: object) -> bool:
     """A card has at least what another has of everything that counts."""
     peaks = getattr(other, "tensor_flops")  # noqa: B009
-    mine = getattr(one, "tensor_flops")  # noqa: B009
+    mine = getattr(gpu, "tensor_flops")  # noqa: B009
     return bool(
-        np.all(one.memory.value >= other.memory.value)  # type: ignore[attr-defined]
-        and np.all(one.bandwidth.value >= other.bandwidth.value)  # type: ignore[attr-defined]
+        np.all(gpu.memory.value >= other.memory.value)  # type: ignore[attr-defined]
+        and np.all(gpu.bandwidth.value >= other.bandwidth.value)  # type: ignore[attr-defined]
         and all(mine.get(kind, 0.0) >= peak for kind, peak in peaks.items() if kind != "int8")
     )
 
@@ -201,9 +268,9 @@ def test_a_card_that_is_no_worse_is_never_slower() -> None:
     for users in (1, 32):
         times = {}
         for name in cards:
-            one = run("Llama-3.1-8B", "BF16-hf", name, users, prompt=512)
-            if one.step is not None and one.prompt is not None:
-                times[name] = step_seconds(one), prompt_seconds(one)
+            estimate = run("Llama-3.1-8B", "BF16-hf", name, users, prompt=512)
+            if estimate.step is not None and estimate.prompt is not None:
+                times[name] = step_seconds(estimate), prompt_seconds(estimate)
         slower = [
             (better, worse)
             for better in times

@@ -55,7 +55,7 @@ def bound(model: Model, runtime: str = "llama.cpp", build: str = "") -> Constant
 
 
 def load(**amounts: float) -> Load:
-    zeros = dict.fromkeys((one.name for one in fields(Load)), 0.0)
+    zeros = dict.fromkeys((field.name for field in fields(Load)), 0.0)
     return Load(**{**zeros, "tokens": 1.0, **amounts})
 
 
@@ -132,9 +132,9 @@ def test_weights_in_the_files_layout_are_read_as_slowly_as_they_were_timed() -> 
     ],
 )  # fmt: skip
 def test_attention_depends_on_heads(model: str, rate: float) -> None:
-    found = attending(ENGINE.attention, catalog.model(model, "Q8_0"))
-    assert found is not None
-    assert found.value == pytest.approx(rate, rel=1e-6)
+    quantity = attending(ENGINE.attention, catalog.model(model, "Q8_0"))
+    assert quantity is not None
+    assert quantity.value == pytest.approx(rate, rel=1e-6)
     took = seconds(catalog.model(model, "Q8_0"), host(), attention_flops=rate)
     assert took == pytest.approx(1.0, rel=1e-6)
 
@@ -179,11 +179,11 @@ def test_the_range_is_narrower_where_llama_cpp_was_timed() -> None:
 
     def width(engine: EngineSpeed | None) -> float:
         where = replace(here, host=replace(here.host, engine=engine))
-        one = estimate(
+        answer = estimate(
             model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
         )
-        assert one.decode is not None
-        return float(one.decode.high / one.decode.low)
+        assert answer.decode is not None
+        return float(answer.decode.high / answer.decode.low)
 
     assert width(ENGINE) < width(None)
 
@@ -192,10 +192,10 @@ def test_assumptions_name_the_timed_constants() -> None:
     model = catalog.model("Llama-3.1-8B", "Q8_0")
     here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))
-    one = estimate(
+    answer = estimate(
         model, where, Workload(), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
     )
-    kinds = {each.what: each.figure.kind for each in one.assumptions}
+    kinds = {each.what: each.figure.kind for each in answer.assumptions}
     assert kinds["weight bytes that one core decodes"] is Provenance.MEASURED
     assert (
         kinds["fixed cost of a layer on the CPU for each core that takes part"]
@@ -214,11 +214,11 @@ def test_samples_come_out_as_they_were_timed() -> None:
         if sample.role not in ("wide", "narrow") or sample.kind not in ENGINE.read:
             continue
         work = Workload(prompt=16, output=1, context=64)
-        one = estimate(
+        answer = estimate(
             sample.model, where, work, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
         )
         read = sample.model.read_bytes_per_token / float(ENGINE.read[sample.kind].value)
         layers = sample.model.layers * 200e-6
         # Attention to 16 tokens and the cost of a token are the rest.
-        assert one.step is not None
-        assert read + layers < float(one.step.total) < 1.05 * (read + layers) + 0.5e-3
+        assert answer.step is not None
+        assert read + layers < float(answer.step.total) < 1.05 * (read + layers) + 0.5e-3

@@ -38,10 +38,10 @@ def run(
     return estimate(model, where, work, runtime, strategy, fitted_constants(), settings)
 
 
-def speed(one: Estimate) -> float:
-    assert not one.refusal, one.refusal
-    assert one.decode is not None
-    return float(one.decode.value)
+def speed(estimate: Estimate) -> float:
+    assert not estimate.refusal, estimate.refusal
+    assert estimate.decode is not None
+    return float(estimate.decode.value)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_half_of_70b_in_the_ram_of_a_server_gives_3_to_6_tokens_in_place(
 ) -> None:
     # 40 layers and the head: 21.5 GB / 80 GB/s = 0.27 s, / 100 GB/s = 0.22 s, beside 20.7 GB in
     # VRAM at 936 GB/s = 0.022 s: at most 3.4 and 4.2 tokens/s, less what RAM and kernels lose.
-    one = run(
+    estimate = run(
         llama_70b,
         server(ram_gbs),
         LLAMA_CPP,
@@ -76,29 +76,31 @@ def test_half_of_70b_in_the_ram_of_a_server_gives_3_to_6_tokens_in_place(
         Settings(gpu_layers=40.0),
     )
     bound = 1 / (21.5 / ram_gbs + 20.7 / 936)
-    assert 0.75 * bound < speed(one) < bound
-    assert 2.9 < speed(one) < 6.0
-    assert bool(one.fits)
+    assert 0.75 * bound < speed(estimate) < bound
+    assert 2.9 < speed(estimate) < 6.0
+    assert bool(estimate.fits)
 
 
 def test_half_of_70b_streamed_over_a_pinned_link_gives_about_one_token() -> None:
     # 20.7 GB over 24 GB/s = 0.86 s, hidden behind nothing: the GPU needs 0.05 s.
     model = catalog.model("Llama-3.1-70B", "AWQ")
-    one = run(model, server(90), VLLM, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=40.0))
-    assert 0.8 < speed(one) < 1.25
-    assert one.bottleneck == "the link to the GPU"
-    assert one.step is not None
-    assert float(one.step.hidden) > 0.02, "computing beside the copy is hidden, not free"
+    estimate = run(
+        model, server(90), VLLM, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=40.0)
+    )
+    assert 0.8 < speed(estimate) < 1.25
+    assert estimate.bottleneck == "the link to the GPU"
+    assert estimate.step is not None
+    assert float(estimate.step.hidden) > 0.02, "computing beside the copy is hidden, not free"
 
 
 def test_half_of_70b_moved_serially_from_pageable_memory_gives_about_a_third() -> None:
     # Accelerate streamed 4.65 GB/s on a T4 and 5.9 GB/s on a Titan RTX over PCIe 3; over PCIe 4
     # some 7 to 8: 20.7 GB / 7.5 GB/s = 2.8 s.
     model = catalog.model("Llama-3.1-70B", "AWQ")
-    one = run(
+    estimate = run(
         model, server(90), ACCELERATE, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=40.0)
     )
-    assert 0.25 < speed(one) < 0.45
+    assert 0.25 < speed(estimate) < 0.45
 
 
 def test_accelerate_streams_opt_30b_as_fast_as_published() -> None:
@@ -107,10 +109,10 @@ def test_accelerate_streams_opt_30b_as_fast_as_published() -> None:
     model = catalog.model("OPT-30B", "BF16")
     where = machine(MachineSpec(gpu="T4", ram_gb=208, disk_gbs=2))
     work = Workload(context=544, prompt=512, output=32, users=8)
-    one = run(
+    estimate = run(
         model, where, ACCELERATE, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=0.0), work
     )
-    end_to_end = 8 * 32 / float(one.reply)
+    end_to_end = 8 * 32 / float(estimate.reply)
     assert end_to_end == pytest.approx(0.62, rel=0.25)
 
 
@@ -120,8 +122,10 @@ def test_a_desktop_with_20_layers_on_a_3090_gives_1_5_to_3_5(llama_70b: Model) -
     where = machine(
         MachineSpec(gpu="RTX 3090", cpu="Desktop DDR5-5600 dual-channel (typical)", ram_gb=64)
     )
-    one = run(llama_70b, where, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=20.0))
-    assert 1.5 < speed(one) < 2.5
+    estimate = run(
+        llama_70b, where, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=20.0)
+    )
+    assert 1.5 < speed(estimate) < 2.5
 
 
 @pytest.mark.parametrize(
@@ -133,19 +137,19 @@ def test_a_desktop_with_20_layers_on_a_3090_gives_1_5_to_3_5(llama_70b: Model) -
 )
 def test_70b_resident_on_48_gb_cards(llama_70b: Model, gpu: str, low: float, high: float) -> None:
     where = machine(MachineSpec(gpu=gpu))
-    one = run(llama_70b, where, LLAMA_CPP, PlacementStrategy.GPU_RESIDENT)
-    assert low < speed(one) < high
-    assert bool(one.fits)
+    estimate = run(llama_70b, where, LLAMA_CPP, PlacementStrategy.GPU_RESIDENT)
+    assert low < speed(estimate) < high
+    assert bool(estimate.fits)
 
 
 def test_70b_from_one_nvme_drive_gives_under_half_a_token(llama_70b: Model) -> None:
     # Half of it is 21.5 GB: 3.1 s at 7 GB/s even were faults free.
-    one = run(
+    estimate = run(
         llama_70b, server(90), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD,
         Settings(gpu_layers=40.0, page_cache=0.0),
     )  # fmt: skip
-    assert speed(one) < 0.33
-    assert one.bottleneck == "the drive"
+    assert speed(estimate) < 0.33
+    assert estimate.bottleneck == "the drive"
 
 
 def test_readme_shows_these_figures(llama_70b: Model) -> None:
@@ -169,7 +173,7 @@ def test_readme_shows_these_figures(llama_70b: Model) -> None:
     }  # fmt: skip
     lines = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").splitlines()
     for words, cases in shown.items():
-        (line,) = (one for one in lines if one.startswith("|") and words in one)
+        (line,) = (line for line in lines if line.startswith("|") and words in line)
         figures = (f"{speed(run(model, *others)):.2g}"
                    for where, model, *rest in cases for others in [(where, *rest)])  # fmt: skip
         assert line.endswith(f"| {' to '.join(figures)} |"), words
@@ -178,19 +182,19 @@ def test_readme_shows_these_figures(llama_70b: Model) -> None:
 def test_70b_does_not_fit_a_3090_and_says_what_is_missing(llama_70b: Model) -> None:
     # 39.6 GiB less 0.55 of embedding, 1.25 of cache (4096 x 80 x 2 x 8 x 128 x 2 bytes), buffers:
     # about 41 GiB into 24.
-    one = run(llama_70b, server(90), LLAMA_CPP, PlacementStrategy.GPU_RESIDENT)
-    assert not bool(one.fits)
-    assert 16.5 * 2**30 < float(one.missing) < 18.5 * 2**30
+    estimate = run(llama_70b, server(90), LLAMA_CPP, PlacementStrategy.GPU_RESIDENT)
+    assert not bool(estimate.fits)
+    assert 16.5 * 2**30 < float(estimate.missing) < 18.5 * 2**30
 
 
 def test_half_of_70b_fits_a_3090(llama_70b: Model) -> None:
     # 24 GiB less 1 of margin, 0.4 of context and 0.4 of buffer: 22.2 GiB; a layer takes 0.48 GiB
     # and 32 MiB of cache at 8192 tokens: 43.
-    one = run(
+    estimate = run(
         llama_70b, server(90), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, work=Workload(context=8192)
     )
-    assert one.placement is not None
-    assert 40 <= float(one.placement.gpu_layers) <= 45
+    assert estimate.placement is not None
+    assert 40 <= float(estimate.placement.gpu_layers) <= 45
 
 
 def test_llama_2_7b_with_its_whole_context_leaves_room_for_a_second_user_in_10_gb() -> None:
@@ -209,9 +213,9 @@ def test_a_100b_model_runs_in_512_gb_of_ram() -> None:
     where = machine(
         MachineSpec(gpu="none", cpu="Server 12-channel DDR5-4800 (typical)", ram_gb=512)
     )
-    one = run(model, where, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
-    assert bool(one.fits)
-    assert 2.0 < speed(one) < 461 / 70
+    estimate = run(model, where, LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD)
+    assert bool(estimate.fits)
+    assert 2.0 < speed(estimate) < 461 / 70
 
 
 def test_a_drive_read_by_faults_as_llama_cpp_was_measured() -> None:
@@ -226,26 +230,26 @@ def test_a_drive_read_by_faults_as_llama_cpp_was_measured() -> None:
     ahead = given(8.0 * 2**20)
     where = replace(where, disk=replace(where.disk, mapped=given(1.5e9), read_ahead=ahead))
     settings = Settings(page_cache=2.7 / 4.1 * model.file_bytes)
-    one = run(model, where, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD, settings)
-    assert 0.47 / 1.5 < speed(one) < 0.47 * 1.5
+    estimate = run(model, where, LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD, settings)
+    assert 0.47 / 1.5 < speed(estimate) < 0.47 * 1.5
 
 
 def test_all_five_routes_carry_bytes(llama_70b: Model) -> None:
     bf16 = catalog.model("Llama-3.1-70B", "BF16")
-    found = {
+    result = {
         *run(llama_70b, server(90), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD).routes,
         *run(llama_70b, server(90), LLAMA_CPP, PlacementStrategy.NVME_OFFLOAD).routes,
         *run(bf16, server(90), VLLM, PlacementStrategy.CPU_OFFLOAD).routes,
         *run(bf16, server(90), ACCELERATE, PlacementStrategy.NVME_OFFLOAD).routes,
     }
-    assert found == set(Route)
+    assert result == set(Route)
 
 
 def test_time_grows_linearly_with_layers_on_the_cpu(llama_70b: Model) -> None:
     layers = np.arange(0.0, 80.0, 10.0)
-    one = run(
+    estimate = run(
         llama_70b, server(90), LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=layers)
     )
-    assert one.step is not None
-    steps = np.diff(np.asarray(one.step.total))[1:]
+    assert estimate.step is not None
+    steps = np.diff(np.asarray(estimate.step.total))[1:]
     assert np.allclose(steps, steps[0], rtol=0.1)

@@ -43,6 +43,8 @@ CONSTANTS = {
     "gpu_layer": 1e-3,
     "gpu_expert_layer": 2e-3,
     "gpu_state_layer": 4e-3,
+    "gpu_latent_layer": 8e-3,
+    "gpu_product_share": 0.05,
     "gpu_expert_flop_share": 0.5,
     "gpu_flop_share": 0.5,
     "gpu_attention_share": 0.25,
@@ -54,6 +56,7 @@ CONSTANTS = {
     "cpu_read_share": 0.8,
     "socket_share": 0.5,
     "core_clock": 1.0,
+    "core_matrix_clock": 1.0,
     "core_decode_rate": 10e9,
     "core_attention_flops": 1e9,
     "core_batch_attention_flops": 4e9,
@@ -131,15 +134,41 @@ def test_a_gpu_takes_the_longer_of_reading_and_computing(constants: Constants) -
 
 
 def test_further_tokens_add_their_arithmetic_up_to_eight() -> None:
-    # 10 GB / (0.5 x 1000 GB/s) = 20 ms; 3 further tokens x 2 x (1 TFLOP / 100 TFLOP/s) = 60 ms.
+    # 10 GB / (0.5 x 1000 GB/s) = 20 ms; each further token 1.2 x (1 TFLOP / 40 TFLOP/s) = 30 ms.
+    # 100 tokens take 100 TFLOP / (0.5 x 100 TFLOP/s) = 2 s in matrices, nine no less than eight.
     own = Constants(
         ConstantRow(constant=name, value=value, unit="", kind="assumed", source="made up")
-        for name, value in {**CONSTANTS, "gpu_further_token": 2.0}.items()
+        for name, value in {**CONSTANTS, "gpu_further_token": 1.2}.items()
     )
-    few, many = (load(weights=10e9, flops=tokens * 1e12, tokens=tokens) for tokens in (4, 9))
-    plain = gpu_seconds(many, GPU, own).moving
-    assert float(gpu_seconds(few, GPU, own).moving) == pytest.approx(0.08 + 0.06)
-    assert float(plain) == pytest.approx(9 * 1e12 / (0.5 * 100e12))
+    times = {
+        tokens: float(
+            gpu_seconds(load(weights=10e9, flops=tokens * 1e12, tokens=tokens), GPU, own).moving
+        )
+        for tokens in (1, 4, 8, 9, 100)
+    }
+    assert times == pytest.approx({1: 0.02, 4: 0.11, 8: 0.23, 9: 0.23, 100: 2.0})
+
+
+def test_a_gpu_without_dot_products_is_bound_by_its_instructions(constants: Constants) -> None:
+    # 16 GFLOP of a token / (0.05 x 40 TFLOP/s) = 8 ms, over 1 GB / (0.5 x 1000 GB/s) = 2 ms.
+    plain = replace(GPU, dot_products=0.0)
+    token = load(weights=1e9, flops=16e9)
+    assert float(gpu_seconds(token, plain, constants).moving) == pytest.approx(8e-3)
+    assert float(gpu_seconds(token, GPU, constants).moving) == pytest.approx(2e-3)
+
+
+def test_a_prompt_needs_no_dot_products(constants: Constants) -> None:
+    # 512 tokens are multiplied as matrices: 8 TFLOP / (0.5 x 100 TFLOP/s) = 160 ms.
+    prompt = load(weights=1e9, flops=8e12, tokens=512)
+    for dot_products in (0.0, 1.0):
+        card = replace(GPU, dot_products=dot_products)
+        assert float(gpu_seconds(prompt, card, constants).moving) == pytest.approx(0.16)
+
+
+def test_layers_with_a_latent_cost_more(constants: Constants) -> None:
+    # 10 layers x 1 ms, all of them with a latent: x 8 ms.
+    latent = replace(load(layers=10), latent_layers=10.0)
+    assert float(gpu_seconds(latent, GPU, constants).layers) == pytest.approx(0.090)
 
 
 def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Constants) -> None:
@@ -186,8 +215,8 @@ def test_cores_attend_slower_for_one_token_than_for_a_prompt(
         constants.row("core_decode_rate"), value=1e15
     )  # cores never bind, so RAM's 40 GB/s stand alone
     table = Constants([*(constants.row(name) for name in CONSTANTS if name != many.constant), many])
-    asked = load(weights=2e9, attention=4e9, tokens=tokens)
-    assert float(cpu_seconds(asked, fast, table).moving) == pytest.approx(expected)
+    question = load(weights=2e9, attention=4e9, tokens=tokens)
+    assert float(cpu_seconds(question, fast, table).moving) == pytest.approx(expected)
 
 
 def test_two_sockets_do_not_double(constants: Constants) -> None:
@@ -202,6 +231,15 @@ def test_two_sockets_compute_a_prompt_slower_than_one_program_could(constants: C
     two = Host(name="h", cores=8, sockets=2, memory=given(64e9), bandwidth=given(50e9))
     time = cpu_seconds(load(flops=8e12, tokens=512), two, constants)
     assert float(time.moving) == pytest.approx(400 * 511 / 512)
+
+
+def test_a_lower_clock_for_matrices_slows_prompts_alone(constants: Constants) -> None:
+    # 8 cores x 10 GFLOP/s: 100 tokens of 1 GFLOP, of which the first is unpacked, take 99 / 80 s.
+    slow = constants.scaled({"core_matrix_clock": 0.5}, "this test")
+    prompt, token = load(weights=1e3, flops=100e9, tokens=100), load(weights=10e9, flops=1e9)
+    usual, slower = (float(cpu_seconds(prompt, HOST, entry).moving) for entry in (constants, slow))
+    assert (usual, slower) == (pytest.approx(99 / 80), pytest.approx(99 / 40))
+    assert cpu_seconds(token, HOST, slow).moving == cpu_seconds(token, HOST, constants).moving
 
 
 def test_weights_that_are_not_repacked_are_slower(constants: Constants) -> None:
@@ -334,18 +372,18 @@ def test_gpus_exchange_activations(
 ) -> None:
     card = replace(GPU, peer=None if peer is None else given(peer))
     machine = replace(MACHINE, gpus=(card, card), nodes=2, network=given(1e9))
-    one = Exchange(way=way, times=2.0, moved=10e6, reduces=reduces)
-    assert float(exchange_seconds(one, machine, constants)) == pytest.approx(seconds)
-    schedule = Schedule(stages=(), exchanges=(one, one), crossings=1)
+    exchange = Exchange(way=way, times=2.0, moved=10e6, reduces=reduces)
+    assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(seconds)
+    schedule = Schedule(stages=(), exchanges=(exchange, exchange), crossings=1)
     parts = schedule_seconds(schedule, machine, constants).parts
     assert float(parts[CROSSINGS]) == pytest.approx(2 * seconds + 3e-3)
 
 
 def test_each_further_gpu_adds_to_a_sum(constants: Constants) -> None:
     # 2 x (4 + 2 x 1 ms + 1 ms (1 + 2 x 0.25)): four GPUs over the host's link.
-    one = Exchange(way=ExchangePath.PEER, times=2.0, moved=10e6, reduces=True, gpus=4)
-    found = exchange_seconds(one, MACHINE, constants)
-    assert float(found) == pytest.approx(2 * (6e-3 + 1.5e-3))
+    exchange = Exchange(way=ExchangePath.PEER, times=2.0, moved=10e6, reduces=True, gpus=4)
+    array = exchange_seconds(exchange, MACHINE, constants)
+    assert float(array) == pytest.approx(2 * (6e-3 + 1.5e-3))
 
 
 def test_gpus_that_copy_together_share_the_ram(constants: Constants) -> None:
@@ -379,10 +417,12 @@ def test_a_drive_that_is_not_known_is_asked_for(constants: Constants) -> None:
 @pytest.mark.parametrize(
     ("flags", "name"),
     [
-        ({"avx2", "avx512f", "amx_int8"}, "avx512"),
-        ({"avx2", "avx512f"}, "avx512"),
+        ({"avx2", "avx512f", "avx512_vnni", "amx_int8"}, "avx512"),
+        ({"avx2", "avx512f"}, "avx2"),
+        ({"avx2", "avx_vnni"}, "avx2"),
         ({"avx2"}, "avx2"),
-        ({"asimd"}, "neon"),
+        ({"asimd", "asimddp"}, "neon"),
+        ({"asimd"}, "asimd"),
         (set(), ""),
     ],
 )
@@ -398,7 +438,7 @@ def test_arrays_equal_single_numbers(constants: Constants) -> None:
     weights = np.array([1e9, 4e9, 9e9])
     flow = Flow(route=Route.IN_PLACE, load=load(weights=weights))
     swept = stage_seconds(alone(flow), MACHINE, constants).total
-    single = [float(cpu_seconds(load(weights=one), HOST, constants).total) for one in weights]
+    single = [float(cpu_seconds(load(weights=weight), HOST, constants).total) for weight in weights]
     assert np.allclose(np.asarray(swept), single)
     assert not math.isnan(float(np.sum(swept)))
 

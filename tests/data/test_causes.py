@@ -42,8 +42,8 @@ def test_it_is_plausible_to_a_degree_for_a_machine_that_there_is(row: CauseRow) 
 
 
 def test_no_two_rows_are_for_the_same_machine() -> None:
-    asked = [(row.key, row.vendor, row.system) for row in ROWS]
-    assert len(asked) == len(set(asked))
+    items = [(row.key, row.vendor, row.system) for row in ROWS]
+    assert len(items) == len(set(items))
 
 
 @EACH
@@ -72,7 +72,7 @@ def test_commands_use_options_of_llama_cpp_of_today(row: CauseRow) -> None:
 
 
 @pytest.mark.parametrize(
-    ("vendor", "system", "found"),
+    ("vendor", "system", "text"),
     [
         ("NVIDIA", "Windows", "NVIDIA"),
         ("AMD", "Windows", ""),
@@ -82,10 +82,10 @@ def test_commands_use_options_of_llama_cpp_of_today(row: CauseRow) -> None:
     ],
 )
 def test_vram_spills_on_windows_alone_unless_nobody_knows(
-    vendor: str, system: str, found: str | None
+    vendor: str, system: str, text: str | None
 ) -> None:
     row = row_for("spilled", vendor, system)
-    assert (row and row.vendor) == found
+    assert (row and row.vendor) == text
 
 
 def test_a_row_for_the_vendor_wins_over_one_for_all() -> None:

@@ -49,8 +49,8 @@ def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(case) -> No
     assert set(filter(None, inherited(case.vary, row.vary).replace(" ", "").split(";"))) <= set(
         VARIED
     )
-    said = changed(inputs(row.scenario), case.inputs)
-    Scenario(inputs=changed(said, inherited(case.against, row.against)))
+    record = changed(inputs(row.scenario), case.inputs)
+    Scenario(inputs=changed(record, inherited(case.against, row.against)))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not case.beside], ids=name)

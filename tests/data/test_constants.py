@@ -19,6 +19,7 @@ from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.run_notes import FORK_CLASSES
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
+from advisor.machine.from_catalog import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
 from advisor.model import catalog
 from advisor.model.architecture import Group
@@ -27,7 +28,7 @@ from advisor.units import GIB
 
 ROWS = read(DATA / "generated/efficiency.csv", ConstantRow)
 ENGINE_ROWS = read(DATA / "generated/engine_kernels.csv", ConstantRow)
-OTHER_ENGINES = {one.key for _, one in ENGINES}
+OTHER_ENGINES = {runtime.key for _, runtime in ENGINES}
 RANGES = {
     "share": (0, 1.5),
     "factor": (0.05, 20),
@@ -85,14 +86,14 @@ def test_a_fitted_constant_states_its_number_of_rows() -> None:
 
 
 def test_scopes_name_things_that_exist() -> None:
-    classes = {one.decode_class for one in catalog.storage_types().values()}
-    gpus = {one.family for one in gpu_rows().values()}
-    hosts = {one.segment for one in host_rows().values()}
+    classes = {entry.decode_class for entry in catalog.storage_types().values()}
+    gpus = {row.family for row in gpu_rows().values()}
+    hosts = {THIN_LAPTOP, *(row.segment for row in host_rows().values())}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
-    sets = {"amx", "avx512", "avx2", "sse", "neon", "apple", "Apple", "NVLink", *TRAITS}
+    sets = {"amx", "avx512", "vnni", "avx2", "sse", "neon", "apple", "Apple", "NVLink", *TRAITS}
     for row in ROWS:
-        assert row.runtime in {None, *(one.key for one in RUNTIMES), *OTHER_ENGINES}
+        assert row.runtime in {None, *(runtime.key for runtime in RUNTIMES), *OTHER_ENGINES}
         assert row.decode_class in {None, *classes, *(name for _, name in FORK_CLASSES)}
         assert row.family in {None, *gpus, *hosts, *links, *parts, *sets}
 
@@ -114,7 +115,7 @@ def asked_for() -> set[str]:
         *LEAN.values(),
         *BY_TRAIT.values(),
     }  # asked for through a variable
-    return {one.value for one in firsts if isinstance(one, ast.Constant)} | spreads
+    return {first.value for first in firsts if isinstance(first, ast.Constant)} | spreads
 
 
 def test_no_file_is_unused() -> None:
@@ -126,7 +127,8 @@ def test_no_file_is_unused() -> None:
 
 def test_constants_of_serving_engines_are_fitted() -> None:
     fitted = {name.partition(" ")[0] for name in ENGINE_PARAMETERS}
-    assert {row.constant for row in ENGINE_ROWS} == fitted | {"spread", "spread_prompt"}
+    ranges = {"spread", "spread_by", "spread_prompt", "spread_prompt_by", "lean", "sources"}
+    assert {row.constant for row in ENGINE_ROWS} == fitted | ranges
 
 
 def test_constants_of_serving_engines_are_plausible() -> None:
@@ -137,8 +139,8 @@ def test_constants_of_serving_engines_are_plausible() -> None:
 
 
 SCOPED = {
-    "pcie_x16": [f"PCIe {one.pcie_gen}" for one in gpu_rows().values() if one.pcie_gen],
-    "ram_sustained_share": ["Apple", *(one.segment for one in host_rows().values())],
+    "pcie_x16": [f"PCIe {row.pcie_gen}" for row in gpu_rows().values() if row.pcie_gen],
+    "ram_sustained_share": ["Apple", *(row.segment for row in host_rows().values())],
     "spread": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
     "spread_prompt": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
     "spread_unmeasured": [*map(str, Route), LAYERS, CROSSINGS, TOKEN],
@@ -148,7 +150,7 @@ SCOPED = {
 
 @pytest.mark.parametrize("constant", sorted({row.constant for row in ROWS}))
 def test_it_covers_every_case(constant: str) -> None:
-    classes = {one.decode_class for one in catalog.storage_types().values()}
+    classes = {entry.decode_class for entry in catalog.storage_types().values()}
     for runtime in RUNTIMES:
         for decode_class in classes:
             table = fitted_constants().bound(Scope(runtime=runtime.key, decode_class=decode_class))
@@ -159,8 +161,8 @@ def test_it_covers_every_case(constant: str) -> None:
 def test_two_and_three_bit_formats_decode_at_a_quarter_of_four_bit_ones() -> None:
     # Published sweeps of IQ2 and IQ3 beside Q4_K on the same cores; DESIGN: "a quarter".
     iq, k = (
-        fitted_constants().bound(Scope(decode_class=one)).value("core_decode_rate", "avx2")
-        for one in ("iq", "k")
+        fitted_constants().bound(Scope(decode_class=text)).value("core_decode_rate", "avx2")
+        for text in ("iq", "k")
     )
     assert 0.2 <= iq / k <= 0.45
 
@@ -179,6 +181,8 @@ def test_no_link_passes_its_line_rate(generation: int) -> None:
         ("Xeon Platinum 8480+", "amx"),
         ("Ryzen 9 7950X", "avx512"),
         ("Ryzen 9 5950X", "avx2"),
+        ("Core i9-13900K", "vnni"),
+        ("Xeon Gold 6138", "avx2"),
         ("Apple M4 Max", "apple"),
         ("NVIDIA Grace", "neon"),
     ],

@@ -10,7 +10,7 @@ from advisor.machine.catalog import driver_memory, gpu_bridges, gpu_links, gpu_r
 from advisor.machine.spec import MachineSpec
 
 ROWS = gpu_rows()
-VENDORS = {"NVIDIA", "AMD", "Intel", "Apple", "Qualcomm"}
+VENDORS = {"NVIDIA", "AMD", "Intel", "Intel Gaudi", "Apple", "Qualcomm"}
 
 
 def test_there_are_at_least_sixty() -> None:
@@ -132,8 +132,8 @@ PUBLISHED = {
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_it_is_as_its_maker_publishes_it(name: str) -> None:
     row = ROWS[name]
-    found = (row.bandwidth_gbs, row.fp16_tflops, row.board_power_w)
-    assert found == pytest.approx(PUBLISHED[name], rel=0.01)
+    result = (row.bandwidth_gbs, row.fp16_tflops, row.board_power_w)
+    assert result == pytest.approx(PUBLISHED[name], rel=0.01)
 
 
 # Bandwidths that Apple, AMD and NVIDIA round on their pages [GB/s].

@@ -78,8 +78,8 @@ def test_two_sockets_say_so_and_double_one() -> None:
 def test_its_arithmetic_and_its_segment_are_known() -> None:
     for row in ROWS.values():
         memory = given(64 * GIB)
-        found = from_catalog.host(row.name, memory, bandwidth=given(50e9))
-        assert vectors(found)
+        host = from_catalog.host(row.name, memory, bandwidth=given(50e9))
+        assert vectors(host)
         assert 0 < fitted_constants().value("ram_sustained_share", row.segment) < 1
 
 

@@ -11,59 +11,59 @@ from advisor.runtimes.llama_cpp.paging import WATCHED
 from advisor.units import GB
 
 ROWS = rows()
-IN_RAM = [one for one in ROWS if one.category == "cpu"]
-FROM_DRIVE = [one for one in ROWS if one.category == "nvme"]
-PAGED = [one for one in ROWS if is_paged(one)]
+IN_RAM = [row for row in ROWS if row.category == "cpu"]
+FROM_DRIVE = [row for row in ROWS if row.category == "nvme"]
+PAGED = [row for row in ROWS if is_paged(row)]
 LITTLE = 128  # KiB read ahead, as Linux does of itself
-ON_GPU = [one for one in ROWS if one.gpu != own_rows.NO_GPU]
+ON_GPU = [row for row in ROWS if row.gpu != own_rows.NO_GPU]
 
 
 def test_every_row_has_a_number_of_its_own() -> None:
-    assert [one.id for one in ROWS] == [f"own{number:04}" for number in range(1, len(ROWS) + 1)]
+    assert [row.id for row in ROWS] == [f"own{number:04}" for number in range(1, len(ROWS) + 1)]
     assert len(IN_RAM) + len(PAGED) + len(ON_GPU) == len(ROWS)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda one: one.id)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_numbers_are_in_their_ranges(row: OwnRow) -> None:
     own_rows.check_ranges(row)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda one: one.id)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_a_row_states_what_ran_where_and_how(row: OwnRow) -> None:
     own_rows.check_what_ran_where_and_how(row)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda one: one.id)
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_the_shape_gives_the_size_that_is_stated(row: OwnRow) -> None:
     own_rows.check_shape(row)
 
 
-@pytest.mark.parametrize("row", FROM_DRIVE, ids=lambda one: one.id)
+@pytest.mark.parametrize("row", FROM_DRIVE, ids=lambda row: row.id)
 def test_rows_from_the_drive_tell_of_drive_and_cache(row: OwnRow) -> None:
     own_rows.check_drive(row)
 
 
 @pytest.mark.skipif(not ON_GPU, reason="no row of a machine with a GPU yet")
 def test_rows_on_gpus_keep_the_promises_of_the_probe() -> None:
-    own_rows.check_promises(one for one in ON_GPU if not one.doubtful)
+    own_rows.check_promises(entry for entry in ON_GPU if not entry.doubtful)
 
 
 def test_rows_keep_the_promises_of_the_probe() -> None:
-    errors = [abs(one.predicted_tps / one.tg_tps - 1.0) for one in IN_RAM]
+    errors = [abs(row.predicted_tps / row.tg_tps - 1.0) for row in IN_RAM]
     assert np.median(errors) <= own_rows.MEDIAN
     assert max(errors) <= own_rows.WORST
-    assert all(one.rounds >= 3 for one in IN_RAM)
+    assert all(entry.rounds >= 3 for entry in IN_RAM)
 
 
 def test_models_are_of_all_kinds() -> None:
-    assert len({(one.model, one.quant) for one in IN_RAM}) >= 8
-    assert {one.quant for one in IN_RAM} >= {"Q4_K_M", "Q6_K", "Q8_0", "F16", "Q4_0"}
-    assert {one.context_depth for one in IN_RAM} == {128, 4096}
-    assert min(one.params_b for one in IN_RAM) < 0.7
-    assert max(one.params_b for one in IN_RAM) > 7.9
-    assert any(one.experts for one in IN_RAM)
-    assert any(one.experts for one in PAGED)
-    assert any(not one.experts for one in PAGED)
+    assert len({(row.model, row.quant) for row in IN_RAM}) >= 8
+    assert {row.quant for row in IN_RAM} >= {"Q4_K_M", "Q6_K", "Q8_0", "F16", "Q4_0"}
+    assert {row.context_depth for row in IN_RAM} == {128, 4096}
+    assert min(row.params_b for row in IN_RAM) < 0.7
+    assert max(row.params_b for row in IN_RAM) > 7.9
+    assert any(entry.experts for entry in IN_RAM)
+    assert any(entry.experts for entry in PAGED)
+    assert any(not entry.experts for entry in PAGED)
 
 
 def test_the_constants_of_paging_match_the_rows() -> None:
@@ -72,16 +72,18 @@ def test_the_constants_of_paging_match_the_rows() -> None:
 
 def test_each_paged_row_is_predicted_without_itself() -> None:
     points = list(paged_points.points())
-    assert [one.id for one in points] == [one.row.id for one in paged_points.watched() if one.pages]
-    read_ahead = {one.row.id: one.row.read_ahead_kib for one in paged_points.watched()}
+    assert [item.id for item in points] == [
+        watched.row.id for watched in paged_points.watched() if watched.pages
+    ]
+    read_ahead = {watched.row.id: watched.row.read_ahead_kib for watched in paged_points.watched()}
     # Small experts are hit more often than in proportion, which shows where little comes in beside.
-    hit = [one for one in points if "MoE 2.6B" in one.model and read_ahead[one.id] == LITTLE]
+    hit = [item for item in points if "MoE 2.6B" in item.model and read_ahead[item.id] == LITTLE]
     assert len(hit) == 3
-    for one in points:
-        factor = one.predicted / one.measured
+    for point in points:
+        factor = point.predicted / point.measured
         most = own_rows.FROM_DRIVE
-        assert (0.3 if one in hit else 1 / most) < factor < most, one.id
-        assert one.low < one.predicted < one.high
+        assert (0.3 if point in hit else 1 / most) < factor < most, point.id
+        assert point.low < point.predicted < point.high
 
 
 def test_a_row_left_out_does_not_teach_its_own_prediction(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,22 +92,22 @@ def test_a_row_left_out_does_not_teach_its_own_prediction(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         paged_points,
         "fitted",
-        lambda others: taught.append({one.row.id for one in others}) or WATCHED,
+        lambda others: taught.append({other.row.id for other in others}) or WATCHED,
     )
     list(paged_points.points())
-    whole = {one.row.id for one in runs}
-    assert taught == [whole - {one.row.id} for one in runs if one.pages]
+    whole = {run.row.id for run in runs}
+    assert taught == [whole - {run.row.id} for run in runs if run.pages]
 
 
 def test_rereads_match_observed_ones() -> None:
     # Of a scan that does not fit all is read again, of one that fits nothing.
-    for one in paged_points.watched():
-        if not one.row.experts:
-            needed = float(one.estimate.model.read_bytes_per_token)
-            read = (one.row.read_gb or 0.0) * GB
-            assert paged_points.predicted(one).total / needed == pytest.approx(
+    for watched in paged_points.watched():
+        if not watched.row.experts:
+            needed = float(watched.estimate.model.read_bytes_per_token)
+            read = (watched.row.read_gb or 0.0) * GB
+            assert paged_points.predicted(watched).total / needed == pytest.approx(
                 read / needed, abs=0.25
-            ), one.row.id
+            ), watched.row.id
 
 
 def test_the_file_ends_as_lines_do() -> None:

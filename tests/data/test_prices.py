@@ -66,8 +66,8 @@ def test_only_rents_are_interruptible() -> None:
 
 
 def test_spot_is_below_the_same_machine_on_demand() -> None:
-    asked = {(row.provider, row.instance): row.usd for row in RENTS if not row.spot}
-    pairs = [(row.usd, asked.get((row.provider, row.instance))) for row in RENTS if row.spot]
+    by_provider = {(row.provider, row.instance): row.usd for row in RENTS if not row.spot}
+    pairs = [(row.usd, by_provider.get((row.provider, row.instance))) for row in RENTS if row.spot]
     assert all(spot < plain for spot, plain in pairs if plain is not None)
 
 

@@ -13,7 +13,7 @@ EFFORTS = setup_efforts()
 NAMED = accelerator_rows()
 
 
-@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
 def test_every_runtime_states_its_effort_in_few_words_and_the_reason_in_sentences(runtime) -> None:
     row = EFFORTS[runtime.name]
     assert 0 < len(row.effort) < 40

@@ -118,7 +118,7 @@ class CudaDriver:
         return (self.free, self.free)
 
     def _take(self, kind, start, size):
-        address = start + sum(one for (what, _), one in self.taken.items() if what == kind)
+        address = start + sum(entry for (what, _), entry in self.taken.items() if what == kind)
         self.taken[kind, address] = size
         self.largest[kind] = max(size, self.largest.get(kind, 0))
         return (address,)
@@ -150,7 +150,7 @@ class CudaDriver:
         """Address of a piece, which must be within one allocation."""
         if address < PINNED_AT:
             return "pageable"
-        for what, start in (one for one in self.taken if one[0] in ("device", "pinned")):
+        for what, start in (entry for entry in self.taken if entry[0] in ("device", "pinned")):
             if start <= address and address + size <= start + self.taken[what, start]:
                 return what
         raise AssertionError(f"{size} bytes at {address} are nobody's")

@@ -11,11 +11,17 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urljoin
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
 READY = "[data-testid=stApp][data-test-script-state=notRunning]"
 LOCAL = re.compile(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:")
+
+
+VIEW = {"width": 1280, "height": 1600}
+STILL = {"viewport": VIEW, "reduced_motion": "reduce"}
+"""Of a context of a test's own: what moves takes most of a core to draw."""
 
 
 def missing():
@@ -63,27 +69,58 @@ def wait_for(address, process):
 
 
 @contextmanager
-def page(chromium, address, **options):
-    """A page without errors in the console, and without requests to other machines."""
-    context = chromium.new_context(**{"viewport": {"width": 1280, "height": 1600}, **options})
-    one = context.new_page()
-    one.set_default_timeout(60_000)
+def browser():
+    """A running Chromium whose tabs share a process, which compiles the pages' scripts once."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        running = play.chromium.launch(executable_path=str(CHROMIUM), args=["--process-per-site"])
+        running.new_context()
+        yield running
+        running.close()
+
+
+@contextmanager
+def page(chromium, address, *, viewport=VIEW, color_scheme="light", reduced_motion="reduce"):
+    """A page without errors in the console, and without requests to other machines.
+
+    It keeps still unless a test asks for motion.
+    """
+    tab = visitor(chromium, address).new_page()
+    tab.set_default_timeout(60_000)
+    tab.set_viewport_size(viewport)
+    tab.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
     complaints, foreign = [], []
-    one.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    one.on("pageerror", lambda error: complaints.append(str(error)))
-    one.on("request", lambda asked: None if LOCAL.match(asked.url) else foreign.append(asked.url))
-    one.goto(address)
-    settle(one)
-    yield one
-    assert complaints == []
-    assert foreign == []
-    one.close()
+    tab.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("request", lambda made: None if LOCAL.match(made.url) else foreign.append(made.url))
+    try:
+        tab.goto(address)
+        settle(tab)
+        yield tab
+        assert complaints == []
+        assert foreign == []
+        tab.evaluate("localStorage.clear()")
+    finally:
+        tab.close()
+        tab.context.clear_cookies()
 
 
-def settle(one):
-    one.wait_for_selector(READY)
-    one.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
+def visitor(chromium, address):
+    """The browser's own context, which keeps the scripts that it was sent.
+
+    A tab stays open there, so that the process that compiled them does not end with a page.
+    """
+    context = chromium.contexts[0]
+    if not context.pages:
+        context.new_page().goto(urljoin(address, "/_stcore/health"))
+    return context
 
 
-def scrolls_sideways(one):
-    return one.evaluate("document.documentElement.scrollWidth > innerWidth")
+def settle(entry):
+    entry.wait_for_selector(READY)
+    entry.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
+
+
+def scrolls_sideways(entry):
+    return entry.evaluate("document.documentElement.scrollWidth > innerWidth")

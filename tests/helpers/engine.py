@@ -74,16 +74,16 @@ def load(path: Path, **options: object) -> Allocated:
         options: `kv_type`, `flash_attention`, and fields of llama.cpp's `common_params`.
     """
     done = _run(LOAD, str(path), json.dumps({"n_parallel": 1, **options}))
-    found = [
+    items = [
         (stage, place, float(size) * MIB) for stage, place, size in BUFFER.findall(done.stderr)
     ]
     assert done.returncode == 0, done.stderr[-2000:]
-    assert found, done.stderr[-2000:]
+    assert items, done.stderr[-2000:]
 
     def total(*stages: str, repacked: bool = False) -> float:
         return sum(
             size
-            for stage, place, size in found
+            for stage, place, size in items
             if stage in stages and (place == "CPU_REPACK") is repacked
         )
 
@@ -115,14 +115,14 @@ if not parse(len(words), values, ctypes.c_void_p(own), LLAMA_EXAMPLE_SERVER, Non
     sys.exit("refused")
 kept = ("n_ctx", "n_parallel", "n_batch", "n_ubatch", "n_gpu_layers", "no_kv_offload", "swa_full",
         "no_extra_bufts", "fit_params", "tensor_buft_overrides")
-found = {name: getattr(params, name) for name in kept}
-found["load_mode"] = params.load_mode.name.removeprefix("LLAMA_LOAD_MODE_").lower()
-found["cache"] = [one.name for one in (params.cache_type_k, params.cache_type_v)]
-found["tensor_split"] = [one for one in params.tensor_split if one]
+understood = {name: getattr(params, name) for name in kept}
+understood["load_mode"] = params.load_mode.name.removeprefix("LLAMA_LOAD_MODE_").lower()
+understood["cache"] = [kind.name for kind in (params.cache_type_k, params.cache_type_v)]
+understood["tensor_split"] = [share for share in params.tensor_split if share]
 params.warmup = False
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # several wait in a loop
 server = engine.Server(params)
-print("\\nunderstood " + json.dumps(found), flush=True)
+print("\\nunderstood " + json.dumps(understood), flush=True)
 os._exit(0)  # taking the server down while it starts to listen can hang
 """
 """llama-server's own parser of its command line, then its loading of the model."""
@@ -132,9 +132,9 @@ def understood(arguments: Sequence[str]) -> dict[str, Any]:
     """llama-server's reading of its arguments, after it has loaded the model."""
     done = _run(SERVER, *arguments)
     assert done.returncode == 0, done.stderr[-2000:]
-    found = re.search(r"^understood (.*)$", done.stdout, re.MULTILINE)
-    assert found, done.stdout[-2000:]
-    answer: dict[str, Any] = json.loads(found[1])
+    match = re.search(r"^understood (.*)$", done.stdout, re.MULTILINE)
+    assert match, done.stdout[-2000:]
+    answer: dict[str, Any] = json.loads(match[1])
     return answer
 
 

@@ -18,4 +18,4 @@ def flags(words: Iterable[str]) -> set[str]:
 def listed(name: str) -> set[str]:
     """Options of a release, and names of its environment variables and parameters."""
     lines = (SAMPLES / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    return {one for one in lines if not one.startswith("#")}
+    return {line for line in lines if not line.startswith("#")}

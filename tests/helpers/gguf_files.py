@@ -37,7 +37,7 @@ def write(
     writer.close()
     if full:
         start = -(-path.stat().st_size // 32) * 32
-        padded = sum(-(-stored(*one) // 32) * 32 for one in tensors.values())
+        padded = sum(-(-stored(*tensor) // 32) * 32 for tensor in tensors.values())
         with path.open("r+b") as file:
             file.truncate(start + padded)
     return path
@@ -73,8 +73,8 @@ def layered(layers: int, roles: Mapping[str, tuple[int, ...]]) -> Tensors:
 
 def table(hidden: int = 64, vocab: int = 96, *, tied: bool = True) -> Tensors:
     """Token table, final norm and, where not tied, an output head."""
-    found = {"token_embd.weight": ((hidden, vocab), F32), "output_norm.weight": ((hidden,), F32)}
-    return found if tied else {**found, "output.weight": ((hidden, vocab), F32)}
+    record = {"token_embd.weight": ((hidden, vocab), F32), "output_norm.weight": ((hidden,), F32)}
+    return record if tied else {**record, "output.weight": ((hidden, vocab), F32)}
 
 
 LLAMA_KEYS = {

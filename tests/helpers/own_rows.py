@@ -68,7 +68,7 @@ def check_shape(row: OwnRow) -> None:
     assert model.architecture.params / 1e9 == pytest.approx(row.params_b, abs=0.001)
     assert model.file_bytes / GIB == pytest.approx(row.model_size_gib, abs=0.001)
     assert machine_of(row).host.cores == row.threads
-    assert [one.name for one in machine_of(row).gpus] == ([] if row.gpu == NO_GPU else [row.gpu])
+    assert [gpu.name for gpu in machine_of(row).gpus] == ([] if row.gpu == NO_GPU else [row.gpu])
 
 
 def check_drive(row: OwnRow) -> None:
@@ -86,10 +86,10 @@ def check_promises(rows: Iterable[OwnRow]) -> None:
     for row in rows:
         kind = (row.runtime.split()[0], row.category)
         ratios.setdefault(kind, []).append(row.predicted_tps / row.tg_tps)
-    for (engine, category), found in ratios.items():
-        off = np.abs(np.array(found) - 1.0)
+    for (engine, category), ratio in ratios.items():
+        off = np.abs(np.array(ratio) - 1.0)
         if category == PAGED:
-            assert max(np.abs(np.log(found))) <= np.log(FROM_DRIVE), (engine, category)
+            assert max(np.abs(np.log(ratio))) <= np.log(FROM_DRIVE), (engine, category)
         else:
             assert np.median(off) <= MEDIAN, (engine, category)
             assert max(off) <= WORST, (engine, category)

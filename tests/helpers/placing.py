@@ -10,7 +10,7 @@ WORK = Workload()
 
 
 def place(
-    one: Runtime,
+    runtime: Runtime,
     where: Machine,
     strategy: PlacementStrategy,
     name: str = "Llama-3.1-70B",
@@ -19,12 +19,12 @@ def place(
     work: Workload = WORK,
 ) -> Placement:
     model = catalog.model(name, form)
-    return one.place(model, where, work, strategy, settings or Settings())
+    return runtime.place(model, where, work, strategy, settings or Settings())
 
 
 def command(
-    one: Runtime, where: Machine, strategy: PlacementStrategy, form: str, work: Workload
+    runtime: Runtime, where: Machine, strategy: PlacementStrategy, form: str, work: Workload
 ) -> str:
     model = catalog.model("Llama-3.1-70B", form)
-    placement = one.place(model, where, work, strategy, Settings())
-    return one.command(model, placement, where, work)
+    placement = runtime.place(model, where, work, strategy, Settings())
+    return runtime.command(model, placement, where, work)

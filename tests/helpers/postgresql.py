@@ -14,8 +14,8 @@ USER = "postgres"
 
 def programs() -> Path | None:
     """Folder of the server's programs; None where they are not installed."""
-    if found := shutil.which("initdb"):
-        return Path(found).resolve().parent
+    if result := shutil.which("initdb"):
+        return Path(result).resolve().parent
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return folders[-1] if folders else None
 

@@ -44,8 +44,8 @@ def tensors(arch: str, facts: ArchitectureSpec, form: str) -> Tensors:
     built = build(facts)
     kinds = tensor_types(built, model_formats()[form], storage_types())
     listed = {
-        name_of(arch, one): (shape(facts, one), GGMLQuantizationType[kind.name])
-        for one, kind in zip(built.tensors, kinds, strict=True)
+        name_of(arch, tensor): (shape(facts, tensor), GGMLQuantizationType[kind.name])
+        for tensor, kind in zip(built.tensors, kinds, strict=True)
     }
     return listed | unlisted(arch, facts, built)
 
@@ -56,7 +56,7 @@ def unlisted(arch: str, facts: ArchitectureSpec, built: Architecture) -> Tensors
         return {"rope_freqs.weight": ((facts.global_head_dim // 2,), F32)}
     if arch not in BIASED_ROUTERS:
         return {}
-    routers = [one.layer for one in built.tensors if one.role == "ffn_gate_inp"]
+    routers = [tensor.layer for tensor in built.tensors if tensor.role == "ffn_gate_inp"]
     return {f"blk.{layer}.exp_probs_b.bias": ((facts.experts,), F32) for layer in routers}
 
 
@@ -111,7 +111,7 @@ def feed_forward_widths(facts: ArchitectureSpec) -> int | list[int]:
 def attention(facts: ArchitectureSpec) -> dict[str, Any]:
     full = facts.global_head_dim or facts.head_dim
     return {
-        "attention.head_count_kv": [cached_heads(facts, one) for one in range(facts.layers)],
+        "attention.head_count_kv": [cached_heads(facts, number) for number in range(facts.layers)],
         "attention.key_length": full,
         "attention.value_length": full,
         "rope.dimension_count": full,

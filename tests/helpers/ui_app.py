@@ -1,6 +1,8 @@
 """The app in process, for tests of the pages."""
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 
 from plotly.graph_objects import Figure
@@ -22,7 +24,7 @@ def app(page: str = "", /, **parameters: str) -> AppTest:
 def run(test: AppTest) -> AppTest:
     """Run the page, which must not fail."""
     test.run()
-    assert not test.exception, [one.message for one in test.exception]
+    assert not test.exception, [exception.message for exception in test.exception]
     return test
 
 
@@ -33,5 +35,17 @@ def figures(test: AppTest) -> list[Figure]:
 
 def page_text(test: AppTest) -> str:
     """All HTML of the page."""
-    bodies = (one.proto.body for one in test.get("html"))
+    bodies = (element.proto.body for element in test.get("html"))
     return "\n".join(body for body in bodies if not body.startswith("<style>"))
+
+
+def copied(test: AppTest) -> list[str]:
+    """Texts that have a copy button."""
+    blocks = re.findall(r"class='oa-code'><pre[^>]*><code>(.*?)</code>", page_text(test), re.DOTALL)
+    return [unescape(text) for text in blocks]
+
+
+def chart_words(test: AppTest) -> list[str]:
+    """Charts over two axes, in the words of who cannot see them."""
+    labels = re.findall(r"class='oa-plane' role='img' aria-label='([^']*)'", page_text(test))
+    return [unescape(words) for words in labels]

@@ -16,7 +16,7 @@ from advisor.machine.catalog import gpu_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP
+from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP, OLLAMA, VLLM
 
 RESIDENT, RAM = PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD
 
@@ -26,9 +26,9 @@ def answer(spec: MachineSpec, strategy: PlacementStrategy = RESIDENT) -> Estimat
     return estimate(model, machine(spec), Workload(), LLAMA_CPP, strategy, fitted_constants())
 
 
-def width(one: Estimate) -> float:
-    assert one.decode is not None
-    return float(np.log(one.decode.high / one.decode.low))
+def width(estimate: Estimate) -> float:
+    assert estimate.decode is not None
+    return float(np.log(estimate.decode.high / estimate.decode.low))
 
 
 def test_every_maker_of_the_catalogue_has_a_backend_of_its_own_or_vulkan() -> None:
@@ -142,3 +142,30 @@ def test_all_cores_and_another_backend_are_offered_where_they_gain() -> None:
             assert gain > 1.02
             assert other != name
     assert len(set(there.values())) == 2
+
+
+def test_accelerators_without_a_backend_are_refused_and_left_to_vllm() -> None:
+    """Gaudi: llama.cpp's ggml/src has no backend for it, vLLM a plugin."""
+    model, gaudi = catalog.model("Llama-3.1-8B", "Q4_K_M"), machine(MachineSpec(gpu="Gaudi 3"))
+    for runtime in (LLAMA_CPP, IK_LLAMA_CPP, OLLAMA):
+        refused = estimate(model, gaudi, Workload(), runtime, RESIDENT, fitted_constants())
+        assert "Gaudi 3" in refused.refusal
+    answered = estimate(model, gaudi, Workload(), VLLM, RESIDENT, fitted_constants())
+    assert answered.decode is not None
+    assert answered.decode.value > 0
+
+
+@pytest.mark.parametrize(
+    ("gpu", "words"),
+    [("RX 7900 XTX", "ROCm is assumed; for Vulkan, state the backend vulkan"),
+     ("Arc B580", "SYCL is assumed; for Vulkan, state the backend vulkan")],
+)  # fmt: skip
+def test_a_backend_that_is_not_stated_is_said(gpu: str, words: str) -> None:
+    assert any(words in note for note in machine(MachineSpec(gpu=gpu)).notes)
+    stated = machine(MachineSpec(gpu=gpu, backend="vulkan"))
+    assert not any("is assumed; for" in note for note in stated.notes)
+
+
+@pytest.mark.parametrize("gpu", ["RTX 4090", "Apple M4 Max 40c", "none"])
+def test_cards_with_a_single_usual_backend_need_no_note(gpu: str) -> None:
+    assert not any("is assumed; for" in note for note in machine(MachineSpec(gpu=gpu)).notes)

@@ -64,3 +64,25 @@ def test_ways_over_a_link_are_ordered() -> None:
 
 def test_a_given_rate_is_kept() -> None:
     assert from_catalog.given_link(given(20e9)).pinned == given(20e9)
+
+
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [("P100 PCIe 16GB", 0.0), ("RX 5700 XT", 0.0), ("P40", 1.0), ("RX 6800 XT", 1.0),
+     ("RTX 4090", 1.0), ("Apple M4 Max 40c", 1.0), ("Arc B580", 1.0)],
+)  # fmt: skip
+def test_cards_without_dot_products_of_integers(name: str, has: float) -> None:
+    # Compute capability 6.0 and RDNA 1 have none; Metal's kernels multiply in floats.
+    assert from_catalog.gpu(name).dot_products == has
+
+
+@pytest.mark.parametrize(
+    ("name", "segment"),
+    [("11th Gen Intel Core i7-1185G7 @ 3.00GHz", "thin laptop"),
+     ("Core Ultra 7 258V", "thin laptop"),
+     ("Intel Core i5-6300U CPU @ 2.40GHz", "thin laptop"), ("Core i7-12700H", "laptop"),
+     ("AMD Ryzen 7 PRO 5850U with Radeon Graphics", "thin laptop"), ("Ryzen 9 7940HS", "laptop"),
+     ("Ryzen 5 5600G", "desktop"), ("Core i7-6700", "desktop"), ("Apple M4 Max", "Apple")],
+)  # fmt: skip
+def test_chips_for_thin_laptops_are_a_segment_of_their_own(name: str, segment: str) -> None:
+    assert from_catalog.ram_segment(name) == segment

@@ -17,8 +17,8 @@ from advisor.units import GB, GIB
 NUMBERS = [entry for entry in MACHINE if entry.limits]
 
 
-def described(**said: object) -> Machine:
-    return from_spec.machine(MachineSpec(**said))
+def described(**fields: object) -> Machine:
+    return from_spec.machine(MachineSpec(**fields))
 
 
 class TestDescribed:
@@ -77,8 +77,14 @@ class TestDescribed:
         assert disk is not None
         figures = (gpu.memory, host.memory, host.bandwidth, gpu.link.pinned, disk.sequential)
         # memory as sold in GiB, rates in GB/s
-        assert [one.value for one in figures] == [48 * GIB, 96 * GIB, 60 * GB, 20 * GB, 5 * GB]
-        assert {one.kind for one in figures} == {Provenance.GIVEN}
+        assert [figure.value for figure in figures] == [
+            48 * GIB,
+            96 * GIB,
+            60 * GB,
+            20 * GB,
+            5 * GB,
+        ]
+        assert {figure.kind for figure in figures} == {Provenance.GIVEN}
         assert host.cores == 12
 
     def test_several_gpus_are_alike(self) -> None:
@@ -116,7 +122,7 @@ class TestDescribed:
         )
 
     @pytest.mark.parametrize(
-        ("said", "name"),
+        ("record", "name"),
         [
             ({}, "PCIe 4 x16"),
             ({"pcie_gen": 3}, "PCIe 3 x16"),
@@ -124,8 +130,8 @@ class TestDescribed:
             ({"pcie_gen": 3, "pcie_lanes": 4}, "PCIe 3 x4"),
         ],
     )
-    def test_the_link_is_the_cards_unless_stated(self, said, name: str) -> None:
-        link = described(gpu="RTX 4090", **said).gpus[0].link
+    def test_the_link_is_the_cards_unless_stated(self, record, name: str) -> None:
+        link = described(gpu="RTX 4090", **record).gpus[0].link
         assert link.name == name
         assert link.pinned.kind is Provenance.DERIVED
 
@@ -164,16 +170,16 @@ class TestDescribed:
         assert str(error.value) == f"{entry.label} ({flag}) is {value}; {allowed}."
 
     @pytest.mark.parametrize(
-        ("said", "close"),
+        ("record", "close"),
         [
             ({"gpu": "RTX 4909"}, "RTX 4090"),
             ({"cpu": "Ryzen 9 7951X"}, "Ryzen 9 7950X"),
             ({"disk": "Samsung 991 PRO"}, "Samsung 990 PRO"),
         ],
     )
-    def test_unknown_names_suggest_close_ones(self, said, close: str) -> None:
+    def test_unknown_names_suggest_close_ones(self, record, close: str) -> None:
         with pytest.raises(UnknownName) as error:
-            described(**said)
+            described(**record)
         assert close in error.value.close
 
     def test_empty_means_not_stated(self) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
+from advisor.model.by_name.named import named
 from advisor.model.config.read import describe
-from advisor.model.named import named
 
 pytest.importorskip("aiconfigurator_core", reason="pip install -r requirements-oracles.txt")
 

@@ -143,7 +143,7 @@ def tensors(name: str, role: str) -> tuple[Tensor, ...]:
 
 
 def params_of(name: str, *groups: Group) -> int:
-    return sum(one.params for one in architecture(name).tensors if one.group in groups)
+    return sum(tensor.params for tensor in architecture(name).tensors if tensor.group in groups)
 
 
 def kept(entry: LayerCache) -> int:
@@ -313,12 +313,12 @@ def test_gemma_4_full_layers_have_heads_of_their_own() -> None:
     assert kept(built.cache[5]) == 2 * 4 * 512
     assert kept(built.cache[0]) == 2 * 16 * 256
     assert built.attention_values[5] == 2 * 32 * 512
-    assert {one.layer for one in tensors("Gemma-4-31B", "attn_v")}.isdisjoint({5, 11, 17})
+    assert {tensor.layer for tensor in tensors("Gemma-4-31B", "attn_v")}.isdisjoint({5, 11, 17})
 
 
 def test_llama_4_maverick_has_experts_in_every_second_layer() -> None:
-    routed = [one.layer for one in tensors("Llama-4-Maverick", "ffn_up_exps")]
-    dense = [one.layer for one in tensors("Llama-4-Maverick", "ffn_up")]
+    routed = [tensor.layer for tensor in tensors("Llama-4-Maverick", "ffn_up_exps")]
+    dense = [tensor.layer for tensor in tensors("Llama-4-Maverick", "ffn_up")]
     assert routed == list(range(1, 48, 2))
     assert dense == list(range(0, 48, 2))
 
@@ -330,11 +330,11 @@ def test_bloom_is_not_gpt_3() -> None:
 @pytest.mark.parametrize("name", DERIVABLE)
 def test_tensors_are_whole(name: str) -> None:
     built = architecture(name)
-    assert all(one.rows > 0 and one.width > 0 for one in built.tensors)
+    assert all(tensor.rows > 0 and tensor.width > 0 for tensor in built.tensors)
     assert len(tensors(name, "output")) == (0 if built.tied else 1)
-    places = [(one.layer, one.role) for one in built.tensors]
+    places = [(tensor.layer, tensor.role) for tensor in built.tensors]
     assert len(set(places)) == len(places)
-    assert {one.layer for one in built.tensors} == {None, *range(built.layers)}
+    assert {tensor.layer for tensor in built.tensors} == {None, *range(built.layers)}
     assert (built.experts is None) == (params_of(name, Group.ROUTED_EXPERTS) == 0)
 
 

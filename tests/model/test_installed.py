@@ -52,7 +52,7 @@ def hub_model(home: Path, owner: str, name: str, commit: str, *files: str) -> Pa
 
 
 def names(home: Path) -> list[str]:
-    return [one.name for one in installed.installed(home)]
+    return [model.name for model in installed.installed(home)]
 
 
 def test_nothing_installed(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_lm_studio_folders_of_safetensors(tmp_path: Path) -> None:
     write(folder / "config.json")
     write(folder / "model-00001-of-00002.safetensors", 5)
     write(folder / "model-00002-of-00002.safetensors", 6)
-    (found,) = installed.installed(tmp_path)
-    assert (found.name, found.path, found.size) == ("mlx-community/Qwen3-8B-4bit", folder, 11)
+    (model,) = installed.installed(tmp_path)
+    assert (model.name, model.path, model.size) == ("mlx-community/Qwen3-8B-4bit", folder, 11)
 
 
 def test_parts_of_a_split_file_are_one_model(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_parts_of_a_split_file_are_one_model(tmp_path: Path) -> None:
     first = write(folder / "big-Q4_K_M-00001-of-00003.gguf", 1)
     write(folder / "big-Q4_K_M-00002-of-00003.gguf", 10)
     write(folder / "big-Q4_K_M-00003-of-00003.gguf", 100)
-    (found,) = installed.installed(tmp_path)
-    assert (found.path, found.size, found.kind) == (first, 111, "llama.cpp")
+    (model,) = installed.installed(tmp_path)
+    assert (model.path, model.size, model.kind) == (first, 111, "llama.cpp")
 
 
 def test_later_parts_alone_are_no_model(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def test_later_parts_alone_are_no_model(tmp_path: Path) -> None:
 
 def test_hugging_face_snapshots(tmp_path: Path) -> None:
     folder = hub_model(tmp_path, "Qwen", "Qwen3-8B", "c1", "config.json", "model.safetensors")
-    (found,) = installed.installed(tmp_path)
-    assert found == InstalledModel(
+    (model,) = installed.installed(tmp_path)
+    assert model == InstalledModel(
         name="Qwen/Qwen3-8B", kind="Hugging Face", path=folder / "snapshots/c1", size=5
     )
 
@@ -163,8 +163,8 @@ def test_the_snapshot_that_main_means(tmp_path: Path) -> None:
         folder = hub_model(tmp_path, "Qwen", "Qwen3-8B", commit, *files)
     (folder / "refs").mkdir()
     (folder / "refs/main").write_text("c2")
-    (found,) = installed.installed(tmp_path)
-    assert found.path.name == "c2"
+    (model,) = installed.installed(tmp_path)
+    assert model.path.name == "c2"
 
 
 def test_a_tokenizer_alone_is_no_model(tmp_path: Path) -> None:
@@ -198,9 +198,9 @@ def test_many_files_are_bounded_and_noted(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(folder_walk, "MAX_ENTRIES", 5)
     for number in range(20):
         write(tmp_path / f".cache/llama.cpp/{number:02}.gguf")
-    found = survey(tmp_path)
-    assert len(found.models) == 5
-    assert "more than 5 files" in " ".join(found.notes)
+    outcome = survey(tmp_path)
+    assert len(outcome.models) == 5
+    assert "more than 5 files" in " ".join(outcome.notes)
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root and Windows read it all")
@@ -210,11 +210,11 @@ def test_unreadable_folders_are_noted(tmp_path: Path) -> None:
     write(locked.with_name("open") / "b.gguf")
     locked.chmod(0)
     try:
-        found = survey(tmp_path)
+        outcome = survey(tmp_path)
     finally:
         locked.chmod(0o700)
-    assert [one.name for one in found.models] == ["open/b.gguf"]
-    assert "locked" in " ".join(found.notes)
+    assert [model.name for model in outcome.models] == ["open/b.gguf"]
+    assert "locked" in " ".join(outcome.notes)
 
 
 def test_a_folder_that_refuses_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,9 +228,9 @@ def test_a_folder_that_refuses_is_noted(tmp_path: Path, monkeypatch: pytest.Monk
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = survey(tmp_path)
-    assert [one.name for one in found.models] == ["b.gguf"]
-    assert "Permission denied" in " ".join(found.notes)
+    outcome = survey(tmp_path)
+    assert [model.name for model in outcome.models] == ["b.gguf"]
+    assert "Permission denied" in " ".join(outcome.notes)
 
 
 def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,8 +242,8 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / ".ollama/models").rename(tmp_path / "OLLAMA_MODELS")
     write(tmp_path / "LLAMA_CACHE/a.gguf")
     write(tmp_path / "HF_HUB_CACHE/models--o--n/snapshots/c/b.gguf")
-    found = {one.name for one in installed.installed()}
-    assert {"qwen3:8b", "a.gguf", "o/n/b.gguf"} <= found
+    names = {model.name for model in installed.installed()}
+    assert {"qwen3:8b", "a.gguf", "o/n/b.gguf"} <= names
 
 
 def test_a_given_home_overrules_the_environment(

@@ -57,10 +57,14 @@ def test_meaning_of_a_text(text: str, expected: ReferenceKind) -> None:
 
 def test_names_of_the_catalogue_get_the_usual_or_the_requested_format() -> None:
     assert resolve.find("Llama-3.1-8B").model.format == "Q4_K_M"
-    found = resolve.find(" llama 3.1 8b ", "Q8_0")
-    assert (found.model.name, found.model.format, found.stored) == ("Llama-3.1-8B", "Q8_0", "")
-    assert found.model.architecture.params == PARAMS
-    assert found.source.startswith("https://")
+    resolved = resolve.find(" llama 3.1 8b ", "Q8_0")
+    assert (resolved.model.name, resolved.model.format, resolved.stored) == (
+        "Llama-3.1-8B",
+        "Q8_0",
+        "",
+    )
+    assert resolved.model.architecture.params == PARAMS
+    assert resolved.source.startswith("https://")
 
 
 def test_notes_on_a_name_are_shown() -> None:
@@ -70,9 +74,9 @@ def test_notes_on_a_name_are_shown() -> None:
 
 
 def test_the_match_of_each_name_is_reported() -> None:
-    found = resolve.find("somebody/Llama-3.1-8B-GGUF")
-    assert found.taken_as == "Llama-3.1-8B"
-    assert found.notes == ("somebody/Llama-3.1-8B-GGUF is taken as Llama-3.1-8B.",)
+    resolved = resolve.find("somebody/Llama-3.1-8B-GGUF")
+    assert resolved.taken_as == "Llama-3.1-8B"
+    assert resolved.notes == ("somebody/Llama-3.1-8B-GGUF is taken as Llama-3.1-8B.",)
     literal = resolve.find("meta-llama/Llama-3.1-8B")
     assert (literal.taken_as, literal.notes) == ("", ())
 
@@ -84,19 +88,19 @@ def test_unknown_names_come_with_close_ones() -> None:
 
 
 def test_a_gguf_file_has_its_own_bytes_in_its_own_format(gguf_file: Path) -> None:
-    found = resolve.find(str(gguf_file))
-    assert (found.model.name, found.stored, found.model.format) == (
+    resolved = resolve.find(str(gguf_file))
+    assert (resolved.model.name, resolved.stored, resolved.model.format) == (
         "Small Llama", "Q4_K_M", "Q4_K_M",
     )  # fmt: skip
     # Q4_K is 144 bytes for 256 weights; norms are 4 bytes each. Two layers of 589,824 weights,
     # token table and head of 24,576 each, five norms of 256.
-    assert found.model.file_bytes == (2 * 589_824 + 2 * 24_576) / 256 * 144 + 5 * 256 * 4
+    assert resolved.model.file_bytes == (2 * 589_824 + 2 * 24_576) / 256 * 144 + 5 * 256 * 4
 
 
 def test_another_format_of_a_gguf_file_is_worked_out(gguf_file: Path) -> None:
-    own, asked = resolve.from_file(gguf_file), resolve.from_file(gguf_file, "Q8_0")
-    assert (asked.stored, asked.model.format) == ("Q4_K_M", "Q8_0")
-    assert asked.model.file_bytes > own.model.file_bytes
+    own, resolved = resolve.from_file(gguf_file), resolve.from_file(gguf_file, "Q8_0")
+    assert (resolved.stored, resolved.model.format) == ("Q4_K_M", "Q8_0")
+    assert resolved.model.file_bytes > own.model.file_bytes
 
 
 def test_the_beginning_of_a_gguf_file_is_enough(gguf_file: Path) -> None:
@@ -107,11 +111,11 @@ def test_the_beginning_of_a_gguf_file_is_enough(gguf_file: Path) -> None:
 
 
 def test_a_config_is_not_called_like_any_folder_and_keeps_its_path(config_file: Path) -> None:
-    found = resolve.find(str(config_file))
-    assert found.model.name == "llama model"
-    assert found.source == str(config_file)
-    assert found.model.architecture.params == PARAMS
-    assert found.stored == found.model.format == "BF16-hf"
+    resolved = resolve.find(str(config_file))
+    assert resolved.model.name == "llama model"
+    assert resolved.source == str(config_file)
+    assert resolved.model.architecture.params == PARAMS
+    assert resolved.stored == resolved.model.format == "BF16-hf"
 
 
 def test_a_folder_stands_for_its_config(config_file: Path) -> None:
@@ -136,16 +140,16 @@ def test_a_cached_repository_is_called_by_its_name(tmp_path: Path) -> None:
     ],
 )
 def test_a_paste_is_named_by_its_content(origin: dict[str, object], name: str) -> None:
-    found = resolve.find(json.dumps(LLAMA | origin))
-    assert found.model.name == name
-    assert found.model.architecture.params == PARAMS
+    resolved = resolve.find(json.dumps(LLAMA | origin))
+    assert resolved.model.name == name
+    assert resolved.model.architecture.params == PARAMS
 
 
 def test_a_format_without_a_recipe_is_replaced_and_reported() -> None:
     odd = LLAMA | {"quantization_config": {"quant_method": "exl3", "bits": 3}}
-    found = resolve.from_config(json.dumps(odd))
-    assert (found.stored, found.model.format) == ("", "Q4_K_M")
-    assert any("no recipe; Q4_K_M is shown" in note for note in found.notes)
+    resolved = resolve.from_config(json.dumps(odd))
+    assert (resolved.stored, resolved.model.format) == ("", "Q4_K_M")
+    assert any("no recipe; Q4_K_M is shown" in note for note in resolved.notes)
 
 
 @pytest.mark.parametrize("text", ["{", '{"hidden_size": 1}', "{}", "{" * 100_000])
@@ -176,16 +180,16 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
 
 
 def test_a_repository_has_its_stored_format(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    request = []
 
     def describe(identity: str) -> object:
-        asked.append(identity)
+        request.append(identity)
         return describe_config(LLAMA, "nothing-7b")
 
     monkeypatch.setattr(hub, "describe_repository", describe)
-    found = resolve.find("nobody/nothing-7b")
-    assert asked == ["nobody/nothing-7b"]
-    assert (found.stored, found.model.format) == ("BF16-hf", "BF16-hf")
+    resolved = resolve.find("nobody/nothing-7b")
+    assert request == ["nobody/nothing-7b"]
+    assert (resolved.stored, resolved.model.format) == ("BF16-hf", "BF16-hf")
     assert resolve.find("nobody/nothing-7b", "Q4_K_M").model.format == "Q4_K_M"
 
 
@@ -199,10 +203,10 @@ def test_without_the_network_a_repository_is_read_from_its_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ADVISOR_OFFLINE", "1")
-    found = resolve.find("nobody/nothing-7b")
-    assert found.model.architecture.params == pytest.approx(7e9, rel=0.01)
-    assert any("switched off" in note for note in found.notes)
-    assert any("is not known. Its name says 7 B weights" in note for note in found.notes)
+    resolved = resolve.find("nobody/nothing-7b")
+    assert resolved.model.architecture.params == pytest.approx(7e9, rel=0.01)
+    assert any("switched off" in note for note in resolved.notes)
+    assert any("is not known. Its name says 7 B weights" in note for note in resolved.notes)
 
 
 @pytest.mark.parametrize(
@@ -227,8 +231,8 @@ def test_the_makers_own_format_is_known_unless_a_format_was_chosen() -> None:
 def test_a_prompt_or_context_that_is_too_long_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    asked = ["model", "Llama-3-8B", "--context", "16384", "--json"]
-    assert main(asked) == 0
+    request = ["model", "Llama-3-8B", "--context", "16384", "--json"]
+    assert main(request) == 0
     notes = json.loads(capsys.readouterr().out)["notes"]
     # Llama 3 was trained for 8192 tokens (its model card).
     assert any("A context of 16,384 tokens is beyond the 8,192" in note for note in notes)
@@ -241,7 +245,7 @@ def test_a_prompt_or_context_that_is_too_long_is_reported(
 def test_an_estimate_states_the_match_of_a_name(capsys: pytest.CaptureFixture[str]) -> None:
     name = "unsloth/Qwen3-8B-GGUF"
     assert main(["estimate", "--model", name, "--ram-gb", "64", "--json"]) == 0
-    assert {one["taken_as"] for one in json.loads(capsys.readouterr().out)} == {"Qwen3-8B"}
+    assert {load["taken_as"] for load in json.loads(capsys.readouterr().out)} == {"Qwen3-8B"}
 
 
 @pytest.mark.parametrize(
@@ -284,13 +288,13 @@ def test_a_config_is_called_by_its_folder_where_that_is_a_model(
 
 
 def test_a_size_of_several_generations_means_the_newest_and_is_reported() -> None:
-    found = resolve.find("llama 70B")
-    assert (found.model.name, found.taken_as) == ("Llama-3.3-70B", "Llama-3.3-70B")
+    resolved = resolve.find("llama 70B")
+    assert (resolved.model.name, resolved.taken_as) == ("Llama-3.3-70B", "Llama-3.3-70B")
 
 
 def test_a_files_name_means_its_model_where_there_is_no_such_file() -> None:
-    found = resolve.find("Qwen_Qwen3-32B-Q4_K_M.gguf")
-    assert (found.model.name, found.model.format) == ("Qwen3-32B", "Q4_K_M")
+    resolved = resolve.find("Qwen_Qwen3-32B-Q4_K_M.gguf")
+    assert (resolved.model.name, resolved.model.format) == ("Qwen3-32B", "Q4_K_M")
 
 
 @pytest.mark.parametrize(
@@ -319,7 +323,7 @@ class HeldFile:
     """A file of a repository whose bytes lie here."""
 
     def __init__(self, identity: str, name: str, held: Path) -> None:
-        self.asked = f"{identity}/{name}"
+        self.requested = f"{identity}/{name}"
         self.name = name
         self.size = held.stat().st_size
         self._bytes = held.read_bytes()
@@ -341,15 +345,15 @@ def test_a_gguf_file_of_a_repository_is_read_by_its_header(
 
 
 def test_all_parts_of_a_split_file_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    texts: list[str] = []
 
     def none(identity: str, name: str) -> HeldFile:
-        asked.append(f"{identity}/{name}")
-        if len(asked) == 3:
+        texts.append(f"{identity}/{name}")
+        if len(texts) == 3:
             raise NetworkError("enough")
         return HeldFile(identity, name, Path(__file__))
 
     monkeypatch.setattr(hub, "RemoteFile", none)
     with pytest.raises(NetworkError):
         resolve.find("o/n/Q4/big-00002-of-00003.gguf")
-    assert asked == [f"o/n/Q4/big-0000{part}-of-00003.gguf" for part in (1, 2, 3)]
+    assert texts == [f"o/n/Q4/big-0000{part}-of-00003.gguf" for part in (1, 2, 3)]

@@ -87,17 +87,17 @@ def install(monkeypatch: pytest.MonkeyPatch):
 
 
 def figures(**how):
-    return {one.name: one for one in transfer.measure(0.5, **how)}
+    return {measurement.name: measurement for measurement in transfer.measure(0.5, **how)}
 
 
 def test_rates_come_out_as_they_are(install):
     install()
-    found = figures()
+    result = figures()
     for name, rate in RATES.items():
         # The largest piece: 64 MiB at 24 GB/s take 2.8 ms, beside which 4 us are 0.15 %.
-        assert found[name].value == pytest.approx(rate, rel=0.01)
-        assert found[name].unit == "B/s"
-        assert found[name].spread < 0.01
+        assert result[name].value == pytest.approx(rate, rel=0.01)
+        assert result[name].unit == "B/s"
+        assert result[name].spread < 0.01
 
 
 def test_small_copies_show_the_cost_of_starting_a_copy(install):
@@ -112,12 +112,12 @@ def test_small_copies_show_the_cost_of_starting_a_copy(install):
 
 def test_both_sides_of_the_contention(install):
     install()
-    found = figures()
-    assert found["ram_read_while_copying"].value == pytest.approx(RAM_RATE)
-    assert found["ram_read_while_copying"].threads == HOST.cores
+    result = figures()
+    assert result["ram_read_while_copying"].value == pytest.approx(RAM_RATE)
+    assert result["ram_read_while_copying"].threads == HOST.cores
     # Counted in batches of 256 MiB, 11 ms, beside the second of a repeat.
-    assert found["h2d_while_reading"].value == pytest.approx(24 * GB, rel=0.05)
-    assert "GB/s were copied to the GPU" in found["ram_read_while_copying"].note
+    assert result["h2d_while_reading"].value == pytest.approx(24 * GB, rel=0.05)
+    assert "GB/s were copied to the GPU" in result["ram_read_while_copying"].note
 
 
 def test_the_link_is_read_under_load(install, monkeypatch):
@@ -129,23 +129,23 @@ def test_the_link_is_read_under_load(install, monkeypatch):
         return BUSY
 
     monkeypatch.setattr(transfer.nvml, "state", state)
-    found = figures()
-    assert (found["pcie_generation"].value, found["pcie_generation"].unit) == (4, "generation")
-    assert (found["pcie_width"].value, found["pcie_width"].unit) == (8, "lanes")
+    result = figures()
+    assert (result["pcie_generation"].value, result["pcie_generation"].unit) == (4, "generation")
+    assert (result["pcie_width"].value, result["pcie_width"].unit) == (8, "lanes")
     assert len(queued) == 2  # copies, then reads
     assert min(queued) > 0.1
     assert (
         "Under load: processors at 2520 MHz, memory at 10501 MHz, 212 of 450 W, slowed by heat."
-        in found["device_read"].note
+        in result["device_read"].note
     )
 
 
 def test_a_driver_that_tells_nothing_leaves_the_link_out(install, monkeypatch):
     install()
     monkeypatch.setattr(transfer.nvml, "state", lambda _: None)
-    found = figures()
-    assert "pcie_width" not in found
-    assert found["h2d_pinned"].value > 0
+    result = figures()
+    assert "pcie_width" not in result
+    assert result["h2d_pinned"].value > 0
 
 
 def test_the_kernel_fills_the_gpu_once(install):
@@ -232,10 +232,10 @@ def test_too_little_memory_of_the_gpu_is_refused(install):
 
 def test_copies_are_measured_where_no_kernel_runs(install):
     install(CudaDriver(cuModuleLoadData=CUresult.CUDA_ERROR_INVALID_PTX))
-    found = figures()
-    assert set(COPIES) < set(found)
-    assert "device_read" not in found
-    assert "cuModuleLoadData (CUDA_ERROR_INVALID_PTX)" in found["h2d_pinned"].note
+    result = figures()
+    assert set(COPIES) < set(result)
+    assert "device_read" not in result
+    assert "cuModuleLoadData (CUDA_ERROR_INVALID_PTX)" in result["h2d_pinned"].note
 
 
 def test_a_gpu_in_use_keeps_its_way_of_waiting(install):
@@ -266,10 +266,10 @@ def test_gpus_are_named_by_their_address(install, monkeypatch):
         for bus in ("00000000:01:00.0", "00000000:41:00.0")
     )
     monkeypatch.setattr(transfer.detect, "gpus", lambda: (seen, ()))
-    found = figures()
-    assert found["h2d_pinned_gpu1"].note.startswith("GPU 0:")
-    assert found["h2d_pinned"].note.startswith("GPU 1:")
-    assert len(found) == 2 * len([name for name in found if not name.endswith("_gpu1")])
+    result = figures()
+    assert result["h2d_pinned_gpu1"].note.startswith("GPU 0:")
+    assert result["h2d_pinned"].note.startswith("GPU 1:")
+    assert len(result) == 2 * len([name for name in result if not name.endswith("_gpu1")])
 
 
 def test_a_gpu_in_use_does_not_hide_the_other(install, monkeypatch):
@@ -284,13 +284,13 @@ def test_a_gpu_in_use_does_not_hide_the_other(install, monkeypatch):
         return real(session)
 
     monkeypatch.setattr(transfer, "_device_bytes", crowded)
-    found = figures()
-    assert all(name.endswith("_gpu1") for name in found)
-    assert "GPU 0 was not measured: 8 MiB is free." in found["h2d_pinned_gpu1"].note
+    result = figures()
+    assert all(name.endswith("_gpu1") for name in result)
+    assert "GPU 0 was not measured: 8 MiB is free." in result["h2d_pinned_gpu1"].note
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("text", "other", "same"),
     [
         ("00000000:01:00.0", "0000:01:00.0", True),
         ("00000000:C1:00.0", "0000:c1:00.0", True),
@@ -298,8 +298,8 @@ def test_a_gpu_in_use_does_not_hide_the_other(install, monkeypatch):
         ("0000:01:00.0", "0000:02:00.0", False),
     ],
 )
-def test_addresses_as_drivers_spell_them(one, other, same):
-    assert same_bus(one, other) is same
+def test_addresses_as_drivers_spell_them(text, other, same):
+    assert same_bus(text, other) is same
 
 
 class TestNoCuda:

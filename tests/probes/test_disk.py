@@ -50,12 +50,12 @@ def open_files() -> int:
 
 def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
     told: list[ProbeStep] = []
-    found = read_rates.measure(0.1, told.append, path=tmp_path, file_bytes=16 * BLOCK)
-    assert [one.name for one in found] == NAMES
-    for one in found:
-        assert one.value > 0
-        assert one.unit == "B/s"
-        assert f"own file of 0.00 GB in {tmp_path} on ext4" in one.note
+    measurements = read_rates.measure(0.1, told.append, path=tmp_path, file_bytes=16 * BLOCK)
+    assert [item.name for item in measurements] == NAMES
+    for measurement in measurements:
+        assert measurement.value > 0
+        assert measurement.unit == "B/s"
+        assert f"own file of 0.00 GB in {tmp_path} on ext4" in measurement.note
     assert list(tmp_path.iterdir()) == []
     shares = [step.share for step in told]
     assert shares == sorted(shares)
@@ -70,7 +70,9 @@ def test_the_curve_goes_by_block_and_queue_depth(tmp_path):
         read_rates.THROUGH_CACHE
     )
     assert direct.value == max(point.value for point in direct.curve)
-    assert (direct.value, direct.threads) in {(one.value, one.threads) for one in direct.curve}
+    assert (direct.value, direct.threads) in {
+        (entry.value, entry.threads) for entry in direct.curve
+    }
 
 
 def test_a_map_is_read_as_llama_cpp_reads_it(tmp_path, monkeypatch):
@@ -91,10 +93,10 @@ def test_little_time_measures_the_most_important_parts(tmp_path, monkeypatch):
 def test_cancelling_gives_nothing_and_leaves_nothing(tmp_path, share):
     before = open_files()
     told: list[ProbeStep] = []
-    found = read_rates.measure(
+    measurements = read_rates.measure(
         0.05, told.append, lambda: told[-1].share >= share, path=tmp_path, file_bytes=16 * BLOCK
     )
-    assert found == ()
+    assert measurements == ()
     assert list(tmp_path.iterdir()) == []
     assert open_files() == before
 
@@ -208,9 +210,9 @@ def test_an_existing_file_is_read_and_not_changed(tmp_path):
     path.write_bytes(os.urandom(10 * BLOCK + 7))
     path.chmod(0o400)
     before, stat = path.read_bytes(), path.stat()
-    found = read_rates.measure(0.05, path=path)
-    assert len(found) == 3
-    assert "Read a file" in found[0].note
+    measurements = read_rates.measure(0.05, path=path)
+    assert len(measurements) == 3
+    assert "Read a file" in measurements[0].note
     assert path.read_bytes() == before
     assert path.stat().st_mtime_ns == stat.st_mtime_ns
     assert list(tmp_path.iterdir()) == [path]
@@ -241,14 +243,14 @@ def test_a_folder_that_may_not_be_seen_is_reported(tmp_path, monkeypatch):
 
 
 def test_blocks_that_wait_at_once_stay_within_free_memory(tmp_path, monkeypatch):
-    found = inventory.facts()
-    few = replace(found, memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
+    facts = inventory.facts()
+    few = replace(facts, memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
     monkeypatch.setattr(read_rates.inventory, "facts", lambda: few)
     direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
-    assert {(one.block, one.threads) for one in direct.curve} == {(BLOCK, 1), (BLOCK // 4, 2)}
-    monkeypatch.setattr(read_rates.inventory, "facts", lambda: replace(found, memory_available=0))
+    assert {(entry.block, entry.threads) for entry in direct.curve} == {(BLOCK, 1), (BLOCK // 4, 2)}
+    monkeypatch.setattr(read_rates.inventory, "facts", lambda: replace(facts, memory_available=0))
     direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
-    assert [(one.block, one.threads) for one in direct.curve] == [(BLOCK // 4, 2)]
+    assert [(entry.block, entry.threads) for entry in direct.curve] == [(BLOCK // 4, 2)]
 
 
 @pytest.mark.parametrize("kind", sorted(test_file.MEMORY_FILESYSTEMS))
@@ -418,8 +420,8 @@ def test_a_kill_leaves_nothing(tmp_path):
 def test_the_file_system_of_the_innermost_mount(monkeypatch, tmp_path):
     monkeypatch.undo()
     mounts = [("/", "ext4"), (str(tmp_path), "ext3"), (str(tmp_path), "tmpfs"), ("/no", "xfs")]
-    found = [SimpleNamespace(mountpoint=point, fstype=kind) for point, kind in mounts]
-    monkeypatch.setattr(test_file.psutil, "disk_partitions", lambda **_: found)
+    namespaces = [SimpleNamespace(mountpoint=point, fstype=kind) for point, kind in mounts]
+    monkeypatch.setattr(test_file.psutil, "disk_partitions", lambda **_: namespaces)
     assert test_file.filesystem(tmp_path / "inside") == "tmpfs"
     assert test_file.filesystem(tmp_path.parent) == "ext4"
 

@@ -52,13 +52,13 @@ RUNNING = {
 
 
 def answer(given):
-    def asked(*about):
-        found = given(*about) if callable(given) else given
-        if isinstance(found, Exception):
-            raise found
-        return found
+    def query(*about):
+        result = given(*about) if callable(given) else given
+        if isinstance(result, Exception):
+            raise result
+        return result
 
-    return asked
+    return query
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 
 def test_an_answering_driver(driver):
-    (found,), notes = driver()
-    assert found == GpuFacts(
+    (result,), notes = driver()
+    assert result == GpuFacts(
         name="NVIDIA GeForce RTX 4090",
         vendor="NVIDIA",
         memory_total=24 * 2**30,
@@ -101,21 +101,21 @@ def test_an_answering_driver(driver):
 
 
 def test_the_link_takes_the_best_generation_and_the_lanes_in_use(driver):
-    (found,), _ = driver()
-    assert found.link == (4, 8)
+    (gpu,), _ = driver()
+    assert gpu.link == (4, 8)
 
 
 def test_a_driver_that_supports_nothing_still_names_the_gpu(driver):
     keep = {"nvmlInit", "nvmlShutdown", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex"}
-    (found,), notes = driver(**{name: NVMLError(NOT_SUPPORTED) for name in ANSWERS.keys() - keep})
-    assert found == GpuFacts(name="NVIDIA GPU", vendor="NVIDIA")
-    assert found.link is None
+    (gpu,), notes = driver(**{name: NVMLError(NOT_SUPPORTED) for name in ANSWERS.keys() - keep})
+    assert gpu == GpuFacts(name="NVIDIA GPU", vendor="NVIDIA")
+    assert gpu.link is None
     assert "does not tell its memory" in notes[0]
 
 
 def test_names_as_bytes_from_old_bindings(driver):
-    (found,), _ = driver(nvmlDeviceGetName=b"Tesla V100", nvmlSystemGetDriverVersion=b"470.1")
-    assert (found.name, found.driver) == ("Tesla V100", "470.1")
+    (result,), _ = driver(nvmlDeviceGetName=b"Tesla V100", nvmlSystemGetDriverVersion=b"470.1")
+    assert (result.name, result.driver) == ("Tesla V100", "470.1")
 
 
 @pytest.mark.parametrize(
@@ -128,14 +128,14 @@ def test_names_as_bytes_from_old_bindings(driver):
     ],
 )
 def test_a_driver_that_refuses_is_a_sentence(driver, code, words):
-    found, (note,) = driver(nvmlInit=NVMLError(code))
-    assert found == ()
+    result, (note,) = driver(nvmlInit=NVMLError(code))
+    assert result == ()
     assert words in note
 
 
 def test_permission_lost_after_the_start(driver):
-    found, (note,) = driver(nvmlDeviceGetCount=NVMLError(NO_PERMISSION))
-    assert found == ()
+    result, (note,) = driver(nvmlDeviceGetCount=NVMLError(NO_PERMISSION))
+    assert result == ()
     assert "no permission" in note
 
 
@@ -146,29 +146,29 @@ def test_no_gpu_behind_the_driver(driver):
 def test_one_lost_gpu_does_not_hide_the_other(driver, tmp_path):
     sysfs(tmp_path, "card0", vendor="0x10de", device="0x2684")
     handles = {0: "card", 1: NVMLError(LOST)}
-    found, (note,) = driver(nvmlDeviceGetCount=2, nvmlDeviceGetHandleByIndex=handles.get)
-    assert len(found) == 1
+    result, (note,) = driver(nvmlDeviceGetCount=2, nvmlDeviceGetHandleByIndex=handles.get)
+    assert len(result) == 1
     assert note.startswith("1 NVIDIA GPU(s) did not answer")
 
 
 def test_parts_of_a_gpu_have_their_own_memory(driver):
     memory = {"part": SimpleNamespace(total=10 * 2**30, free=9 * 2**30)}
-    found, notes = driver(
+    result, notes = driver(
         nvmlDeviceGetMigMode=[1, 1],
         nvmlDeviceGetMaxMigDeviceCount=7,
         nvmlDeviceGetMigDeviceHandleByIndex=lambda _, n: "part" if n < 2 else NVMLError(6),
         nvmlDeviceGetName="NVIDIA A100 MIG 1g.10gb",
         nvmlDeviceGetMemoryInfo=memory.get,
     )
-    assert [one.memory_total for one in found] == [10 * GIB, 10 * GIB]
-    assert found[0].link == (4, 8)
+    assert [facts.memory_total for facts in result] == [10 * GIB, 10 * GIB]
+    assert result[0].link == (4, 8)
     assert "a part of a GPU" in notes[0]
 
 
 def test_a_missing_package_is_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pynvml", None)
-    found, (note,) = detect.gpus(tmp_path)
-    assert found == ()
+    result, (note,) = detect.gpus(tmp_path)
+    assert result == ()
     assert "nvidia-ml-py is missing" in note
 
 
@@ -177,8 +177,8 @@ class TestUnderLoad:
 
     def test_link_clocks_power_and_what_slows_it(self, driver):
         driver(**RUNNING)
-        found = nvml.state("0000:01:00.0")
-        assert found == GpuState(
+        state = nvml.state("0000:01:00.0")
+        assert state == GpuState(
             link_generation=4,
             link_width=8,
             clock=1.98e9,
@@ -187,7 +187,7 @@ class TestUnderLoad:
             power_limit=450.0,
             slowed_by=("the power limit", "heat"),
         )
-        assert found.sentence() == (
+        assert state.sentence() == (
             "Under load: processors at 1980 MHz, memory at 10251 MHz, 449 of 450 W, "
             "slowed by the power limit and heat."
         )
@@ -204,9 +204,9 @@ class TestUnderLoad:
     def test_a_driver_that_supports_nothing(self, driver):
         refused = {name: NVMLError(NOT_SUPPORTED) for name in RUNNING}
         driver(**refused | {"nvmlDeviceGetHandleByPciBusId": "card"})
-        found = nvml.state("0000:01:00.0")
-        assert found == GpuState()
-        assert found.sentence() == ""
+        state = nvml.state("0000:01:00.0")
+        assert state == GpuState()
+        assert state.sentence() == ""
 
     def test_an_address_that_nvml_does_not_know(self, driver):
         driver(**RUNNING | {"nvmlDeviceGetHandleByPciBusId": NVMLError(6)})
@@ -255,18 +255,18 @@ def test_amd_by_sysfs_with_the_link_of_the_slot(driver, tmp_path):
         "1001  Other\n\t744c  Wrong\n1002  Advanced Micro Devices\n\t0001  No\n"
         "\t744c  Navi 31 [Radeon RX 7900 XTX]\n\t\t1da2 e471  NITRO+\n1003  Third\n"
     )
-    (found,), notes = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert (found.name, found.vendor) == ("Radeon RX 7900 XTX", "AMD")
-    assert found.bus == "0000:02:00.0"
-    assert (found.memory_total, found.memory_free) == (24 * GIB, 23 * GIB)
-    assert found.link == (4, 8)
+    (facts,), notes = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert (facts.name, facts.vendor) == ("Radeon RX 7900 XTX", "AMD")
+    assert facts.bus == "0000:02:00.0"
+    assert (facts.memory_total, facts.memory_free) == (24 * GIB, 23 * GIB)
+    assert facts.link == (4, 8)
     assert notes == ()
 
 
 def test_intel_has_an_identity_and_a_note_about_memory(driver, tmp_path):
     sysfs(tmp_path, "card0", vendor="0x8086", device="0xe20b")
-    (found,), (note,) = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert (found.name, found.vendor, found.memory_total) == ("GPU 8086:e20b", "Intel", None)
+    (facts,), (note,) = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert (facts.name, facts.vendor, facts.memory_total) == ("GPU 8086:e20b", "Intel", None)
     assert "choose it by hand" in note
 
 
@@ -298,8 +298,8 @@ def test_amd_names_cards_of_one_chip_by_revision(driver, tmp_path):
         "# List of AMDGPU IDs\n1.0.0\n744C,\tC8,\tAMD Radeon RX 7900 XTX\n"
         "744C,\tCC,\tAMD Radeon RX 7900 XT\n",
     )
-    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert found.name == "AMD Radeon RX 7900 XTX"
+    (option,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert option.name == "AMD Radeon RX 7900 XTX"
 
 
 def test_amd_tells_power_and_clocks(driver, tmp_path):
@@ -309,8 +309,8 @@ def test_amd_tells_power_and_clocks(driver, tmp_path):
     write(device / "hwmon/hwmon3/power1_cap", "339000000\n")
     write(device / "pp_dpm_sclk", "0: 500Mhz *\n1: 2525Mhz \n")
     write(device / "pp_dpm_mclk", "0: 96Mhz \n1: 456Mhz \n2: 1249Mhz *\n")
-    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert (found.power_limit, found.clock_max, found.memory_clock_max) == (339.0, 2.525e9, 1.249e9)
+    (facts,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert (facts.power_limit, facts.clock_max, facts.memory_clock_max) == (339.0, 2.525e9, 1.249e9)
 
 
 class AmdSmiException(Exception):
@@ -336,8 +336,8 @@ def amd_library(monkeypatch, **changes):
 def test_amd_library_names_a_card(driver, tmp_path, monkeypatch):
     amd_library(monkeypatch)
     sysfs(tmp_path, "card0", **RX_7900)
-    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert found.name == "AMD Instinct MI300X"
+    (option,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert option.name == "AMD Instinct MI300X"
 
 
 @pytest.mark.parametrize(
@@ -352,8 +352,8 @@ def test_amd_library_names_a_card(driver, tmp_path, monkeypatch):
 def test_amd_library_without_a_name(driver, tmp_path, monkeypatch, changes):
     amd_library(monkeypatch, **changes)
     sysfs(tmp_path, "card0", **RX_7900)
-    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert found.name == "GPU 1002:744c"
+    (option,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert option.name == "GPU 1002:744c"
 
 
 def test_amd_library_without_its_driver_prints_and_fails(driver, tmp_path, monkeypatch, capsys):
@@ -361,8 +361,8 @@ def test_amd_library_without_its_driver_prints_and_fails(driver, tmp_path, monke
     write(folder / "amdsmi.py", "print('Unable to find libamd_smi.so')\nraise KeyError('x')\n")
     monkeypatch.syspath_prepend(str(folder))
     sysfs(tmp_path, "card0", **RX_7900)
-    (found,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert found.name == "GPU 1002:744c"
+    (option,), _ = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert option.name == "GPU 1002:744c"
     assert capsys.readouterr().out == ""
 
 
@@ -382,8 +382,8 @@ def test_intel_tells_the_memory_of_its_tiles(driver, tmp_path):
         tmp_path / "usr/share/hwdata/pci.ids",
         "8086  Intel Corporation\n\te20b  Battlemage G21 [Arc B580]\n8087  Next\n",
     )
-    (found,), notes = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
-    assert (found.name, found.memory_total, found.power_limit) == ("Arc B580", 12 * GIB, 190.0)
+    (facts,), notes = driver(nvmlInit=NVMLError(LIBRARY_NOT_FOUND))
+    assert (facts.name, facts.memory_total, facts.power_limit) == ("Arc B580", 12 * GIB, 190.0)
     assert notes == ()
 
 
@@ -414,20 +414,20 @@ def test_apple_shares_memory_with_the_host(mac):
         spdisplays_vendor="sppci_vendor_Apple", sppci_bus="spdisplays_builtin", sppci_cores="32",
         sppci_device_type="spdisplays_gpu", sppci_model="Apple M4 Max",
     )  # fmt: skip
-    (found,), (note,) = mac("arm64", told)
-    assert (found.name, found.vendor, found.unified) == (
+    (facts,), (note,) = mac("arm64", told)
+    assert (facts.name, facts.vendor, facts.unified) == (
         "Apple M4 Max 32-core GPU",
         "Apple",
         True,
     )
-    assert found.memory_total == 64 * GIB
+    assert facts.memory_total == 64 * GIB
     assert "share one memory" in note
 
 
 @pytest.mark.parametrize("told", ["", "no json", "[]", "{}", '{"SPDisplaysDataType": [7]}'])
 def test_apple_without_a_profile_is_named_by_its_chip(mac, told):
-    (found,), _ = mac("arm64", told)
-    assert (found.name, found.memory_total) == ("Apple M4 Max", 64 * GIB)
+    (facts,), _ = mac("arm64", told)
+    assert (facts.name, facts.memory_total) == ("Apple M4 Max", 64 * GIB)
 
 
 def test_a_mac_with_an_intel_processor(mac):
@@ -435,8 +435,8 @@ def test_a_mac_with_an_intel_processor(mac):
         spdisplays_vendor="sppci_vendor_amd", spdisplays_vram="8 GB",
         sppci_model="AMD Radeon Pro 5500M",
     )  # fmt: skip
-    (found,), notes = mac("x86_64", told)
-    assert (found.name, found.vendor, found.memory_total) == (
+    (facts,), notes = mac("x86_64", told)
+    assert (facts.name, facts.vendor, facts.memory_total) == (
         "AMD Radeon Pro 5500M",
         "AMD",
         8 * GIB,
@@ -449,5 +449,5 @@ def test_a_mac_whose_gpu_cannot_be_seen(mac):
 
 
 def test_this_machine_never_raises():
-    found, notes = detect.gpus()
-    assert found or notes
+    result, notes = detect.gpus()
+    assert result or notes

@@ -58,7 +58,7 @@ def exact(job: EngineJob, stop) -> Timings:
     """An engine that takes as long as the formula says."""
     stop()
     model = described(job.path)
-    kind = max(model.stored, key=lambda one: model.stored[one])
+    kind = max(model.stored, key=lambda entry: model.stored[entry])
     rate = (PLAIN if job.plain else RATES)[kind]
     return Timings(
         token_seconds={depth: (seconds(model, rate, depth),) * 3 for depth in job.depths},
@@ -67,9 +67,9 @@ def exact(job: EngineJob, stop) -> Timings:
 
 
 def described(path: Path) -> Model:
-    found = describe_path(path, storage_types()).model
-    assert found is not None
-    return found
+    model = describe_path(path, storage_types()).model
+    assert model is not None
+    return model
 
 
 @pytest.fixture(autouse=True)
@@ -94,28 +94,31 @@ def open_files() -> int:
 
 
 def test_the_formula_is_reproduced() -> None:
-    found = {one.name: one for one in engine.measure(600)}
+    by_name = {item.name: item for item in engine.measure(600)}
     for kind in ("Q4_K", "Q8_0", "Q6_K", "Q4_0", "F16"):
-        one = found[f"engine_read_{kind.casefold()}"]
-        assert one.value == pytest.approx(RATES[kind], rel=1e-6)
-        assert (one.unit, one.threads, one.spread) == ("B/s", 2, 0.0)
+        measurement = by_name[f"engine_read_{kind.casefold()}"]
+        assert measurement.value == pytest.approx(RATES[kind], rel=1e-6)
+        assert (measurement.unit, measurement.threads, measurement.spread) == ("B/s", 2, 0.0)
     for kind, rate in PLAIN.items():
-        assert found[f"engine_plain_{kind.casefold()}"].value == pytest.approx(rate, rel=1e-6)
-    assert found["engine_layer"].value == pytest.approx(LAYER, rel=1e-6)
-    assert found["engine_layer"].unit == "s"
-    assert found["engine_expert_layer"].value == pytest.approx(EXPERT_LAYER, rel=1e-6)
+        assert by_name[f"engine_plain_{kind.casefold()}"].value == pytest.approx(rate, rel=1e-6)
+    assert by_name["engine_layer"].value == pytest.approx(LAYER, rel=1e-6)
+    assert by_name["engine_layer"].unit == "s"
+    assert by_name["engine_expert_layer"].value == pytest.approx(EXPERT_LAYER, rel=1e-6)
     for heads in ("128_4", "64_4", "64_8", "128_1", "64_1"):
-        one = found[f"engine_attention_{heads}"]
-        assert (one.value, one.unit) == (pytest.approx(ATTENTION, rel=1e-6), "FLOP/s")
+        measurement = by_name[f"engine_attention_{heads}"]
+        assert (measurement.value, measurement.unit) == (
+            pytest.approx(ATTENTION, rel=1e-6),
+            "FLOP/s",
+        )
 
 
 def test_a_prompt_skips_the_last_feed_forward_part() -> None:
-    found = {one.name: one.value for one in engine.measure(600)}
+    by_name = {measurement.name: measurement.value for measurement in engine.measure(600)}
     # A wide layer: attention of 4096 x (4096 + 1024 + 1024 + 4096) weights, then three matrices of
     # 4096 x 14336; two operations for each weight. 256 MiB hold one layer in Q8_0 and two in Q4_K.
     attention, feed_forward = 2 * 4096 * 10240, 2 * 3 * 4096 * 14336
-    assert found["engine_prompt_q8_0"] == pytest.approx(PROMPT * attention, rel=1e-3)
-    assert found["engine_prompt_q4_k"] == pytest.approx(
+    assert by_name["engine_prompt_q8_0"] == pytest.approx(PROMPT * attention, rel=1e-3)
+    assert by_name["engine_prompt_q4_k"] == pytest.approx(
         PROMPT * (2 * attention + feed_forward), rel=1e-3
     )
 
@@ -131,8 +134,8 @@ def test_progress_goes_up_to_its_end() -> None:
 
 @pytest.mark.parametrize("after", [0, 1, 5])
 def test_cancelling_gives_nothing_and_leaves_nothing(stubbed, after) -> None:
-    before, asked = open_files(), iter([False] * after + [True] * 1000)
-    assert engine.measure(600, cancelled=lambda: next(asked)) == ()
+    before, request = open_files(), iter([False] * after + [True] * 1000)
+    assert engine.measure(600, cancelled=lambda: next(request)) == ()
     assert list(stubbed.iterdir()) == []
     assert open_files() == before
 
@@ -160,7 +163,7 @@ def test_a_folder_in_memory_with_too_little_room_is_reported(monkeypatch, stubbe
 def test_on_a_drive_a_sample_takes_no_room(monkeypatch) -> None:
     monkeypatch.setattr(engine, "filesystem", lambda _: "ext4")
     monkeypatch.setattr(engine.shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000_000))
-    assert "engine_read_q4_k" in {one.name for one in engine.measure(600)}
+    assert "engine_read_q4_k" in {measurement.name for measurement in engine.measure(600)}
 
 
 def test_no_folder_for_temporary_files_is_reported(monkeypatch) -> None:
@@ -189,8 +192,8 @@ def test_one_reason_is_reported_once(monkeypatch) -> None:
         return exact(job, stop)
 
     use(monkeypatch, reads_only)
-    found = engine.measure(600)
-    assert {one.note.count("No room.") for one in found} == {1}
+    measurements = engine.measure(600)
+    assert {measurement.note.count("No room.") for measurement in measurements} == {1}
 
 
 def test_a_sample_that_fails_leaves_the_others(monkeypatch) -> None:
@@ -200,11 +203,11 @@ def test_a_sample_that_fails_leaves_the_others(monkeypatch) -> None:
         return exact(job, stop)
 
     use(monkeypatch, shallow_only)
-    found = {one.name: one for one in engine.measure(600)}
-    assert not [name for name in found if name.startswith("engine_attention")]
+    by_name = {measurement.name: measurement for measurement in engine.measure(600)}
+    assert not [name for name in by_name if name.startswith("engine_attention")]
     # Attention to the shallow cache is then taken for reading: hardly slower.
-    assert found["engine_read_q4_k"].value == pytest.approx(RATES["Q4_K"], rel=0.02)
-    assert "no deep caches" in found["engine_layer"].note
+    assert by_name["engine_read_q4_k"].value == pytest.approx(RATES["Q4_K"], rel=0.02)
+    assert "no deep caches" in by_name["engine_layer"].note
 
 
 def test_an_engine_that_never_works_says_why(monkeypatch, stubbed) -> None:
@@ -256,10 +259,10 @@ def test_the_persons_own_model_is_timed_by_its_format(tmp_path) -> None:
     with path.open("wb") as file:
         write(file, in_format(facts, "Q4_K_M"))
     before = path.read_bytes()[:4096]
-    found = {one.name: one for one in engine.measure(600, path=path)}
+    by_name = {measurement.name: measurement for measurement in engine.measure(600, path=path)}
     # The stub reads all of it at the rate of its commonest type.
-    assert found["engine_read_q4_k_m"].value == pytest.approx(RATES["Q4_K"], rel=0.02)
-    assert found["engine_layer"].value == pytest.approx(LAYER, rel=0.1)
+    assert by_name["engine_read_q4_k_m"].value == pytest.approx(RATES["Q4_K"], rel=0.02)
+    assert by_name["engine_layer"].value == pytest.approx(LAYER, rel=0.1)
     assert path.read_bytes()[:4096] == before
 
 
@@ -285,7 +288,9 @@ def test_a_program_that_is_stopped_is_gone() -> None:
     marker = f"probe-test-{os.getpid()}"
     command = (sys.executable, "-c", f"import time; time.sleep(600)  # {marker}")
     assert output_of(command, lambda: True) == ("", "")
-    left = [one for one in psutil.process_iter(["cmdline"]) if marker in str(one.info["cmdline"])]
+    left = [
+        entry for entry in psutil.process_iter(["cmdline"]) if marker in str(entry.info["cmdline"])
+    ]
     assert left == []
 
 
@@ -341,7 +346,7 @@ def test_a_program_returns_its_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "text"),
     [
         ("import sys; print('it broke', file=sys.stderr); sys.exit(3)", "code 3: ...it broke"),
         ("import os; os._exit(4)", "code 4"),
@@ -349,10 +354,10 @@ def test_a_program_returns_its_output() -> None:
         ("import os; os.abort()", "code -6 (Aborted)"),
     ],
 )
-def test_a_program_that_fails_says_why(code, said) -> None:
+def test_a_program_that_fails_says_why(code, text) -> None:
     printed, failure = output_of((sys.executable, "-c", code), lambda: False)
     assert printed == ""
-    assert said in failure
+    assert text in failure
 
 
 def test_a_program_that_is_missing_is_reported() -> None:
@@ -397,11 +402,11 @@ def test_llama_bench_on_the_path_is_used(monkeypatch, tmp_path) -> None:
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
     job = EngineJob(path=path, threads=3, vocab=512, depths=(16, 1024), prompt=128)
-    found = by_llama_bench.run(job, lambda: False)
-    assert found.token_seconds == {16: (0.02, 0.025, 1 / 60), 1024: (0.02, 0.025, 1 / 60)}
-    assert found.prompt_rates == (50.0, 40.0, 60.0)
-    (asked,) = [json.loads(line) for line in log.read_text().splitlines()]
-    assert (asked["-t"], asked["-ngl"], asked["-d"]) == ("3", "0", "16,1024")
+    timings = by_llama_bench.run(job, lambda: False)
+    assert timings.token_seconds == {16: (0.02, 0.025, 1 / 60), 1024: (0.02, 0.025, 1 / 60)}
+    assert timings.prompt_rates == (50.0, 40.0, 60.0)
+    (record,) = [json.loads(line) for line in log.read_text().splitlines()]
+    assert (record["-t"], record["-ngl"], record["-d"]) == ("3", "0", "16,1024")
     by_llama_bench.run(replace(job, depths=(16,)), lambda: False)
     assert "-d" not in json.loads(log.read_text().splitlines()[-1])
 
@@ -412,13 +417,13 @@ def test_the_probe_prefers_the_persons_llama_bench(monkeypatch, tmp_path) -> Non
         engine, "ENGINES", {"llama-bench": by_llama_bench, "xllamacpp": by_xllamacpp}
     )
     tiny = [
-        samples.Sample(role=role, kind="Q8_0", model=one.model, synthetic=one, prompt=128)
-        for role, one in (("wide", in_type(TINY, "Q8_0")), ("plain", in_type(TINY, "Q8_0")))
+        samples.Sample(role=role, kind="Q8_0", model=estimate.model, synthetic=estimate, prompt=128)
+        for role, estimate in (("wide", in_type(TINY, "Q8_0")), ("plain", in_type(TINY, "Q8_0")))
     ]
     monkeypatch.setattr(engine, "samples", lambda _: tiny)
-    found = {one.name: one for one in engine.measure(600)}
-    assert set(found) == {"engine_read_q8_0", "engine_prompt_q8_0"}
-    assert found["engine_read_q8_0"].note.startswith("llama.cpp by llama-bench, 1 model.")
+    by_name = {measurement.name: measurement for measurement in engine.measure(600)}
+    assert set(by_name) == {"engine_read_q8_0", "engine_prompt_q8_0"}
+    assert by_name["engine_read_q8_0"].note.startswith("llama.cpp by llama-bench, 1 model.")
     assert len(log.read_text().splitlines()) == 1
 
 
@@ -427,14 +432,14 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
-    found = by_llama_bench.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)
-    assert found.token_seconds
-    assert found.prompt_rates == ()
+    timings = by_llama_bench.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)
+    assert timings.token_seconds
+    assert timings.prompt_rates == ()
 
 
-@pytest.mark.parametrize(("printed", "said"), [("[1]", "cannot be read"), ("[]", "cannot be read")])
-def test_invalid_output_of_llama_bench_is_reported(printed, said) -> None:
-    with pytest.raises(ProbeError, match=said):
+@pytest.mark.parametrize(("printed", "text"), [("[1]", "cannot be read"), ("[]", "cannot be read")])
+def test_invalid_output_of_llama_bench_is_reported(printed, text) -> None:
+    with pytest.raises(ProbeError, match=text):
         by_llama_bench.timings(printed, EngineJob(path=Path(), threads=1, vocab=512))
 
 
@@ -462,25 +467,27 @@ def test_llama_cpp_loads_and_times_the_written_file(tmp_path, experts, plain) ->
         path=path, threads=1, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
         plain=plain,
     )  # fmt: skip
-    found = by_xllamacpp.run(job, lambda: False)
-    assert set(found.token_seconds) == {16, 64}
-    assert all(one > 0 for times in found.token_seconds.values() for one in times)
-    assert all(rate > 0 for rate in found.prompt_rates)
+    timings = by_xllamacpp.run(job, lambda: False)
+    assert set(timings.token_seconds) == {16, 64}
+    assert all(time > 0 for times in timings.token_seconds.values() for time in times)
+    assert all(rate > 0 for rate in timings.prompt_rates)
 
 
 @needs_engine
 def test_the_whole_probe_with_llama_cpp_leaves_nothing(monkeypatch, stubbed) -> None:
     monkeypatch.setattr(engine, "ENGINES", {"xllamacpp": by_xllamacpp})
-    one = in_type(TINY, "Q4_K")
-    sample = samples.Sample(role="wide", kind="Q4_K", model=one.model, synthetic=one)
+    synthetic = in_type(TINY, "Q4_K")
+    sample = samples.Sample(role="wide", kind="Q4_K", model=synthetic.model, synthetic=synthetic)
     monkeypatch.setattr(engine, "samples", lambda _: [sample])
     before = open_files()
-    (found,) = engine.measure(60)
-    assert found.name == "engine_read_q4_k"
-    assert found.value > 0
+    (measurement,) = engine.measure(60)
+    assert measurement.name == "engine_read_q4_k"
+    assert measurement.value > 0
     assert list(stubbed.iterdir()) == []
     assert open_files() == before
-    assert not [one for one in psutil.Process().children() if "engine_child" in str(one.cmdline())]
+    assert not [
+        child for child in psutil.Process().children() if "engine_child" in str(child.cmdline())
+    ]
 
 
 @needs_engine

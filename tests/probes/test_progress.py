@@ -49,6 +49,6 @@ def test_a_probe_runs_without_progress_and_stop():
 
 
 def test_cancellation_is_checked_each_time():
-    asked = iter([False, True])
-    watch = Watch(cancelled=lambda: next(asked))
+    request = iter([False, True])
+    watch = Watch(cancelled=lambda: next(request))
     assert [watch.stop(0.1), watch.stop(0.2)] == [False, True]

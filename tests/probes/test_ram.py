@@ -74,14 +74,14 @@ def test_a_share_of_free_memory_can_be_smaller():
 
 def test_it_measures(small):
     told: list[ProbeStep] = []
-    (found,) = ram.measure(0.02, progress=told.append)
-    assert (found.name, found.unit) == ("ram_read", "B/s")
-    assert found.value > 0
-    assert found.threads in (1, 2)
-    assert "1 MiB" in found.note
-    assert [point.threads for point in found.curve] == [1, 2]
-    assert max(point.value for point in found.curve) == found.value
-    assert all(point.best >= point.value for point in found.curve)
+    (measurement,) = ram.measure(0.02, progress=told.append)
+    assert (measurement.name, measurement.unit) == ("ram_read", "B/s")
+    assert measurement.value > 0
+    assert measurement.threads in (1, 2)
+    assert "1 MiB" in measurement.note
+    assert [point.threads for point in measurement.curve] == [1, 2]
+    assert max(point.value for point in measurement.curve) == measurement.value
+    assert all(point.best >= point.value for point in measurement.curve)
     shares = [step.share for step in told]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -92,10 +92,14 @@ def test_nodes_are_measured_together_and_apart(small, monkeypatch):
     here = frozenset(inventory._usable_cpus())
     nodes = (inventory.Node(cpus=here, cores=1), inventory.Node(cpus=here, cores=1))
     monkeypatch.setattr(inventory, "nodes", lambda: nodes)
-    found = ram.measure(0.02)
-    assert [one.name for one in found] == ["ram_read", "ram_read_node0", "ram_read_node1"]
-    assert all(one.value > 0 for one in found)
-    assert "memory node 1 by its own cores" in found[2].note
+    measurements = ram.measure(0.02)
+    assert [measurement.name for measurement in measurements] == [
+        "ram_read",
+        "ram_read_node0",
+        "ram_read_node1",
+    ]
+    assert all(measurement.value > 0 for measurement in measurements)
+    assert "memory node 1 by its own cores" in measurements[2].note
 
 
 @pytest.mark.skipif(not hasattr(ram_readers.os, "sched_setaffinity"), reason="Linux only")
@@ -118,21 +122,21 @@ def test_processors_that_are_not_there_are_an_error():
 def test_small_buffers_are_reported(small, monkeypatch):
     crowded = replace(FACTS, llc=int(1024 * MIB), memory_available=int(8 * MIB))
     monkeypatch.setattr(inventory, "facts", lambda: crowded)
-    (found,) = ram.measure(0.0)
-    assert "the buffers are 0.0 times the caches" in found.note
+    (measurement,) = ram.measure(0.0)
+    assert "the buffers are 0.0 times the caches" in measurement.note
 
 
 def test_no_time_still_measures_all_cores(small):
-    (found,) = ram.measure(0.0)
-    assert found.threads == 2
-    assert [point.threads for point in found.curve] == [2]
+    (measurement,) = ram.measure(0.0)
+    assert measurement.threads == 2
+    assert [point.threads for point in measurement.curve] == [2]
 
 
 @pytest.mark.parametrize("after", [0, 2, 4])
 def test_cancelling_gives_nothing_and_leaves_no_thread(small, after):
     before = threading.active_count()
-    asked = iter([False] * after + [True] * 100)
-    assert ram.measure(1.0, cancelled=lambda: next(asked)) == ()
+    request = iter([False] * after + [True] * 100)
+    assert ram.measure(1.0, cancelled=lambda: next(request)) == ()
     assert threading.active_count() == before
 
 
@@ -157,13 +161,13 @@ def test_no_room_for_a_buffer_is_reported(small, monkeypatch):
 
 
 def test_the_best_median_wins_not_the_best_repeat():
-    one = Repeats(threads=1, rates=(10 * GB, 11 * GB, 99 * GB))
+    repeats = Repeats(threads=1, rates=(10 * GB, 11 * GB, 99 * GB))
     two = Repeats(threads=2, rates=(18 * GB, 20 * GB, 24 * GB))
-    found = measurement("ram_read", [two, one], "Read.")
-    assert (found.value, found.threads) == (20 * GB, 2)
-    assert found.spread == pytest.approx((24 - 18) / 2 / 20)
-    assert found.note == "Read. Median by threads: 1: 11, 2: 20 GB/s; best repeat 24."
-    assert found.when.endswith("+00:00")
+    outcome = measurement("ram_read", [two, repeats], "Read.")
+    assert (outcome.value, outcome.threads) == (20 * GB, 2)
+    assert outcome.spread == pytest.approx((24 - 18) / 2 / 20)
+    assert outcome.note == "Read. Median by threads: 1: 11, 2: 20 GB/s; best repeat 24."
+    assert outcome.when.endswith("+00:00")
 
 
 def test_a_curve_by_block_and_depth_names_both():
@@ -171,12 +175,12 @@ def test_a_curve_by_block_and_depth_names_both():
         Repeats(threads=threads, block=block, rates=(rate * GB,))
         for threads, block, rate in ((4, 2**22, 3.0), (1, 2**18, 1.0), (1, 2**22, 2.0))
     ]
-    found = measurement("disk_read_direct", curve, "Read.")
-    assert found.note == (
+    outcome = measurement("disk_read_direct", curve, "Read.")
+    assert outcome.note == (
         "Read. Median by block x threads: 256 KiB x 1: 1, 4 MiB x 1: 2, 4 MiB x 4: 3 GB/s; "
         "best repeat 3."
     )
-    assert [(point.block, point.threads) for point in found.curve] == [
+    assert [(point.block, point.threads) for point in outcome.curve] == [
         (2**18, 1),
         (2**22, 1),
         (2**22, 4),

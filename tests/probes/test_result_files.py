@@ -69,12 +69,12 @@ def test_published_answers_of_lm_studio(row, decode, first):
 
 
 def test_llama_bench_has_a_row_for_each_test():
-    written, asked = read(json.dumps([BENCH, PROMPT]))
+    written, run = read(json.dumps([BENCH, PROMPT]))
     assert (written.decode, written.prompt, written.depth) == (10.0, None, 512)
     assert written.samples == (10.08, 9.92)
     assert (written.threads, written.gpu_layers, written.model_bytes) == (8, 0, 4677120000)
     assert (written.model, written.engine) == ("qwen2 7B Q4_K - Medium", "build 5163 (8cf427ff)")
-    assert (asked.decode, asked.prompt, asked.prompt_tokens) == (None, 64.0, 512)
+    assert (run.decode, run.prompt, run.prompt_tokens) == (None, 64.0, 512)
 
 
 def test_a_row_in_each_line_is_read_alike():
@@ -141,7 +141,7 @@ def test_vllm_throughput_counts_prompts_and_answers_together():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("", "no finished run"),
         ("not JSON", "Line 1 of the results is no JSON"),
@@ -156,6 +156,6 @@ def test_vllm_throughput_counts_prompts_and_answers_together():
         ('{"a":' * 100_000, "nested too deeply"),
     ],
 )
-def test_an_unreadable_file_is_reported(text, said):
-    with pytest.raises(InputError, match=said):
+def test_an_unreadable_file_is_reported(text, words):
+    with pytest.raises(InputError, match=words):
         read(text)

@@ -8,23 +8,23 @@ from advisor.probes import suite
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+def questions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """What the probes were asked for."""
-    found: list[tuple[object, ...]] = []
+    result: list[tuple[object, ...]] = []
     modules = {
         "ram": suite.ram, "gpu": suite.transfer, "disk": suite.read_rates, "engine": suite.engine
     }  # fmt: skip
     for name, module in modules.items():
         monkeypatch.setattr(
-            module, "measure", lambda *given, name=name, **more: found.append((name, *given, more))
+            module, "measure", lambda *given, name=name, **more: result.append((name, *given, more))
         )
-    return found
+    return result
 
 
-def test_each_part_has_its_probe(asked):
+def test_each_part_has_its_probe(questions):
     for part in suite.QUICK:
         suite.measure(part, 1.0, None, None, Path("model.gguf"))
-    assert asked == [
+    assert questions == [
         ("ram", 1.0, None, None, {}),
         ("disk", 1.0, None, None, {"path": Path("model.gguf")}),
         ("gpu", 1.0, None, None, {}),
@@ -45,9 +45,9 @@ def test_a_drive_that_was_read_also_tells_how_far_it_is_read_ahead(monkeypatch, 
     assert suite.measure("disk", 1.0, path=tmp_path) == ()
 
 
-def test_a_folder_is_no_model(asked):
+def test_a_folder_is_no_model(questions):
     suite.measure("engine", 1.0, path=Path("models"))
-    assert asked == [("engine", 1.0, None, None, {"path": None})]
+    assert questions == [("engine", 1.0, None, None, {"path": None})]
 
 
 def test_promised_times_hold():

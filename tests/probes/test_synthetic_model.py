@@ -29,19 +29,19 @@ def written(path: Path, synthetic: Synthetic, *, filled: bool = False) -> Path:
     return path
 
 
-@pytest.mark.parametrize("facts", [DENSE, EXPERTS], ids=lambda one: one.name)
+@pytest.mark.parametrize("facts", [DENSE, EXPERTS], ids=lambda facts: facts.name)
 @pytest.mark.parametrize("kind", [*KINDS, "Q4_K_M"])
 def test_our_own_reader_finds_the_same_model(facts, kind, tmp_path):
     synthetic = in_type(facts, kind) if kind in KINDS else in_format(facts, kind)
-    found = describe_path(written(tmp_path / "model.gguf", synthetic), storage_types()).model
-    assert found is not None
-    assert found.file_bytes == synthetic.model.file_bytes
-    assert found.read_bytes_per_token == pytest.approx(synthetic.model.read_bytes_per_token)
-    assert found.architecture.experts == synthetic.model.architecture.experts
-    assert found.stored == pytest.approx(synthetic.model.stored)
+    model = describe_path(written(tmp_path / "model.gguf", synthetic), storage_types()).model
+    assert model is not None
+    assert model.file_bytes == synthetic.model.file_bytes
+    assert model.read_bytes_per_token == pytest.approx(synthetic.model.read_bytes_per_token)
+    assert model.architecture.experts == synthetic.model.architecture.experts
+    assert model.stored == pytest.approx(synthetic.model.stored)
 
 
-@pytest.mark.parametrize("facts", [DENSE, EXPERTS], ids=lambda one: one.name)
+@pytest.mark.parametrize("facts", [DENSE, EXPERTS], ids=lambda facts: facts.name)
 @pytest.mark.parametrize("kind", KINDS)
 def test_filled_weights_are_finite_and_around_zero(facts, kind, tmp_path):
     path = written(tmp_path / "model.gguf", in_type(facts, kind), filled=True)
@@ -65,7 +65,7 @@ def test_unfilled_files_take_no_room(tmp_path):
     if path.stat().st_blocks * 512 > path.stat().st_size / 2:
         pytest.skip("this file system stores holes")
     large = [tensor for tensor in GGUFReader(path).tensors if tensor.name.startswith("blk.")]
-    assert {bool(np.any(one.data)) for one in large if "norm" not in one.name} == {False}
+    assert {bool(np.any(entry.data)) for entry in large if "norm" not in entry.name} == {False}
 
 
 def test_tokens_and_routers_tell_tokens_apart(tmp_path):

@@ -46,17 +46,17 @@ def answer(
     return estimate(model, where, work or Workload(), runtime, strategy, fitted_constants(), chosen)
 
 
-def tps(one: Estimate) -> float:
-    assert one.decode is not None
-    return float(one.decode.value)
+def tps(estimate: Estimate) -> float:
+    assert estimate.decode is not None
+    return float(estimate.decode.value)
 
 
 @few
 @given(cases, st.sampled_from(["ram_gbs", "pcie_gbs", "disk_gbs"]), bandwidths, bandwidths)
 def test_more_bandwidth_is_never_slower(
-    case: tuple[str, Runtime, PlacementStrategy], which: str, one: float, other: float
+    case: tuple[str, Runtime, PlacementStrategy], which: str, number: float, other: float
 ) -> None:
-    slow, fast = sorted((one, other))
+    slow, fast = sorted((number, other))
     base = {"gpu": "RTX 3090", "ram_gb": 256.0}
     speeds = [
         tps(answer(*case, MachineSpec(**base, **{which: value})))  # type: ignore[arg-type]
@@ -68,19 +68,19 @@ def test_more_bandwidth_is_never_slower(
 @few
 @given(cases, st.integers(512, 100_000), st.integers(512, 100_000))
 def test_more_context_never_needs_less_memory(
-    case: tuple[str, Runtime, PlacementStrategy], one: int, other: int
+    case: tuple[str, Runtime, PlacementStrategy], number: int, other: int
 ) -> None:
-    small, large = sorted((one, other))
+    small, large = sorted((number, other))
     split = Settings(gpu_layers=4.0)
     needed = []
     for context in (small, large):
         work = Workload(context=context, prompt=256, output=128)
-        found = answer(*case, work=work, chosen=split)
-        assert found.placement is not None
+        estimate = answer(*case, work=work, chosen=split)
+        assert estimate.placement is not None
         needed.append(
             sum(
-                float(needed_bytes(found.model, found.placement, place, work))
-                for place in found.placement.locations
+                float(needed_bytes(estimate.model, estimate.placement, place, work))
+                for place in estimate.placement.locations
             )
         )
     assert needed[1] >= needed[0]
@@ -94,9 +94,9 @@ def test_more_context_never_needs_less_memory(
     st.integers(1, 31),
 )
 def test_more_users_are_slower_each_and_faster_together(
-    name: str, strategy: PlacementStrategy, one: int, other: int
+    name: str, strategy: PlacementStrategy, number: int, other: int
 ) -> None:
-    few_users, many = sorted((one, other))
+    few_users, many = sorted((number, other))
     chosen = None if strategy is PlacementStrategy.GPU_RESIDENT else Settings(gpu_layers=0)
     each = [
         tps(answer(name, LLAMA_CPP, strategy, work=Workload(users=users), chosen=chosen))
@@ -120,15 +120,15 @@ def test_an_array_equals_single_calls(
     assert swept.decode is not None
     assert swept.first_token is not None
     for index, (ram, disk, context) in enumerate(zip(rams, disks, contexts, strict=True)):
-        one = answer(name, runtime, strategy, inputs(ram, disk), Workload(context=context))
-        assert one.decode is not None
-        assert one.first_token is not None
+        estimate = answer(name, runtime, strategy, inputs(ram, disk), Workload(context=context))
+        assert estimate.decode is not None
+        assert estimate.first_token is not None
         for array, single in (
-            (swept.decode.value, one.decode.value),
-            (swept.decode.low, one.decode.low),
-            (swept.first_token.value, one.first_token.value),
-            (swept.missing, one.missing),
-            (swept.reply, one.reply),
+            (swept.decode.value, estimate.decode.value),
+            (swept.decode.low, estimate.decode.low),
+            (swept.first_token.value, estimate.first_token.value),
+            (swept.missing, estimate.missing),
+            (swept.reply, estimate.reply),
         ):
             at = np.broadcast_to(np.asarray(array), rams.shape)[index]
             assert at == pytest.approx(float(single), rel=1e-9)
@@ -139,67 +139,69 @@ def test_an_array_equals_single_calls(
 def test_parts_of_a_step_add_up_and_ranges_hold_their_value(
     case: tuple[str, Runtime, PlacementStrategy], vram: float
 ) -> None:
-    one = answer(*case, MachineSpec(gpu="RTX 3090", vram_gb=vram, ram_gb=256))
-    assert one.step is not None
-    assert one.decode is not None
-    parts = [float(seconds) for seconds in one.step.parts.values()]
-    assert sum(parts) == pytest.approx(float(one.step.total))
+    estimate = answer(*case, MachineSpec(gpu="RTX 3090", vram_gb=vram, ram_gb=256))
+    assert estimate.step is not None
+    assert estimate.decode is not None
+    parts = [float(seconds) for seconds in estimate.step.parts.values()]
+    assert sum(parts) == pytest.approx(float(estimate.step.total))
     assert min(parts) >= 0
-    assert 0 < float(one.decode.low) < float(one.decode.value) < float(one.decode.high)
+    assert (
+        0 < float(estimate.decode.low) < float(estimate.decode.value) < float(estimate.decode.high)
+    )
 
 
 @few
 @given(models, st.floats(6, 200), st.integers(1024, 65_536))
 def test_a_split_that_is_found_fits_its_gpu(name: str, vram: float, context: int) -> None:
     work = Workload(context=context)
-    one = answer(
+    estimate = answer(
         name,
         LLAMA_CPP,
         PlacementStrategy.CPU_OFFLOAD,
         MachineSpec(gpu="RTX 3090", vram_gb=vram, ram_gb=1024),
         work,
     )
-    assert one.held[Tier.VRAM][0] <= vram * 2**30
+    assert estimate.held[Tier.VRAM][0] <= vram * 2**30
 
 
 @few
 @given(models, st.integers(1, 4), st.floats(8, 96))
 def test_every_layer_lies_somewhere_exactly_once(name: str, count: int, vram: float) -> None:
     for strategy in PlacementStrategy:
-        one = answer(
+        estimate = answer(
             name,
             LLAMA_CPP,
             strategy,
             MachineSpec(gpu="RTX 3090", gpu_count=count, vram_gb=vram, ram_gb=1024),
         )
-        assert one.placement is not None
-        groups = {group for shares in one.placement.weights.values() for group in shares}
+        assert estimate.placement is not None
+        groups = {group for shares in estimate.placement.weights.values() for group in shares}
         for group in groups:
-            total = sum(shares[group] for shares in one.placement.weights.values())
+            total = sum(shares[group] for shares in estimate.placement.weights.values())
             assert np.allclose(np.asarray(total), 1.0)
-        assert np.allclose(np.asarray(sum(one.placement.kv.values())), 1.0)
-        assert float(np.asarray(sum(one.placement.output.values()))) == pytest.approx(1.0)
+        assert np.allclose(np.asarray(sum(estimate.placement.kv.values())), 1.0)
+        assert float(np.asarray(sum(estimate.placement.output.values()))) == pytest.approx(1.0)
 
 
 def test_a_second_equal_card_adds_memory_and_not_speed() -> None:
-    one = answer("Llama-3.1-8B", LLAMA_CPP, PlacementStrategy.GPU_RESIDENT)
+    estimate = answer("Llama-3.1-8B", LLAMA_CPP, PlacementStrategy.GPU_RESIDENT)
     two = answer(
         "Llama-3.1-8B",
         LLAMA_CPP,
         PlacementStrategy.GPU_RESIDENT,
         MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=256),
     )
-    assert tps(two) <= tps(one)
-    assert tps(two) == pytest.approx(tps(one), rel=0.05)
+    assert tps(two) <= tps(estimate)
+    assert tps(two) == pytest.approx(tps(estimate), rel=0.05)
 
 
 def test_few_sources_make_a_range_wider() -> None:
     # many published the speed of GPUs like an RTX 3090, one that of an RX 9070 XT
     def width(gpu: str) -> float:
-        one = answer(
+        estimate = answer(
             "Llama-3.1-8B", LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, MachineSpec(gpu=gpu)
         )
-        assert one.decode is not None
-        return float(one.decode.high / one.decode.low)
+        assert estimate.decode is not None
+        return float(estimate.decode.high / estimate.decode.low)
 
     assert width("RX 9070 XT") > 1.2 * width("RTX 3090")

@@ -60,8 +60,8 @@ def test_more_bytes_are_never_faster(engine: Runtime) -> None:
     for card in list(CARDS)[:: 2 if engine is VLLM else 5]:
         for name in MODELS:
             for users in USERS:
-                found = [speed(name, form, card, engine, users) for form in FORMATS]
-                known = [tps for tps in found if tps is not None]
+                numbers = [speed(name, form, card, engine, users) for form in FORMATS]
+                known = [tps for tps in numbers if tps is not None]
                 assert known == sorted(known), (card, name, users, known)
                 compared += len(known) > 1
     assert compared > 20
@@ -92,10 +92,10 @@ def no_worse(better: str, worse: str) -> bool:
 
 
 def test_a_machine_is_worth_the_same_from_every_starting_point() -> None:
-    asked, worth = resolve.find("Llama-3.3-70B", "Q4_K_M").model, []
+    model, worth = resolve.find("Llama-3.3-70B", "Q4_K_M").model, []
     for gpu, count in (("RTX 4060", 1), ("RTX 3090", 2)):  # llama.cpp, vLLM
         start = machine(MachineSpec(gpu=gpu, gpu_count=count, ram_gb=64))
-        options = advise(asked, start, Workload()).options
+        options = advise(model, start, Workload()).options
         worth.append(
             {
                 (option.kind, option.name): (option.speed.decode, option.speed.runtime)

@@ -110,21 +110,21 @@ def their_map(kind: str, limits: Mapping[int | str, int]) -> dict[str, int | str
     from accelerate import infer_auto_device_map
 
     model = theirs(kind)
-    found = infer_auto_device_map(
+    result = infer_auto_device_map(
         model,
         max_memory={**limits, "disk": 10**15},
         no_split_module_classes=model._no_split_modules,
         clean_result=False,
         offload_buffers=True,
     )
-    return by_blocks(kind, found)
+    return by_blocks(kind, result)
 
 
-def by_blocks(kind: str, found: Mapping[str, int | str]) -> dict[str, int | str]:
+def by_blocks(kind: str, record: Mapping[str, int | str]) -> dict[str, int | str]:
     """A map of modules, for every block in them."""
     model = theirs(kind)
     whole: dict[str, int | str] = {}
-    for module, device in found.items():
+    for module, device in record.items():
         inside = f"{module}." if module else ""
         names = [name for name, _ in model.named_modules() if f"{name}.".startswith(inside)]
         blocks_there = {block_of(name) for name in names if name.count(".") <= 2}
@@ -140,10 +140,10 @@ def test_blocks_are_as_large_as_theirs(kind: str) -> None:
     sizes = compute_module_sizes(theirs(kind))
     for module, size in sizes.items():
         name = block_of(module) if module.count(".") <= 2 else None
-        found = blocks(ours(kind))
-        if name in found.names and size:
+        outcome = blocks(ours(kind))
+        if name in outcome.names and size:
             # Gemma keeps a factor of two bytes beside its table.
-            assert found.sizes[found.names.index(name)] == pytest.approx(size, abs=2), module
+            assert outcome.sizes[outcome.names.index(name)] == pytest.approx(size, abs=2), module
 
 
 @needs_transformers
@@ -186,15 +186,15 @@ def key(place: Location) -> int | str:
     return {Tier.VRAM: place.device, Tier.RAM: "cpu", Tier.DISK: "disk"}[place.tier]
 
 
-def lies(model: Model, found: Placement) -> dict[str, int | str]:
+def lies(model: Model, placement: Placement) -> dict[str, int | str]:
     """The place of each block in a placement, which has none of its own for the final norm."""
     layers = {
         str(layer): key(place)
-        for place, shares in found.weights.items()
+        for place, shares in placement.weights.items()
         for layer in np.flatnonzero(shares[Group.NORMS])
     }
-    heads = [key(place) for place, share in found.output.items() if float(share)]
-    return {TABLE: key(found.embedding), **layers, HEAD: heads[0]}
+    heads = [key(place) for place, share in placement.output.items() if float(share)]
+    return {TABLE: key(placement.embedding), **layers, HEAD: heads[0]}
 
 
 @needs_transformers
@@ -206,12 +206,12 @@ def test_the_placement_follows_from_the_printed_limits(
 ) -> None:
     model = ours(kind)
     where = machine_for(model, shares[:1], shares[1])
-    found = ACCELERATE.place(model, where, SHORT, strategy, Settings())
-    limits = {key(place): int(size) for place, size in found.limits.items()}
+    result = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+    limits = {key(place): int(size) for place, size in result.limits.items()}
     theirs = their_map(kind, limits)
     theirs.pop(NORM)
-    assert lies(model, found) == theirs
-    printed = ACCELERATE.command(model, found, where, SHORT)
+    assert lies(model, result) == theirs
+    printed = ACCELERATE.command(model, result, where, SHORT)
     assert all(f'"{size // 2**20}MiB"' in printed for size in limits.values())
 
 
@@ -228,10 +228,10 @@ def test_several_gpus_hold_the_blocks_of_transformers(
     monkeypatch.setattr(accelerate, "get_max_memory", lambda limits: dict(limits))
     model = ours(kind)
     where = machine_for(model, shares[:2], shares[2])
-    found = ACCELERATE.place(model, where, SHORT, strategy, Settings())
-    limits = {key(place): int(size) for place, size in found.limits.items()}
+    result = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+    limits = {key(place): int(size) for place, size in result.limits.items()}
     whole = accelerate._get_device_map(theirs(kind), "auto", limits, None)
-    assert lies(model, found).items() <= by_blocks(kind, whole).items()
+    assert lies(model, result).items() <= by_blocks(kind, whole).items()
 
 
 @needs_transformers
@@ -245,9 +245,9 @@ def test_the_snippet_runs_as_printed(
     model = from_file(tmp_path / "tiny", "BF16-hf").model
     where = machine_for(model, shares[:1], shares[1])
     strategy = PlacementStrategy.NVME_OFFLOAD if sum(shares) < 1 else PlacementStrategy.CPU_OFFLOAD
-    found = ACCELERATE.place(model, where, SHORT, strategy, Settings())
-    snippet = ACCELERATE.command(model, found, where, SHORT)
-    gpu, ram = (int(found.limits[place]) // 2**20 for place in (vram(0), RAM))
+    placement = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+    snippet = ACCELERATE.command(model, placement, where, SHORT)
+    gpu, ram = (int(placement.limits[place]) // 2**20 for place in (vram(0), RAM))
     of_both = snippet.replace(f'0: "{gpu}MiB", "cpu": "{ram}MiB"', f'"cpu": "{gpu + ram}MiB"')
     of_both = of_both.replace("'tiny'", "'./tiny'")
     assert of_both.count("cpu") == snippet.count("cpu")
@@ -258,7 +258,7 @@ def test_the_snippet_runs_as_printed(
         env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    on_drive = found.weights.keys() >= {DISK}
+    on_drive = placement.weights.keys() >= {DISK}
     assert done.stdout.splitlines()[-1] == ("['cpu', 'disk']" if on_drive else "['cpu']")
 
 
@@ -300,7 +300,7 @@ def test_more_room_never_moves_a_block_outwards(gpu: float, ram: float) -> None:
     large = device_map(model, [1.5 * gpu], ram)
     assert small.keys() == {TABLE, *map(str, range(32)), NORM, HEAD}
     assert all(order.index(large[name]) <= order.index(small[name]) for name in (TABLE, "0"))
-    counted = [list(found.values()).count(0) for found in (small, large)]
+    counted = [list(result.values()).count(0) for result in (small, large)]
     assert counted[0] <= counted[1]
 
 

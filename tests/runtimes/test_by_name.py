@@ -24,15 +24,15 @@ MAC = machine(MachineSpec(gpu="Apple M4 Max 40c", ram_gb=128))
 PC = machine(MachineSpec(gpu="RTX 4090"))
 
 
-def answer(one: Runtime, where: Machine, form: str = "Q4_K_M", **asked: object) -> Estimate:
-    model = as_run(catalog.model("Llama-3.1-8B", form), one, where)
-    work = Workload(**asked)  # type: ignore[arg-type]
-    return estimate(model, where, work, one, RESIDENT, fitted_constants())
+def answer(runtime: Runtime, where: Machine, form: str = "Q4_K_M", **fields: object) -> Estimate:
+    model = as_run(catalog.model("Llama-3.1-8B", form), runtime, where)
+    work = Workload(**fields)  # type: ignore[arg-type]
+    return estimate(model, where, work, runtime, RESIDENT, fitted_constants())
 
 
-@pytest.mark.parametrize("one", [MLX, EXLLAMAV3, LLAMAFILE], ids=lambda one: one.name)
-def test_each_is_asked_for_by_its_name(one: Runtime) -> None:
-    assert runtime(one.name.upper()) is one
+@pytest.mark.parametrize("how", [MLX, EXLLAMAV3, LLAMAFILE], ids=lambda option: option.name)
+def test_each_is_asked_for_by_its_name(how: Runtime) -> None:
+    assert runtime(how.name.upper()) is how
 
 
 @pytest.mark.parametrize("number", [3, 4, 5, 6, 8])
@@ -53,10 +53,10 @@ def test_a_format_becomes_as_many_bits(form: str, taken: str) -> None:
     assert EXLLAMAV3.loaded_format(form, PC).format == taken
 
 
-@pytest.mark.parametrize(("one", "where"), [(MLX, PC), (EXLLAMAV3, MAC)])
-def test_another_makers_chip_is_refused(one: Runtime, where: Machine) -> None:
+@pytest.mark.parametrize(("runtime", "where"), [(MLX, PC), (EXLLAMAV3, MAC)])
+def test_another_makers_chip_is_refused(runtime: Runtime, where: Machine) -> None:
     with pytest.raises(Refusal, match="this machine has none"):
-        one.loaded_format("Q4_K_M", where)
+        runtime.loaded_format("Q4_K_M", where)
 
 
 def test_a_packed_cache_is_refused_by_mlx_with_a_way_out() -> None:
@@ -75,7 +75,9 @@ def test_commands_say_bits_context_and_layers() -> None:
 
 
 def test_old_kernels_are_slower_and_little_evidence_is_a_wide_range() -> None:
-    speeds = {one.name: answer(one, PC).decode for one in (LLAMA_CPP, LLAMAFILE, EXLLAMAV3)}
+    speeds = {
+        option.name: answer(option, PC).decode for option in (LLAMA_CPP, LLAMAFILE, EXLLAMAV3)
+    }
     widths = {name: np.log(rate.high / rate.low) for name, rate in speeds.items() if rate}
     assert speeds["llamafile"].value < speeds["llama.cpp"].value  # type: ignore[union-attr]
     assert widths["ExLlamaV3"] > 2 * widths["llama.cpp"]

@@ -20,10 +20,10 @@ ROWS = {
 
 
 def test_every_runtime_has_its_row_and_its_section() -> None:
-    assert list(ROWS) == [one.name for one in RUNTIMES]
-    for one in RUNTIMES:
-        assert any(one.name in line for line in TEXT.splitlines() if line.startswith("## ")), (
-            one.name
+    assert list(ROWS) == [how.name for how in RUNTIMES]
+    for runtime in RUNTIMES:
+        assert any(runtime.name in line for line in TEXT.splitlines() if line.startswith("## ")), (
+            runtime.name
         )
 
 
@@ -33,37 +33,37 @@ def test_readme_leads_to_the_table() -> None:
 
 
 def test_versions_and_placements_are_the_code_s() -> None:
-    for one in RUNTIMES:
-        _, version, placements, *_ = ROWS[one.name]
-        assert version == one.version
-        assert placements.split(", ") == [str(strategy) for strategy in one.strategies]
+    for runtime in RUNTIMES:
+        _, version, placements, *_ = ROWS[runtime.name]
+        assert version == runtime.version
+        assert placements.split(", ") == [str(strategy) for strategy in runtime.strategies]
 
 
-def gpus_used(one: Runtime, count: int, machines: int) -> int:
+def gpus_used(runtime: Runtime, count: int, machines: int) -> int:
     """GPUs that hold weights of a model that fits into none of them alone."""
     where = machine(
         MachineSpec(gpu="RTX 3090", gpu_count=count, machines=machines, ram_gb=1024,
                       cpu="EPYC 9355")
     )  # fmt: skip
-    asked = as_run(model("Qwen3-235B-A22B", "Q4_K_M"), one, where)
-    placement = one.place(asked, where, Workload(), one.strategies[0], Settings())
+    chosen = as_run(model("Qwen3-235B-A22B", "Q4_K_M"), runtime, where)
+    placement = runtime.place(chosen, where, Workload(), runtime.strategies[0], Settings())
     used = [place for place, shares in placement.weights.items() if place.tier is Tier.VRAM]
     return len(used)
 
 
 def test_runtimes_for_several_gpus_are_named() -> None:
-    for one in RUNTIMES:
-        several = ROWS[one.name][4]
-        assert (gpus_used(one, 2, 1) == 2) == (several != "first GPU"), one.name
+    for runtime in RUNTIMES:
+        several = ROWS[runtime.name][4]
+        assert (gpus_used(runtime, 2, 1) == 2) == (several != "first GPU"), runtime.name
 
 
 def test_the_software_that_joins_machines_is_named() -> None:
-    for one in RUNTIMES:
+    for runtime in RUNTIMES:
         try:
-            joined = gpus_used(one, 1, 2) == 2
+            joined = gpus_used(runtime, 1, 2) == 2
         except Refusal:
             joined = False
-        assert joined == (ROWS[one.name][5] != "no"), one.name
+        assert joined == (ROWS[runtime.name][5] != "no"), runtime.name
 
 
 def test_training_only_software_is_named_in_both_places() -> None:

@@ -92,8 +92,8 @@ TELLS_HEADS = {"Llama-2-7B", "Qwen3-4B", "gpt-oss-20b", "GLM-4.7-Flash", "Gemma-
 
 
 @cache
-def in_its_format(one: Shape) -> Model:
-    return in_format(build(one.facts), one.form)
+def in_its_format(shape: Shape) -> Model:
+    return in_format(build(shape.facts), shape.form)
 
 
 def ask(path: Path, work: Workload, **options: Any) -> Allocated:
@@ -109,10 +109,10 @@ def ask(path: Path, work: Workload, **options: Any) -> Allocated:
 
 
 @needs_engine
-@pytest.mark.parametrize("one", SHAPES, ids=lambda one: one.model)
-def test_the_engine_allocates_the_predicted_sizes(one: Shape, tmp_path: Path) -> None:
-    path = write_model(tmp_path / "model.gguf", one.arch, one.facts, one.form)
-    model = in_its_format(one)
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.model)
+def test_the_engine_allocates_the_predicted_sizes(shape: Shape, tmp_path: Path) -> None:
+    path = write_model(tmp_path / "model.gguf", shape.arch, shape.facts, shape.form)
+    model = in_its_format(shape)
     for run in RUNS:
         work = Workload(**run)
         engine = ask(path, work)
@@ -129,36 +129,38 @@ def test_the_engine_allocates_the_predicted_sizes(one: Shape, tmp_path: Path) ->
 
 @needs_engine
 @pytest.mark.parametrize(
-    "one", [one for one in SHAPES if one.model in TELLS_HEADS], ids=lambda one: one.model
+    "shape",
+    [shape for shape in SHAPES if shape.model in TELLS_HEADS],
+    ids=lambda shape: shape.model,
 )
-def test_without_flash_attention_scores_are_written_out(one: Shape, tmp_path: Path) -> None:
-    path = write_model(tmp_path / "model.gguf", one.arch, one.facts, one.form)
+def test_without_flash_attention_scores_are_written_out(shape: Shape, tmp_path: Path) -> None:
+    path = write_model(tmp_path / "model.gguf", shape.arch, shape.facts, shape.form)
     work = Workload(context=8192)
     engine = ask(path, work, flash_attention=False)
-    ours = compute_buffer(in_its_format(one).architecture, work, flash_attention=False)
+    ours = compute_buffer(in_its_format(shape).architecture, work, flash_attention=False)
     assert ours == pytest.approx(engine.compute, rel=0.05)
 
 
 @needs_engine
 def test_windowed_layers_can_keep_the_whole_context(tmp_path: Path) -> None:
-    one = next(one for one in SHAPES if one.arch == "gpt-oss")
-    path = write_model(tmp_path / "model.gguf", one.arch, one.facts, one.form)
+    shape = next(item for item in SHAPES if item.arch == "gpt-oss")
+    path = write_model(tmp_path / "model.gguf", shape.arch, shape.facts, shape.form)
     work = Workload(context=4096)
     engine = ask(path, work, swa_full=True)
-    ours = np.sum(kv_cache_bytes(in_its_format(one), work, full_swa=True))
+    ours = np.sum(kv_cache_bytes(in_its_format(shape), work, full_swa=True))
     assert ours == pytest.approx(engine.cache, rel=0.001)
 
 
 @needs_engine
 def test_a_large_vocabulary_counts_once_per_user(tmp_path: Path) -> None:
-    one = shape("Qwen3-4B", "qwen3", "Q8_0", hidden=256, intermediate=512, vocab=151936)
-    path = write_model(tmp_path / "model.gguf", one.arch, one.facts, one.form)
+    item = shape("Qwen3-4B", "qwen3", "Q8_0", hidden=256, intermediate=512, vocab=151936)
+    path = write_model(tmp_path / "model.gguf", item.arch, item.facts, item.form)
     work = Workload(context=256, users=48)
     engine = ask(path, work)
-    assert compute_buffer(in_its_format(one).architecture, work) == pytest.approx(
+    assert compute_buffer(in_its_format(item).architecture, work) == pytest.approx(
         engine.compute, rel=0.05
     )
-    assert output_buffer(in_its_format(one).architecture, work) == pytest.approx(
+    assert output_buffer(in_its_format(item).architecture, work) == pytest.approx(
         engine.output, abs=ROUNDING
     )
 
@@ -168,11 +170,11 @@ def test_a_large_vocabulary_counts_once_per_user(tmp_path: Path) -> None:
 def test_repacked_weights_are_copies_beside_the_mapped_file(
     form: str, copied: bool, tmp_path: Path
 ) -> None:
-    one = shape("Qwen3-4B", "qwen3", form)
-    path = write_model(tmp_path / "model.gguf", one.arch, one.facts, one.form)
+    item = shape("Qwen3-4B", "qwen3", form)
+    path = write_model(tmp_path / "model.gguf", item.arch, item.facts, item.form)
     engine = load(path, n_ctx=512)
     read = load(path, n_ctx=512, load_mode=0)
-    whole = in_its_format(one).file_bytes
+    whole = in_its_format(item).file_bytes
     assert engine.mapped == pytest.approx(whole, rel=0.001)
     assert bool(engine.repacked > 0.5 * whole) is copied
     assert read.mapped + read.repacked == pytest.approx(whole, rel=0.001)

@@ -52,44 +52,44 @@ def experts(model: Model) -> tuple[float, float]:
 
 def test_without_a_gpu_the_cores_read_all_and_the_drive_the_rest(model: Model) -> None:
     held, used = experts(model)
-    found = flows(decode(model, rig(), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
-    assert set(found) == {Route.IN_PLACE, Route.STAGED}
+    record = flows(decode(model, rig(), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
+    assert set(record) == {Route.IN_PLACE, Route.STAGED}
     spare = 60 * GIB - (model.file_bytes - held)
     missed = used * (1 - (spare / held) ** 0.6)
-    assert found[Route.STAGED].moved == pytest.approx(missed, rel=1e-3)
-    assert found[Route.STAGED].transfer is None
-    load = found[Route.IN_PLACE].load
+    assert record[Route.STAGED].moved == pytest.approx(missed, rel=1e-3)
+    assert record[Route.STAGED].transfer is None
+    load = record[Route.IN_PLACE].load
     assert load is not None
     assert load.experts == pytest.approx(used, rel=1e-3)
 
 
 def test_cores_compute_experts_outside_the_gpu(model: Model) -> None:
     _, used = experts(model)
-    found = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
-    on_gpu, on_cores = found[Route.RESIDENT].load, found[Route.IN_PLACE].load
+    record = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
+    on_gpu, on_cores = record[Route.RESIDENT].load, record[Route.IN_PLACE].load
     assert on_gpu is not None
     assert on_cores is not None
     assert on_gpu.experts + on_cores.experts == pytest.approx(used, rel=1e-3)
     assert on_cores.weights == pytest.approx(on_cores.experts), "dense parts stay on the GPU"
     assert 0 < on_gpu.experts < on_cores.experts
-    assert Route.STREAMED not in found
+    assert Route.STREAMED not in record
 
 
 def test_other_engines_copy_experts_in_ram_over_the_link(model: Model) -> None:
     _, used = experts(model)
-    found = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD))
-    load = found[Route.RESIDENT].load
+    record = flows(decode(model, rig("RTX 5090"), PlacementStrategy.NVME_OFFLOAD))
+    load = record[Route.RESIDENT].load
     assert load is not None
     assert load.experts == pytest.approx(used, rel=1e-3), "the GPU computes all of them"
-    crossing = found[Route.STREAMED].moved + found[Route.STAGED].moved
+    crossing = record[Route.STREAMED].moved + record[Route.STAGED].moved
     assert 0.5 * used < crossing < used
-    assert found[Route.STAGED].transfer is not None
+    assert record[Route.STAGED].transfer is not None
 
 
 def test_ram_that_holds_all_leaves_the_drive_alone(model: Model) -> None:
-    found = flows(decode(model, rig("RTX 5090", 1024), PlacementStrategy.NVME_OFFLOAD))
-    assert found[Route.STAGED].moved == pytest.approx(0.0, abs=1.0)
-    assert found[Route.STREAMED].moved > 0
+    record = flows(decode(model, rig("RTX 5090", 1024), PlacementStrategy.NVME_OFFLOAD))
+    assert record[Route.STAGED].moved == pytest.approx(0.0, abs=1.0)
+    assert record[Route.STREAMED].moved > 0
 
 
 def test_more_ram_is_never_slower(model: Model) -> None:
@@ -115,11 +115,11 @@ def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
     constants = fitted_constants().bound(Scope(runtime="colibri"))
     where = rig(ram_gb=1024)
     time = schedule_seconds(decode(model, where, PlacementStrategy.NVME_OFFLOAD), where, constants)
-    found = flows(decode(model, where, PlacementStrategy.NVME_OFFLOAD))[Route.IN_PLACE].load
-    assert found is not None
+    load = flows(decode(model, where, PlacementStrategy.NVME_OFFLOAD))[Route.IN_PLACE].load
+    assert load is not None
     rate = min(16 * constants.value("engine_core_rate"), float(where.host.bandwidth.value))
-    attention = found.kv / (where.host.bandwidth.value * constants.value("host_attention_share"))
-    assert time.parts[Route.IN_PLACE] == pytest.approx(found.weights / rate + attention)
+    attention = load.kv / (where.host.bandwidth.value * constants.value("host_attention_share"))
+    assert time.parts[Route.IN_PLACE] == pytest.approx(load.weights / rate + attention)
     assert 5 * GB < rate < 100 * GB
 
 

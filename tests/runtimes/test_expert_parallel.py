@@ -1,7 +1,5 @@
 """Experts divided among the GPUs of a group, each whole on one of them."""
 
-import csv
-
 import numpy as np
 import pytest
 
@@ -11,8 +9,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.fitting.engine_grid import ENGINES, FORMATS
-from advisor.evidence.fitting.engines.cases import GRID
+from advisor.evidence.fitting.engines.grid import ENGINES, FORMATS, simulated_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -100,24 +97,19 @@ def test_other_runtimes_are_not_told():
 
 def test_simulated_groups_with_whole_experts_are_met():
     """No constant is fitted to these rows; the simulator knows no cost of a step as a whole."""
-    with GRID.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["ep"] != "1"][::9]
+    rows = [row for row in simulated_rows() if row.ep != 1][::9]
     off = []
     for row in rows:
-        prompt, output = float(row["prompt_len"]), float(row["gen_len"])
-        asked = Workload(
-            prompt=prompt, output=output, context=prompt + output, users=float(row["batch"])
-        )
+        prompt, output = row.prompt_len, row.gen_len
+        work = Workload(prompt=prompt, output=output, context=prompt + output, users=row.batch)
         answer = run(
-            ENGINES[row["runtime"].split()[0]], row["model"], row["gpu"], int(row["gpu_count"]),
-            form=FORMATS.get(row["quant"], row["quant"]), work=asked,
+            ENGINES[row.runtime.split()[0]], row.model, row.gpu, row.gpu_count,
+            form=FORMATS.get(row.quant, row.quant), work=work,
         )  # fmt: skip
         assert answer.decode is not None
         assert answer.first_token is not None
         times = 1.0 / float(answer.decode.value), float(answer.first_token.value)
-        off.append(
-            np.log(np.divide(times, [float(row["seconds_per_token"]), float(row["ttft_s"])]))
-        )
+        off.append(np.log(np.divide(times, [row.seconds_per_token, row.ttft_s])))
     token, first = np.exp(np.median(np.abs(off), axis=0))
     assert len(rows) > 40
     assert token < 1.3

@@ -5,6 +5,7 @@ import re
 import pytest
 from provenance import is_past, is_public
 
+from advisor.advice.compare import taken_format
 from advisor.errors import Refusal
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.from_spec import machine
@@ -24,7 +25,7 @@ from advisor.runtimes.format_support import (
 
 KNOWN = {"GGUF", "GGUF experts", "16-bit", "AWQ", "GPTQ", "FP8", "NVFP4", "MXFP4", "AMX",
          "bitsandbytes"}  # fmt: skip
-VENDORS = {"any", "none", "NVIDIA", "AMD", "Intel", "Apple"}
+VENDORS = {"any", "none", "NVIDIA", "AMD", "Intel", "Intel Gaudi", "Apple"}
 
 
 def rig(gpu: str, cpu: str = "EPYC 9355") -> Machine:
@@ -36,8 +37,8 @@ def loaded(name: str, form: str, gpu: str, cpu: str = "EPYC 9355") -> str:
 
 
 def test_every_row_is_sourced_and_names_known_things() -> None:
-    families = {one.family for one in gpu_rows().values()}
-    sets = {one for row in host_rows().values() for one in row.instruction_sets.split(";")}
+    families = {row.family for row in gpu_rows().values()}
+    sets = {part for row in host_rows().values() for part in row.instruction_sets.split(";")}
     for row in rows():
         assert is_public(row.source)
         assert is_past(row.source_date)
@@ -56,7 +57,7 @@ def test_each_pair_stands_once() -> None:
 def test_every_runtime_that_reads_it_has_rows_and_a_name() -> None:
     keys = {row.runtime for row in rows()}
     assert keys == NAMES.keys()
-    assert keys <= {one.key for one in RUNTIMES}
+    assert keys <= {runtime.key for runtime in RUNTIMES}
 
 
 def test_every_kind_is_one_of_some_format() -> None:
@@ -66,7 +67,7 @@ def test_every_kind_is_one_of_some_format() -> None:
 
 def test_every_nvidia_family_has_its_capability() -> None:
     """https://developer.nvidia.com/cuda-gpus: Turing 7.5, A100 8.0, Ada 8.9, Hopper 9.0."""
-    families = {one.family for one in gpu_rows().values() if one.vendor == "NVIDIA"}
+    families = {row.family for row in gpu_rows().values() if row.vendor == "NVIDIA"}
     assert families == COMPUTE_CAPABILITY.keys()
     assert COMPUTE_CAPABILITY["Turing"] == 7.5
     assert COMPUTE_CAPABILITY["Hopper"] == 9.0
@@ -96,9 +97,9 @@ def test_every_nvidia_family_has_its_capability() -> None:
 def test_a_format_becomes_the_nearest_that_runs(
     name: str, form: str, gpu: str, expected: str
 ) -> None:
-    found = runtime(name).loaded_format(form, rig(gpu))
-    assert found.format == expected
-    assert bool(found.reason) == (form != expected)
+    result = runtime(name).loaded_format(form, rig(gpu))
+    assert result.format == expected
+    assert bool(result.reason) == (form != expected)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +127,17 @@ def test_all_gpus_of_a_machine_must_take_it() -> None:
     both = Machine(name="", gpus=(new, old), host=mixed.host, disk=mixed.disk)
     assert "AWQ" in takes("vllm", mixed)
     assert not takes("vllm", both)
+
+
+def test_experts_take_a_format_that_has_kernels_for_them() -> None:
+    """vLLM's experts of AWQ ask for a CUDA capability on Intel (vllm issue 54350)."""
+    arc, nvidia = rig("Arc Pro B60"), rig("RTX 3090")
+    experts, dense = (catalog.model(name, "AWQ") for name in ("Qwen3-30B-A3B", "Qwen3-8B"))
+    loaded_as = taken_format(experts, runtime("vLLM"), arc)
+    assert loaded_as.format == "GPTQ"
+    assert loaded_as.reason == "as GPTQ, since it has no kernels for experts in AWQ here"
+    assert taken_format(dense, runtime("vLLM"), arc).format == "AWQ"
+    assert taken_format(experts, runtime("vLLM"), nvidia).format == "AWQ"
 
 
 def test_nearest_begins_with_the_format_itself() -> None:

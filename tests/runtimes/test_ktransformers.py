@@ -43,16 +43,17 @@ def errors(ids: Iterable[str]) -> list[float]:
     """Predicted over published speed of rows of data/measurements/offload_papers.csv, less 1."""
     rows = {row["id"]: row for row in measured("offload_papers.csv")}
     return [
-        float(str(answer(PublishedRow(rows[one]))["tg_tps"])) / float(rows[one]["tg_tps_total"]) - 1
-        for one in ids
+        float(str(answer(PublishedRow(rows[entry]))["tg_tps"])) / float(rows[entry]["tg_tps_total"])
+        - 1
+        for entry in ids
     ]
 
 
 @pytest.mark.parametrize("ids", [DEEPSEEK, MINIMAX], ids=["DeepSeek", "MiniMax"])
 def test_published_speeds_that_nothing_rests_on(ids: Iterable[str]) -> None:
-    found = [abs(error) for error in errors(ids)]
-    assert median(found) < 0.15
-    assert max(found) < 0.25
+    items = [abs(error) for error in errors(ids)]
+    assert median(items) < 0.15
+    assert max(items) < 0.25
 
 
 def test_long_prompts_are_read_about_as_fast_as_published() -> None:
@@ -65,9 +66,9 @@ def test_long_prompts_are_read_about_as_fast_as_published() -> None:
 
 def test_experts_are_copied_for_a_long_prompt_of_a_native_format_alone() -> None:
     def routes(prompt: int, form: str) -> set[Route]:
-        asked = Workload(prompt=prompt, context=8192)
-        one = run("Qwen3-235B-A22B", form, asked, gpu="RTX 5090", cpu="2x EPYC 9355")
-        return {route for route in Route if float(one.prompt.parts.get(route, 0.0)) > 0}
+        work = Workload(prompt=prompt, context=8192)
+        estimate = run("Qwen3-235B-A22B", form, work, gpu="RTX 5090", cpu="2x EPYC 9355")
+        return {route for route in Route if float(estimate.prompt.parts.get(route, 0.0)) > 0}
 
     assert routes(1000, "FP8") == {Route.RESIDENT, Route.IN_PLACE}
     assert routes(4000, "FP8") == {Route.RESIDENT, Route.STREAMED}
@@ -75,19 +76,19 @@ def test_experts_are_copied_for_a_long_prompt_of_a_native_format_alone() -> None
 
 
 def test_two_gpus_share_each_layer() -> None:
-    one, two = (
+    estimate, two = (
         run("Qwen3-235B-A22B", "FP8", gpu="RTX 5090", gpu_count=count, cpu="2x EPYC 9355")
         for count in (1, 2)
     )
-    for each in (one, two):
+    for each in (estimate, two):
         shares = [each.placement.weights[vram(at)][Group.ROUTED_EXPERTS][0] for at in range(2)
                   if vram(at) in each.placement.weights]  # fmt: skip
         kept = each.placement.weights[RAM][Group.ROUTED_EXPERTS][0]
         assert sum(shares) + kept == pytest.approx(1.0)
     assert two.placement.weights[vram(1)][Group.ATTENTION][0] == 0.5
-    assert float(two.decode.value) > float(one.decode.value)
+    assert float(two.decode.value) > float(estimate.decode.value)
     assert "--tensor-parallel-size 2" in two.command
-    assert "--tensor-parallel-size" not in one.command
+    assert "--tensor-parallel-size" not in estimate.command
 
 
 def test_published_speeds_that_the_constants_rest_on() -> None:
@@ -95,16 +96,16 @@ def test_published_speeds_that_the_constants_rest_on() -> None:
 
 
 def test_as_many_experts_as_fit_lie_on_the_gpu_alike_in_all_layers() -> None:
-    one = run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355")
-    assert one.placement is not None
-    hot = one.placement.weights[vram(0)][Group.ROUTED_EXPERTS]
-    cold = one.placement.weights[RAM][Group.ROUTED_EXPERTS]
+    estimate = run("Qwen3-30B-A3B", "FP8", gpu="RTX 4090", cpu="EPYC 9355")
+    assert estimate.placement is not None
+    hot = estimate.placement.weights[vram(0)][Group.ROUTED_EXPERTS]
+    cold = estimate.placement.weights[RAM][Group.ROUTED_EXPERTS]
     assert set(hot + cold) == {1.0}
     assert len(set(hot)) == 1
     count = round(float(hot[0]) * 128)
     assert 0 < count < 128
-    assert f"--kt-num-gpu-experts {count}" in one.command
-    assert set(one.placement.kv) == {vram(0)}
+    assert f"--kt-num-gpu-experts {count}" in estimate.command
+    assert set(estimate.placement.kv) == {vram(0)}
 
 
 def test_more_memory_holds_more_experts_and_is_faster() -> None:
@@ -117,8 +118,8 @@ def test_more_memory_holds_more_experts_and_is_faster() -> None:
 
 def refusal(name: str, form: str = "Q4_K_M", **inputs: Any) -> str:
     where = machine(MachineSpec(ram_gb=512, **inputs))
-    found = compare(catalog.model(name, form), where, Workload(), runtimes=[KTRANSFORMERS])
-    return found[0].refusal
+    estimates = compare(catalog.model(name, form), where, Workload(), runtimes=[KTRANSFORMERS])
+    return estimates[0].refusal
 
 
 def test_models_and_machines_it_cannot_run_are_refused() -> None:
@@ -129,7 +130,7 @@ def test_models_and_machines_it_cannot_run_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cpu", "asked", "method"),
+    ("cpu", "text", "method"),
     [
         ("Xeon Platinum 8480+", "AWQ", "AMXINT4"),
         ("Xeon Platinum 8480+", "FP8", "FP8"),
@@ -139,20 +140,20 @@ def test_models_and_machines_it_cannot_run_are_refused() -> None:
         ("Ryzen 9 5950X", "FP8", "LLAMAFILE"),
     ],
 )
-def test_the_processor_decides_the_method(cpu: str, asked: str, method: str) -> None:
+def test_the_processor_decides_the_method(cpu: str, text: str, method: str) -> None:
     where = machine(MachineSpec(gpu="RTX 4090", cpu=cpu, ram_gb=512))
-    found = compare(
-        catalog.model("Qwen3-30B-A3B", asked), where, Workload(), runtimes=[KTRANSFORMERS]
+    estimates = compare(
+        catalog.model("Qwen3-30B-A3B", text), where, Workload(), runtimes=[KTRANSFORMERS]
     )
-    assert f"--kt-method {method} " in found[0].command
+    assert f"--kt-method {method} " in estimates[0].command
 
 
 def test_every_option_is_in_the_release() -> None:
     for form in ("Q4_K+FP8", "BF16", "AMXINT8"):
         for kv_type in ("f16", "q8_0"):
-            one = run("Qwen3-30B-A3B", form, Workload(kv_type=kv_type), gpu="RTX 4090",
+            estimate = run("Qwen3-30B-A3B", form, Workload(kv_type=kv_type), gpu="RTX 4090",
                       cpu="Xeon Platinum 8480+")  # fmt: skip
-            assert flags(shlex.split(one.command)) - {"-m"} <= listed("ktransformers")
+            assert flags(shlex.split(estimate.command)) - {"-m"} <= listed("ktransformers")
 
 
 def share_rows(kind: str) -> tuple[str, ...]:
@@ -170,9 +171,9 @@ def share_rows(kind: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("kind", ["uniform", "frequency"])
 def test_a_share_of_experts_that_is_stated_is_used(kind: str) -> None:
     # Nothing rests on these rows: Qwen3-Next-80B-A3B on 4 RTX 4090, of which one is counted.
-    found = [abs(error) for error in errors(share_rows(kind))]
-    assert len(found) == 10
-    assert median(found) < 0.2
+    items = [abs(error) for error in errors(share_rows(kind))]
+    assert len(items) == 10
+    assert median(items) < 0.2
 
 
 def test_the_most_used_experts_serve_more_than_their_share() -> None:
@@ -180,12 +181,12 @@ def test_the_most_used_experts_serve_more_than_their_share() -> None:
     speeds = []
     for most_asked in (False, True):
         chosen = Settings(gpu_experts=0.2, most_asked=most_asked)
-        one = estimate(
+        answer = estimate(
             catalog.model("Qwen3-30B-A3B", "FP8"), where, Workload(), KTRANSFORMERS,
             PlacementStrategy.CPU_OFFLOAD, fitted_constants(), chosen,
         )  # fmt: skip
-        assert one.placement is not None
-        assert one.decode is not None
-        assert one.placement.weights[vram(0)][Group.ROUTED_EXPERTS] == pytest.approx(0.2)
-        speeds.append(float(one.decode.value))
+        assert answer.placement is not None
+        assert answer.decode is not None
+        assert answer.placement.weights[vram(0)][Group.ROUTED_EXPERTS] == pytest.approx(0.2)
+        speeds.append(float(answer.decode.value))
     assert speeds[1] > speeds[0]

@@ -43,9 +43,9 @@ def test_llama_cpp_keeps_the_embedding_in_ram_and_the_head_with_the_first_or_las
 
 
 def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
-    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD)
+    placement = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD)
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
-    more = Settings(gpu_layers=float(found.gpu_layers) + 3)
+    more = Settings(gpu_layers=float(placement.gpu_layers) + 3)
     needed = needed_bytes(
         model, place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, settings=more), vram(0), WORK
     )
@@ -53,24 +53,26 @@ def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
 
 
 def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
-    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
-    assert float(found.gpu_layers) == 94
-    assert 0 < float(found.cpu_moe) <= 94
-    assert found.weights[vram(0)][Group.ATTENTION].sum() == 94
-    assert found.weights[RAM][Group.ROUTED_EXPERTS].sum() == float(found.cpu_moe)
-    assert found.weights[RAM][Group.ATTENTION].sum() == 0
+    placement = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
+    assert float(placement.gpu_layers) == 94
+    assert 0 < float(placement.cpu_moe) <= 94
+    assert placement.weights[vram(0)][Group.ATTENTION].sum() == 94
+    assert placement.weights[RAM][Group.ROUTED_EXPERTS].sum() == float(placement.cpu_moe)
+    assert placement.weights[RAM][Group.ATTENTION].sum() == 0
 
 
 def test_each_layer_with_experts_in_ram_crosses_twice(rig: Machine) -> None:
     settings = Settings(cpu_moe=10.0)
-    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-30B-A3B", settings=settings)
+    placement = place(
+        LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-30B-A3B", settings=settings
+    )
     model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
-    assert float(crossings(model, found, rig)) == 20.0
+    assert float(crossings(model, placement, rig)) == 20.0
 
 
 def test_where_the_gpu_holds_all_offload_is_shown_from_ram(rig: Machine) -> None:
-    found = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Llama-3.1-8B")
-    assert float(found.gpu_layers) == 0.0
+    placement = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Llama-3.1-8B")
+    assert float(placement.gpu_layers) == 0.0
 
 
 def test_the_page_cache_is_the_free_ram_only_where_ram_is_too_small() -> None:
@@ -140,8 +142,8 @@ def test_pages_of_a_full_cache_are_renewed_by_all_cores_and_faster_with_more_rea
 
 def test_layers_are_divided_by_the_memory_of_the_cards() -> None:
     two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=64))
-    found = place(LLAMA_CPP, two, PlacementStrategy.GPU_RESIDENT)
-    first, second = (found.weights[vram(device)][Group.NORMS] for device in (0, 1))
+    placement = place(LLAMA_CPP, two, PlacementStrategy.GPU_RESIDENT)
+    first, second = (placement.weights[vram(device)][Group.NORMS] for device in (0, 1))
     # 80 layers of about 0.51 GB; the head behind the second card's layers counts as two of them.
     assert (first.sum(), second.sum()) == (41, 39)
     assert first[:41].all(), "the first card takes the first layers"
@@ -153,13 +155,13 @@ def test_cards_are_filled_by_bytes_where_experts_lie_in_ram() -> None:
     """
     two = machine(MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=256))
     model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
-    found = LLAMA_CPP.place(model, two, WORK, PlacementStrategy.CPU_OFFLOAD, Settings())
-    counts = [float(found.weights[vram(device)][Group.NORMS].sum()) for device in (0, 1)]
-    held = [float(needed_bytes(model, found, vram(device), WORK)) for device in (0, 1)]
+    result = LLAMA_CPP.place(model, two, WORK, PlacementStrategy.CPU_OFFLOAD, Settings())
+    counts = [float(result.weights[vram(device)][Group.NORMS].sum()) for device in (0, 1)]
+    held = [float(needed_bytes(model, result, vram(device), WORK)) for device in (0, 1)]
     assert counts[0] > 2 * counts[1]
     assert held[0] == pytest.approx(held[1], rel=0.1)
     assert max(held) <= 24 * GIB
-    text = LLAMA_CPP.command(model, found, two, WORK)
+    text = LLAMA_CPP.command(model, result, two, WORK)
     assert f"-ts {counts[0]:.0f},{counts[1] + 1:.0f} " in text
 
 
@@ -186,8 +188,8 @@ def test_the_cpu_attends_to_a_cache_in_ram(rig: Machine) -> None:
     """4097 tokens of 327,680 B, all 80 layers'; the GPU reads none."""
     model, work = catalog.model("Llama-3.1-70B", "Q4_K_M"), Workload(prompt=4096, output=2)
     settings = Settings(gpu_layers=40.0, kv_in_ram=True)
-    found = LLAMA_CPP.place(model, rig, work, PlacementStrategy.CPU_OFFLOAD, settings)
-    stages = LLAMA_CPP.schedule(model, found, rig, work).decode.stages
+    result = LLAMA_CPP.place(model, rig, work, PlacementStrategy.CPU_OFFLOAD, settings)
+    stages = LLAMA_CPP.schedule(model, result, rig, work).decode.stages
     loads = [(flow.route, flow.load) for stage in stages for flow in stage.flows if flow.load]
     read = sum(float(np.asarray(load.kv)) for route, load in loads if route is Route.IN_PLACE)
     assert read == 4097 * 327_680
@@ -199,8 +201,8 @@ def test_a_file_that_is_read_in_is_copied_from_locked_memory(rig: Machine, mode:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     for how, transfer in ((mode, Transfer.PINNED), ("mmap", Transfer.PAGEABLE)):
         settings = Settings(gpu_layers=20.0, load_mode=how)
-        found = LLAMA_CPP.place(model, rig, WORK, PlacementStrategy.CPU_OFFLOAD, settings)
-        stages = LLAMA_CPP.schedule(model, found, rig, WORK).prefill.stages
+        result = LLAMA_CPP.place(model, rig, WORK, PlacementStrategy.CPU_OFFLOAD, settings)
+        stages = LLAMA_CPP.schedule(model, result, rig, WORK).prefill.stages
         copied = [flow for stage in stages for flow in stage.flows if flow.route is Route.STREAMED]
         assert [flow.transfer for flow in copied] == [transfer]
 
@@ -208,10 +210,10 @@ def test_a_file_that_is_read_in_is_copied_from_locked_memory(rig: Machine, mode:
 def test_machines_that_are_joined_hand_on_over_the_network() -> None:
     far = machine(MachineSpec(gpu="RTX 3090", machines=3))
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
-    found = LLAMA_CPP.place(model, far, WORK, PlacementStrategy.GPU_RESIDENT, Settings())
-    (one,) = LLAMA_CPP.schedule(model, found, far, WORK).decode.exchanges
+    result = LLAMA_CPP.place(model, far, WORK, PlacementStrategy.GPU_RESIDENT, Settings())
+    (exchange,) = LLAMA_CPP.schedule(model, result, far, WORK).decode.exchanges
     # There and on and back, 8192 values of 4 bytes each time.
-    assert (one.way, one.times, float(np.asarray(one.moved))) == (
+    assert (exchange.way, exchange.times, float(np.asarray(exchange.moved))) == (
         ExchangePath.NETWORK,
         3.0,
         8192 * 4,
@@ -243,7 +245,7 @@ def test_window_layers_cache_the_whole_context_on_request() -> None:
     held = []
     for full in (False, True):
         work = Workload(context=32_768, swa_full=full)
-        found = place(
+        placement = place(
             LLAMA_CPP,
             rig,
             PlacementStrategy.GPU_RESIDENT,
@@ -251,8 +253,18 @@ def test_window_layers_cache_the_whole_context_on_request() -> None:
             settings=None,
             work=work,
         )
-        assert found.cache is not None
-        held.append(float(found.cache.sum()))
+        assert placement.cache is not None
+        held.append(float(placement.cache.sum()))
     assert held[1] - held[0] == 40 * 8192 * (32_768 - 1536)
     model = catalog.model("gemma-3-12b-it", "Q4_K_M")
-    assert "--swa-full" in LLAMA_CPP.command(model, found, rig, work)
+    assert "--swa-full" in LLAMA_CPP.command(model, placement, rig, work)
+
+
+def test_pages_of_a_file_have_the_room_that_the_gpu_leaves_of_unified_memory() -> None:
+    # 36 GiB: pages, what the GPU and the processor hold and the system together are no more
+    mac = machine(MachineSpec(gpu="Apple M4 Max 32c", ram_gb=36))
+    model = catalog.model("gpt-oss-120b", "MXFP4")
+    placement = LLAMA_CPP.place(model, mac, WORK, PlacementStrategy.NVME_OFFLOAD, Settings())
+    gpu, ram = (float(needed_bytes(model, placement, part, WORK)) for part in (vram(0), RAM))
+    assert gpu > 20 * GIB
+    assert 0 < float(np.asarray(placement.page_cache)) <= 36 * GIB - gpu - ram

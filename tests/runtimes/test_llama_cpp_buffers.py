@@ -42,10 +42,10 @@ def test_logits_decide_for_many_users() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "room"), [(1, 256), (256, 256), (257, 512), (5000, 5120), (8192, 8192)]
+    ("number", "room"), [(1, 256), (256, 256), (257, 512), (5000, 5120), (8192, 8192)]
 )
-def test_cells_come_in_multiples_of_256(asked: int, room: int) -> None:
-    assert cells(Workload(context=asked), None) == room
+def test_cells_come_in_multiples_of_256(number: int, room: int) -> None:
+    assert cells(Workload(context=number), None) == room
 
 
 def test_a_window_keeps_a_micro_batch_more() -> None:
@@ -67,7 +67,7 @@ def test_nemotron_3_ultra_as_logged() -> None:
     """
     ultra = model("Nemotron-3-Ultra-550B-A55B", "Q4_K_M")
     per_layer = kv_cache_bytes(ultra, Workload(context=16128))
-    attends = np.array([one.key_values > 0 for one in ultra.architecture.cache])
+    attends = np.array([cache.key_values > 0 for cache in ultra.architecture.cache])
     assert per_layer[attends].sum() / MIB == 189.0
     assert 4 * per_layer[~attends].sum() / MIB == 1576.5
 

@@ -51,10 +51,10 @@ def line(
 ) -> list[str]:
     """Words of the command for a small model on a machine with so many GPUs."""
     where = machine(MachineSpec(gpu="RTX 3090" if gpus else "none", gpu_count=max(gpus, 1)))
-    asked = Workload(**{"context": 1024, **(work or {})})
+    request = Workload(**{"context": 1024, **(work or {})})
     model = small(name)
-    placement = LLAMA_CPP.place(model, where, asked, strategy, Settings(**settings))
-    return shlex.split(LLAMA_CPP.command(model, placement, where, asked))
+    placement = LLAMA_CPP.place(model, where, request, strategy, Settings(**settings))
+    return shlex.split(LLAMA_CPP.command(model, placement, where, request))
 
 
 LOAD_NAMES = {
@@ -101,14 +101,14 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @needs_engine
 @pytest.mark.parametrize("case", CASES)
 def test_the_engine_loads_a_model_with_the_printed_command(case: str, tmp_path: Path) -> None:
-    asked, expected = CASES[case]
-    name = asked.get("name", "Qwen3-4B")
+    request, expected = CASES[case]
+    name = request.get("name", "Qwen3-4B")
     path = write_model(tmp_path / "model.gguf", ARCHITECTURES[name], facts(name), "Q4_K_M")
-    words = line(**asked)
+    words = line(**request)
     assert words[:2] == ["llama-server", "-m"]
-    found = understood(["-m", str(path), *words[3:], "--port", "0"])
-    assert {key: found[key] for key in expected} == expected
-    assert found["fit_params"] is False
+    record = understood(["-m", str(path), *words[3:], "--port", "0"])
+    assert {key: record[key] for key in expected} == expected
+    assert record["fit_params"] is False
 
 
 def printed() -> set[str]:
@@ -117,7 +117,7 @@ def printed() -> set[str]:
     model, work = small("Qwen3-4B"), Workload()
     placement = LLAMA_CPP.place(model, far, work, RESIDENT, Settings())
     there = LLAMA_CPP.command(model, placement, far, work).splitlines()[-1]
-    lines = [line(**asked) for asked, _ in CASES.values()]
+    lines = [line(**request) for request, _ in CASES.values()]
     return set().union(*map(flags, lines), flags(shlex.split(there)))
 
 

@@ -67,8 +67,8 @@ def test_parallel_requests_multiply_the_cache() -> None:
     cache = []
     for users, context in ((1, 8192), (4, 2048)):
         work = Workload(users=users, context=context)
-        found = OLLAMA.place(model, RIG, work, RESIDENT, Settings())
-        cache.append(float(kv_bytes(model, found, vram(0), work)))
+        result = OLLAMA.place(model, RIG, work, RESIDENT, Settings())
+        cache.append(float(kv_bytes(model, result, vram(0), work)))
     assert cache[0] == cache[1]
 
 
@@ -100,9 +100,9 @@ def test_it_fits_as_llama_cpp_does() -> None:
 
 
 def test_layers_that_are_set_take_their_experts_along() -> None:
-    found = place(OLLAMA, "Qwen3-30B-A3B", settings=Settings(gpu_layers=20.0, cpu_moe=48.0))
-    assert float(found.cpu_moe) == 0
-    assert float(found.gpu_layers) == 20
+    placement = place(OLLAMA, "Qwen3-30B-A3B", settings=Settings(gpu_layers=20.0, cpu_moe=48.0))
+    assert float(placement.cpu_moe) == 0
+    assert float(placement.gpu_layers) == 20
 
 
 def test_one_gpu_is_taken_where_it_holds_all() -> None:
@@ -110,8 +110,8 @@ def test_one_gpu_is_taken_where_it_holds_all() -> None:
     assert vram(1) not in place(OLLAMA, "Llama-3.1-8B", two, RESIDENT).weights
     assert vram(1) in place(OLLAMA, "Llama-3.1-70B", two, RESIDENT).weights
     model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
-    found = OLLAMA.place(model, two, work, RESIDENT, Settings())
-    assert OLLAMA.schedule(model, found, two, work).decode.workers == 1
+    result = OLLAMA.place(model, two, work, RESIDENT, Settings())
+    assert OLLAMA.schedule(model, result, two, work).decode.workers == 1
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_every_name_passed_to_ollama_is_documented() -> None:
 
 
 def test_lm_studio_takes_whole_layers() -> None:
-    found = place(LM_STUDIO, "Qwen3-30B-A3B", machine(MachineSpec(gpu="RTX 4070", ram_gb=64)))
-    assert float(found.cpu_moe) == 0
-    assert 0 < float(found.gpu_layers) < 48
+    placement = place(LM_STUDIO, "Qwen3-30B-A3B", machine(MachineSpec(gpu="RTX 4070", ram_gb=64)))
+    assert float(placement.cpu_moe) == 0
+    assert 0 < float(placement.gpu_layers) < 48
 
 
 def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
@@ -175,27 +175,27 @@ def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
     model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), fitted_constants()
     speeds = []
     for runtime in (OLLAMA, LM_STUDIO):
-        one = estimate(model, small, Workload(), runtime, OFFLOAD, constants)
-        assert one.decode is not None
-        speeds.append(float(one.decode.value))
+        answer = estimate(model, small, Workload(), runtime, OFFLOAD, constants)
+        assert answer.decode is not None
+        speeds.append(float(answer.decode.value))
     assert speeds[0] > speeds[1]
 
 
 def test_lm_studio_gets_a_share_of_the_layers() -> None:
-    one = run(LM_STUDIO, users=2, kv_type="q8_0")
-    assert one.placement is not None
-    *comments, line = one.command.splitlines()
+    estimate = run(LM_STUDIO, users=2, kv_type="q8_0")
+    assert estimate.placement is not None
+    *comments, line = estimate.command.splitlines()
     words = shlex.split(line)
     share = float(words[words.index("--gpu") + 1])
-    assert share == pytest.approx(float(one.placement.gpu_layers) / 80, abs=0.001)
+    assert share == pytest.approx(float(estimate.placement.gpu_layers) / 80, abs=0.001)
     assert words[words.index("--context-length") + 1] == "16384"
     assert flags(words) <= listed("lm_studio")
-    assert any("q8_0" in one for one in comments)
-    assert any("Max Concurrent Predictions 2" in one for one in comments)
+    assert any("q8_0" in comment for comment in comments)
+    assert any("Max Concurrent Predictions 2" in comment for comment in comments)
 
 
 @pytest.mark.parametrize(("strategy", "gpu"), [(RESIDENT, "max"), (OFFLOAD, "off")])
 def test_the_ends_of_the_slider_have_names(strategy: PlacementStrategy, gpu: str) -> None:
     model, work = catalog.model("Llama-3.1-8B", "Q4_K_M"), Workload()
-    found = LM_STUDIO.place(model, RIG, work, strategy, Settings())
-    assert f"--gpu {gpu} " in LM_STUDIO.command(model, found, RIG, work)
+    result = LM_STUDIO.place(model, RIG, work, strategy, Settings())
+    assert f"--gpu {gpu} " in LM_STUDIO.command(model, result, RIG, work)

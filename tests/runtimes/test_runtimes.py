@@ -47,40 +47,43 @@ def rig() -> Machine:
 
 
 def test_vllm_keeps_the_whole_cache_on_the_gpu_and_streams_the_last_layers(rig: Machine) -> None:
-    found = place(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, form="AWQ")
-    assert set(found.kv) == {vram(0)}
-    assert found.weights[RAM][Group.ATTENTION][-1] == 1.0
-    assert found.weights[vram(0)][Group.ATTENTION][0] == 1.0
+    placement = place(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, form="AWQ")
+    assert set(placement.kv) == {vram(0)}
+    assert placement.weights[RAM][Group.ATTENTION][-1] == 1.0
+    assert placement.weights[vram(0)][Group.ATTENTION][0] == 1.0
 
 
-def held(found: Placement, where: Location) -> float:
-    return float(weight_bytes(catalog.model("Llama-3.1-70B", "BF16"), found, where))
+def held(placement: Placement, where: Location) -> float:
+    return float(weight_bytes(catalog.model("Llama-3.1-70B", "BF16"), placement, where))
 
 
 def test_accelerate_fills_the_gpu_then_ram_and_leaves_the_rest_on_the_drive(rig: Machine) -> None:
     # 141 GB: 24 GiB of GPU and 64 GiB of RAM hold some 20 and 60 GB of layers of 1.7 GB.
-    found = place(ACCELERATE, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16")
+    placement = place(ACCELERATE, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16")
     model = catalog.model("Llama-3.1-70B", "BF16")
-    parts = [held(found, where) for where in (vram(0), RAM, DISK)]
+    parts = [held(placement, where) for where in (vram(0), RAM, DISK)]
     assert sum(parts) == pytest.approx(model.file_bytes)
     assert 55e9 < parts[1] < 0.9 * 64 * GIB
-    layers = [found.weights[where][Group.ATTENTION] for where in (vram(0), RAM, DISK)]
-    assert all(set(one) <= {0.0, 1.0} for one in layers), "whole layers"
+    layers = [placement.weights[where][Group.ATTENTION] for where in (vram(0), RAM, DISK)]
+    assert all(set(layer) <= {0.0, 1.0} for layer in layers), "whole layers"
     assert layers[0][0] == layers[2][-1] == 1.0, "in their order"
 
 
 def test_where_ram_could_hold_the_rest_the_drive_alone_is_shown() -> None:
     large = machine(MachineSpec(gpu="RTX 3090", ram_gb=256))
-    found = place(ACCELERATE, large, PlacementStrategy.NVME_OFFLOAD, form="BF16")
-    assert held(found, RAM) == 0.0
+    placement = place(ACCELERATE, large, PlacementStrategy.NVME_OFFLOAD, form="BF16")
+    assert held(placement, RAM) == 0.0
 
 
 def test_published_shares_of_three_tiers_are_taken_as_given(rig: Machine) -> None:
     settings = Settings(gpu_layers=20.0, disk_layers=32.0)  # of 80: a quarter, two fifths
-    for one in (ACCELERATE, FLEXGEN):
-        found = place(one, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16", settings=settings)
+    for entry in (ACCELERATE, FLEXGEN):
+        placement = place(
+            entry, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16", settings=settings
+        )
         shares = [
-            float(np.sum(found.weights[where][Group.ATTENTION])) for where in (vram(0), RAM, DISK)
+            float(np.sum(placement.weights[where][Group.ATTENTION]))
+            for where in (vram(0), RAM, DISK)
         ]
         assert shares == pytest.approx([20.0, 28.0, 32.0])
 
@@ -101,26 +104,26 @@ def test_several_gpus_hold_layers_in_turn_under_accelerate_and_share_them_in_vll
 
 
 def test_zero_inference_keeps_no_weights_on_the_gpu(rig: Machine) -> None:
-    found = place(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16")
-    assert held(found, RAM) == pytest.approx(catalog.model("Llama-3.1-70B", "BF16").file_bytes)
-    assert set(found.kv) == {vram(0)}
+    placement = place(DEEPSPEED, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16")
+    assert held(placement, RAM) == pytest.approx(catalog.model("Llama-3.1-70B", "BF16").file_bytes)
+    assert set(placement.kv) == {vram(0)}
     with pytest.raises(Refusal, match="no weights on the GPU"):
         place(DEEPSPEED, rig, PlacementStrategy.GPU_RESIDENT, form="BF16")
 
 
-@pytest.mark.parametrize("one", [DEEPSPEED, FLEXGEN])
-def test_a_cache_that_vram_does_not_hold_goes_to_ram(rig: Machine, one: Runtime) -> None:
+@pytest.mark.parametrize("runtime", [DEEPSPEED, FLEXGEN])
+def test_a_cache_that_vram_does_not_hold_goes_to_ram(rig: Machine, runtime: Runtime) -> None:
     # 320 KiB a token: 64 users of 4096 take 86 GB.
     work = Workload(context=4096, users=64)
-    found = place(one, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16", work=work)
-    assert float(found.kv[RAM].sum()) == 80
-    assert float(found.kv[vram(0)].sum()) == 0
+    placement = place(runtime, rig, PlacementStrategy.CPU_OFFLOAD, form="BF16", work=work)
+    assert float(placement.kv[RAM].sum()) == 80
+    assert float(placement.kv[vram(0)].sum()) == 0
 
 
 def test_flexgen_puts_a_cache_on_the_drive_that_neither_memory_holds(rig: Machine) -> None:
     work = Workload(context=4096, users=64)
-    found = place(FLEXGEN, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16", work=work)
-    assert float(found.kv[DISK].sum()) == 80
+    placement = place(FLEXGEN, rig, PlacementStrategy.NVME_OFFLOAD, form="BF16", work=work)
+    assert float(placement.kv[DISK].sum()) == 80
 
 
 def test_vllm_has_no_tier_on_the_drive(rig: Machine) -> None:
@@ -128,15 +131,15 @@ def test_vllm_has_no_tier_on_the_drive(rig: Machine) -> None:
         place(VLLM, rig, PlacementStrategy.NVME_OFFLOAD, form="AWQ")
 
 
-@pytest.mark.parametrize("one", RUNTIMES)
-def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_nothing_is_resident_without_a_gpu(runtime: Runtime) -> None:
     bare = machine(MachineSpec(gpu="none", ram_gb=64))
     with pytest.raises(Refusal, match="GPU"):
-        place(one, bare, PlacementStrategy.GPU_RESIDENT, form="BF16")
+        place(runtime, bare, PlacementStrategy.GPU_RESIDENT, form="BF16")
 
 
 @pytest.mark.parametrize(
-    ("one", "form", "loaded"),
+    ("runtime", "form", "loaded"),
     [
         (LLAMA_CPP, "Q4_K_M", "Q4_K_M"),
         (LLAMA_CPP, "AWQ", "Q4_K_M"),
@@ -160,29 +163,31 @@ def test_nothing_is_resident_without_a_gpu(one: Runtime) -> None:
     ],
 )
 def test_a_format_becomes_one_that_the_runtime_loads(
-    rig: Machine, one: Runtime, form: str, loaded: str
+    rig: Machine, runtime: Runtime, form: str, loaded: str
 ) -> None:
-    found = one.loaded_format(form, rig)
-    assert found.format == loaded
-    assert bool(found.reason) == (form != loaded)
+    result = runtime.loaded_format(form, rig)
+    assert result.format == loaded
+    assert bool(result.reason) == (form != loaded)
 
 
 def test_vllm_refuses_gpus_without_its_kernels() -> None:
     old = machine(MachineSpec(gpu="GTX 1080 Ti", ram_gb=64))
-    found = compare(catalog.model("Llama-3.1-8B", "Q4_K_M"), old, WORK, runtimes=(VLLM,))
-    assert all("compute capability 7.5" in one.refusal for one in found)
+    estimates = compare(catalog.model("Llama-3.1-8B", "Q4_K_M"), old, WORK, runtimes=(VLLM,))
+    assert all("compute capability 7.5" in estimate.refusal for estimate in estimates)
 
 
 def test_usable_are_those_that_fit_usual_runtimes_first_and_fastest_first(rig: Machine) -> None:
-    found = usable(compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), rig, WORK))
-    kinds = [one.how.mainstream for one in found]
+    estimates = usable(compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), rig, WORK))
+    kinds = [estimate.how.mainstream for estimate in estimates]
     assert kinds == sorted(kinds, reverse=True)
     for kind in (True, False):
         speeds = [
-            float(one.decode.value) for one in found if one.decode and one.how.mainstream is kind
+            float(estimate.decode.value)
+            for estimate in estimates
+            if estimate.decode and estimate.how.mainstream is kind
         ]
         assert speeds == sorted(speeds, reverse=True)
-    assert all(bool(one.fits) for one in found)
+    assert all(bool(estimate.fits) for estimate in estimates)
 
 
 @pytest.mark.parametrize("name", ["llama.cpp", "LLAMA.CPP", "vllm", "Accelerate"])
@@ -286,10 +291,10 @@ def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:
     server = machine(MachineSpec(gpu="T4", ram_gb=208))
     model = catalog.model("OPT-30B", "BF16")
     work = Workload(context=1056, prompt=1024, output=32, users=80)
-    found = FLEXGEN.place(
+    result = FLEXGEN.place(
         model, server, work, PlacementStrategy.CPU_OFFLOAD, Settings(gpu_layers=0.04 * model.layers)
     )
-    words = FLEXGEN.command(model, found, server, work).split()
+    words = FLEXGEN.command(model, result, server, work).split()
     at = words.index("--percent")
     assert words[at + 1 : at + 7] == ["4", "96", "0", "100", "0", "100"]
     size, count = (int(words[words.index(option) + 1])
@@ -305,8 +310,8 @@ def test_flexgen_runs_opt_and_says_so_of_others(rig: Machine) -> None:
 def test_flexgen_compresses_weights_and_cache(rig: Machine) -> None:
     model = catalog.model("OPT-30B", "AWQ")
     work = Workload(context=544, prompt=512, output=32, users=144, kv_type="q4_0")
-    found = FLEXGEN.place(model, rig, work, PlacementStrategy.NVME_OFFLOAD, Settings())
-    text = FLEXGEN.command(model, found, rig, work)
+    result = FLEXGEN.place(model, rig, work, PlacementStrategy.NVME_OFFLOAD, Settings())
+    text = FLEXGEN.command(model, result, rig, work)
     assert "--compress-weight --compress-cache" in text
     assert "--offload-dir offload" in text
 
@@ -320,6 +325,8 @@ def test_the_accelerate_snippet_is_python(rig: Machine) -> None:
 
 def test_vllm_keeps_its_cache_in_pages_of_16_tokens(rig: Machine) -> None:
     # 1001 tokens take 63 pages, 1008 tokens, of 320 KiB each.
-    found = place(VLLM, rig, PlacementStrategy.CPU_OFFLOAD, form="AWQ", work=Workload(context=1001))
-    assert found.cache is not None
-    assert float(found.cache.sum()) == 1008 * 327_680
+    placement = place(
+        VLLM, rig, PlacementStrategy.CPU_OFFLOAD, form="AWQ", work=Workload(context=1001)
+    )
+    assert placement.cache is not None
+    assert float(placement.cache.sum()) == 1008 * 327_680

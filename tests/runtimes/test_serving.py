@@ -58,14 +58,14 @@ def run(
     return estimate(model, where, work, runtime, strategy, fitted_constants(), settings)
 
 
-def placement(one: Estimate) -> Placement:
-    assert one.placement is not None
-    return one.placement
+def placement(estimate: Estimate) -> Placement:
+    assert estimate.placement is not None
+    return estimate.placement
 
 
-def tps(one: Estimate) -> float:
-    assert one.decode is not None
-    return float(one.decode.value)
+def tps(estimate: Estimate) -> float:
+    assert estimate.decode is not None
+    return float(estimate.decode.value)
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,16 @@ def test_key_heads_are_divided_as_far_as_they_go(name: str, gpus: int, share: fl
 
 
 def test_two_gpus_hold_half_each() -> None:
-    one = run(VLLM, rig(count=2), RESIDENT)
-    held = [float(weight_bytes(one.model, placement(one), vram(device))) for device in (0, 1)]
+    estimate = run(VLLM, rig(count=2), RESIDENT)
+    held = [
+        float(weight_bytes(estimate.model, placement(estimate), vram(device))) for device in (0, 1)
+    ]
     assert held[0] == pytest.approx(held[1])
-    assert sum(held) == pytest.approx(one.model.file_bytes)
-    cache = [float(kv_bytes(one.model, placement(one), vram(device), WORK)) for device in (0, 1)]
+    assert sum(held) == pytest.approx(estimate.model.file_bytes)
+    cache = [
+        float(kv_bytes(estimate.model, placement(estimate), vram(device), WORK))
+        for device in (0, 1)
+    ]
     assert sum(cache) == pytest.approx(8192 * 327_680)
 
 
@@ -114,29 +119,29 @@ def test_each_byte_lies_somewhere_once(runtime: Runtime) -> None:
     for where in (rig(), rig(count=3), rig(count=2, nodes=2)):
         for strategy in runtime.strategies:
             for zero_copy in (False, True):
-                one = run(runtime, where, strategy, settings=Settings(zero_copy=zero_copy))
+                estimate = run(runtime, where, strategy, settings=Settings(zero_copy=zero_copy))
                 held = sum(
-                    float(weight_bytes(one.model, placement(one), location))
-                    for location in placement(one).locations
+                    float(weight_bytes(estimate.model, placement(estimate), location))
+                    for location in placement(estimate).locations
                 )
-                assert held == pytest.approx(one.model.file_bytes)
+                assert held == pytest.approx(estimate.model.file_bytes)
 
 
 def test_tensor_parallel_adds_speed_and_a_pipeline_only_memory() -> None:
     """Half the bytes to read each, but all layers' fixed cost and 160 all-reduces."""
-    one, two, three = (run(VLLM, rig("A100 PCIe 80GB", count), RESIDENT) for count in (1, 2, 3))
-    assert 1.3 < tps(two) / tps(one) < 2.0
-    assert tps(three) == pytest.approx(tps(one), rel=0.02)
+    entry, two, three = (run(VLLM, rig("A100 PCIe 80GB", count), RESIDENT) for count in (1, 2, 3))
+    assert 1.3 < tps(two) / tps(entry) < 2.0
+    assert tps(three) == pytest.approx(tps(entry), rel=0.02)
 
 
 def test_an_all_reduce_takes_the_time_of_its_link() -> None:
     """80 layers, twice each; a vector is 16 KiB and adds little."""
     table = fitted_constants().bound(Scope(runtime="vllm"))
     for card, family in (("A100 SXM 80GB", "NVLink"), ("A100 PCIe 80GB", "")):
-        one = run(VLLM, rig(card, 2), RESIDENT)
+        estimate = run(VLLM, rig(card, 2), RESIDENT)
         seconds = 160 * table.value("all_reduce", family)
-        assert one.step is not None
-        assert float(one.step.parts["crossings"]) == pytest.approx(seconds, rel=0.15)
+        assert estimate.step is not None
+        assert float(estimate.step.parts["crossings"]) == pytest.approx(seconds, rel=0.15)
 
 
 def test_more_gpus_take_longer_to_add_up() -> None:
@@ -152,24 +157,24 @@ def test_users_who_do_not_fit_wait() -> None:
     The driver keeps 381 MiB of the card.
     """
     work = Workload(users=8, context=16384)
-    one = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
-    left = (48 * GIB - 381 * 2**20) * 0.92 - GIB - one.model.file_bytes
-    assert float(one.work.users) == left // (16384 * 64 * 2 * 8 * 128 * 2) == 2
-    assert float(one.waiting) == 6
-    assert any("2 users run at once and 6 wait" in note for note in remarks(one))
-    assert bool(one.fits)
+    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
+    left = (48 * GIB - 381 * 2**20) * 0.92 - GIB - estimate.model.file_bytes
+    assert float(estimate.work.users) == left // (16384 * 64 * 2 * 8 * 128 * 2) == 2
+    assert float(estimate.waiting) == 6
+    assert any("2 users run at once and 6 wait" in note for note in remarks(estimate))
+    assert bool(estimate.fits)
 
 
 def test_first_tokens_come_in_turns_by_hand() -> None:
     """Two at once of eight: prompts after t / 2 and t, the next pair a whole reply later."""
     work = Workload(users=8, context=16384)
-    one = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
-    assert one.first_token is not None
-    prompt, reply = float(one.first_token.value), float(one.reply)
-    times = first_token_times(one)
+    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
+    assert estimate.first_token is not None
+    prompt, reply = float(estimate.first_token.value), float(estimate.reply)
+    times = first_token_times(estimate)
     assert times[:3] == pytest.approx([prompt / 2, prompt, reply + prompt / 2])
-    assert first_token_within(one, 0.5) == pytest.approx(reply + prompt)
-    assert first_token_within(one, 0.95) == pytest.approx(3 * reply + prompt)
+    assert first_token_within(estimate, 0.5) == pytest.approx(reply + prompt)
+    assert first_token_within(estimate, 0.95) == pytest.approx(3 * reply + prompt)
 
 
 def test_bloom_on_eight_gpus_as_published() -> None:
@@ -179,15 +184,15 @@ def test_bloom_on_eight_gpus_as_published() -> None:
     """
     work = Workload(prompt=50, output=100, context=2048)
     where = rig("A100 SXM 80GB", 8)
-    one = run(DEEPSPEED_INFERENCE, where, RESIDENT, "BLOOM-176B", work=work, form="BF16-hf")
-    assert bool(one.fits)
-    assert 1 / tps(one) == pytest.approx(0.044, rel=0.15)
+    estimate = run(DEEPSPEED_INFERENCE, where, RESIDENT, "BLOOM-176B", work=work, form="BF16-hf")
+    assert bool(estimate.fits)
+    assert 1 / tps(estimate) == pytest.approx(0.044, rel=0.15)
 
 
 def test_machines_pay_for_their_network() -> None:
     near, far = (run(VLLM, rig(count=2, nodes=nodes), RESIDENT) for nodes in (1, 2))
     assert far.phases is not None
-    assert [one.way for one in far.phases.decode.exchanges] == [
+    assert [exchange.way for exchange in far.phases.decode.exchanges] == [
         ExchangePath.PEER,
         ExchangePath.NETWORK,
     ]
@@ -197,39 +202,39 @@ def test_machines_pay_for_their_network() -> None:
 
 
 def test_a_dense_model_is_copied_ahead() -> None:
-    one = run(VLLM, rig())
-    assert float(placement(one).zero_copy) == 0
+    estimate = run(VLLM, rig())
+    assert float(placement(estimate).zero_copy) == 0
     other = run(VLLM, rig(), settings=Settings(zero_copy=True))
-    assert tps(one) > tps(other)
+    assert tps(estimate) > tps(other)
     assert "--offload-backend uva --cpu-offload-gb" in other.command
 
 
 def test_of_many_experts_only_those_used_are_read() -> None:
     """Of 128 experts 8 are used: reading them over the link beats copying all of a layer."""
-    one = run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B")
-    assert np.all(placement(one).zero_copy)
-    assert set(placement(one).weights[RAM]) >= {Group.ROUTED_EXPERTS}
-    assert placement(one).weights[RAM][Group.ATTENTION].sum() == 0
-    assert tps(one) > 3 * tps(run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B",
+    estimate = run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B")
+    assert np.all(placement(estimate).zero_copy)
+    assert set(placement(estimate).weights[RAM]) >= {Group.ROUTED_EXPERTS}
+    assert placement(estimate).weights[RAM][Group.ATTENTION].sum() == 0
+    assert tps(estimate) > 3 * tps(run(VLLM, rig("RTX 4070"), name="Qwen3-30B-A3B",
                                   settings=Settings(zero_copy=False)))  # fmt: skip
-    assert "--cpu-offload-params experts" in one.command
+    assert "--cpu-offload-params experts" in estimate.command
 
 
 def test_zero_copy_by_hand() -> None:
     """All 80 layers in RAM at 24 x 0.68 GB/s of zero-copy, times what vLLM reaches of a link."""
-    one = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
-    held = float(weight_bytes(one.model, placement(one), RAM))
-    assert one.step is not None
+    estimate = run(VLLM, rig(pcie_gbs=24), settings=Settings(gpu_layers=0, zero_copy=True))
+    held = float(weight_bytes(estimate.model, placement(estimate), RAM))
+    assert estimate.step is not None
     reached = fitted_constants().bound(Scope(runtime="vllm")).value("link_share")
     seconds = held / (24e9 * 0.68 * reached)
-    assert float(one.step.parts[Route.STREAMED]) == pytest.approx(seconds, rel=1e-4)
+    assert float(estimate.step.parts[Route.STREAMED]) == pytest.approx(seconds, rel=1e-4)
 
 
 def test_users_together_make_copying_pay() -> None:
     """64 users ask for nearly all experts, and a copy ahead is then the faster way."""
     work = Workload(users=64, context=1024)
-    one = run(VLLM, rig("RTX 3090"), name="Qwen3-30B-A3B", work=work, form="FP8")
-    assert not np.any(placement(one).zero_copy)
+    estimate = run(VLLM, rig("RTX 3090"), name="Qwen3-30B-A3B", work=work, form="FP8")
+    assert not np.any(placement(estimate).zero_copy)
 
 
 @pytest.mark.parametrize(
@@ -250,21 +255,23 @@ def test_groups_offload_enough_and_hardly_more() -> None:
 
 def test_conversations_that_fit_by_hand() -> None:
     """24 GiB x 0.92 - 1 GiB - 5.73 GB of AWQ 8B, over 8192 x 128 KiB each."""
-    one = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B")
-    left = 24 * GIB * 0.92 - GIB - one.model.file_bytes
-    assert one.machine is not None
-    found = sequences_that_fit(one.model, placement(one), one.machine, WORK)
-    assert found == int(left // (8192 * 131_072))
+    estimate = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B")
+    left = 24 * GIB * 0.92 - GIB - estimate.model.file_bytes
+    assert estimate.machine is not None
+    number = sequences_that_fit(estimate.model, placement(estimate), estimate.machine, WORK)
+    assert number == int(left // (8192 * 131_072))
 
 
 def test_fewer_bits_of_cache_hold_more_conversations() -> None:
     counts = []
     for kv_type in ("f16", "q8_0"):
         work = Workload(kv_type=kv_type)
-        one = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B", work=work)
-        assert one.machine is not None
-        counts.append(sequences_that_fit(one.model, placement(one), one.machine, work))
-        assert ("--kv-cache-dtype fp8" in one.command) == (kv_type == "q8_0")
+        estimate = run(VLLM, rig(), RESIDENT, "Llama-3.1-8B", work=work)
+        assert estimate.machine is not None
+        counts.append(
+            sequences_that_fit(estimate.model, placement(estimate), estimate.machine, work)
+        )
+        assert ("--kv-cache-dtype fp8" in estimate.command) == (kv_type == "q8_0")
     assert counts[1] == pytest.approx(2 * counts[0], abs=1)
 
 
@@ -295,15 +302,15 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda one: one.key)
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda runtime: runtime.key)
 def test_every_option_is_in_the_release(runtime: Runtime) -> None:
-    lines = [line for one in CASES if one.how is runtime for line in one.command.splitlines()]
+    lines = [line for case in CASES if case.how is runtime for line in case.command.splitlines()]
     printed = set().union(*(flags(shlex.split(line, comments=True)[1:]) for line in lines))
     assert printed - {"-m"} <= listed(runtime.key)
     assert len(printed) > 8
 
 
 def test_swap_space_is_printed_nowhere_and_explained() -> None:
-    assert not any("swap" in one.command for one in CASES)
+    assert not any("swap" in case.command for case in CASES)
     assert "--swap-space" not in listed("vllm")
     assert any("swap_space never held weights" in note for note in VLLM.notes)

@@ -41,23 +41,23 @@ def run(
     return estimate(model, where, WORK, how, RESIDENT, fitted_constants())
 
 
-def speed(one: Estimate) -> float:
-    assert one.decode is not None
-    return float(one.decode.value)
+def speed(estimate: Estimate) -> float:
+    assert estimate.decode is not None
+    return float(estimate.decode.value)
 
 
 def test_cards_alike_hold_half_of_every_layer_of_the_head_and_of_the_cache() -> None:
-    found = place(cards())
+    placement = place(cards())
     for device in (vram(0), vram(1)):
-        assert set(found.weights[device][Group.ATTENTION]) == {0.5}
-        assert set(found.kv[device]) == {0.5}
-        assert float(np.asarray(found.output[device])) == 0.5
+        assert set(placement.weights[device][Group.ATTENTION]) == {0.5}
+        assert set(placement.kv[device]) == {0.5}
+        assert float(np.asarray(placement.output[device])) == 0.5
 
 
 def test_cards_of_two_kinds_hold_layers_by_their_memory() -> None:
     """24,123 and 11,906 MiB, as their driver shows them: two thirds and one."""
-    found = place(cards("RTX 3090 + RTX 3060 12GB", 1))
-    shares = [float(found.weights[vram(device)][Group.ATTENTION][0]) for device in range(2)]
+    placement = place(cards("RTX 3090 + RTX 3060 12GB", 1))
+    shares = [float(placement.weights[vram(device)][Group.ATTENTION][0]) for device in range(2)]
     assert shares == pytest.approx([24_123 / 36_029, 11_906 / 36_029])
 
 
@@ -88,16 +88,16 @@ def test_a_published_pair_of_runs(how: Runtime, measured: float) -> None:
     """RTX 3060 12GB + RTX 4070 SUPER, Qwen3.5 27B Q4_K_M of 15.65 GiB, tg32 by layers and divided
     (llama.cpp pull request 23225, https://reddit.com/r/LocalLLaMA/comments/1tflngz, 2026-05-17).
     """
-    one = run(cards("RTX 3060 12GB + RTX 4070 SUPER", 1), how, "Qwen3.5-27B")
-    assert one.decode is not None
-    assert float(one.decode.low) < measured < float(one.decode.high)
-    assert speed(one) == pytest.approx(measured, rel=0.15)
+    estimate = run(cards("RTX 3060 12GB + RTX 4070 SUPER", 1), how, "Qwen3.5-27B")
+    assert estimate.decode is not None
+    assert float(estimate.decode.low) < measured < float(estimate.decode.high)
+    assert speed(estimate) == pytest.approx(measured, rel=0.15)
 
 
 def test_its_range_is_wider_than_fitted_ranges() -> None:
-    def width(one: Estimate) -> float:
-        assert one.decode is not None
-        return float(np.log(one.decode.high / one.decode.value))
+    def width(estimate: Estimate) -> float:
+        assert estimate.decode is not None
+        return float(np.log(estimate.decode.high / estimate.decode.value))
 
     where = cards()
     assert width(run(where, LLAMA_CPP_TENSOR)) > 0.4 > width(run(where, LLAMA_CPP))
@@ -152,22 +152,22 @@ def test_it_can_be_asked_for_by_name() -> None:
 
 
 def test_it_can_be_advised_on_and_compared_with_the_usual_split() -> None:
-    asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
-    found = advise(asked, cards(), WORK, chosen=LLAMA_CPP_TENSOR)
-    assert found.best is not None
-    assert found.best.how is LLAMA_CPP_TENSOR
-    assert "llama.cpp -sm tensor gives" in found.verdict
-    assert any(one.how is LLAMA_CPP for one in found.estimates)
-    alone = advise(asked, cards(count=1), WORK, chosen=LLAMA_CPP_TENSOR)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    advice = advise(model, cards(), WORK, chosen=LLAMA_CPP_TENSOR)
+    assert advice.best is not None
+    assert advice.best.how is LLAMA_CPP_TENSOR
+    assert "llama.cpp -sm tensor gives" in advice.verdict
+    assert any(estimate.how is LLAMA_CPP for estimate in advice.estimates)
+    alone = advise(model, cards(count=1), WORK, chosen=LLAMA_CPP_TENSOR)
     assert "does not run it here. -sm tensor divides layers over several GPUs" in alone.verdict
-    assert all(one.count > 1 for one in alone.upgrades)
+    assert all(upgrade.count > 1 for upgrade in alone.upgrades)
 
 
 def test_a_measured_speed_of_it_is_explained() -> None:
-    one = run(cards(), LLAMA_CPP_TENSOR)
-    assert measurable([run(cards(), LLAMA_CPP), one])[-1] is one
-    found = diagnose(one, Measured(decode=speed(one) / 3))
-    assert found.estimate is one
+    estimate = run(cards(), LLAMA_CPP_TENSOR)
+    assert measurable([run(cards(), LLAMA_CPP), estimate])[-1] is estimate
+    diagnosis = diagnose(estimate, Measured(decode=speed(estimate) / 3))
+    assert diagnosis.estimate is estimate
 
 
 def test_a_bridge_speeds_up_all_reduces() -> None:

@@ -53,7 +53,7 @@ def runs() -> tuple[Judged, ...]:
 
 
 def off(runs: Iterable[Judged]) -> float:
-    return median(abs(one.ratio - 1) for one in runs)
+    return median(abs(run.ratio - 1) for run in runs)
 
 
 def covered(runs: Iterable[Judged]) -> float:
@@ -64,7 +64,7 @@ def covered(runs: Iterable[Judged]) -> float:
 @pytest.mark.parametrize("kind", [STREAMED, STAGED])
 def test_papers_are_met_without_their_group(runs: tuple[Judged, ...], kind: str) -> None:
     # The target of the project: 15 % at the median.
-    assert off(one for one in runs if one.regime == kind) < 0.15
+    assert off(run for run in runs if run.regime == kind) < 0.15
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_papers_by_name_are_met_from_their_own_rows_or_others(
     runs: tuple[Judged, ...], source: str, gpu: str
 ) -> None:
     mine = [
-        one for one in runs
-        if source in one.source and gpu in one.gpu and one.regime in (STREAMED, STAGED)
+        run for run in runs
+        if source in run.source and gpu in run.gpu and run.regime in (STREAMED, STAGED)
     ]  # fmt: skip
     assert len(mine) >= 3
     assert off(mine) < 0.15
@@ -90,17 +90,17 @@ def test_papers_by_name_are_met_from_their_own_rows_or_others(
 def test_ranges_hold_four_of_five(runs: tuple[Judged, ...]) -> None:
     assert 0.74 <= covered(runs) <= 0.88
     for kind in (STREAMED, STAGED, BATCHED, RESIDENT, EXPERTS):
-        mine = [one for one in runs if one.regime == kind]
+        mine = [run for run in runs if run.regime == kind]
         assert 0.65 <= covered(mine) <= 0.95, kind
 
 
 def test_shares_of_all_there_is_stay_below_it() -> None:
     share = STREAM_PARAMETERS["link_share"]
     values = np.array([0.1, 0.5, 0.8, 1.0, 1.5, 10.0])
-    found = share.limited(values)
-    assert np.all(np.diff(found) > 0)
-    assert np.all(found < 1.0)
-    assert found[:2] == pytest.approx(values[:2], rel=1e-3), "far below, it is itself"
+    floats = share.limited(values)
+    assert np.all(np.diff(floats) > 0)
+    assert np.all(floats < 1.0)
+    assert floats[:2] == pytest.approx(values[:2], rel=1e-3), "far below, it is itself"
     free = STREAM_PARAMETERS["gpu_layer"]
     assert free.limited(values) == pytest.approx(values)
 

@@ -53,20 +53,20 @@ def accuracy(**chosen):
 
 
 def test_it_is_a_page_of_the_app():
-    assert "By kind of run" in [one.value for one in app("accuracy").subheader]
+    assert "By kind of run" in [quantity.value for quantity in app("accuracy").subheader]
 
 
 def test_the_verdict_names_the_closest_and_the_farthest():
     # Errors of 0 to 19 % and of 50 %; experts in RAM, a single figure, is not named.
     text = page_text(accuracy())
     assert "Of 41 measured speeds" in text
-    assert "Closest: resident, dense, 10 %. Farthest: CPU alone, 50 %." in text
+    assert "Smallest median error: 10 % (resident, dense). Largest: 50 % (CPU alone)." in text
 
 
 def test_regimes_stand_beside_the_best_public_formula():
     text = page_text(accuracy())
-    for said in ("resident, dense", "20 groups", "CPU alone", "experts in RAM", "all together"):
-        assert said in text
+    for words in ("resident, dense", "20 groups", "CPU alone", "experts in RAM", "all together"):
+        assert words in text
     # LLMcalc says 90 of 100: 10 %, and llmfit 120: 20 %.
     assert "10.0 %, LLMcalc" in text
     assert "none covers it" in text
@@ -75,7 +75,7 @@ def test_regimes_stand_beside_the_best_public_formula():
 def test_it_says_how_far_sources_differ_and_how_figures_are_judged():
     text = page_text(accuracy())
     assert "differ by 12 % at the median (23 pairs of 9 settings)" in text
-    assert "with all of its source left out" in text
+    assert "from constants fitted without its source" in text
 
 
 def test_every_public_formula_is_there_with_its_source():
@@ -117,8 +117,8 @@ def test_a_clicked_point_shows_its_figures_and_opens_its_source(monkeypatch):
     monkeypatch.setattr(points, "selected", lambda event, places: 40)
     test = accuracy()
     text = page_text(test)
-    for said in ("RTX 3090", "9.0 tokens/s", "10 tokens/s", "8.2 to 12", "11 % too fast", "c0"):
-        assert said in text
+    for words in ("RTX 3090", "9.0 tokens/s", "10 tokens/s", "8.2 to 12", "11 % too fast", "c0"):
+        assert words in text
     assert "&lt;img src=x&gt;" in text
     assert "<img" not in text
     (link,) = test.get("link_button")
@@ -141,13 +141,13 @@ def test_a_click_carries_the_place_in_the_ledger():
 
 def test_each_kind_of_run_has_a_look_of_its_own(monkeypatch):
     figure = chart.scatter(POINTS, range(len(POINTS)))
-    marks = [one for one in figure["data"] if one["mode"] == "markers"]
-    looks = {(one["marker"]["symbol"], one["marker"]["color"]) for one in marks}
-    assert len(looks) == len({one["marker"]["symbol"] for one in marks}) == 3
-    assert sum(len(one["x"]) for one in marks) == len(POINTS)
+    marks = [value for value in figure["data"] if value["mode"] == "markers"]
+    looks = {(mark["marker"]["symbol"], mark["marker"]["color"]) for mark in marks}
+    assert len(looks) == len({mark["marker"]["symbol"] for mark in marks}) == 3
+    assert sum(len(mark["x"]) for mark in marks) == len(POINTS)
     again = chart.scatter(POINTS[20:40], range(20, 40))
-    (alone,) = (one for one in again["data"] if one["mode"] == "markers")
-    same = next(one for one in marks if one["name"] == "CPU alone")
+    (alone,) = (value for value in again["data"] if value["mode"] == "markers")
+    same = next(mark for mark in marks if mark["name"] == "CPU alone")
     assert alone["marker"] == same["marker"]
 
 
@@ -155,9 +155,9 @@ def test_both_axes_have_the_same_ends_and_hold_every_point():
     layout = chart.scatter(POINTS, range(len(POINTS)))["layout"]
     low, high = layout["xaxis"]["range"]
     assert layout["yaxis"]["range"] == [low, high]
-    for one in POINTS:
-        assert low < math.log10(one.measured) < high
-        assert low < math.log10(one.predicted) < high
+    for point in POINTS:
+        assert low < math.log10(point.measured) < high
+        assert low < math.log10(point.predicted) < high
 
 
 def test_the_band_is_a_quarter_either_way():

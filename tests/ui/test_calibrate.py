@@ -101,14 +101,14 @@ def measured(test):
 
 
 def texts(test) -> list[str]:
-    return [one.proto.text for one in test.get("progress")]
+    return [element.proto.text for element in test.get("progress")]
 
 
 def test_never_measured():
     test = page()
     assert "Never measured" in page_text(test)
     assert test.button(key="calibrate_start").label == "Measure this machine"
-    assert [one.label.split(",")[0] for one in test.radio] == ["How thoroughly"]
+    assert [radio.label.split(",")[0] for radio in test.radio] == ["How thoroughly"]
 
 
 def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
@@ -120,7 +120,7 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
     # AMD: EPYC 7763 has 8 channels of DDR4-3200, 204.8 GB/s; 150 of them are 73 %
     assert "73 % of the 205 GB/s the datasheet of EPYC 7763 says" in text
     assert "Steady: repeats within 2 %" in text
-    titles = [one.value for one in test.subheader]
+    titles = [subheader.value for subheader in test.subheader]
     assert titles == [
         "Measured beside the datasheet", "The curves behind it",
         "What it changes in the prediction", "Machines",
@@ -162,7 +162,9 @@ def test_a_second_visitor_waits_and_cannot_stop_the_first(monkeypatch):
     started(page())
     other = page()
     assert "being measured, by another visitor or in another tab" in page_text(other)
-    assert not [one for one in other.button if one.key in ("calibrate_stop", "calibrate_start")]
+    assert not [
+        runtime for runtime in other.button if runtime.key in ("calibrate_stop", "calibrate_start")
+    ]
 
 
 def test_after_a_reload_the_person_who_started_can_still_stop(monkeypatch):
@@ -235,8 +237,8 @@ def test_switched_off_offers_the_import_instead(monkeypatch):
     text = page_text(test)
     assert "Measuring is switched off on this server" in text
     assert "reads its RAM at 150 GB/s" in text
-    assert not [one for one in test.button if one.key == "calibrate_start"]
-    assert not [one for one in test.button if one.key == "really_this"]
+    assert not [button for button in test.button if button.key == "calibrate_start"]
+    assert not [button for button in test.button if button.key == "really_this"]
     assert test.button(key="import_now")
 
 
@@ -245,7 +247,7 @@ def test_stale_says_why_and_is_used():
     text = page_text(page())
     assert "Measured over 92 days ago: ram_read" in text
     assert "on 1 January 2025" in text
-    assert "What it changes in the prediction" in [one.value for one in page().subheader]
+    assert "What it changes in the prediction" in [quantity.value for quantity in page().subheader]
 
 
 def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
@@ -253,7 +255,9 @@ def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
     monkeypatch.setattr(local_store, "fingerprint", lambda: replace(PARTS, cores=4))
     test = page()
     assert "64 cores, and 4 can be used now; probe again. Until then" in page_text(test)
-    assert "What it changes in the prediction" not in [one.value for one in test.subheader]
+    assert "What it changes in the prediction" not in [
+        subheader.value for subheader in test.subheader
+    ]
 
 
 def test_wide_spread_is_reported():
@@ -265,11 +269,11 @@ def test_wide_spread_is_reported():
 
 def test_history_is_drawn_from_the_second_time_on():
     local_store.save([RAM])
-    assert "Over time" not in [one.value for one in page().subheader]
+    assert "Over time" not in [quantity.value for quantity in page().subheader]
     local_store.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
     test = page()
-    assert "Over time" in [one.value for one in test.subheader]
-    assert "All 2 measurements" in [one.label for one in test.expander]
+    assert "Over time" in [subheader.value for subheader in test.subheader]
+    assert "All 2 measurements" in [expander.label for expander in test.expander]
 
 
 def test_a_damaged_file_is_reported(tmp_path):
@@ -305,8 +309,8 @@ def test_the_prediction_before_and_after(monkeypatch):
     ],
 )
 def test_the_change_in_words(before, after, words):
-    found = effect.SpeedChange(placement="Offload to RAM", before=before, after=after)
-    assert effect.sentence("M", [found]).startswith(words)
+    result = effect.SpeedChange(placement="Offload to RAM", before=before, after=after)
+    assert effect.sentence("M", [result]).startswith(words)
 
 
 def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
@@ -337,8 +341,8 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     test.selectbox(key="calibrate_machine").select("server")
     text = page_text(run(test))
     assert "server reads its RAM at 150 GB/s, its drive at 6.4 GB/s and copies" in text
-    assert not [one for one in test.button if one.key == "calibrate_start"]
-    assert [one.proto.label for one in test.get("download_button")] == ["Export"]
+    assert not [button for button in test.button if button.key == "calibrate_start"]
+    assert [element.proto.label for element in test.get("download_button")] == ["Export"]
     test.button(key="really_server").click()
     text = page_text(run(test))
     assert "Deleted: what was measured on server." in text
@@ -363,7 +367,7 @@ def test_a_machine_that_is_renamed_stays_chosen():
 
 def test_its_link_fills_in_advise():
     imported_store.keep(SERVER, "server")
-    (link,) = (one.proto.url for one in page().get("link_button"))
+    (link,) = (element.proto.url for element in page().get("link_button"))
     query = dict(part.split("=") for part in link.split("?")[1].split("&"))
     assert query["machine"] == "Another+machine"
     assert (query["gpu"], query["cpu"], query["ram"]) == ("RTX+4090", "EPYC+7763", "256")
@@ -379,8 +383,8 @@ def test_parts_are_asked_where_the_file_does_not_name_them():
     test.selectbox(key="import_gpu").select("RTX 3090")
     test.number_input(key="import_ram").set_value(128)
     upload(test, json.dumps([to_json(SERVER)["measurements"][0]]), "bare")
-    found = imported_store.probed("bare").fingerprint
-    assert (found.gpus, found.memory) == (("RTX 3090",), 128 * 2**30)
+    fingerprint = imported_store.probed("bare").fingerprint
+    assert (fingerprint.gpus, fingerprint.memory) == (("RTX 3090",), 128 * 2**30)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def section():
 
 
 @pytest.fixture(scope="module")
-def found():
+def answers():
     return claims()
 
 
@@ -29,83 +29,83 @@ def page():
     return run(AppTest.from_function(section, default_timeout=60))
 
 
-def test_every_claim_is_there_with_its_verdict_in_words(page, found):
+def test_every_claim_is_there_with_its_verdict_in_words(page, answers):
     text = page_text(page)
-    for claim in found:
+    for claim in answers:
         head = f"{claim.row.number}. {claim.row.topic}"
         assert f"<span class='oa-name'>{escape(head)}</span>" in text
         assert str(escape(claim.row.claim)) in text
         assert str(escape(claim.why)) in text
-    assert text.count("class='oa-badge") == len(found) == 23
+    assert text.count("class='oa-badge") == len(answers) == 23
     for verdict in Verdict:
-        shown = sum(claim.verdict is verdict for claim in found)
+        shown = sum(claim.verdict is verdict for claim in answers)
         assert text.count(f"'>{verdict}</span>") == shown
 
 
-def test_a_condition_is_stated_before_the_figures(page, found):
+def test_a_condition_is_stated_before_the_figures(page, answers):
     text = page_text(page)
-    for claim in found:
+    for claim in answers:
         if claim.condition:
             assert f"<b>Holds only if</b> {escape(claim.condition)}." in text
 
 
-def test_each_opens_its_cases_assumptions_and_what_it_would_take(page, found):
-    assert len(page.expander) == len(found)
-    for shown, claim in zip(page.expander, found, strict=True):
-        text = "".join(one.proto.body for one in shown.get("html"))
-        assert all(str(escape(one.condition)) in text for one in claim.findings)
-        assert all(str(escape(one.words)) in text for one in claim.findings)
+def test_each_opens_its_cases_assumptions_and_what_it_would_take(page, answers):
+    assert len(page.expander) == len(answers)
+    for shown, claim in zip(page.expander, answers, strict=True):
+        text = "".join(element.proto.body for element in shown.get("html"))
+        assert all(str(escape(finding.condition)) in text for finding in claim.findings)
+        assert all(str(escape(finding.words)) in text for finding in claim.findings)
         assert str(escape(claim.row.assumed)) in text
         assert ("What it would take" in text) is (claim.verdict is not Verdict.HOLDS)
         assert all(str(escape(need)) in text for need in claim.needs)
         assert claim.row.source.split(";")[0] in text
 
 
-def test_one_verdict_can_be_shown_alone(page, found):
+def test_one_verdict_can_be_shown_alone(page, answers):
     page.segmented_control(key="claims_shown").select(Verdict.DOES_NOT.value)
     text = page_text(run(page))
-    for claim in found:
+    for claim in answers:
         there = f"{escape(claim.row.claim)}" in text
         assert there is (claim.verdict is Verdict.DOES_NOT)
 
 
-def test_every_link_opens_without_complaint(found):
-    asked = [parameters(one.scenario.inputs) for claim in found for one in claim.findings]
-    opened = [one for one in asked if one]
+def test_every_link_opens_without_complaint(answers):
+    records = [parameters(item.scenario.inputs) for claim in answers for item in claim.findings]
+    opened = [record for record in records if record]
     assert len(opened) > len(case_rows()) / 2
-    for one in opened:
-        assert permalink.problems(one) == ()
-        assert one["machine"] == "Another machine"
+    for finding in opened:
+        assert permalink.problems(finding) == ()
+        assert finding["machine"] == "Another machine"
 
 
-def test_a_link_carries_the_scenario_to_advise(found):
-    case = found[0].findings[0]
-    asked = parameters(case.scenario.inputs)
-    assert asked["model"] == "Llama-3.1-70B"
-    assert asked["layers"] == "40"
-    test = app(**asked)
+def test_a_link_carries_the_scenario_to_advise(answers):
+    case = answers[0].findings[0]
+    record = parameters(case.scenario.inputs)
+    assert record["model"] == "Llama-3.1-70B"
+    assert record["layers"] == "40"
+    test = app(**record)
     assert test.selectbox(key="gpu").value == "RTX 4090"
     assert test.selectbox(key="cpu").value == case.scenario.text("cpu")
     assert f"{case.words.split()[0]}<span>tokens/s" in page_text(test)
 
 
 def test_a_unified_machine_opens_with_one_pool_of_memory():
-    said = {"model": "GLM-4.5-Air", "format": "Q4_K_M", "gpu": "Apple M4 Max 40c", "ram_gb": 64,
+    record = {"model": "GLM-4.5-Air", "format": "Q4_K_M", "gpu": "Apple M4 Max 40c", "ram_gb": 64,
             "vram_gb": 48, "context": 8192}  # fmt: skip
-    asked = parameters(said)
-    assert asked["pool"] == "64"
-    assert "ram" not in asked
+    question = parameters(record)
+    assert question["pool"] == "64"
+    assert "ram" not in question
 
 
 @pytest.mark.parametrize(
-    "said",
+    "record",
     [
         {"gpu": "RTX 4090"},  # no model
         {"model": "Llama-3.1-8B", "format": "Q4_K_M", "swa_full": True},  # no such input there
     ],
 )
-def test_combinations_that_advise_cannot_show_have_no_link(said):
-    assert parameters(said) == {}
+def test_combinations_that_advise_cannot_show_have_no_link(record):
+    assert parameters(record) == {}
 
 
 def test_links_in_the_page_are_relative_and_escaped(page):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from markupsafe import Markup
-from ui_app import app, page_text, run
+from ui_app import app, copied, page_text, run
 
 from advisor.advice.diagnosis import diagnose
 from advisor.advice.diagnosis.causes.table import cause_rows
@@ -16,7 +16,7 @@ def _own_data(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
 
 
-def asked(measured, prompt=None, what=None, **parameters):
+def diagnosed(measured, prompt=None, what=None, **parameters):
     """The page after a speed was typed."""
     test = app(**parameters)
     if what is not None:
@@ -28,7 +28,7 @@ def asked(measured, prompt=None, what=None, **parameters):
 
 
 def commands(test):
-    return [one.value for one in test.code]
+    return copied(test)
 
 
 def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
@@ -62,7 +62,7 @@ def test_the_fastest_placement_of_llama_cpp_is_meant_unless_another_is_named():
 
 
 def test_a_slow_run_has_causes_with_test_and_remedy():
-    test = asked(1.0)
+    test = diagnosed(1.0)
     text = page_text(test)
     assert "1.0 tokens/s measured" in text
     assert "Slower than predicted. Likeliest:" in text
@@ -74,35 +74,35 @@ def test_a_slow_run_has_causes_with_test_and_remedy():
 
 
 def test_as_predicted_is_reported():
-    text = page_text(asked(2.5))
+    text = page_text(diagnosed(2.5))
     assert "As predicted: within the range" in text
     assert "<b>Test</b>" not in text
 
 
 def test_a_fast_run_names_the_assumption_that_was_too_low():
-    test = asked(6.0)
+    test = diagnosed(6.0)
     text = page_text(test)
     assert "Faster than predicted. The sustained read rate of RAM was taken as" in text
     assert "python -m advisor probe ram" in commands(test)
 
 
 def test_another_placement_can_be_meant():
-    text = page_text(asked(0.01, what="Offload to NVMe, llama.cpp"))
+    text = page_text(diagnosed(0.01, what="Offload to NVMe, llama.cpp"))
     assert "the sequential read rate of the drive would have to be" in text
 
 
 def test_the_prompt_separates_causes_that_generation_cannot():
     parameters = {"model": "gpt-oss-120b", "format": "MXFP4", "gpu": "RTX 4090", "ram": "96"}
-    usual = asked(25.0, **parameters)
+    usual = diagnosed(25.0, **parameters)
     assert "As predicted" in page_text(usual)
-    text = page_text(asked(25.0, prompt=40.0, **parameters))
+    text = page_text(diagnosed(25.0, prompt=40.0, **parameters))
     assert "Likeliest: the link runs at fewer lanes or an older generation" in text
     assert ", prompt " in text
 
 
 def test_a_placement_that_does_not_fit_can_still_have_run():
     # Windows lets a GPU take more than its memory, slowly.
-    test = asked(0.6, what="In the GPU, llama.cpp (does not fit)")
+    test = diagnosed(0.6, what="In the GPU, llama.cpp (does not fit)")
     assert "VRAM is full and Windows keeps a part of it in shared memory" in page_text(test)
 
 
@@ -111,16 +111,16 @@ def test_an_impossible_speed_is_reported_in_a_sentence(monkeypatch):
         return diagnose.Measured(decode=-1.0)
 
     monkeypatch.setattr(diagnosis, "Measured", refuse)
-    assert "measured is -1 tokens/s; allowed is" in page_text(asked(1.0))
+    assert "measured is -1 tokens/s; allowed is" in page_text(diagnosed(1.0))
 
 
 def test_a_changed_machine_is_judged_anew():
-    test = asked(1.2)
+    test = diagnosed(1.2)
     assert "Slower than predicted" in page_text(test)
     test.selectbox(key="gpu").select("No GPU")
     assert "As predicted" in page_text(run(test))
 
 
 def test_text_between_backticks_is_code_and_all_of_it_is_escaped():
-    said = diagnosis.with_code("a `b <i>` & `c`")
-    assert said == Markup("a <code>b &lt;i&gt;</code> &amp; <code>c</code>")
+    markup = diagnosis.with_code("a `b <i>` & `c`")
+    assert markup == Markup("a <code>b &lt;i&gt;</code> &amp; <code>c</code>")

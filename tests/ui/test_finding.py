@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ui_app import ROOT, figures, page_text, run
+from ui_app import ROOT, chart_words, copied, page_text, run
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cli.main import main
@@ -42,7 +42,7 @@ def opened(page: str, **parameters: str) -> AppTest:
 
 
 @cache
-def found() -> AppTest:
+def find_page() -> AppTest:
     return opened("find", **TARGET)
 
 
@@ -65,20 +65,38 @@ def linked(address: str) -> Choices:
 
 
 def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> None:
-    table = found().dataframe[0].value
-    rows = printed(found().code[0].value, capsys)
+    table = find_page().dataframe[0].value
+    rows = printed(copied(find_page())[0], capsys)
     assert len(table) > 10
     assert (table["tokens/s"] >= 60).all()
     assert (table["A month"].dropna() <= 60).all()
     speeds = {(row["machine"], row["count"], row["offer"]): row["decode_tps"] for row in rows}
-    for name, had, speed in zip(table["Machine"], table["Had"], table["tokens/s"], strict=True):
+    for name, offer, speed in zip(
+        table["Machine"], table["Bought or rented"], table["tokens/s"], strict=True
+    ):
         count, _, gpu = name.partition("x ")
-        key = (gpu, int(count), had) if count.isdigit() else (name, 1, had)
+        key = (gpu, int(count), offer) if count.isdigit() else (name, 1, offer)
         assert speed == speeds[key]
 
 
+def test_cards_in_a_new_desktop_cost_what_the_copied_command_says(capsys) -> None:
+    page = opened("find", **{**TARGET, "mostmonth": "200", "cardsin": "a new desktop"})
+    (command, *_) = copied(page)
+    assert "--own nothing" in command
+    upfront = {(row["machine"], row["count"], row["offer"]): row["upfront_usd"]
+               for row in printed(command, capsys)}  # fmt: skip
+    table = page.dataframe[0].value
+    # RTX 3090 at 990, and a desktop of 340.05, 900, 144, 244.94, 124.99 and 125.99 USD
+    (mine,) = table[(table["Machine"] == "RTX 3090") & (table["Bought or rented"] == "bought")][
+        "At once"
+    ]
+    assert mine == pytest.approx(upfront["RTX 3090", 1, "bought"])
+    assert mine == pytest.approx(990 + 340.05 + 900 + 144 + 244.94 + 124.99 + 125.99)
+    assert "Cards go into a new desktop" in page_text(page)
+
+
 def test_a_row_opens_advise_with_everything_filled_in() -> None:
-    table = found().dataframe[0].value
+    table = find_page().dataframe[0].value
     for place in (0, len(table) // 2, len(table) - 1):
         chosen = linked(table["Advise"][place])
         model = resolve.find(chosen.model, chosen.format).model
@@ -99,12 +117,12 @@ def test_a_row_opens_advise_with_everything_filled_in() -> None:
 
 
 def test_the_answer_is_in_words_and_jargon_has_a_tooltip() -> None:
-    text = page_text(found())
+    text = page_text(find_page())
     assert "60 tokens/s with Llama-3.1-8B at 16k" in text
     assert "Cheapest:" in text
-    assert figures(found())
-    settings = json.loads(found().dataframe[0].proto.columns)
-    assert all(settings[name].get("help") for name in found().dataframe[0].value)
+    assert chart_words(find_page())[0].startswith("Nothing beats in both: ")
+    settings = json.loads(find_page().dataframe[0].proto.columns)
+    assert all(settings[name].get("help") for name in find_page().dataframe[0].value)
 
 
 def test_an_unreachable_target_and_a_wrong_link_are_reported() -> None:
@@ -117,9 +135,9 @@ def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys, monkeyp
     some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
     monkeypatch.setattr(catalog, "model_rows", lambda: some)
     here = opened("runnable", **HERE)
-    assert figures(here)
+    assert chart_words(here)[0].startswith("No other beats in both score and speed: ")
     scored, unscored = (table.value for table in here.dataframe[:2])
-    rows = printed(here.code[0].value, capsys)
+    rows = printed(copied(here)[0], capsys)
     assert [row["model"] for row in rows] == [*scored["Model"], *unscored["Model"]]
     assert [row["decode_tps"] for row in rows] == [*scored["tokens/s"], *unscored["tokens/s"]]
     fast = scored[scored["Keeps up"] == "yes"]

@@ -42,3 +42,8 @@ def test_parts_of_other_words_are_left_alone(text):
 
 def test_typed_text_is_escaped():
     assert explained("<b>AWQ</b>").startswith("&lt;b&gt;<abbr ")
+
+
+def test_in_place_of_another_thing_is_no_term() -> None:
+    assert "<abbr" not in explained("-sm tensor in place of -sm layer")
+    assert "<abbr" in explained("In place, the processor reads")

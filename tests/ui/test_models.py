@@ -9,7 +9,7 @@ from gguf import GGMLQuantizationType
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1.element_tree import Selectbox
-from ui_app import app, page_text, run
+from ui_app import app, copied, page_text, run
 
 from advisor.model import installed, resolve
 from advisor.model.installed import InstalledModel, Survey
@@ -62,7 +62,9 @@ def title(test):
 
 def link_button(test):
     return next(
-        one.proto.popover for one in test.get("popover") if "Copy" in one.proto.popover.label
+        element.proto.popover
+        for element in test.get("popover")
+        if "Copy" in element.proto.popover.label
     )
 
 
@@ -111,7 +113,7 @@ def test_a_gguf_file_comes_in_its_own_format_and_others_can_be_tried(gguf_file):
     test.selectbox(key="repack").set_value("Q8_0")
     assert "Small Llama, Q8_0" in title(run(test))
     assert "it is stored as Q4_K_M" in page_text(test)
-    link = next(one.value for one in test.code if one.value.startswith("http"))
+    link = next(text for text in copied(test) if text.startswith("http"))
     assert "small.gguf" in link
     assert "repack=Q8_0" in link
     assert not link_button(test).disabled
@@ -149,7 +151,7 @@ def test_a_paste_is_used_and_cannot_be_linked():
     assert "for each token</abbr></td><td class='oa-right'>128 KiB" in text
     assert link_button(test).disabled
     assert "pasted" in link_button(test).help
-    assert not any(one.value.startswith("http") for one in test.code)
+    assert not any(text.startswith("http") for text in copied(test))
 
 
 def test_the_command_of_a_report_names_a_file():
@@ -191,7 +193,7 @@ def test_a_paste_that_is_no_config_changes_nothing(text):
 
 def test_a_header_is_uploaded(gguf_file):
     test = app()
-    assert "head -c 32M model.gguf > header.gguf" in {one.value for one in test.code}
+    assert "head -c 32M model.gguf > header.gguf" in copied(test)
     header = gguf_file.read_bytes()[:4096]
     test.file_uploader(key="uploaded_model").upload("header.gguf", header)
     assert "Small Llama, Q4_K_M" in title(run(test))
@@ -216,7 +218,9 @@ def test_hostile_text_is_shown_as_text(gguf_file):
         test = app(model=text)
         assert "No answer is shown for another model." in page_text(test)
         assert "<img" not in page_text(test)
-        assert "evil.example" not in "".join(one.value for one in (*test.markdown, *test.caption))
+        assert "evil.example" not in "".join(
+            quantity.value for quantity in (*test.markdown, *test.caption)
+        )
     named = write(gguf_file, "llama", LLAMA_KEYS | {"general.name": IMAGE}, llama_tensors())
     text = page_text(app(model=str(named)))
     assert "&lt;img src=" in text
@@ -234,15 +238,15 @@ def test_a_repository_without_the_network_can_be_tried_again(monkeypatch):
     text = page_text(test)
     assert "Network requests are switched off" in text
     assert "No answer is shown for another model." in text
-    found = resolve.from_config(json.dumps(LLAMA), "nothing")
-    monkeypatch.setattr(resolve, "from_repository", lambda identity, form=None: found)
+    resolved = resolve.from_config(json.dumps(LLAMA), "nothing")
+    monkeypatch.setattr(resolve, "from_repository", lambda identity, form=None: resolved)
     assert "switched off" in page_text(run(test))  # the answer is remembered
-    next(one for one in test.button if one.label == "Try again").click()
+    next(button for button in test.button if button.label == "Try again").click()
     run(test)
     assert "nothing, BF16" in title(test)
     assert options(test)[0] == "as stored: BF16"
     assert "model=nobody%2Fnothing" in next(
-        one.value for one in test.code if one.value.startswith("http")
+        text for text in copied(test) if text.startswith("http")
     )
 
 
@@ -254,11 +258,11 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     text = page_text(test)
     assert "Files of this machine are not read here" in text
     assert "No answer is shown for another model." in text
-    assert "look_for_models" not in {one.key for one in test.button}
+    assert "look_for_models" not in {button.key for button in test.button}
 
 
 @pytest.mark.parametrize(
-    ("said", "address", "allowed"),
+    ("text", "address", "allowed"),
     [
         ("", "127.0.0.1", True),
         ("", "localhost", True),
@@ -268,27 +272,27 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
         ("off", "127.0.0.1", False),
     ],
 )
-def test_only_a_server_of_this_machine_reads_its_files(said, address, allowed, monkeypatch):
-    monkeypatch.setenv(model_choice.SWITCH, said)
+def test_only_a_server_of_this_machine_reads_its_files(text, address, allowed, monkeypatch):
+    monkeypatch.setenv(model_choice.SWITCH, text)
     monkeypatch.setattr(model_choice.st, "get_option", lambda name: address)
     assert model_choice.local_files() is allowed
 
 
 def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file, monkeypatch):
-    found = InstalledModel(name="small:1m", kind="Ollama", path=gguf_file, size=2**30)
-    asked = []
+    model = InstalledModel(name="small:1m", kind="Ollama", path=gguf_file, size=2**30)
+    request = []
 
     def survey():
-        asked.append(1)
-        return Survey(models=(found,), notes=("One folder was skipped.",))
+        request.append(1)
+        return Survey(models=(model,), notes=("One folder was skipped.",))
 
     monkeypatch.setattr(other_model_sources, "survey", survey)
     other_model_sources._survey.clear()
     test = app()
-    assert asked == []
+    assert request == []
     test.button(key="look_for_models").click()
     run(test)
-    assert asked == [1]
+    assert request == [1]
     assert "One folder was skipped." in page_text(test)
     offered = test.selectbox(key="installed_model")
     assert offered.options == ["small:1m, 1.0 GiB, Ollama"]

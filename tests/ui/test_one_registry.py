@@ -25,7 +25,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.field_kinds import Amount, Pick, Size
-from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, fields
+from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, WHOLE, fields
 from advisor.units import GIB
 
 CHANGES = [
@@ -38,6 +38,7 @@ CHANGES = [
     {"prompt": 4000, "cached": 3500},
     {"draft": "Qwen3-0.6B", "acceptance": 0.6, "drafted": 4},
     {"gpu2": "RTX 4090"},
+    {"gpus": 4, "division": WHOLE},
     {"backend": "vulkan", "threads": 6},
     {"gpu": "Apple M2 Ultra 76c", "pool": 128.0, "cpu": None, "ram": None},
     {"replies": 7.0, "hour": 12.5, "rentday": 3.0, "months": 12.0, "kwh": 0.3},

@@ -55,12 +55,12 @@ def test_numbers_that_no_link_may_have(value):
 
 
 def test_links_name_each_value_that_cannot_be_used_and_pass_by_foreign_keys():
-    found = permalink.problems({"runtime": "lama.cpp", "users": "2", "utm_source": "mail"})
-    assert len(found) == 1
-    assert "llama.cpp" in found[0]
+    texts = permalink.problems({"runtime": "lama.cpp", "users": "2", "utm_source": "mail"})
+    assert len(texts) == 1
+    assert "llama.cpp" in texts[0]
 
 
-@pytest.mark.parametrize("field", [one for one in fields().values() if isinstance(one, Pick)])
+@pytest.mark.parametrize("field", [field for field in fields().values() if isinstance(field, Pick)])
 def test_names_in_links_mean_the_same_in_any_case(field):
     for name in field.options:
         for spelled in (name.upper(), name.lower(), f" {name} "):
@@ -70,8 +70,8 @@ def test_names_in_links_mean_the_same_in_any_case(field):
 
 
 def test_links_are_respelled_as_the_lists_have_their_names():
-    said = {"runtime": "LLAMA.CPP", "gpu": "rtx 4090", "format": "Q4_K_M", "users": "2", "x": "Y"}
-    assert permalink.respelled(said) == {"runtime": "llama.cpp", "gpu": "RTX 4090"}
+    record = {"runtime": "LLAMA.CPP", "gpu": "rtx 4090", "format": "Q4_K_M", "users": "2", "x": "Y"}
+    assert permalink.respelled(record) == {"runtime": "llama.cpp", "gpu": "RTX 4090"}
 
 
 @pytest.mark.parametrize(
@@ -179,3 +179,12 @@ def finished_job(job):
     while job.running and time.monotonic() < until:
         threading.Event().wait(0.01)
     return job
+
+
+def test_every_class_that_the_pages_name_has_a_rule_in_the_style_sheet() -> None:
+    ui = Path(probe_job.__file__).parents[1]
+    rules = set(re.findall(r"\.(oa-[a-z]+)", (ui / "parts/style.css").read_text(encoding="utf-8")))
+    code = "\n".join(file.read_text(encoding="utf-8") for file in ui.rglob("*.py"))
+    named = set(re.findall(r"\boa-[a-z]+\b(?!\{)", code))  # "oa-{shape}" is filled in
+    assert "oa-chain" in named
+    assert named <= rules

@@ -26,7 +26,7 @@ def save(name="", notes="", **parameters):
     test = app(**parameters)
     test.text_input(key="report_name").set_value(name)
     test.text_area(key="report_notes").set_value(notes)
-    button = next(one for one in test.button if one.key == "save_now")
+    button = next(button for button in test.button if button.key == "save_now")
     button.click()
     return run(test)
 
@@ -51,7 +51,7 @@ def test_save_list_open_and_delete():
     listed.button(key="open_1").click()
     opened = page_text(run(listed))
     assert "Offload to NVMe" in opened
-    assert "Where the bytes are" in [one.value for one in listed.subheader]
+    assert "Where the bytes are" in [quantity.value for quantity in listed.subheader]
     listed.button(key="delete_1").click()
     assert "Deleted: my 3090." in page_text(run(listed))
     assert open_store().list() == ()
@@ -81,7 +81,7 @@ def test_names_and_notes_are_never_markdown_or_html():
     test = reports("1")
     assert "&lt;img src=x" in page_text(test)
     assert "<img" not in page_text(test)
-    assert not any("evil.example" in one.value for one in test.markdown)
+    assert not any("evil.example" in markdown.value for markdown in test.markdown)
 
 
 def test_open_in_advise_restores_every_input():
@@ -97,14 +97,14 @@ def test_notes_can_be_edited():
     keep("mine", "before")
     test = reports("1")
     test.text_area(key="text_1").set_value("after")
-    next(one for one in test.button if one.key == "keep_1").click()
+    next(button for button in test.button if button.key == "keep_1").click()
     assert "Kept." in page_text(run(test))
     assert open_store().load(1).notes == "after"
 
 
 def test_downloads_in_five_forms():
     keep("mine")
-    labels = [one.label for one in reports("1").get("download_button")]
+    labels = [entry.label for entry in reports("1").get("download_button")]
     assert labels == ["HTML", "PDF", "CSV", "Markdown", "JSON"]
 
 

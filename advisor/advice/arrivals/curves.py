@@ -12,15 +12,15 @@ from advisor.advice.arrivals.simulation import Served, simulate
 from advisor.units import SECONDS_PER_HOUR
 
 ROUNDS, FEWEST = 4, 40
-"""Requests of each user in a simulation, and requests at least."""
+"""Requests of each user in a simulation, and fewest requests of all users."""
 SAMPLE = 400
-"""Requests that arrive at random in a simulation."""
+"""Number of requests in a simulation of random arrivals."""
 MOST_USERS = 1024
-"""Users that are counted; more are not told apart."""
+"""Largest number of users that is searched."""
 LATE = 0.95
 """Share of requests that must be served in time."""
 NEAR = 0.03
-"""Share of the users by which their number is found."""
+"""Relative precision of the number of users."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +28,12 @@ class Waiting:
     """Waiting times of users under a load.
 
     Attributes:
-        users: requests under way on average, those that wait with them.
-        per_hour: requests answered in an hour.
-        first_p50: time to the first token at the median [s].
-        first_p95: the same that one request in twenty exceeds [s].
-        token_p50: time for each token behind the first at the median [s].
-        token_p95: the same that one request in twenty exceeds [s].
+        users: mean number of requests in the server, waiting ones included.
+        per_hour: requests answered per hour.
+        first_p50: median of the time to the first token [s].
+        first_p95: 95th percentile of the time to the first token [s].
+        token_p50: median of the time per token after the first [s].
+        token_p95: 95th percentile of the time per token after the first [s].
     """
 
     users: float
@@ -44,25 +44,25 @@ class Waiting:
     token_p95: float
 
     def meets(self, question: LoadQuestion) -> bool:
-        """Nineteen of twenty requests are served as they should be."""
+        """Whether 95 % of the requests are served in time."""
         soon = self.first_p95 <= question.first_token_within
         return soon and self.token_p95 <= 1.0 / question.user_tps
 
 
 def with_users(server: Server, lengths: Lengths, users: int) -> Waiting:
-    """Users who each send the next request as soon as the reply before is there."""
+    """Waiting times of users who each send the next request when they have the last reply."""
     served = simulate(server, of_users(users, max(ROUNDS * users, FEWEST), lengths))
     return _waiting(served, skipped=users, users=float(users))
 
 
 def with_arrivals(server: Server, lengths: Lengths, per_hour: float) -> Waiting:
-    """Requests of many people at random times, so many an hour [1/h]."""
+    """Waiting times of requests at random times, at a rate in requests per hour."""
     served = simulate(server, at_random(per_hour / SECONDS_PER_HOUR, SAMPLE, lengths))
     return _waiting(served, skipped=SAMPLE // 10)
 
 
 def _waiting(served: Served, skipped: int, users: float | None = None) -> Waiting:
-    """Figures of all requests but the first, which found the server empty."""
+    """Waiting times without the first requests, which found the server empty."""
     measured = slice(skipped, None)
     stays = served.ends[measured] - served.arrivals[measured]
     lasted = float(np.max(served.ends) - np.min(served.arrivals[measured]))
@@ -79,21 +79,21 @@ def _waiting(served: Served, skipped: int, users: float | None = None) -> Waitin
 
 
 def saturation(server: Server, lengths: Lengths) -> float:
-    """Requests that a server answers in an hour where more wait than it can take in [1/h]."""
+    """Requests per hour of a server that always has more requests waiting [1/h]."""
     users = min(1.5 * together(server, lengths) + 1.0, MOST_USERS)
     return with_users(server, lengths, int(users)).per_hour
 
 
 def together(server: Server, lengths: Lengths) -> float:
-    """Sequences of mean length that a server takes in."""
+    """Number of sequences of mean length that a server holds at once."""
     return min(server.slots, server.room / (lengths.prompt + lengths.output))
 
 
 def users_supported(server: Server, lengths: Lengths, question: LoadQuestion) -> int:
-    """The most users under way together who all have what they should; 0 where one has it not.
+    """Largest number of simultaneous users who are all served in time; 0 if a single one is not.
 
-    Each sends the next request as soon as a reply is there. The search begins where the closed form
-    of a step says, and ends when the number is found to 3 %.
+    Each sends the next request when a reply is complete. The search starts from the closed form of
+    a step and ends at a precision of 3 %.
     """
     known: dict[int, bool] = {}
 
@@ -113,7 +113,9 @@ def _guess(server: Server, lengths: Lengths, question: LoadQuestion) -> int:
 
 
 def _most(holds: Callable[[int], bool], guess: int) -> int:
-    """The largest number that holds, near a guess, where all smaller ones hold."""
+    """Largest number for which a condition holds that holds for all smaller ones; starts at a
+    guess.
+    """
     low, high = 0, MOST_USERS + 1
     tried = guess
     while high - low > max(1, NEAR * low):
@@ -126,9 +128,7 @@ def _most(holds: Callable[[int], bool], guess: int) -> int:
 
 
 def user_curve(server: Server, lengths: Lengths, most: int) -> tuple[Waiting, ...]:
-    """Waiting times for several numbers of users, beyond the number that is supported and that
-    fits.
-    """
+    """Waiting times for numbers of users up to beyond the supported and the fitting ones."""
     end = min(max(1.6 * most, 1.3 * together(server, lengths), 8.0), MOST_USERS / 2)
     counts = np.unique(np.round(np.geomspace(1, end, 9)).astype(int))
     return tuple(with_users(server, lengths, int(count)) for count in counts)

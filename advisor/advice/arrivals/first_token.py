@@ -1,7 +1,7 @@
 """Time to the first token when several users ask at the same time.
 
-Those who fit are served together: their prompts are read one behind another, then all write. The
-others wait until a whole reply is done and take the places that become free.
+Users whose cache fits are served together: their prompts are read one after another, then all get
+tokens. The others wait until a reply is complete and take its place.
 """
 
 import numpy as np

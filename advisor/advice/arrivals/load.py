@@ -24,10 +24,10 @@ class ServerLoad:
     """Server under load; simulations run on first use.
 
     Attributes:
-        estimate: the runtime and placement that serves.
-        server: the same as its scheduler sees it.
-        lengths: of prompts and replies.
-        question: what each user should have.
+        estimate: runtime and placement of the server.
+        server: its step times and limits.
+        lengths: lengths of prompts and replies.
+        question: speed and wait that each user should have.
     """
 
     estimate: Estimate
@@ -37,12 +37,12 @@ class ServerLoad:
 
     @cached_property
     def users_supported(self) -> int:
-        """The most users under way together who all have what they should."""
+        """Largest number of simultaneous users who are all served in time."""
         return users_supported(self.server, self.lengths, self.question)
 
     @cached_property
     def full_per_hour(self) -> float:
-        """Requests an hour from which ever more wait [1/h]."""
+        """Saturation: requests per hour above which the queue grows without end [1/h]."""
         return saturation(self.server, self.lengths)
 
     @cached_property
@@ -62,11 +62,11 @@ class ServerLoad:
 
 
 def load_on(estimates: Iterable[Estimate], question: LoadQuestion) -> ServerLoad | None:
-    """Load on the fastest that keeps a queue and holds the model in its GPUs; None without one.
+    """Load on the fastest runtime with a queue that holds the model in its GPUs; None without one.
 
     Args:
-        estimates: of a machine; prompts and replies are theirs on average.
-        question: what each user should have.
+        estimates: estimates of a machine; their prompt and reply have the mean lengths.
+        question: speed and wait that each user should have.
     """
     for estimate in usable(estimates):
         if estimate.strategy is not PlacementStrategy.GPU_RESIDENT:

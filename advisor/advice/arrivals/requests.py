@@ -7,7 +7,7 @@ import numpy as np
 from advisor.model.model import Floats
 
 SEED = 20261122
-"""Every simulation draws the same requests, so that an answer can be repeated."""
+"""Seed of the random requests, fixed so that an answer can be repeated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class Lengths:
     Attributes:
         prompt: mean tokens sent [tokens].
         output: mean tokens generated [tokens].
-        spread: standard deviation of both over their mean; 0 where all are alike.
+        spread: standard deviation over mean of both; 0 for equal lengths.
     """
 
     prompt: float
@@ -25,7 +25,7 @@ class Lengths:
     spread: float = 0.0
 
     def drawn(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-        """Prompts and replies of so many requests, each at least a token, shape (count,)."""
+        """Random lengths of prompts and replies, at least one token each, shape (count,)."""
         return (
             _around(self.prompt, self.spread, count, generator),
             _around(self.output, self.spread, count, generator),
@@ -44,10 +44,9 @@ class Requests:
     """A load on a server; arrays have shape (requests,).
 
     Attributes:
-        arrivals: when each comes [s]; not a number for those that a user sends when the reply
-            before is there.
-        prompts: tokens to read [tokens].
-        outputs: tokens to write [tokens].
+        arrivals: times of arrival [s]; NaN for requests that a user sends after the last reply.
+        prompts: tokens of the prompts [tokens].
+        outputs: tokens of the replies [tokens].
     """
 
     arrivals: Floats
@@ -56,7 +55,7 @@ class Requests:
 
 
 def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
-    """Requests of many people who know nothing of each other: a Poisson process [1/s]."""
+    """Requests at random times, a Poisson process with a rate in requests per second."""
     generator = np.random.default_rng(SEED)
     gaps = generator.exponential(1.0 / per_second, count)
     prompts, outputs = lengths.drawn(count, generator)
@@ -64,12 +63,12 @@ def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
 
 
 def of_users(users: int, count: int, lengths: Lengths, apart: float = 0.0) -> Requests:
-    """Requests of some users who each send the next one as soon as a reply is there.
+    """Requests of users who each send the next one when a reply is complete.
 
     Args:
-        users: who are at it together.
-        count: requests of all of them.
-        lengths: of prompts and replies.
+        users: number of users.
+        count: number of requests of all users.
+        lengths: distribution of lengths.
         apart: time between the first requests of two users [s].
     """
     generator = np.random.default_rng(SEED)

@@ -14,34 +14,35 @@ from advisor.runtimes.sglang import chunk_size
 from advisor.units import GIB
 
 WIDE_MEMORY = 70 * GIB
-"""Memory of a GPU from which vLLM takes four times the tokens and sequences in a step; A100s are
-excepted (EngineArgs.get_batch_defaults in vllm/engine/arg_utils.py, read 2026-11)."""
+"""GPU memory above which vLLM allows four times the tokens and sequences in a step, except on A100s
+(EngineArgs.get_batch_defaults in vllm/engine/arg_utils.py, read 2026-11) [B]."""
 WIDE, NARROW = (8192, 1024), (2048, 256)
-"""Tokens and sequences of a step at most (`--max-num-batched-tokens`, `--max-num-seqs`), above and
-below that memory."""
+"""Largest numbers of tokens and sequences in a step (`--max-num-batched-tokens`, `--max-num-seqs`),
+above and below that memory."""
 COUNTS = np.unique(np.round(np.geomspace(1, 1024, 25)))
-"""Sequences in the table [sequences]."""
+"""Numbers of sequences in the table."""
 CHUNKS = np.unique(np.round(np.geomspace(17, 16384, 30)))
-"""Tokens of a pass in the table [tokens]."""
+"""Numbers of tokens of a pass in the table [tokens]."""
 PIECE, BEFORE = np.array([1024.0]), 4096.0
-"""A piece of a prompt and what was read before it, by which attention to that is timed [tokens]."""
+"""Tokens of a chunk and of the prompt before it, for timing attention to earlier tokens
+[tokens]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """A runtime and placement as its scheduler sees it.
+    """Step times and limits of a server, as its scheduler needs them.
 
     Attributes:
-        counts: sequences that the next two are for, shape (counts,).
-        bare: a step that writes a token for each, caches aside, shape (counts,) [s].
-        chunks: tokens that the next is for, shape (chunks,) [tokens].
-        passes: a pass that reads so many tokens of prompts, weights and all, shape (chunks,) [s].
-        cached: a step's time for each token that lies in a cache [s/token].
-        earlier: a pass's time for each pair of a token read and one read before [s/token^2].
-        budget: tokens of a step at most [tokens].
-        slots: sequences served together at most.
-        room: tokens that all caches together hold [tokens].
-        mixed: a step reads prompts and writes tokens; else writing stops while prompts are read.
+        counts: numbers of sequences of `bare`, shape (counts,).
+        bare: time of a decoding step without its caches, shape (counts,) [s].
+        chunks: numbers of prompt tokens of `passes`, shape (chunks,) [tokens].
+        passes: time of a pass over so many prompt tokens, shape (chunks,) [s].
+        cached: time of a step per cached token [s/token].
+        earlier: time of a pass per pair of a token and an earlier token of its prompt [s/token^2].
+        budget: largest number of tokens in a step [tokens].
+        slots: largest number of sequences served together.
+        room: tokens that fit in all caches together [tokens].
+        mixed: whether a step can both read prompts and decode; else decoding stops meanwhile.
     """
 
     counts: Floats
@@ -58,8 +59,8 @@ class Server:
     def time_per_token(self, users: Floats, prompt: float, output: float) -> Floats:
         """Time for each token of users who each send the next request at once, shape (users,) [s].
 
-        t(n) = t_step(n) + (n - 1) / output t_prompt: while one writes, each of the others has its
-        prompt read once.
+        t(n) = t_step(n) + (n - 1) / output t_prompt: during one reply, the prompt of each other
+        user is read once.
         """
         steps = np.interp(users, self.counts, self.bare)
         steps = steps + self.cached * users * (prompt + output / 2.0)
@@ -67,16 +68,16 @@ class Server:
         return np.asarray(steps + (users - 1.0) / output * reading)
 
     def step(self, writing: int, kept: float, reading: float, before: float) -> float:
-        """One step [s].
+        """Time of one step [s].
 
-        Tokens of sequences that write join the pass over the prompts, so that weights are read
-        once; their caches are read besides.
+        Decoded tokens join the pass over the prompts, so that weights are read once; their caches
+        are read in addition.
 
         Args:
-            writing: sequences that get a token.
+            writing: number of sequences that get a token.
             kept: tokens in all their caches [tokens].
-            reading: tokens of prompts [tokens].
-            before: sum over prompts of tokens read now times tokens read before [tokens^2].
+            reading: prompt tokens in the step [tokens].
+            before: sum over prompts of tokens in the step times earlier tokens [tokens^2].
         """
         if reading <= 0:
             return float(np.interp(writing, self.counts, self.bare)) + self.cached * kept
@@ -85,12 +86,12 @@ class Server:
 
 
 def server(estimate: Estimate) -> Server | None:
-    """The server of an estimate; None where the model does not run, or no scheduler is known.
+    """Server of an estimate; None where the model does not run or the runtime has no queue.
 
-    Memory is counted by what requests come to, not by the context that each might fill.
+    Caches take the tokens that requests have, not the whole context.
 
     Args:
-        estimate: of a single machine; its prompt and reply are those of a mean request.
+        estimate: estimate of a single machine, with prompt and reply of mean length.
     """
     machine, work, at_once = estimate.machine, estimate.work, estimate.how.at_once
     if machine is None or at_once is None or not np.all(estimate.fits):
@@ -118,9 +119,9 @@ def server(estimate: Estimate) -> Server | None:
 
 
 def step_limits(machine: Machine, runtime: Runtime) -> tuple[float, int]:
-    """Tokens and sequences of a step at most, as engines set them for a server.
+    """Largest numbers of tokens and sequences in a step, by default for a server.
 
-    SGLang takes as many sequences as its memory holds.
+    SGLang takes as many sequences as fit in memory.
     """
     if runtime is SGLANG:
         return float(np.max(chunk_size(machine))), WIDE[1]
@@ -132,13 +133,13 @@ def step_limits(machine: Machine, runtime: Runtime) -> tuple[float, int]:
 
 
 def _decode(estimate: Estimate, counts: Floats, depth: float) -> Floats:
-    """Steps that write a token for each of some sequences with so many tokens cached [s]."""
+    """Times of decoding steps, by number of sequences and cached tokens [s]."""
     work = replace(estimate.work, users=counts, prompt=depth, output=1.0, cached=0.0)
     return _seconds(estimate, work, prompt=False) / float(work.tokens_per_step)
 
 
 def _prefill(estimate: Estimate, tokens: Floats, before: float) -> Floats:
-    """Passes that read so many tokens of a prompt behind others [s]."""
+    """Times of passes over prompt tokens, by number of tokens and of earlier tokens [s]."""
     work = replace(
         estimate.work, users=1.0, prompt=tokens + before, cached=np.full_like(tokens, before)
     )

@@ -1,9 +1,9 @@
-"""Continuous batching, event by event: who waits, who reads, who writes.
+"""Simulation of continuous batching, event by event.
 
-In each step every sequence that has read its prompt gets a token; what the step's budget leaves
-reads prompts, in the order they came, in chunks where they are long. A request is taken in when a
-slot is free and the caches of all, grown to their full length, have room. Steps between two events
-are alike but for their caches, which grow by a token each, and are taken together.
+In each step every sequence with a finished prompt gets a token. The rest of the step's budget goes
+to prompts in order of arrival, long ones in chunks. A request is admitted when a slot is free and
+all caches, at their full length, fit. Steps between two events differ only in their caches, which
+grow by a token each, and are computed together.
 """
 
 import math
@@ -22,10 +22,10 @@ class Served:
     """Times of each request, shape (requests,).
 
     Attributes:
-        arrivals: when it came [s].
-        firsts: when its first token was there [s].
-        ends: when its reply was whole [s].
-        outputs: tokens of its reply [tokens].
+        arrivals: time of arrival [s].
+        firsts: time of the first token [s].
+        ends: time of the last token [s].
+        outputs: tokens of the reply [tokens].
     """
 
     arrivals: Floats
@@ -40,14 +40,14 @@ class Served:
 
     @property
     def per_token(self) -> Floats:
-        """Time for each token behind the first; not a number for replies of a token [s]."""
+        """Time per token after the first; NaN for replies of a single token [s]."""
         more = np.where(self.outputs > 1.0, self.outputs - 1.0, np.nan)
         return (self.ends - self.firsts) / more
 
 
 @dataclass(kw_only=True, eq=False)
 class _Sequence:
-    """A request that has been taken in."""
+    """Admitted request."""
 
     index: int
     unread: float
@@ -57,7 +57,7 @@ class _Sequence:
 
 @dataclass(kw_only=True, eq=False)
 class _Queue:
-    """Requests to come, waiting, and in the server."""
+    """Requests that have not arrived, that wait, and that are served."""
 
     coming: deque[int]
     waiting: deque[int] = field(default_factory=deque)
@@ -66,7 +66,7 @@ class _Queue:
 
 
 def simulate(server: Server, requests: Requests) -> Served:
-    """All requests through a server."""
+    """Times of all requests on a server."""
     run = _Run(server, requests)
     while run.busy():
         run.advance()
@@ -87,12 +87,12 @@ class _Run:
         self.now = 0.0
 
     def busy(self) -> bool:
-        """Some request is not answered yet."""
+        """Whether a request is not complete yet."""
         queue = self.queue
         return bool(queue.coming or queue.waiting or queue.inside)
 
     def advance(self) -> None:
-        """To the end of the next step, or of all steps up to the next event."""
+        """Advance to the end of the next step, or of all steps before the next event."""
         self._arrive()
         self._admit()
         if not self.queue.inside:
@@ -121,7 +121,7 @@ class _Run:
             queue.inside.append(_Sequence(index=index, unread=prompt, kept=0.0, left=output))
 
     def _chunk(self) -> list[tuple[_Sequence, float]]:
-        """Prompts that the next step reads, and how much of each."""
+        """Prompts in the next step, with the number of tokens of each."""
         unread = [sequence for sequence in self.queue.inside if sequence.unread > 0]
         budget = self.server.budget - (len(self.queue.inside) - len(unread))
         parts = []
@@ -134,7 +134,7 @@ class _Run:
         return parts
 
     def _mixed(self, reading: list[tuple[_Sequence, float]]) -> None:
-        """One step that reads prompts while others write."""
+        """Run one step that reads prompts, with decoding beside it."""
         inside = self.queue.inside if self.server.mixed else []
         writing = [sequence for sequence in inside if sequence.unread <= 0]
         self.now += self.server.step(
@@ -152,7 +152,7 @@ class _Run:
         self._write(writing, 1)
 
     def _written(self) -> None:
-        """All steps until a reply is whole or a request comes."""
+        """Run all steps until a reply is complete or a request arrives."""
         inside = self.queue.inside
         kept = sum(sequence.kept for sequence in inside)
         step = self.server.step(len(inside), kept, 0.0, 0.0)
@@ -165,7 +165,7 @@ class _Run:
         self._write(inside, steps)
 
     def _write(self, writing: list[_Sequence], steps: int) -> None:
-        """Count tokens, and let those go whose reply is whole."""
+        """Count tokens, and release sequences with a complete reply."""
         for sequence in writing:
             sequence.left -= steps
             sequence.kept += steps

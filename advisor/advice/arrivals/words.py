@@ -11,7 +11,7 @@ NO_QUEUE = (
 
 
 def sentences(load: ServerLoad | None) -> Iterable[str]:
-    """Users that are served well, requests per hour at saturation, waits at the stated rate."""
+    """Sentences on users served in time, saturation, and waiting times at the stated rate."""
     if load is None:
         yield NO_QUEUE
         return

@@ -1,4 +1,4 @@
-"""Drafted tokens: who drafts, as a person says it, and models that bring layers for it."""
+"""Drafting: inputs of drafted tokens, and models with layers that draft."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,16 +21,16 @@ from advisor.model import resolve
 
 
 def drafting(who: str, acceptance: float | None, drafted: float | None) -> dict[str, Any]:
-    """Numbers of drafting in a `Workload`; none where nobody drafts.
+    """Drafting fields of a `Workload`; empty without drafting.
 
     Args:
-        who: a drafting method or the name of a smaller model; empty for nobody.
+        who: drafting method, or name of a smaller model; empty for none.
         acceptance: probability that the model accepts a drafted token; None for the published one.
-        drafted: tokens drafted for a step; None for the method's usual number [tokens].
+        drafted: drafted tokens per step; None for the method's usual number [tokens].
 
     Raises:
-        InputError: neither a drafting method nor a model, or no acceptance is given and none is
-            published for who drafts.
+        InputError: neither a drafting method nor a model, or a missing acceptance where none is
+            published.
     """
     if not who:
         return {}
@@ -52,10 +52,10 @@ def drafting(who: str, acceptance: float | None, drafted: float | None) -> dict[
 
 
 def _draft_model(name: str) -> DraftModel:
-    """A smaller model that drafts, in the format of its name.
+    """Smaller model that drafts, in the format of its name.
 
     Raises:
-        InputError: no such model, and no drafting method of that name.
+        InputError: neither a model nor a drafting method of that name.
     """
     try:
         return as_drafter(resolve.find(name, None).model)
@@ -68,8 +68,8 @@ def _draft_model(name: str) -> DraftModel:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DraftingRow:
-    """One row of data/models/drafting.csv: `layers` that predict further tokens, as `key` of the
-    model's config.json says.
+    """One row of data/models/drafting.csv: number of `layers` that draft, from `key` in the model's
+    config.json.
     """
 
     model: str
@@ -87,8 +87,8 @@ def drafting_rows() -> Mapping[str, DraftingRow]:
 
 
 def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | None:
-    """The request with tokens drafted by the model's own layers; None without such layers, without
-    support in the runtime, or where tokens are drafted already.
+    """Request with tokens drafted by the model's own layers; None without such layers, without
+    support in the runtime, or where the request has drafting already.
     """
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:

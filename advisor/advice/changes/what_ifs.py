@@ -1,6 +1,6 @@
 """Changes other than a bigger GPU: smaller format, smaller cache, faster memory, link or drive.
 
-All in the runtime that runs the best placement now.
+All changes are valued in the runtime of the best placement now.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,22 +17,25 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
+from advisor.formatting import number
 from advisor.machine import backends, from_catalog
 from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
+from advisor.model.format_loss import format_loss_rows
 from advisor.model.model import Model
 from advisor.runtimes import Runtime
 from advisor.units import KIB, MIB
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
-"""GGUF formats to suggest below the one chosen, largest first."""
+"""GGUF formats suggested in place of larger ones, largest first."""
 FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
-"""Suggested formats of other files, in whole steps."""
+"""Formats of other files that are suggested in place of larger ones, largest first."""
 NEAR, ANY_STEP = 0.6, 0.2
-"""Least share of the size now that a suggested format has: the next steps of many, or of few."""
+"""Smallest size of a suggested format relative to the present one, among GGUF and other formats."""
 READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
-"""Linux's default, and one from which on more gains little (`python -m benchmarks.engine`) [B]."""
+"""Read-ahead: Linux's default, and a size above which more gains little (`python -m
+benchmarks.engine`) [B]."""
 WORTH_NAMING = 1.02
 """A change must be this many times faster to be shown."""
 
@@ -44,11 +47,11 @@ class WhatIf:
     Attributes:
         change: change in words.
         cost: its cost in words.
-        decode: decode speed with it [tokens/s].
-        gain: that speed over the present one.
-        speed: the same with its range and time to first token.
+        decode: decode speed after the change [tokens/s].
+        gain: factor of that speed over the present one.
+        speed: that speed with its range and the time to first token.
+        part: kind of the part to buy, as in data/prices/host_parts.csv; empty for none.
         ram: memory to buy [B]; 0 for none.
-        drive: whether a drive is bought.
     """
 
     change: str
@@ -56,8 +59,8 @@ class WhatIf:
     decode: float
     gain: float
     speed: Speed
+    part: str = ""
     ram: float = 0.0
-    drive: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +70,8 @@ class TriedChange:
     change: str
     cost: str
     speed: Speed | None
+    part: str = ""
     ram: float = 0.0
-    drive: bool = False
 
 
 TriedChanges = Iterable[TriedChange]
@@ -84,7 +87,7 @@ def what_ifs(
 ) -> tuple[WhatIf, ...]:
     """Changes of format, cache, memory and link that make the best placement faster, by gain.
 
-    A split that the person fixed stays: undoing it is no gain of the change.
+    A fixed split stays fixed, as undoing it would be no effect of the change.
     """
     if best is None:
         return ()
@@ -107,8 +110,8 @@ def what_ifs(
             decode=trial.speed.decode,
             gain=trial.speed.decode / now,
             speed=trial.speed,
+            part=trial.part,
             ram=trial.ram,
-            drive=trial.drive,
         )
         for trial in tried
         if trial.speed is not None and trial.speed.decode >= WORTH_NAMING * now
@@ -141,9 +144,21 @@ def _smaller_formats(
         smaller = _in_format(now, best.how, machine, name)
         if smaller and least * now.file_bytes < smaller.file_bytes < 0.97 * now.file_bytes:
             change = f"{name} instead of {now.format}"
-            yield TriedChange(
-                change=change, cost="free, some quality", speed=fastest(smaller, machine, work)
-            )
+            cost = f"{SOME_QUALITY}{_loss(name, now.format)}"
+            yield TriedChange(change=change, cost=cost, speed=fastest(smaller, machine, work))
+
+
+SOME_QUALITY = "free, some quality"
+"""Beginning of the cost of a change that the model's replies show."""
+
+
+def _loss(smaller: str, now: str) -> str:
+    """Published loss of a smaller format as a multiple of the present one's; empty if unknown."""
+    rows = format_loss_rows()
+    if smaller not in rows or now not in rows:
+        return ""
+    times = rows[smaller].kl_divergence / rows[now].kl_divergence
+    return f" ({number(times, 2)} times the loss of {now}, measured on {rows[smaller].model})"
 
 
 def _in_format(model: Model, runtime: Runtime, machine: Machine, form: str) -> Model | None:
@@ -191,13 +206,14 @@ def _faster_memory(
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
         faster = replace(machine, host=host)
         speed = fastest(model, faster, work)
-        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed)
+        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed, part="fast-ram")
     if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
         speed = fastest(model, larger, work)
-        yield TriedChange(change=change, cost="your price", speed=speed, ram=float(enough.value))
+        size = float(enough.value)
+        yield TriedChange(change=change, cost="your price", speed=speed, part="ram", ram=size)
         yield from _second_drive(model, machine, work, fastest)
 
 
@@ -211,7 +227,7 @@ def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Faste
     striped = replace(machine, disk=replace(disk, sequential=twice, mapped=mapped))
     change = "a second drive, striped with the first"
     speed = fastest(model, striped, work)
-    yield TriedChange(change=change, cost="your price", speed=speed, drive=True)
+    yield TriedChange(change=change, cost="your price", speed=speed, part="drive")
 
 
 def _faster_link(
@@ -249,7 +265,7 @@ def _other_read_ahead(
 def _other_backend(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> TriedChanges:
-    """Another GPU interface of llama.cpp for the same card, if measured."""
+    """Another backend of llama.cpp for the same card, if measured."""
     if not machine.gpus or best.how.key not in BY_BACKEND:
         return
     now = backends.of_machine(machine)
@@ -261,7 +277,7 @@ def _other_backend(
 
 
 BY_BACKEND = ("llama.cpp", "lm-studio")
-"""Runtimes in which a person chooses the way to the GPU."""
+"""Runtimes with a choice of the GPU backend."""
 
 
 def _all_cores(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:

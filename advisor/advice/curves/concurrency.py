@@ -1,8 +1,8 @@
 """Concurrency: speed per user and in total, up to the limits of memory and reading speed.
 
-Decoding for several users reads the weights once for all of them, so the total grows nearly with
-their number as long as weights are what takes the time, and most where they cross a link. Each
-user brings a cache of their own, which fills memory and takes its share of the time.
+Decoding for several users reads the weights once for all of them, so the total speed grows almost
+in proportion to their number while weights take most of the time, as where they cross a link. Each
+user has a cache, which takes memory and time.
 """
 
 from collections.abc import Callable
@@ -18,25 +18,25 @@ from advisor.cost_model.workload import Workload
 from advisor.model.model import Floats
 
 READING = 5.0
-"""Speed at which text comes as fast as it is read: 238 words a minute (Brysbaert 2019,
-https://doi.org/10.1016/j.jml.2019.104047) of about 4/3 tokens each are 5.3 [tokens/s]."""
+"""Reading speed [tokens/s]: 238 words a minute (Brysbaert 2019,
+https://doi.org/10.1016/j.jml.2019.104047) of about 4/3 tokens each are 5.3."""
 USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Numbers of users that are tried first, ends found between them."""
+"""Numbers of users that are tried; limits are then searched between them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
-    """One runtime and placement with ever more users, to where memory ends.
+    """Speeds of one runtime and placement over the number of users.
 
     Attributes:
-        estimate: the estimate that was varied.
-        users: as many as were tried and fit, shape (points,).
-        each: speed for each of them, shape (points,) [tokens/s].
-        kv_bytes: cache of one user, of the context allocated [B].
-        memory_ends: the most users that fit; None where all of `USERS` do.
+        estimate: estimate that is varied.
+        users: numbers of users that fit, shape (points,).
+        each: speed of each user, shape (points,) [tokens/s].
+        kv_bytes: cache of one user, for the whole context [B].
+        memory_ends: largest number of users that fit; None if all of `USERS` do.
         target: speed that each user should have [tokens/s].
-        target_ends: the most users who all have it, 0 where a single one does not; None where as
-            many have it as fit.
+        target_ends: largest number of users who all have it, 0 if a single one does not; None if
+            all that fit have it.
     """
 
     estimate: Estimate
@@ -54,17 +54,17 @@ class Together:
 
     @property
     def gain(self) -> float:
-        """Total speed of the most users that fit, over the speed of a single user."""
+        """Total speed of the largest number of users, relative to a single user."""
         return float(self.total[-1] / self.total[0])
 
 
 def again(before: Estimate, work: Workload, settings: Settings | None = None) -> Estimate:
-    """Estimate of the same runtime and placement for other work.
+    """Estimate of the same runtime and placement for another request.
 
     Args:
-        before: not refused.
-        work: the other request.
-        settings: what the person fixed, for runtimes that take layers.
+        before: estimate, not an impossible one.
+        work: other request.
+        settings: fixed settings, for runtimes that take layers.
     """
     if before.machine is None:
         return before
@@ -84,12 +84,12 @@ def again(before: Estimate, work: Workload, settings: Settings | None = None) ->
 def together(
     estimate: Estimate, target: float = READING, settings: Settings | None = None
 ) -> Together | None:
-    """A runtime and placement with more and more users; None where not even one fits.
+    """Speeds of a runtime and placement over the number of users; None if not even one fits.
 
     Args:
-        estimate: the estimate to vary.
+        estimate: estimate to vary.
         target: speed that each user should have [tokens/s].
-        settings: what the person fixed about the placement.
+        settings: fixed settings of the placement.
     """
     tried: dict[int, Estimate] = {}
 
@@ -121,7 +121,7 @@ def together(
 
 
 def last(holds: Callable[[int], bool]) -> int:
-    """The number of users up to which something holds, 0 for none, at most the last of `USERS`."""
+    """Largest number of users for which a condition holds, from 0 to the last of `USERS`."""
     below = 0
     for count in USERS:
         if not holds(count):

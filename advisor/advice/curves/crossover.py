@@ -1,12 +1,12 @@
 """Crossover between weights read in RAM by the processor and weights streamed to the GPU.
 
-In place, a token costs the time to read the weights, and from some number of tokens the time to
-compute them on the processor, which grows with each. Streamed, it costs the time to carry them
-over the link, however many tokens they serve. So streaming loses with few tokens and may win with
-many: with more users who decode together, and with longer prompts.
+In place, a step takes the time to read the weights in RAM or, with many tokens, the time to compute
+them on the processor, which grows with each token. Streamed, it takes the time to copy the weights
+over the link, for any number of tokens. So streaming is slower with few tokens and may be faster
+with many: with more users, and with longer prompts.
 
 Some runtimes do both: llama.cpp copies weights to the GPU for steps of 32 tokens and more. Such a
-step counts as streamed, and in place is then what micro-batches too small to be copied would give.
+step counts as streamed; its speed in place is that of micro-batches below 32 tokens.
 """
 
 import math
@@ -23,11 +23,11 @@ from advisor.cost_model.uncertainty import Range
 from advisor.model.model import Floats
 
 PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
-"""Lengths of the prompt that are tried, up to the context [tokens]."""
+"""Prompt lengths that are tried, up to the context [tokens]."""
 
 
 SMALL_BATCH = 16
-"""Prompt tokens computed together that no runtime copies weights for."""
+"""Micro-batch for which no runtime copies weights to the GPU [tokens]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,17 +169,17 @@ def sides(
 def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
     """Last crossing of two curves, interpolated in logarithms.
 
-    Both are taken to be powers of what is varied between two points: log(second / first) is then
-    straight in log(at), and zero where they meet.
+    Between two points log(second / first) is taken as linear in log(at); the curves cross where it
+    is zero.
 
     Args:
-        at: what is varied, positive and rising, shape (points,).
-        first: one line, not a number where it ends.
-        second: another.
+        at: varied input, positive and rising, shape (points,).
+        first: first curve; NaN where it ends.
+        second: second curve; NaN where it ends.
 
     Returns:
-        The first point where the second is ahead from the start, a place between two points where
-        it gets ahead, or None where it is not ahead at the last point that both have.
+        Input from which the second curve is above the first: the first point if it is so from the
+        start, None if it is not at the last point of both.
     """
     there = np.isfinite(first) & np.isfinite(second)
     if not np.any(there):

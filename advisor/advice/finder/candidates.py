@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from advisor.advice.fleet.fleet import Fleet
-from advisor.advice.money.ownership import form_of, room_for
+from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.elsewhere import whole_machines
 from advisor.advice.options.timed_cards import COUNTS
 from advisor.machine import from_catalog, from_spec
@@ -53,9 +53,12 @@ def candidates(host: Machine) -> list[Candidate]:
 
 def card_host(host: Machine) -> Machine:
     """Machine that takes GPUs: the given one, or a typical desktop for one that takes none."""
-    if room_for(form_of(host), 1) and not host.unified:
-        return host
-    return from_spec.machine(MachineSpec())
+    return host if takes_cards(host) else from_spec.machine(MachineSpec())
+
+
+def takes_cards(machine: Machine) -> bool:
+    """Whether several cards can be put into a machine."""
+    return not machine.unified and Ownership(form=form_of(machine)).takes_cards
 
 
 class _Host:

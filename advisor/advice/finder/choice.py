@@ -13,11 +13,11 @@ from advisor.runtimes import runtime
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     """Best hit of each machine, bought and rented: least loss of quality, then highest speed.
 
-    Each of several contexts has its own best. Formats count in the order of `FORMATS`, then the
-    larger cache, then runtimes that people usually meet.
+    Each of several contexts has its own best hit. Ties are decided by the order of `FORMATS`, then
+    by the larger cache format, then by runtimes in common use.
 
     Args:
-        hits: in any order; that of the machines is kept.
+        hits: hits; the order of their machines is kept.
     """
     best: dict[tuple[str, int, str, float], Hit] = {}
     for hit in hits:
@@ -38,7 +38,7 @@ def _rank(hit: Hit) -> tuple[int, int, bool, float]:
 def front(hits: Sequence[Hit]) -> list[Hit]:
     """Hits that no other beats in monthly cost and speed, cheapest first.
 
-    What has no price, or one of no known day, beats nothing and is not on it.
+    Hits without a dated price are left out.
     """
     able = [hit for hit in hits if hit.may_win]
     cost = np.array([hit.monthly or 0.0 for hit in able])

@@ -24,14 +24,14 @@ class RunSetup:
     """Setup of a run without its machine, as plain data that can be sent to a worker.
 
     Attributes:
-        runtime: name.
-        models: in one format, or in several of those tried.
-        forms: place of each format among those tried.
-        work: request; its context may be several, shape (contexts,).
-        caches: formats of the cache, the largest first.
-        min_tps: least tokens generated for each user [tokens/s].
-        all_caches: a smaller cache is tried where a larger one is fast enough, too.
-        skip: places of candidates that need no answer, as those over the budget.
+        runtime: name of the runtime.
+        models: model in one or several formats.
+        forms: index of each format among those tried.
+        work: request; its context may be an array of shape (contexts,).
+        caches: cache formats, largest first.
+        min_tps: lowest decode speed for each user [tokens/s].
+        all_caches: whether smaller cache formats are tried even where a larger one is fast enough.
+        skip: indices of candidates to leave out, such as those over the budget.
     """
 
     runtime: str
@@ -45,7 +45,7 @@ class RunSetup:
 
     @property
     def size(self) -> int:
-        """Combinations for each machine: formats, placements, contexts, formats of the cache."""
+        """Number of combinations per machine: formats x placements x contexts x cache formats."""
         placements = len(runtime(self.runtime).strategies)
         return len(self.forms) * placements * np.size(self.work.context) * len(self.caches)
 
@@ -55,20 +55,20 @@ class Combinations:
     """Combinations that are fast enough, each column of shape (rows,).
 
     Attributes:
-        candidate: place among the candidates.
-        runtime: place in `NAMES`.
-        strategy: place in `STRATEGIES`.
-        form: place of the weights' format among those tried.
-        cache: place of the cache's format in `CACHES`.
-        context: cache for each user [tokens].
-        decode: tokens generated for each user [tokens/s].
+        candidate: index of the candidate.
+        runtime: index in `NAMES`.
+        strategy: index in `STRATEGIES`.
+        form: index of the weights' format among those tried.
+        cache: index of the cache format in `CACHES`.
+        context: context of each user [tokens].
+        decode: decode speed for each user [tokens/s].
         low: lower end of its range [tokens/s].
         high: upper end of its range [tokens/s].
-        first_token: until the first token comes [s].
-        load: to read the file from the drive; not a number where not known [s].
-        machines: alike, that answer all users at the same time.
-        tried: combinations that were answered for these.
-        costed: those of them that were placed and timed; bounds ruled the others out.
+        first_token: time to first token [s].
+        load: time to read the file from the drive; NaN where unknown [s].
+        machines: number of equal machines that together serve all users.
+        tried: number of combinations tried.
+        costed: number of those that were placed and timed; bounds excluded the others.
     """
 
     candidate: Places
@@ -107,14 +107,14 @@ def cases(
     all_caches: bool = True,
     skip: tuple[int, ...] = (),
 ) -> list[RunSetup]:
-    """Every runtime with every format of the weights.
+    """Setups of all runtimes with all formats of the weights.
 
     Args:
-        models: the model in each format.
+        models: model in each format.
         work: request.
-        runtimes: which are tried.
-        caches: formats of the cache; all that a runtime has where none are given.
-        min_tps: least speed [tokens/s].
+        runtimes: runtimes to try.
+        caches: cache formats; empty for all of each runtime.
+        min_tps: lowest speed [tokens/s].
         all_caches: as `RunSetup.all_caches`.
         skip: as `RunSetup.skip`.
     """
@@ -135,20 +135,22 @@ def cases(
 
 
 def _together(how: Runtime, formats: int) -> list[tuple[int, ...]]:
-    """Formats that are answered in one call, by their places."""
+    """Formats that are computed in one call, by index."""
     every = tuple(range(formats))
     return [every] if how.takes_several_formats else [(form,) for form in every]
 
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
-    """All that is fast enough, each machine in its first placement that fits: others are slower."""
+    """Combinations that are fast enough, each machine in the first placement that fits, the
+    fastest.
+    """
     candidates, fleet = fleet_of(host)
     parts = [part for case in wanted for part in _of_case(fleet, case)]
     return joined(parts, sum(case.size for case in wanted) * len(candidates))
 
 
 def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
-    """Rows of several one after the other."""
+    """Rows of several combinations, one after the other."""
     costed = sum(part.costed for part in parts)
     if not parts:
         nothing = {name: np.zeros(0, dtype=int) for name in COLUMNS}
@@ -158,7 +160,7 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
 
 
 def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
-    """Combinations that are fast enough, one format of the cache after the other."""
+    """Combinations of a setup that are fast enough, for one cache format after the other."""
     contexts = np.unique(np.asarray(case.work.context, dtype=float))
     reached = np.zeros((len(case.forms) * len(contexts), len(fleet.machines)), dtype=bool)
     reached[:, list(case.skip)] = True
@@ -173,13 +175,13 @@ def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
 def _in_cache(
     fleet: Fleet, case: RunSetup, work: Workload, placed: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[Places, Combinations]]:
-    """Combinations that are fast enough with one format of the cache, each with its request.
+    """Combinations of a setup that are fast enough with one cache format.
 
     Args:
         fleet: machines.
-        case: what is run.
-        work: request, with its contexts of shape (contexts,) in order.
-        placed: machines that need no answer, shape (formats x contexts, machines).
+        case: setup.
+        work: request, with contexts of shape (contexts,).
+        placed: mask of machines to leave out, shape (formats x contexts, machines).
     """
     how, users = runtime(case.runtime), float(work.users)
     contexts = np.asarray(work.context)

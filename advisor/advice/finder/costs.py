@@ -17,7 +17,7 @@ from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Price
 from advisor.advice.options.prices import bought, rented, selling_price
 from advisor.advice.options.question import Question
-from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.host_parts import desktop_parts, parts_for
 from advisor.advice.prices.power import PowerDraw, draw_of, idle_hours, monthly_energy
 from advisor.model.model import Floats
 from advisor.units import HOURS_PER_MONTH
@@ -80,13 +80,19 @@ def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) ->
 
 
 def _price(question: Question, candidate: Candidate) -> Price:
-    """Price of the GPUs and the host parts that they need, or of the whole machine."""
-    money, name = question.money, candidate.name
+    """Price of the GPUs and the host parts that they need, or of the whole machine.
+
+    Where there is no machine that takes cards, they come in a new desktop.
+    """
+    money, name, own = question.money, candidate.name, question.ownership
     if selling_price(name) is None and name not in dict(money.own_price):
         return Price(usd=None)
+    if candidate.whole:
+        return bought(name, 1, money)
     gpus = candidate.machine.gpus
-    parts = [] if candidate.whole else parts_for(question.ownership.form, (), gpus)
-    return bought(name, 1 if candidate.whole else candidate.count, money, parts)
+    there = own.owned and own.takes_cards and not question.machine.unified
+    parts = parts_for(own.form, (), gpus) if there else desktop_parts(gpus)
+    return bought(name, candidate.count, money, parts)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Formats of weights and cache that are tried, in the order of their quality loss.
 
-GGUF formats stand in the order of their published loss (data/models/format_loss.csv); between them
-those of serving engines by their bits.
+GGUF formats are ordered by published loss (data/models/format_loss.csv), formats of serving engines
+among them by bits.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
 """Models that run well on a machine, each in its best format and placement there.
 
-Best is the format that loses least among those read at least as fast as a person reads; where none
-is, the fastest. Models that keep up with a reader come first, by their score; then slower ones, by
-score. Models without a published score are listed apart, by speed.
+The best format is the one with the smallest loss that still reaches reading speed; if none does,
+the fastest. Models at reading speed come first, ordered by score, then slower ones by score. Models
+without a published score are listed separately, by speed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,9 +23,9 @@ from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 
 FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
-"""Formats that are tried, the one that loses least first."""
+"""Formats that are tried, smallest loss first."""
 CONTEXTS = (131_072, 65_536, 32_768, 16_384, 8192, 4096)
-"""Contexts that are tried, the longest first [tokens]."""
+"""Contexts that are tried, longest first [tokens]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Runnable:
         speed: speed in its best placement.
         context: longest of `CONTEXTS` that fits in that placement [tokens].
         quality: published score; None without one.
-        keeps_up: it writes at reading speed or faster.
+        keeps_up: whether it reaches reading speed.
     """
 
     model: Model
@@ -74,7 +74,7 @@ def runnable(
 
 
 def _formats(name: str) -> Iterator[Model]:
-    """The model in each format, its makers' own first."""
+    """Model in each format, the publisher's own first."""
     own = usual_format(native_format(name))
     for form in dict.fromkeys((*((own,) if own != USUAL else ()), *FORMATS)):
         with suppress(Refusal):
@@ -124,8 +124,7 @@ def _speed(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> 
 
 def _could_hold(model: Model, machine: Machine) -> bool:
     """Whether the GPUs are at least as large as the weights."""
-    room = sum(float(gpu.memory.value) for gpu in machine.gpus)
-    return room >= model.file_bytes - model.embedding
+    return bool(machine.gpu_memory >= model.bytes_without_table)
 
 
 def _longest(

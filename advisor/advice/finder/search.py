@@ -38,7 +38,7 @@ class Findings:
         hits: combinations that reach the target, cheapest month first; those without a dated price
             last.
         tried: number of combinations tried.
-        costed: those of them that were placed and timed; bounds ruled the others out.
+        costed: number of those that were placed and timed; bounds excluded the others.
     """
 
     hits: tuple[Hit, ...]
@@ -55,18 +55,18 @@ def find(
     compute: Compute = combinations,
     contexts: Sequence[float] = (),
 ) -> Findings:
-    """Each machine, bought and rented, in each runtime and format that meets a target.
+    """Machines that meet a target, bought and rented, in each runtime and format.
 
-    Of several formats of the cache the largest that meets it is shown.
+    Of several cache formats that meet it, the largest is kept.
 
     Args:
         question: model, host for cards, use, money.
-        target: least speed, most cost.
-        runtimes: which are tried.
-        formats: that the model may have; all of `FORMATS` where none are given.
-        caches: formats of the cache; all that a runtime has where none are given.
-        compute: what answers the cases: this process, or a cluster.
-        contexts: several contexts to answer for, in place of the request's [tokens].
+        target: lowest speed and highest cost.
+        runtimes: runtimes to try.
+        formats: formats of the weights to try; empty for all of `FORMATS`.
+        caches: cache formats; empty for all of each runtime.
+        compute: function that computes the cases, in this process or on a cluster.
+        contexts: contexts to answer for, in place of the request's [tokens].
     """
     models = list(in_formats(question.model, formats or FORMATS))
     candidates, _ = fleet_of(question.machine)
@@ -87,10 +87,10 @@ def find(
 def _over_budget(
     target: Target, candidates: Sequence[Candidate], every: Sequence[MachineOffer], costs: Bills
 ) -> tuple[int, ...]:
-    """Places of candidates that no offer brings within the budget, however fast they are.
+    """Indices of candidates that are over the budget at any speed.
 
-    A machine costs least when it answers in no time: it is rented for the shortest time, and idle
-    for the longest.
+    A machine costs least if it answers in no time: then its rented time is shortest, and its idle
+    time longest.
     """
     within = np.zeros(len(candidates), dtype=bool)
     for rented in (False, True):
@@ -116,13 +116,13 @@ def _order(hit: Hit) -> tuple[bool, float, float]:
 def _priced(
     target: Target, every: Sequence[MachineOffer], costs: Bills, rows: Combinations
 ) -> Iterator[tuple[Combinations, int, MachineOffer, float]]:
-    """Rows with each offer of their machine that the budget allows, and its cost of a month [USD].
+    """Rows paired with the offers within the budget, and their monthly cost [USD].
 
     Args:
-        target: the budget.
+        target: target with the budget.
         every: offers of all candidates.
-        costs: what a month costs.
-        rows: what is fast enough.
+        costs: monthly costs.
+        rows: combinations that are fast enough.
     """
     for rented in (False, True):
         ways = {offer.candidate: offer for offer in every if offer.rented is rented}
@@ -150,7 +150,7 @@ def _monthly(
 
 
 def _within(values: Floats, most: float | None) -> npt.NDArray[np.bool_]:
-    """Values within a limit; what has no number is within no limit but the open one."""
+    """Mask of values within a limit; NaN is within no limit, None is no limit."""
     if most is None:
         return np.ones(len(values), dtype=bool)
     with np.errstate(invalid="ignore"):
@@ -206,4 +206,5 @@ def _hit(
         price_date=price.date,
         dated=bool(price.date) or price.typed,
         stale=not price.typed and is_stale(price.date, question.today),
+        listed=price.listed,
     )

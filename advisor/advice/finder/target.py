@@ -29,7 +29,9 @@ class Target:
 
     @property
     def costs_count(self) -> bool:
-        """A faster answer may be cheap enough where a slower one is not."""
+        """Whether the target limits the cost, so that a faster machine may meet it where a slower
+        does not.
+        """
         return (self.max_usd_per_month, self.max_usd) != (None, None)
 
 
@@ -56,6 +58,7 @@ class Hit:
         price_date: date of the oldest part of the price, ISO; may be empty.
         dated: every part of the price has a date, or was typed.
         stale: the price is old, or has no date.
+        listed: a part has its maker's list price at launch.
     """
 
     model: str
@@ -75,12 +78,20 @@ class Hit:
     price_date: str = ""
     dated: bool = False
     stale: bool = False
+    listed: bool = False
     machines: int = 1
 
     @property
     def may_win(self) -> bool:
         """Whether it has a dated price."""
         return self.monthly is not None and self.dated
+
+    @property
+    def aged(self) -> str:
+        """Remark on an old or launch price; empty for others."""
+        if self.monthly is None or not (self.listed or self.stale):
+            return ""
+        return f"{'launch price' if self.listed else 'price'} of {self.price_date or 'no day'}"
 
     @property
     def cards(self) -> str:

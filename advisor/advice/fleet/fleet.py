@@ -27,17 +27,16 @@ class Speeds:
     machines) with several contexts.
 
     Attributes:
-        strategy: where the model lies.
-        runtime: name of what runs it.
-        formats: that it has on each, shape (machines,); empty where it does not run.
-        fits: every memory holds what it must.
-        decode: tokens generated for each user; not a number where it does not run or is not
-            wanted [tokens/s].
-        low: lower end of the range that should hold it four times in five [tokens/s].
-        high: its upper end [tokens/s].
-        first_token: until the first token comes [s].
-        load: to read the file from the drive; not a number where its speed is not known [s].
-        waiting: users who do not fit beside those who are answered; not a number as `decode`.
+        strategy: placement strategy.
+        runtime: name of the runtime.
+        formats: format of the model, shape (machines,); empty where it does not run.
+        fits: whether every memory is large enough.
+        decode: decode speed for each user; NaN where it does not run or is not wanted [tokens/s].
+        low: lower end of the 80 % range [tokens/s].
+        high: upper end of the 80 % range [tokens/s].
+        first_token: time to first token [s].
+        load: time to read the file from the drive; NaN where unknown [s].
+        waiting: users in the queue; NaN as `decode`.
     """
 
     strategy: PlacementStrategy
@@ -55,8 +54,8 @@ class Speeds:
         """Speed of one machine; None where the model does not run or does not fit.
 
         Args:
-            machine: its place.
-            context: the context's place, where there are several.
+            machine: index of the machine.
+            context: index of the context, where there are several.
         """
         place = machine if context is None else (context, machine)
         if not self.fits[place]:
@@ -75,10 +74,10 @@ class Speeds:
 
 
 class Fleet:
-    """Machines stacked by kind, once for all models that are tried on them.
+    """Machines, stacked by kind once for all models.
 
     Args:
-        machines: in the order of the results.
+        machines: machines, in the order of the results.
     """
 
     def __init__(self, machines: Sequence[Machine]) -> None:
@@ -94,6 +93,7 @@ class Fleet:
         }
         self._stacks: dict[Hashable, Stack] = {}
         self._takes: dict[tuple[str, str, str], Mask] = {}
+        self._grouped: dict[str, tuple[Model, tuple[tuple[Index, Model], ...]]] = {}
 
     def speeds(
         self,
@@ -107,22 +107,25 @@ class Fleet:
         """Speeds of every machine.
 
         Args:
-            requested: the model in the requested format; each machine runs the nearest that it can.
-            work: request; its context may be several, shape (contexts,).
-            runtime: that runs it.
-            strategy: where the model lies.
-            skip: machines that need no answer, shape as the result's or (machines,).
+            requested: model in the requested format; each machine runs the nearest one that it can.
+            work: request; its context may be an array of shape (contexts,).
+            runtime: runtime.
+            strategy: placement strategy.
+            skip: mask of machines to leave out, of the result's shape or (machines,).
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
         speeds = self._nothing(runtime, strategy, len(contexts))
         wanted = np.broadcast_to(np.True_ if skip is None else ~skip, speeds.fits.shape)
         if self.machines and strategy in runtime.strategies:
+            requests = np.arange(len(contexts))
             for members, model in self._groups(requested, runtime):
-                run = Run(
-                    model=model, work=work, contexts=contexts, runtime=runtime, strategy=strategy
-                )
-                self._run(speeds, run, np.arange(len(contexts)), members, wanted)
                 speeds.formats[members] = model.format
+                if wanted[:, members].any():
+                    run = Run(
+                        model=model, work=work, contexts=contexts, runtime=runtime,
+                        strategy=strategy,
+                    )  # fmt: skip
+                    self._run(speeds, run, requests, members, wanted)
         return speeds if np.ndim(work.context) else _first(speeds)
 
     def fast_speeds(
@@ -137,19 +140,19 @@ class Fleet:
     ) -> Speeds:
         """Speeds of the machines that are fast enough, for several formats of a model at once.
 
-        Machines on which the runtime takes another format have no answer; those that are slower may
-        have none, as if the model did not fit.
+        Machines on which the runtime loads another format are left out; slower machines may be left
+        out, as if the model did not fit.
 
         Args:
-            models: a model in its formats; one where the runtime takes no several.
+            models: model in its formats; a single one for runtimes that take one at a time.
             work: request, with contexts of shape (contexts,).
-            runtime: that runs it.
-            strategy: where the model lies.
-            skip: machines that need no answer, shape as the result's.
+            runtime: runtime.
+            strategy: placement strategy.
+            skip: mask of machines to leave out, of the result's shape.
             least: speed that is fast enough [tokens/s].
 
         Returns:
-            Shape (formats x contexts, machines), the contexts of each format side by side.
+            Speeds of shape (formats x contexts, machines), with the contexts of a format together.
         """
         contexts = np.asarray(work.context, dtype=float)
         form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
@@ -168,7 +171,7 @@ class Fleet:
         return speeds
 
     def _nothing(self, runtime: Runtime, strategy: PlacementStrategy, requests: int) -> Speeds:
-        """Speeds of which none is known yet."""
+        """Empty speeds, to be filled."""
         shape = (requests, len(self.machines))
         return Speeds(
             strategy=strategy,
@@ -179,14 +182,14 @@ class Fleet:
         )
 
     def _run(self, speeds: Speeds, run: Run, requests: Index, members: Index, wanted: Mask) -> None:
-        """Write what machines of a kind reach into its places.
+        """Fill in the speeds of machines of a kind.
 
         Args:
-            speeds: of all requests and machines.
-            run: what is run.
-            requests: places of its requests.
-            members: places of the machines.
-            wanted: machines whose answer matters, shape as that of the speeds.
+            speeds: speeds of all requests and machines.
+            run: requests, runtime and placement.
+            requests: indices of the requests.
+            members: indices of the machines.
+            wanted: mask of wanted answers, of the shape of the speeds.
         """
         places = np.ix_(requests, members)
         if wanted[places].any():
@@ -195,7 +198,7 @@ class Fleet:
                 _fill(speeds, (requests[part.request], members[part.machine]), part, run.least)
 
     def _able(self, model: Model, runtime: Runtime) -> Mask:
-        """Machines on which a runtime takes a model in the very format that it has."""
+        """Mask of machines on which a runtime loads a model in its own format."""
         key = (runtime.name, model.format, model.native)
         if key not in self._takes:
             kinds = range(self._processors.max() + 1)
@@ -204,8 +207,18 @@ class Fleet:
             self._takes[key] = np.array(able)[self._processors]
         return self._takes[key]
 
-    def _groups(self, requested: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
-        """Machines that one estimate can stand for, with the model as it runs there."""
+    def _groups(self, requested: Model, runtime: Runtime) -> Sequence[tuple[Index, Model]]:
+        """Machines that one estimate can stand for, with the model as it runs there.
+
+        Remembered for the latest model of each runtime, which is timed in several placements.
+        """
+        latest, groups = self._grouped.get(runtime.name, (None, ()))
+        if latest is not requested:
+            groups = tuple(self._divided(requested, runtime))
+            self._grouped[runtime.name] = requested, groups
+        return groups
+
+    def _divided(self, requested: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
         numbers, kinds = self._processors, self._kinds[not runtime.takes_layers]
         models = [self._as_run(requested, runtime, number) for number in range(numbers.max() + 1)]
         forms = {model.format: model for model in models if model is not None}
@@ -216,7 +229,7 @@ class Fleet:
                 yield np.flatnonzero(able & (kinds == kind)), model
 
     def _as_run(self, requested: Model, runtime: Runtime, number: int) -> Model | None:
-        """The model as it runs on one kind of processors; None where it does not."""
+        """Model in the format that runs on a kind of processors; None where it does not run."""
         machine = self.machines[int(np.argmax(self._processors == number))]
         try:
             return as_run(requested, runtime, machine)
@@ -275,13 +288,13 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
 
 
 def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: float) -> None:
-    """Write an estimate's figures into their places; ranges where a speed is reached.
+    """Fill in the speeds of an estimate, and its ranges if any speed is high enough.
 
     Args:
-        speeds: of all requests and machines.
-        places: requests and machines of the estimate's pairs among them.
-        part: the estimate.
-        least: speed from which on ranges matter [tokens/s].
+        speeds: speeds of all requests and machines.
+        places: indices of the estimate's requests and machines.
+        part: estimate with its pairs.
+        least: speed from which ranges are needed [tokens/s].
     """
     numbers = part.estimate
     if numbers.decode_tps is None:
@@ -299,7 +312,7 @@ def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: fl
 
 
 def _first(speeds: Speeds) -> Speeds:
-    """Results of the only context, without that axis."""
+    """Speeds of a single context, without its axis."""
     return replace(
         speeds, fits=speeds.fits[0], **{name: getattr(speeds, name)[0] for name in _COLUMNS}
     )

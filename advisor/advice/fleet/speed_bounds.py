@@ -1,8 +1,8 @@
 """Bounds on speed and memory that rule machines out before they are placed and timed.
 
-Both are exact: what they rule out would not fit, or would be slower than asked. A token reads all
-weights but the token table, and of routed experts the share that it uses. What the GPUs have no
-room for is read from elsewhere, at best at the rate of RAM or of all links together:
+Both are exact: excluded machines would not fit the model, or would be slower than required. A token
+reads all weights but the token table, and of routed experts only the share that it uses. Weights
+that do not fit in the GPUs are read at most at the rate of RAM, or of all links together:
 
     S >= max(x - e, 0) + share min(x, e),  x = bytes outside the GPUs, e = bytes of routed experts
     tokens/s <= tokens a step / (S / rate)
@@ -21,7 +21,7 @@ from advisor.runtimes import Runtime
 from advisor.units import Array
 
 ROUNDING = 1.0 + 1e-9
-"""Room for the order in which numbers are added."""
+"""Tolerance for rounding errors of sums in another order."""
 
 
 def may_reach(
@@ -44,31 +44,21 @@ def may_reach(
         constants: constants in the scope of the estimates.
         least: speed of each user [tokens/s].
     """
-    room = gpu_bytes(machine)
+    room = machine.gpu_memory
     if strategy is PlacementStrategy.GPU_RESIDENT:
-        return np.asarray(stored_bytes(model) <= room * ROUNDING)
+        return np.asarray(model.bytes_without_table <= room * ROUNDING)
     reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         return np.asarray(reaches)
     whole = machine.host.memory.value + (0.0 if machine.unified else room)
-    return np.asarray(reaches & (stored_bytes(model) <= whole * ROUNDING))
-
-
-def gpu_bytes(machine: Machine) -> Array:
-    """Memory of all GPUs [B]."""
-    return np.asarray(sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(())))
-
-
-def stored_bytes(model: Model) -> Array:
-    """Weights without the token table, the least that GPUs and RAM hold [B]."""
-    return np.asarray(np.sum(model.layer_bytes, axis=-1) + model.output - model.tied_copy)
+    return np.asarray(reaches & (model.bytes_without_table <= whole * ROUNDING))
 
 
 def most_tokens(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, constants: Constants
 ) -> Array:
     """Upper bound on the speed of each user where only the GPUs' memory is free [tokens/s]."""
-    outside = np.maximum(stored_bytes(model) - gpu_bytes(machine), 0.0)
+    outside = np.maximum(model.bytes_without_table - machine.gpu_memory, 0.0)
     experts = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
     read = np.maximum(outside - experts, 0.0)
     read = read + model.expert_share(1.0) * np.minimum(outside, experts)

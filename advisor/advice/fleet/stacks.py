@@ -1,9 +1,9 @@
 """Estimates of machines of a kind, stacked as one, for one request or several at once.
 
-Two layouts keep the arrays small. Where the whole model lies in GPUs, memory decides nothing but
-whether it fits: numbers of requests are of shape (requests, 1), those of machines of shape
-(machines,). Where a part lies elsewhere, the placement depends on the size of memory: it is
-computed once for each request and size, and then taken for each machine.
+Two layouts keep the arrays small. If the whole model is in GPUs, memory only decides whether it
+fits: numbers of requests have shape (requests, 1), those of machines (machines,). If a part is
+elsewhere, the placement depends on the memory size: it is computed once for each request and size,
+and then used for each machine of that size.
 """
 
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ class Run:
         contexts: context of each request, shape (requests,) [tokens].
         runtime: runtime of all requests.
         strategy: placement of the model.
-        least: speed below which a machine needs no answer [tokens/s].
+        least: speed below which a machine may be left out [tokens/s].
     """
 
     model: Model

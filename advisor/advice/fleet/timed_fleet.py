@@ -41,8 +41,7 @@ class TimedFleet:
         None where no runtime can hold the model, and for machines that are not wanted.
         """
         each = [self._in(runtime, strategy, wanted) for runtime in self.runtimes]
-        fastest = [fastest_of(speeds) for speeds in zip(*each, strict=True)]
-        return [speed if want else None for want, speed in zip(wanted, fastest, strict=True)]
+        return _fastest(each, wanted)
 
     def fastest(
         self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
@@ -54,18 +53,19 @@ class TimedFleet:
             strategies: placements to try, fastest first.
         """
         each = [self._first_that_fits(runtime, wanted, strategies) for runtime in self.runtimes]
-        return [fastest_of(speeds) for speeds in zip(*each, strict=True)]
+        return _fastest(each, wanted)
 
     def _first_that_fits(
         self, runtime: Runtime, wanted: Mask, strategies: Sequence[PlacementStrategy]
     ) -> list[Speed | None]:
         """Speed of the first placement that fits each machine; later ones are slower."""
         first: list[Speed | None] = [None] * len(wanted)
+        left = wanted.copy()
         for strategy in strategies:
-            left = wanted & np.array([speed is None for speed in first])
             speeds = self._in(runtime, strategy, left)
             for index in map(int, np.flatnonzero(left)):
                 first[index] = speeds[index]
+                left[index] = speeds[index] is None
         return first
 
     def _in(
@@ -85,3 +85,11 @@ class TimedFleet:
                 speeds[index] = timed.at(int(index))
             known |= new
         return speeds
+
+
+def _fastest(each: Sequence[Sequence[Speed | None]], wanted: Mask) -> list[Speed | None]:
+    """Fastest speed of each wanted machine among those of several runtimes."""
+    fastest: list[Speed | None] = [None] * len(wanted)
+    for index in map(int, np.flatnonzero(wanted)):
+        fastest[index] = fastest_of(speeds[index] for speeds in each)
+    return fastest

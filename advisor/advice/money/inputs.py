@@ -1,11 +1,11 @@
 """Inputs about time and money."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from advisor.catalog.inputs import MONEY, in_usd
-from advisor.catalog.limits import check_all
+from advisor.catalog.inputs import MONEY, OWN_PRICE, OWN_RENT, in_usd
+from advisor.catalog.limits import Input, check_all
 from advisor.errors import InputError
 from advisor.units import DAYS_PER_MONTH
 
@@ -60,11 +60,23 @@ class MoneyInputs:
 
     def __post_init__(self) -> None:
         check_all(MONEY, vars(self))
+        _check_each(OWN_PRICE, self.own_price)
+        _check_each(OWN_RENT, self.own_rent)
 
     @property
     def days(self) -> float:
         """Days of use in a month."""
         return DAYS_PER_MONTH * self.days_per_week / 7.0
+
+
+def _check_each(entry: Input, typed: Iterable[tuple[str, float]]) -> None:
+    """Refuse the first typed price outside the limits.
+
+    Raises:
+        InputError: outside the limits; the message has the item, its price and the limits.
+    """
+    for name, amount in typed:
+        replace(entry, label=f"{entry.label} of {name}").check(amount)
 
 
 def money_in_usd(

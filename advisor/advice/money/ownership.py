@@ -1,8 +1,8 @@
 """Owned hardware, and what fits into it.
 
-A laptop, a Mac or a mini PC takes no card inside; one may stand beside it on a cable, but for a
-Mac, whose system has no drivers for it. A desktop takes as many as its board, case and power supply
-allow, and more with others in their place.
+A laptop, a Mac or a mini PC takes no card inside. A laptop or mini PC can have one in a dock on a
+cable; macOS has no drivers for that. A desktop takes as many cards as its board, case and power
+supply allow, and more after these are replaced.
 """
 
 from dataclasses import dataclass
@@ -26,9 +26,9 @@ class Form(StrEnum):
 
 
 OWN_ROOM = {Form.DESKTOP: 2, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SERVER: 8}
-"""Cards that the machine is taken to hold as it is; assumed."""
+"""Number of cards that the machine takes as it is; assumed."""
 MOST_CARDS = {Form.DESKTOP: 8, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SERVER: 8}
-"""Cards that it holds with another board, case and power supply."""
+"""Number of cards that it takes with another board, case and power supply."""
 BESIDE = (Form.LAPTOP, Form.MINI)
 """Forms that take a single card in a dock on a cable."""
 DOCK_LINK = (4, 4)
@@ -43,14 +43,17 @@ class Ownership:
         form: form of the machine.
         resale: resale value of its cards, or of a whole machine without cards [USD].
         rented_at: rent [USD/h]; None for an owned machine.
+        nothing: there is no machine yet, neither owned nor rented.
 
     Raises:
-        InputError: an amount outside its limits, or a resale value of a rented machine.
+        InputError: an amount outside its limits, a resale value of a rented machine, or an amount
+            for no machine.
     """
 
     form: Form = Form.DESKTOP
     resale: float = 0.0
     rented_at: float | None = None
+    nothing: bool = False
 
     def __post_init__(self) -> None:
         check_all(OWNERSHIP, vars(self))
@@ -60,10 +63,21 @@ class Ownership:
                 f"${self.resale:g}; give --rented-at or --resale, not both."
             )
 
+        if self.nothing and (self.resale or self.rented_at is not None):
+            raise InputError(
+                "Who owns nothing sells nothing and pays no rent; leave --resale and --rented-at "
+                "out, or say with --own what there is."
+            )
+
     @property
     def owned(self) -> bool:
         """Whether it is owned, not rented."""
-        return self.rented_at is None
+        return self.rented_at is None and not self.nothing
+
+    @property
+    def takes_cards(self) -> bool:
+        """Whether several cards can be put into it; else they need a new desktop."""
+        return not self.nothing and room_for(self.form, 2)
 
 
 def form_of(machine: Machine) -> Form:

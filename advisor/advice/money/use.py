@@ -1,20 +1,14 @@
-"""Time and tokens that a person's use takes: waiting, sessions, rented hours.
+"""Time and tokens of a person's use: waiting, sessions, rented hours.
 
-A reader waits for the first token, for tokens that are thought and not shown, and for shown tokens
-only where they come slower than they are read; a batch job waits for all of them. Every function
-takes numbers or arrays; times in seconds.
+A reader waits for the first token, for hidden reasoning tokens, and for shown tokens that come
+slower than reading speed; a batch job waits for all of them. Every function takes numbers or
+arrays; times in seconds.
 """
 
 import numpy as np
 
 from advisor.advice.money.formulas import SECONDS_PER_HOUR
 from advisor.units import DAYS_PER_MONTH, Array
-
-READING_TPS = 10.0
-"""About as fast as people read; output that comes faster saves a reader nothing; assumed
-[tokens/s]."""
-START_SECONDS = 300.0
-"""From asking for a rented machine until it runs; assumed, type yours [s]."""
 
 
 def computing_seconds(first_token: Array, decode_tps: Array, tokens: Array) -> Array:
@@ -25,7 +19,7 @@ def computing_seconds(first_token: Array, decode_tps: Array, tokens: Array) -> A
 def waiting_seconds(
     first_token: Array, decode_tps: Array, thought: Array, shown: Array, reading_tps: Array
 ) -> Array:
-    """Time that a person waits for a reply, reading aside [s].
+    """Time that a person waits for a reply, without reading time [s].
 
     t_first + thought / S + max(0, shown / S - shown / r)
 
@@ -38,6 +32,22 @@ def waiting_seconds(
     """
     behind = np.maximum(shown / decode_tps - shown / reading_tps, 0.0)
     return first_token + thought / decode_tps + behind
+
+
+def speed_for_wait(wait: Array, thought: Array, shown: Array, reading_tps: Array) -> Array:
+    """Decode speed at which a person waits that long: `waiting_seconds` solved for S [tokens/s].
+
+    S = (thought + shown) / (wait + shown / r), which is the reading speed r at most where
+    thought <= r wait; else S = thought / wait
+
+    Args:
+        wait: waiting without that for the first token, above 0 [s].
+        thought: tokens of reasoning before the reply [tokens].
+        shown: tokens of the reply [tokens].
+        reading_tps: reading speed [tokens/s].
+    """
+    slower = (thought + shown) / (wait + shown / reading_tps)
+    return np.where(thought <= reading_tps * wait, slower, thought / wait)
 
 
 def session_seconds(

@@ -1,5 +1,6 @@
 """Options with other cards: added to the present ones, or in their place."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -12,16 +13,25 @@ from advisor.advice.options.timed_cards import COUNTS, CardSpeed
 from advisor.advice.prices.host_parts import parts_for
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
+from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 
 WORTHWHILE = 1.1
 """A card must make it this many times faster to be shown."""
+ONE_MORE, LARGEST = "one more", "the largest"
+"""Questions that people ask about cards: one more of mine? the largest that a gamer can buy?"""
+FOR_GAMES = {
+    "NVIDIA": re.compile(r"[GR]TX \d{4}(?: Ti)?(?: Super)?(?: \d+GB)?"),
+    "AMD": re.compile(r"RX \d{4}.*"),
+    "Intel": re.compile(r"Arc [AB]\d+"),
+}
+"""Names of a maker's cards for games."""
 
 
 def added(question: Question, kept: Option) -> list[Option]:
     """More of the present card, up to the number that holds the model, or one of another kind.
 
-    One more of the card there is stands there even where it gains nothing: people ask for it.
+    One more of the present card is listed even without a gain, as people ask for it.
     """
     if not question.ownership.owned:
         return []
@@ -71,9 +81,12 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     own = discrete(question.machine)
     new = machine.gpus[len(own) :]
     name = f"{_counted(len(new))}{new[0].name}"
-    alike = len(machine.gpus) > 1 and _alike(machine, new[0].name)
-    if alike:
+    vendor = own[0].vendor if own else "NVIDIA"
+    instead = not own or _dock(question)
+    topic = LARGEST if instead and name == largest(question, vendor) else ""
+    if len(machine.gpus) > 1 and _alike(machine, new[0].name):
         name += f", {len(machine.gpus)} in all"
+        topic = ONE_MORE
     parts = parts_for(question.ownership.form, own, machine.gpus)
     price = bought(new[0].name, len(new), question.money, parts)
     cost = question.use.owned(
@@ -81,7 +94,7 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     )
     where = " in a dock" if _dock(question) else ""
     return question.option(
-        OptionKind.ADD, f"{name}{where}", speed, cost, price, kept=kept, alike=alike
+        OptionKind.ADD, f"{name}{where}", speed, cost, price, kept=kept, topic=topic
     )
 
 
@@ -119,9 +132,19 @@ def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: S
     name = f"{_counted(len(cards))}{cards[0].name}"
     if not question.machine.gpus:
         return question.option(OptionKind.ADD, name, speed, cost, price, kept=kept)
+    topic = LARGEST if name == largest(question, question.machine.gpus[0].vendor) else ""
+    sold_for = question.ownership.resale
     return question.option(
-        OptionKind.REPLACE, name, speed, cost, price, sold=question.ownership.resale, kept=kept
+        OptionKind.REPLACE, name, speed, cost, price, sold=sold_for, kept=kept, topic=topic
     )
+
+
+def largest(question: Question, vendor: str) -> str:
+    """A maker's card for games with the most memory, the fastest of several; empty for none."""
+    pattern = FOR_GAMES.get(vendor)
+    rows = [find_gpu(name) for name in kinds(question) if pattern and pattern.fullmatch(name)]
+    best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)
+    return best.name if best else ""
 
 
 def _counted(count: int) -> str:

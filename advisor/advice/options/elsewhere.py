@@ -33,7 +33,8 @@ from advisor.units import GIB
 def machines(question: Question, kept: Option) -> list[Option]:
     """Whole machines with unified memory, in the size that has a price.
 
-    Nobody buys one to read from its drive what is held in memory now.
+    Machines that would read from their drive are left out where the present one holds the model in
+    memory.
     """
     own = kept.name if question.ownership.owned else ""
     reads_drive = kept.speed is None or kept.speed.strategy is PlacementStrategy.NVME_OFFLOAD
@@ -41,7 +42,15 @@ def machines(question: Question, kept: Option) -> list[Option]:
     others = np.array([own != machine.name for _, machine in whole_machines()])
     speeds = _timed(question.model, question.work, question.runtimes).fastest(others, strategies)
     return [
-        _machine(question, kept, name, machine, speed, bought(name, 1, question.money))
+        _machine(
+            question,
+            kept,
+            name,
+            machine,
+            speed,
+            bought(name, 1, question.money),
+            topic=machine.gpus[0].vendor,
+        )
         for (name, machine), speed in zip(whole_machines(), speeds, strict=True)
         if speed is not None
     ]
@@ -108,11 +117,20 @@ def _desktop(question: Question, kept: Option, machine: Machine, speed: Speed) -
 
 
 def _machine(
-    question: Question, kept: Option, name: str, machine: Machine, speed: Speed, price: Price
+    question: Question,
+    kept: Option,
+    name: str,
+    machine: Machine,
+    speed: Speed,
+    price: Price,
+    *,
+    topic: str = "",
 ) -> Option:
     cost = question.use.owned(draw_of(machine), speed, usd=price.usd or 0.0)
     sold_for = question.ownership.resale
-    return question.option(OptionKind.MACHINE, name, speed, cost, price, sold=sold_for, kept=kept)
+    return question.option(
+        OptionKind.MACHINE, name, speed, cost, price, sold=sold_for, kept=kept, topic=topic
+    )
 
 
 def rents(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
@@ -159,7 +177,7 @@ def _rented(
 
 def apis(question: Question, kept: Option) -> list[Option]:
     """Providers that serve the model, cheapest for this use first."""
-    rows = api_price_rows().get(question.model.name, ())
+    rows = api_price_rows().get(question.model.name.rpartition("/")[2], ())
     options = [_called(question, kept, row) for row in rows]
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
         usd = question.money.api_usd_in, question.money.api_usd_out
@@ -177,7 +195,7 @@ def _by_token(usd_in: float, usd_out: float) -> str:
 def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
     cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out)
     note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}, {row.provider}"
-    price = Price(date=row.date, note=note, sources=(row.source,))
+    price = Price(date=row.date or row.retrieved, note=note, sources=(row.source,))
     return question.option(
         OptionKind.API,
         f"{row.provider}: {row.model_id}",

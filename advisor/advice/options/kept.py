@@ -14,18 +14,27 @@ from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
 from advisor.units import GIB
 
+NOTHING_OWNED = "Nothing yet"
+"""Name of what is kept where there is no machine."""
+
 
 def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
-    """Monthly cost of the present machine: electricity and tied-up value, or rent."""
+    """Monthly cost of the present machine: electricity and tied-up value, or rent; none without
+    one.
+    """
     own = question.ownership
+    if own.nothing:
+        return MonthlyCost()
     if own.rented_at is not None:
         return question.use.rented(own.rented_at, speed) if speed else MonthlyCost()
     return question.use.owned(draw_of(question.machine), speed, tied_up=own.resale)
 
 
 def keep(question: Question, speed: Speed | None) -> Option:
-    """Option of keeping the machine as it is."""
+    """Option of keeping the machine as it is, or of buying none."""
     own = question.ownership
+    if own.nothing:
+        return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
     price = Price()
     if own.rented_at is not None:
         price = Price(typed=True, note=f"${own.rented_at:.2f} an hour, as you typed")
@@ -48,13 +57,13 @@ def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> lis
 
 
 def _price(question: Question, change: WhatIf) -> Price:
-    """Price of a change: 0 if free, a kit of memory, a drive, else unknown."""
+    """Price of a change: 0 if free, else of the part that it takes; unknown for a better slot."""
     if change.cost.startswith(FREE):
         return Price(note=change.cost)
     if change.ram:
         return _memory(question, change.ram)
-    if change.drive:
-        return with_part(NOTHING_YET, _largest("drive"), question.money)
+    if change.part:
+        return with_part(NOTHING_YET, _largest(change.part), question.money)
     return Price(usd=None, note="no price on record")
 
 

@@ -22,6 +22,11 @@ class OptionKind(StrEnum):
 
 FREE = "free"
 """Beginning of the note of a change that costs no money."""
+LAUNCH_MARGIN = 1.5
+"""Factor on makers' launch prices where a verdict compares options: nine in ten GPUs with both
+prices in data/prices/prices.csv cost less than that; new ones are 1.5 to 2 times as dear (May 2026,
+https://www.promptquorum.com/power-local-llm/local-ai-workstation-build-guide-2026).
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +78,8 @@ class Price:
         date: date of the oldest part, ISO; empty if a part has none.
         note: seller and item.
         sources: addresses of the sources.
-        listed: a part has its maker's list price at launch.
+        at_launch: part of `usd` that is a maker's list price at launch [USD].
+        uncounted: a needed part without a price is not in `usd`.
         typed: typed by the person.
     """
 
@@ -81,8 +87,14 @@ class Price:
     date: str = ""
     note: str = ""
     sources: tuple[str, ...] = ()
-    listed: bool = False
+    at_launch: float = 0.0
+    uncounted: bool = False
     typed: bool = False
+
+    @property
+    def listed(self) -> bool:
+        """Whether a part has its maker's list price at launch."""
+        return self.at_launch > 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +114,8 @@ class Option:
         worth: value of an hour of waiting [USD/h].
         stale: its price is older than 90 days, or has no date.
         kept: option of keeping the present machine; None for that option itself.
-        alike: adds more of the present card.
+        topic: question that people ask and it answers ("one more", a maker's machines); empty for
+            none. The first option of each is shown whatever beats it.
         standing: monthly resale value of owned hardware that stands unused; it is no cost of the
             option, and the option does not save it [USD/month].
     """
@@ -119,7 +132,7 @@ class Option:
     worth: float
     stale: bool = False
     kept: "Option | None" = None
-    alike: bool = False
+    topic: str = ""
     standing: float = 0.0
 
     @property
@@ -133,6 +146,14 @@ class Option:
         if self.cost is None or self.hours_lost is None:
             return None
         return self.cost.total + self.standing + self.hours_lost * self.worth
+
+    @cached_property
+    def compared(self) -> float | None:
+        """Monthly cost with waiting, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
+        if self.with_waiting is None or self.cost is None or not self.price.usd:
+            return self.with_waiting
+        launch = self.cost.purchase * self.price.at_launch / self.price.usd
+        return self.with_waiting + (LAUNCH_MARGIN - 1.0) * launch
 
     @property
     def per_million_tokens(self) -> float | None:
@@ -214,11 +235,18 @@ class Option:
         return max(fixed / each, 0.0)
 
     @property
-    def may_win(self) -> bool:
-        """Whether the verdict may name it: it keeps up, has a dated price, and loses no quality."""
+    def loses_quality(self) -> bool:
+        """Whether it is a change for which the replies pay."""
         note = self.price.note
-        gives_up = self.kind is OptionKind.CHANGE and note.startswith(FREE) and note != SAME_TEXT
-        return self.cost is not None and self.keeps_up and self.dated and not gives_up
+        return self.kind is OptionKind.CHANGE and note.startswith(FREE) and note != SAME_TEXT
+
+    @property
+    def may_win(self) -> bool:
+        """Whether the verdict may name it: it keeps up, has a dated price of all its parts, and
+        loses no quality.
+        """
+        priced = self.cost is not None and self.dated and not self.price.uncounted
+        return priced and self.keeps_up and not self.loses_quality
 
     @property
     def dated(self) -> bool:

@@ -6,10 +6,11 @@ from functools import cache
 
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Price
-from advisor.advice.prices.host_parts import HostPartRow, part_kinds
+from advisor.advice.prices.host_parts import RISER, HostPartRow, host_part_rows, part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import oldest
 from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
+from advisor.formatting import money as money_words
 from advisor.machine.catalog import find_gpu
 
 
@@ -59,7 +60,7 @@ def rents(gpu: str) -> tuple[PriceRow, ...]:
 def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | None:
     """Cheapest rented machine with a number of GPUs, and its rent [USD/h]; None without one.
 
-    A machine with more is taken whole: what is sold one by one is no machine with several.
+    A machine with more GPUs is rented whole; several single-GPU machines do not count as one.
     """
     own = dict(money.own_rent).get(gpu)
     if own is not None:
@@ -99,12 +100,13 @@ def _on_record(gpu: str, count: int) -> Price:
     each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
     what = row.instance if gpu == row.gpu else ""
     words = ", ".join(part for part in (row.provider, row.condition, what) if part)
+    usd = row.usd * count / row.gpu_count
     return Price(
-        usd=row.usd * count / row.gpu_count,
+        usd=usd,
         date=row.date,
         note=f"{each} ({words})",
         sources=(row.source,),
-        listed=row.provider == LAUNCH,
+        at_launch=usd if row.provider == LAUNCH else 0.0,
     )
 
 
@@ -118,6 +120,8 @@ def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 
     each = part.usd if typed is None else typed
     name = f"{count}x {part.name}" if count > 1 else part.name
     so_far = f"{price.note}, " if price.note else ""
+    if each is None and part.part == RISER:
+        return replace(price, uncounted=True, note=f"{so_far}{name} not counted: {_no_price(part)}")
     if each is None:
         return replace(price, usd=None, note=f"{so_far}{name}: {_no_price(part)}")
     note = f"{so_far}{name} ${each * count:,.0f}"
@@ -134,6 +138,32 @@ def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 
         note=note,
         sources=(*price.sources, part.source),
     )
+
+
+ODD = 10.0
+"""Factor between a typed price and those on record from which it is remarked on."""
+
+
+def odd_prices(money: MoneyInputs) -> tuple[str, ...]:
+    """Remarks on typed prices far from those on record, a sentence each; they count as typed."""
+    prices = ((name, usd, _prices_on_record(name), "") for name, usd in money.own_price)
+    let = (
+        (name, usd, [row.usd / row.gpu_count for row in rents(name)], " an hour")
+        for name, usd in money.own_rent
+    )
+    return tuple(
+        f"{name} at {money_words(usd)}{per} is far from what is on record, "
+        f"{money_words(min(known))} to {money_words(max(known))}{per}; taken as typed."
+        for name, usd, known, per in (*prices, *let)
+        if known and not min(known) / ODD <= usd <= max(known) * ODD
+    )
+
+
+def _prices_on_record(name: str) -> list[float]:
+    """Prices of a part, or of a GPU or whole machine [USD]."""
+    parts = [row.usd for row in host_part_rows() if row.part == name and row.usd is not None]
+    row = selling_price(name)
+    return [*parts, *([row.usd / row.gpu_count] if row else [])]
 
 
 def _no_price(part: HostPartRow) -> str:

@@ -55,7 +55,7 @@ class Question:
         *,
         sold: float = 0.0,
         kept: Option | None = None,
-        alike: bool = False,
+        topic: str = "",
         always_on: bool = False,
     ) -> Option:
         """Option whose waiting time, age of price and comparison follow from its parts.
@@ -68,7 +68,7 @@ class Question:
             price: price with its origin; None where nothing is paid.
             sold: resale value of what is replaced [USD].
             kept: option of keeping the present machine, for comparison.
-            alike: adds more of the present card.
+            topic: as `Option.topic`.
             always_on: rented and never stopped.
         """
         price = price or Price()
@@ -87,7 +87,7 @@ class Question:
             worth=self.money.usd_per_hour_of_time,
             stale=asked_for and not price.typed and is_stale(price.date, self.today),
             kept=kept,
-            alike=alike,
+            topic=topic,
             standing=self.use.spread(self.ownership.resale) if kind in ELSEWHERE else 0.0,
         )
 

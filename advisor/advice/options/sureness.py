@@ -13,9 +13,9 @@ from advisor.advice.speeds import Speed
 from advisor.model.model import Floats
 
 DRAWN = ("speed now", "speed then", "price")
-"""Inputs that are uncertain in themselves; what a person states is not drawn."""
+"""Inputs that are drawn at random; values that a person states are certain."""
 PRICE_BAND = 1.15
-"""Factor up and down that holds what a price is four times in five, a fresh one; assumed."""
+"""Factor up and down of the 80 % interval of a fresh price; assumed."""
 STALE_BAND = 1.4
 """Factor for a price older than 90 days: RTX 3090s cost 700 to 990 USD within half a year."""
 

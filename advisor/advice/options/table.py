@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from advisor.advice.changes.what_ifs import WhatIf
-from advisor.advice.money.ownership import room_for
+from advisor.advice.changes.what_ifs import SOME_QUALITY, WhatIf
 from advisor.advice.options.candidates import cards_held, cards_in_a_desktop, desktop_kinds
 from advisor.advice.options.cards import added, replaced
 from advisor.advice.options.elsewhere import apis, desktops, machines, rents
@@ -17,10 +16,12 @@ from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import CardSpeed
 from advisor.advice.speeds import Speed
 
-WORTH_A_WORD = 1.0
-"""A verdict names what leaves at least so much more in a month [USD]."""
-OF_EACH = 3
-"""Options of a kind that are shown before the rest is asked for."""
+WORTH_A_WORD = 5.0
+"""Smallest monthly saving of an option that the verdict names [USD]; nobody buys, rents or signs up
+for less.
+"""
+OF_EACH = 2
+"""Number of options of a kind that are shown unfolded."""
 
 
 def options(
@@ -51,11 +52,11 @@ def options(
 def _takes_no_card(question: Question) -> bool:
     """Whether new cards need another machine: the present one takes none, or is rented."""
     own = question.ownership
-    return not own.owned or question.machine.unified or not room_for(own.form, 2)
+    return not own.owned or question.machine.unified or not own.takes_cards
 
 
 def _in_a_desktop(question: Question, held: Iterable[CardSpeed]) -> Iterable[CardSpeed]:
-    """The cards for sale among them, with their speeds in a desktop."""
+    """Cards for sale with their speeds in a desktop."""
     for_sale = set(desktop_kinds(question))
     rows = held if question.machine.unified else cards_in_a_desktop(question).holders
     return [row for row in rows if row[0].name in for_sale]
@@ -75,22 +76,29 @@ def rank(option: Option) -> tuple[bool, float, float]:
 def choice(options: Sequence[Option]) -> Option | None:
     """Option that the verdict names: the one that saves most, among those that pay and may win.
 
-    Where nothing runs now, the cheapest that does. Changes of format and cache are none of them:
-    what they lose in quality has no price.
+    If nothing runs now, the cheapest that runs. Changes of format and cache are excluded, as their
+    loss of quality has no price. A launch price counts `LAUNCH_MARGIN` times, so that it stands
+    before a price of the market only where it is far lower.
     """
     kept = options[0]
     if kept.speed is not None and not kept.tokens:
         return None
     able = [option for option in options[1:] if option.may_win and option.with_waiting is not None]
     if kept.speed is not None:
-        able = [option for option in able if option.pays and (option.gain or 0.0) >= WORTH_A_WORD]
-    return min(able, key=rank, default=None)
+        most = (kept.with_waiting or 0.0) - WORTH_A_WORD
+        able = [option for option in able if option.pays and (option.compared or 0.0) <= most]
+    return min(able, key=by_comparison, default=None)
+
+
+def by_comparison(option: Option) -> tuple[bool, float, float]:
+    """Sort key of a verdict: as `rank`, with launch prices counted `LAUNCH_MARGIN` times."""
+    unknown, cost, monthly = rank(option)
+    return (unknown, cost if option.compared is None else option.compared, monthly)
 
 
 def folded(options: Sequence[Option]) -> list[bool]:
-    """True for those that another one beats in both the month's cost and speed, and for those that
-    are slower than what is kept and do not pay; never what is kept nor one without a price or a
-    speed.
+    """Mask of options to fold: beaten by another in both monthly cost and speed, or slower than the
+    kept machine without paying. Never the kept machine, nor options without a price or speed.
     """
     now = options[0].speed.decode if options[0].speed else 0.0
     cost = [math.nan if option.monthly is None else option.monthly for option in options]
@@ -106,18 +114,41 @@ def folded(options: Sequence[Option]) -> list[bool]:
 
 
 def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
-    """A few of each kind, and the rest: what another beats in both, has no price, or comes later.
+    """Options to show, a few of each kind, and the rest.
 
-    Of a kind that is folded whole one is shown nevertheless, so that every kind is answered; more
-    of the card there is stands for all that could be added.
+    The rest are options beaten by another, without a price, or further down. At least one option of
+    each kind is shown, and whatever beats them those that people ask for: one more of the present
+    card, its maker's largest, a machine of each maker, and what the verdict names. Of changes that
+    lose quality the mildest are shown.
     """
-    hidden = folded(options)
+    hidden, named = folded(options), choice(options)
     shown: list[Option] = []
     for kind in OptionKind:
         own = [at for at, option in enumerate(options) if option.kind is kind]
-        best = [at for at in own if not hidden[at] and options[at].cost is not None]
-        alike = [at for at in own if options[at].alike]
-        few = sorted({*best[:OF_EACH], *alike[:1]} or own[:1])
+        best = [
+            at for at in own
+            if not hidden[at] and options[at].cost is not None and not options[at].loses_quality
+        ]  # fmt: skip
+        topics: dict[str, int] = {}
+        for at in own:
+            if options[at].topic:
+                topics.setdefault(options[at].topic, at)
+        wanted = {at for at in own if options[at] is named}
+        mild = _mildest(options, [at for at in own if options[at].loses_quality])
+        few = sorted({*best[:OF_EACH], *mild, *topics.values(), *wanted} or own[:1])
         shown += [options[at] for at in few]
     kept = set(map(id, shown))
     return shown, [option for option in options if id(option) not in kept]
+
+
+def _mildest(options: Sequence[Option], rows: Iterable[int]) -> list[int]:
+    """Places of the formats nearest to the present one, and of the best other change."""
+
+    def decode(at: int) -> float:
+        speed = options[at].speed
+        return speed.decode if speed else 0.0
+
+    ordered = sorted(rows, key=decode)
+    formats = [at for at in ordered if options[at].price.note.startswith(SOME_QUALITY)]
+    others = [at for at in ordered if at not in formats]
+    return [*formats[:OF_EACH], *others[-1:]]

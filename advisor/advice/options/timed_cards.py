@@ -64,11 +64,12 @@ class CardMachines:
             if at == len(gpus):
                 gpus.append(together)
             self.beside.append(at)
-        self.fleet = Fleet([replace(host, gpus=each) for each in gpus])
+        machines = [replace(host, gpus=each) for each in gpus]
+        self.fleet = Fleet(machines)
         self._kind = np.full(len(gpus), -1)
         self._kind[: len(alike)] = [kind for kind, _ in alike]
         self._count = np.array([len(each) for each in gpus], dtype=int)
-        self._room = np.array([sum(float(gpu.memory.value) for gpu in each) for each in gpus])
+        self._room = np.array([float(machine.gpu_memory) for machine in machines])
 
     def alike(self, count: int, kinds: Mask, room: float = 0.0) -> Mask:
         """Machines with a number of one kind of card, shape (machines,).
@@ -116,7 +117,7 @@ class TimedCards:
     ) -> None:
         self.machines = machines
         self._timed = TimedFleet(machines.fleet, model, work, runtimes)
-        self._least = SMALLEST_FORMAT * (model.file_bytes - model.embedding)
+        self._least = SMALLEST_FORMAT * model.bytes_without_table
 
     @cached_property
     def holders(self) -> tuple[CardSpeed, ...]:

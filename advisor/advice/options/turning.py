@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from advisor.advice.money.formulas import SECONDS_PER_HOUR
 from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.use import speed_for_wait
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import gain, inputs
 from advisor.advice.options.table import choice
@@ -17,20 +19,20 @@ from advisor.model.model import Floats
 Mask = npt.NDArray[np.bool_]
 
 REACH = 1000.0
-"""An input is followed to this many times its value, up and down; beyond, it changes nothing."""
+"""Largest factor on an input, up and down, that is searched."""
 STEPS = 60
-"""Halvings between two values, of which one pays; the last differ by less than 1e-15 of them."""
+"""Number of bisections; the last interval is below 1e-15 of the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TurningPoint:
-    """A value of an input at which an option costs as much as what is kept.
+    """Value of an input at which an option costs as much as the kept machine.
 
     Attributes:
-        name: of the input, as the tornado names it.
-        value: there, in the input's unit; a price is what is paid in a month.
-        share: of the input's value now.
-        above: the option pays above it, all else as it is.
+        name: name of the input, as in the tornado chart.
+        value: value at the turning point, in the input's unit; for a price, the monthly payment.
+        share: that value relative to the present one.
+        above: whether the option pays above it, with all other inputs unchanged.
     """
 
     name: str
@@ -47,7 +49,7 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
     own = np.eye(len(known), dtype=bool)
 
     def pays(factors: Floats) -> Mask:
-        """Whether it pays with each input alone times its factor, shape (inputs,)."""
+        """Whether the option pays with each input alone multiplied by a factor, shape (inputs,)."""
         at = {
             name: value * np.where(own[index], factors, 1.0)
             for index, (name, value) in enumerate(known.items())
@@ -66,11 +68,11 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
 
 
 def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floats]:
-    """Whether it pays now, whether that changes within reach, and at which factor of each input.
+    """Whether it pays now, whether that changes within reach, and at which factor, for each input.
 
     Args:
-        pays: for a factor of each input alone, shape (inputs,).
-        count: inputs.
+        pays: function from factors, one per input alone, to whether it pays, shape (inputs,).
+        count: number of inputs.
     """
     now = pays(np.ones(count))
     down, up = (pays(np.full(count, end)) != now for end in (1 / REACH, REACH))
@@ -82,10 +84,26 @@ def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floa
     return now, down | up, np.exp((near + far) / 2)
 
 
-def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
-    """Sentences on the three nearest changes that would change the verdict; empty without any in
-    reach.
+def least_speed(option: Option, money: MoneyInputs) -> float | None:
+    """Speed from which an option of unknown speed pays; None where its cost rules that out
+    [tokens/s].
+
+    The first token is taken to come at once.
     """
+    before = option.kept.with_waiting if option.kept else None
+    replies = money.replies_per_day * money.days
+    if option.speed is not None or before is None or option.cost is None or not replies:
+        return None
+    left = before - option.cost.total - option.standing
+    if left <= 0 or option.worth <= 0:
+        return None
+    wait = left / option.worth * SECONDS_PER_HOUR / replies
+    shown = option.tokens / replies - money.thinking_tokens
+    return float(speed_for_wait(wait, money.thinking_tokens, shown, money.reading_tps))
+
+
+def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
+    """Sentences on the three nearest turning points; empty where none is in reach."""
     points = turning_points(option, kept, money)[:3]
     if not points:
         return ""
@@ -113,20 +131,20 @@ def _condition(option: Option, point: TurningPoint) -> str:
 
 
 def rounded(value: float) -> str:
-    """A number with two digits that count: "1,300"."""
+    """Number with two significant digits: "1,300"."""
     return number(float(f"{value:.1e}"))
 
 
 def _price(option: Option, point: TurningPoint) -> str:
-    """The price there: what is paid once, else in a month."""
+    """Price at a turning point: paid once, or else per month."""
     if option.price.usd:
         return f"{money_words(option.price.usd * point.share)} for it"
     return f"{money_words(point.value)} a month for it"
 
 
 def in_question(options: Sequence[Option]) -> Option | None:
-    """The option that the verdict turns on: the one it names, else the one that would pay at the
-    fewest replies; None where nothing can be compared with what is kept.
+    """Option in question: the one that the verdict names, else the one that would pay at the fewest
+    replies; None if no option can be compared with the kept machine.
     """
     option = choice(options) or nearest(options)
     return None if option is None or option.gain is None else option
@@ -138,7 +156,7 @@ def nearest(options: Sequence[Option]) -> Option | None:
     able = [
         (option.break_even_tokens, option)
         for option in options[1:]
-        if option.kind in bought and option.pays is False and option.dated and option.keeps_up
+        if option.kind in bought and option.pays is False and option.may_win
     ]
     from_tokens = [(tokens, option) for tokens, option in able if tokens and tokens > option.tokens]
     return min(from_tokens, key=lambda pair: pair[0], default=(0.0, None))[1]

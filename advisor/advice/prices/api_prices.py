@@ -30,7 +30,7 @@ class ApiPriceRow:
 
 @cache
 def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
-    """Rows by the model's name in the catalogue; fetched rows replace shipped ones."""
+    """Rows by the model's name, without its publisher; fetched rows replace shipped ones."""
     fresh = {(row.provider, row.model_id): row for row in kept(CALLS, ApiPriceRow)}
     rows: dict[str, list[ApiPriceRow]] = {}
     for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):

@@ -1,7 +1,7 @@
 """Fetched prices, kept in the user's data folder, which take precedence over shipped ones.
 
 Files have the columns of data/prices/prices.csv and api_prices.csv. A file that cannot be read is
-left aside: the prices that come along are always there.
+ignored, and the shipped prices are used.
 """
 
 import re

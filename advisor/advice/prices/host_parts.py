@@ -1,7 +1,7 @@
 """Host parts that further cards need (power supply, board, case, dock, memory, drive), with prices.
 
-Which supply a machine has is not known: it is taken to have the smallest sold that its cards need.
-Where no single one is large enough, a second one goes beside it.
+The machine's own power supply is unknown and assumed to be the smallest on sale that its cards
+need. If no single supply is large enough, a second one is added.
 """
 
 from collections.abc import Iterable
@@ -13,11 +13,13 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu
 
 HOST_WATTS = 400.0
-"""Power of a supply beyond the limits of its cards, for the host and for peaks: 750 W go with a
-card of 350 W; assumed [W].
+"""Power of a supply beyond the limits of its cards, for the host and for peaks, as 750 W are sold
+for a card of 350 W; assumed [W].
 """
 
 
+RISER = "riser"
+"""Kind of part that cards beyond a board's slots need; it costs little beside them."""
 DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000
 """Cores, memory [GiB] and drive [GB] of a desktop that is built for cards; assumed."""
 
@@ -82,6 +84,7 @@ def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> li
     parts: list[HostPartRow | None] = []
     if len(after) > max(OWN_ROOM[form], len(before)):
         parts += [smallest("board", _slots(len(after))), smallest("case", len(after))]
+        parts += _risers(len(after))
     has = sum(row.size for row in supplies(supply_watts(before)))
     needs = supply_watts(after)
     if needs > has:
@@ -110,9 +113,15 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
         smallest("drive", DESKTOP_DRIVE),
         smallest("board", _slots(len(cards))),
         smallest("case", len(cards)),
+        *_risers(len(cards)),
     )
     known = [part for part in parts if part is not None]
     return [*known, *supplies(supply_watts(cards))]
+
+
+def _risers(cards: int) -> list[HostPartRow | None]:
+    """A riser for each card that has no slot on the board."""
+    return [smallest(RISER, 1)] * max(cards - _slots(cards), 0)
 
 
 def _slots(cards: int) -> int:

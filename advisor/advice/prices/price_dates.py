@@ -1,7 +1,7 @@
 """Age of prices.
 
-A price is judged by the day on which it was asked, as its source gives it: a day, a month or a
-year. A month or a year counts from its end, so that only what is surely old is called so.
+The age counts from the date in the source: a day, a month or a year. A month or year counts from
+its end, so that a price is called old only if it surely is.
 """
 
 import calendar
@@ -10,7 +10,7 @@ from datetime import date
 from functools import lru_cache
 
 STALE_DAYS = 90
-"""A price older than this is named as old, and wins no verdict without being named."""
+"""Age above which a price is called old, also in a verdict [days]."""
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 
 

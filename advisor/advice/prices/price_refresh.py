@@ -1,6 +1,6 @@
 """Fetching of rents with gpuhunt and API prices with genai-prices, within a time limit.
 
-Both packages are extras (`prices`). Whatever fails, the prices there are stay.
+Both packages are extras (`prices`). If a fetch fails, present prices are kept.
 """
 
 import threading
@@ -17,9 +17,9 @@ from advisor.units import GIB
 
 ANSWER = TypeVar("ANSWER")
 ABSURD = 1000.0
-"""No GPU is rented for so much an hour, and no million tokens cost it [USD]."""
+"""Price of a GPU hour or of a million tokens above which a row is wrong [USD]."""
 MOST_GPUS = 8
-"""GPUs of one machine; more are several."""
+"""Most GPUs of one machine; larger offers are several machines."""
 
 
 class ListedMachine(Protocol):
@@ -35,7 +35,7 @@ class ListedMachine(Protocol):
 
 
 TokenPrices = Callable[[str, str], tuple[float, float] | None]
-"""From provider and model to its price of a million tokens, sent and answered [USD]."""
+"""Function from provider and model to the prices of a million input and output tokens [USD]."""
 
 
 def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:

@@ -8,7 +8,7 @@ from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.prices.price_rows import PriceRow, price_rows
 
 DESKTOP_CARDS = 2
-"""GPUs of one kind that a bought machine is taken to have room and power for; assumed."""
+"""Number of GPUs that fit into a bought machine; assumed."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,10 @@
 """SkyPilot task file: rent a GPU and serve the model on it.
 
-SkyPilot asks the clouds that a person has keys for and takes the cheapest that has such a GPU. The
+SkyPilot chooses the cheapest available GPU among the clouds that a person has accounts with. The
 fields are those of https://docs.skypilot.co/en/latest/reference/yaml-spec.html, read 2026-11-21.
-A variable without a value must be given at launch (sky/task.py of 0.14.1). What runs is the command
-that was predicted, with the model taken from Hugging Face. Setup runs at every launch, so that it
-skips what is done.
+A variable without a value must be given at launch (sky/task.py of 0.14.1). The task runs the
+command of the estimate, with the model from Hugging Face. Setup runs at every launch and skips
+finished steps.
 """
 
 import math
@@ -22,9 +22,9 @@ from advisor.units import GIB
 
 VERSION = "SkyPilot 0.14.1"
 SYSTEM_DISK = 100
-"""Room beside the model for the system, drivers and the build; assumed [GiB]."""
+"""Drive space for the system, drivers and the build; assumed [GiB]."""
 SYSTEM_RAM = 8
-"""RAM beside the model's; assumed [GiB]."""
+"""RAM for the system; assumed [GiB]."""
 
 
 VARIABLES = {WeightFiles.GGUF: "GGUF_REPOSITORY", WeightFiles.CHECKPOINT: "MODEL_REPOSITORY"}

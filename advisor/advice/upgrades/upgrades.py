@@ -91,7 +91,8 @@ def upgrades(
 ) -> tuple[Upgrade, ...]:
     """Every priced GPU that is faster than the best placement now, cheapest month first.
 
-    Of each kind as few as hold the whole model; where one holds only more of it than now, that one.
+    Each kind in the smallest number that holds the whole model; if none does, a single GPU that
+    holds more of it than now.
 
     Args:
         model: model in the requested format.
@@ -150,8 +151,8 @@ def _upgrade(
 
 
 def _offers(name: str, count: int, bigger: Estimate, money: MoneyInputs) -> Iterable[Offer]:
-    """Rent and purchase at the prices and hours of the options: a machine that exists, stopped
-    between sessions; cards with what they need in a desktop.
+    """Offers as in the options: a rented machine, stopped between sessions, and bought cards with
+    the host parts that they need.
     """
     speed, there = speed_of(bigger), bigger.machine
     if speed is None or there is None:
@@ -189,8 +190,7 @@ def _smallest_holder(
         estimates = [
             estimate(model, where, work, how, strategy, fitted_constants())
             for how, model in taken
-            if strategy in how.strategies
-            and not (whole and room < model.file_bytes - model.embedding)
+            if strategy in how.strategies and not (whole and room < model.bytes_without_table)
         ]
         return max((each for each in estimates if bool(each.fits)), key=decode_tps, default=None)
 
@@ -210,7 +210,7 @@ def _taken(stored: Model, runtime: Runtime, machine: Machine) -> Model | None:
 
 
 def _as_sold(name: str) -> Gpu:
-    """GPU with the memory that its price is for."""
+    """GPU with the memory size of its price."""
     card = from_catalog.gpu(name)
     sold = [row.memory_gib for row in price_rows() if row.gpu == name and row.memory_gib]
     if not sold:

@@ -79,7 +79,7 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
     if then < WORTH_NAMING * now:
         yield (
             f"With -lm none the weights in RAM are page-locked: the first token comes after "
-            f"{seconds(then)} in place of {seconds(now)}. It fails where the system cannot lock "
+            f"{seconds(then)} instead of {seconds(now)}. It fails where the system cannot lock "
             "so much."
         )
 
@@ -112,21 +112,22 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
         return
     fitted = _again(replace(estimate, strategy=PlacementStrategy.GPU_RESIDENT), Settings())
     if fitted is not None and estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
-        yield "Left to its own fit (--fit on) it would put all of the model in the GPU."
+        yield "Its automatic choice (--fit on) would put all of the model in the GPU."
         return
     automatic = _again(estimate, Settings())
     if automatic is None or automatic.placement is None:
         return
     layers, moe = int(automatic.placement.gpu_layers), int(automatic.placement.cpu_moe)
     if (layers, moe) != (int(estimate.placement.gpu_layers), int(estimate.placement.cpu_moe)):
+        experts = f" and leave the experts of {moe} in RAM" if moe else ""
         yield (
-            f"Left to its own fit (--fit on) it would take {layers} layers and leave the experts "
-            f"of {moe} in RAM: {_speed(automatic)}."
+            f"Its automatic choice (--fit on) would put {layers} layers on the GPU{experts}: "
+            f"{_speed(automatic)}."
         )
     elif estimate.strategy is PlacementStrategy.CPU_OFFLOAD:
         yield (
-            "Its own fit (--fit on) comes to the same layers, or part of one more; given here, "
-            "they stay what was predicted."
+            "Its automatic choice (--fit on) gives the same layers, or part of one more; the "
+            "command states them so that they stay as predicted."
         )
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.kept import NOTHING_OWNED
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import chance_it_pays
-from advisor.advice.options.table import choice, rank
-from advisor.advice.options.turning import nearest, rounded
+from advisor.advice.options.table import WORTH_A_WORD, by_comparison, choice
+from advisor.advice.options.turning import least_speed, nearest, rounded
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import hours, money_per_hour, seconds, tokens_per_second
@@ -18,7 +19,7 @@ from advisor.formatting import money as money_words
 from advisor.runtimes import Runtime
 
 NOTABLY = 1.1
-"""Another runtime must be this many times faster than the one chosen to be named."""
+"""Smallest factor by which another runtime must be faster than the chosen one to be named."""
 DONE = {
     OptionKind.CHANGE: "changed",
     OptionKind.ADD: "added",
@@ -65,25 +66,28 @@ def verdict(
         options: options, the present machine first.
         money: use and prices.
         chosen: runtime of the answer; None for any.
-        kept_apart: the estimates are of another machine than the one that is kept.
+        kept_apart: whether the estimates are of another machine than the kept one.
     """
     estimates = tuple(estimates)
     option, kept = choice(options), options[0]
     faster = _faster(best, estimates) if chosen else ""
-    others = _joined(_others(options, option), faster)
+    others, api = _joined(_others(options, option), faster), _api(options, option, money)
     gives = _gives(option) if option else ""
     if kept_apart:
         now, runs = _kept(kept), kept.speed is not None
-        others = _joined(f"The machine described: {_now(best, estimates, chosen)}.", others)
+        if kept.name != NOTHING_OWNED:
+            others = _joined(f"The machine described: {_now(best, estimates, chosen)}.", others)
     else:
         now, runs = _now(best, estimates, chosen), best is not None
     if not runs:
-        return VerdictText(answer=f"{now}.", reason=f"{gives}." if gives else "", others=others)
+        answer = f"{now}; {gives}." if gives else f"{now}."
+        return VerdictText(answer=answer, reason=api, others=others)
     now += "" if kept_apart else _for(kept)
     if option is None:
         keep, reason = _nothing_pays(options, money)
-        return VerdictText(answer=f"{now}{keep}.", reason=reason, others=others)
-    return VerdictText(answer=f"{now}; {gives}.", reason=_when(option, kept, money), others=others)
+        return VerdictText(answer=f"{now}{keep}.", reason=_joined(reason, api), others=others)
+    reason = _joined(_when(option, kept, money), api)
+    return VerdictText(answer=f"{now}; {gives}.", reason=reason, others=others)
 
 
 def _now(best: Estimate | None, estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
@@ -97,7 +101,9 @@ def _now(best: Estimate | None, estimates: Iterable[Estimate], chosen: Runtime |
 
 
 def _kept(kept: Option) -> str:
-    """Speed and cost of a machine that is kept and not the one described."""
+    """Speed and cost of a kept machine that is not the one described."""
+    if kept.name == NOTHING_OWNED:
+        return "You have no machine for it yet"
     if kept.speed is None:
         return f"What you have, {kept.name}, does not run it"
     speed = tokens_per_second(kept.speed.decode)
@@ -115,6 +121,8 @@ def _nothing_pays(options: Sequence[Option], money: MoneyInputs) -> tuple[str, s
         more = (
             f"{option.name}, {DONE[option.kind]}, would pay from {rounded(replies)} replies a day."
         )
+    if options[0].tokens and any(option.pays and option.may_win for option in options[1:]):
+        return f"; keep it: nothing here leaves {money_words(WORTH_A_WORD)} a month more", more
     return "; keep it: nothing that has a price here pays", more
 
 
@@ -224,24 +232,37 @@ def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:
 
 
 SHORT = 0.05
-"""Waiting that is not worth a word [h/month]."""
+"""Smallest difference in waiting that is mentioned [h/month]."""
 CERTAIN = 0.95
-"""A verdict that holds in so many draws is not qualified."""
+"""Probability above which a verdict is stated without it."""
+
+
+def _silent(api: Option, money: MoneyInputs) -> str:
+    """Remark on an API without a published speed, and from which speed it pays."""
+    if api.speed is not None:
+        return ""
+    least = least_speed(api, money)
+    pays = "" if least is None else f": it pays from {tokens_per_second(least)}"
+    return f"; its speed is not published{pays}"
+
+
+def _api(options: Sequence[Option], option: Option | None, money: MoneyInputs) -> str:
+    """The cheapest API, where the verdict names none."""
+    calls = [other for other in options if other.kind is OptionKind.API and other.dated]
+    if not calls or (option is not None and option.kind is OptionKind.API):
+        return ""
+    api = min(calls, key=lambda call: call.monthly or 0.0)
+    return f"The API of {api.name.split(':')[0]} costs {_costs(api)}{_silent(api, money)}."
 
 
 def _others(options: Sequence[Option], option: Option | None) -> str:
-    """Best options of other kinds that pay, and an API without a published speed."""
+    """Best options of other kinds that pay."""
     sentences = []
     for kind in (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT):
         if option is None or kind is option.kind:
             continue
         able = [other for other in options if other.kind is kind and other.may_win and other.pays]
         if able:
-            best = min(able, key=rank)
+            best = min(able, key=by_comparison)
             sentences.append(f"{best.name}, {DONE[kind]}, for {_costs(best)}")
-    calls = [other for other in options if other.kind is OptionKind.API and other.dated]
-    if calls and (option is None or option.kind is not OptionKind.API):
-        api = min(calls, key=lambda call: call.monthly or 0.0)
-        silent = "" if api.speed else "; its speed is not published"
-        sentences.append(f"the API of {api.name.split(':')[0]} for {_costs(api)}{silent}")
     return f"Else: {'; '.join(sentences)}." if sentences else ""

@@ -1,6 +1,4 @@
-"""`python -m advisor.evidence.accuracy`: write data/generated/coverage.csv anew from what the
-ledger says.
-"""
+"""`python -m advisor.evidence.accuracy`: write data/generated/coverage.csv from the ledger."""
 
 import sys
 from collections.abc import Iterable
@@ -19,7 +17,7 @@ def main() -> int:
 
 
 def table(scores: Iterable[Score]) -> str:
-    """The whole file as text."""
+    """Text of data/generated/coverage.csv."""
     return as_text(map(coverage_row, scores))
 
 

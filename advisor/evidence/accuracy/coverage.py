@@ -1,8 +1,7 @@
-"""How predictions fared for runs like one that is asked: a line of data/generated/coverage.csv by
-regime.
+"""Coverage: how well published runs like the present one were predicted, by regime.
 
-The file is what the ledger says, kept so that a page need not fit the model anew; it is written by
-`python -m advisor.evidence.accuracy`.
+data/generated/coverage.csv holds it, written from the ledger by
+`python -m advisor.evidence.accuracy`, so that a page need not compute the ledger.
 """
 
 from collections.abc import Mapping
@@ -33,14 +32,14 @@ class CoverageRow:
     """One regime; fields as the columns of data/generated/coverage.csv.
 
     Attributes:
-        regime: its name in `regimes.REGIMES`.
+        regime: name in `regimes.REGIMES`.
         rows: published figures that were predicted without their group.
-        groups: of one source and one machine each.
-        held: figures within their 80 % range.
-        held_groups: share of figures within their range, every group weighing the same.
-        median_error: of the absolute relative error [share].
+        groups: groups of figures, each of one source on one machine.
+        held: number of figures within their 80 % range.
+        held_groups: share of figures within their range, with equal weight for each group.
+        median_error: median of the absolute relative error [share].
         group_error: median of the groups' median errors [share].
-        width: upper end of the range over its lower, at the median.
+        width: median of upper end over lower end of the range.
         source: the command that wrote the line.
     """
 
@@ -56,7 +55,7 @@ class CoverageRow:
 
 
 def coverage_row(score: Score) -> CoverageRow:
-    """The line of one regime."""
+    """Row of one regime."""
     return CoverageRow(
         regime=score.regime,
         rows=score.rows,
@@ -72,12 +71,12 @@ def coverage_row(score: Score) -> CoverageRow:
 
 @cache
 def coverage() -> Mapping[str, CoverageRow]:
-    """The file by regime."""
+    """Rows of data/generated/coverage.csv by regime."""
     return {row.regime: row for row in read(COVERAGE, CoverageRow)}
 
 
 def coverage_like(estimate: Estimate) -> CoverageRow | None:
-    """Coverage of past predictions like one of decoding; None where no such run was published."""
+    """Coverage of published runs like an estimate's decoding; None where there are none."""
     if estimate.placement is None or estimate.machine is None:
         return None
     in_place = estimate.how.computes_in_ram
@@ -91,7 +90,7 @@ def _streaming(estimate: Estimate) -> dict[str, object]:
 
 
 def _in_place(estimate: Estimate) -> dict[str, object]:
-    """Traits of a run of llama.cpp and its kin."""
+    """Traits of a run of llama.cpp or one of its forks."""
     known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
         Provenance.MEASURED,
         Provenance.GIVEN,
@@ -110,7 +109,7 @@ def _in_place(estimate: Estimate) -> dict[str, object]:
 
 
 def _where(estimate: Estimate) -> str:
-    """The category of a published run that lies like this one."""
+    """Category of published runs with the placement of an estimate."""
     placement = estimate.placement
     if estimate.strategy is PlacementStrategy.GPU_RESIDENT or placement is None:
         return "resident"

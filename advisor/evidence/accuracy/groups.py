@@ -1,6 +1,6 @@
-"""The ledger by group: which sources and machines are predicted worst, and cards that were seen.
+"""Scores by group of figures, and of GPUs with and without measurements by other sources.
 
-A group is one source on one machine, whose figures err together.
+A group is one source on one machine; its figures share their error.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,26 +13,26 @@ from advisor.evidence.accuracy.scoring import Score, groups, score_of
 from advisor.evidence.published.sources import source_of
 
 LEAST_ROWS = 2
-"""Figures from which a group is named among the worst: a single one may be a slip."""
+"""Fewest figures of a group that is listed among the worst; a single figure may be a mistake."""
 NAMED = 15
 FEW_GROUPS = 40
-"""Groups below which a share of them is told with its bootstrap interval."""
+"""Number of groups below which a share is shown with its bootstrap interval."""
 DRAWS = 400
 SEEN, UNSEEN = "cards that another source measured, too", "cards of one source alone"
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupScore:
-    """One source on one machine in one kind of run.
+    """Score of one source on one machine in one regime.
 
     Attributes:
         group: source and machine.
         regime: kind of run.
-        source: page of its first figure.
-        rows: figures.
-        error: median of predicted over measured, less one; signed.
-        covered: share of figures in their range.
-        width: upper end of the range over its lower, at the median.
+        source: address of its first figure.
+        rows: number of figures.
+        error: median of predicted / measured - 1.
+        covered: share of figures within their range.
+        width: median of upper end over lower end of the range.
     """
 
     group: str
@@ -45,7 +45,7 @@ class GroupScore:
 
 
 def worst_groups(points: Iterable[AccuracyPoint], count: int = NAMED) -> tuple[GroupScore, ...]:
-    """Groups with the largest median error, worst first; errors twice and half are alike."""
+    """Groups with the largest median error, worst first; twice and half as fast count the same."""
     by_kind: dict[str, list[AccuracyPoint]] = {}
     for point in points:
         by_kind.setdefault(point.regime, []).append(point)
@@ -72,9 +72,9 @@ def _group_score(group: Sequence[AccuracyPoint]) -> GroupScore:
 
 
 def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
-    """Shares of the groups' figures in range that chance in drawing groups leaves, 5 % to 95 %.
+    """Interval from 5 % to 95 % of the share of figures within range, by bootstrap over groups.
 
-    Groups are drawn with replacement (Efron 1979), the same draws every time.
+    Groups are drawn with replacement (Efron 1979), with a fixed seed.
     """
     shares = np.array([np.mean([point.held for point in group]) for group in groups(points)])
     drawn = np.random.default_rng(0).integers(0, len(shares), (DRAWS, len(shares)))
@@ -83,7 +83,7 @@ def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
 
 
 def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
-    """Figures of cards that other sources measured, and of those that none did."""
+    """Scores of GPUs that other sources measured too, and of GPUs that no other source did."""
     on_cards = [point for point in points if point.gpu]
     sources: dict[str, set[str]] = {}
     for point in on_cards:
@@ -100,5 +100,5 @@ DOUBTED = "with doubtful rows"
 
 
 def with_doubtful(points: Sequence[AccuracyPoint], doubtful: Sequence[AccuracyPoint]) -> Score:
-    """All figures scored as if nothing had been doubted."""
+    """Score of all figures, doubtful ones included."""
     return score_of(DOUBTED, (*points, *doubtful))

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from advisor.evidence.accuracy import drafting_points, engine_points
 from advisor.evidence.accuracy.noise_floor import Floor, noise_floor
+from advisor.evidence.accuracy.points import drafting as drafting_points
+from advisor.evidence.accuracy.points import engine as engine_points
 from advisor.evidence.accuracy.points import framework as framework_points
 from advisor.evidence.accuracy.points import llama_cpp as llama_cpp_points
 from advisor.evidence.accuracy.points import paged as paged_points
@@ -14,14 +15,14 @@ from advisor.evidence.accuracy.scoring import Score, scores
 
 @dataclass(frozen=True, kw_only=True)
 class Ledger:
-    """Predictions beside what was published.
+    """Predictions beside published figures.
 
     Attributes:
-        points: every figure, predicted without its source and machine.
-        scores: the same by regime, then all together.
-        floor: how far sources differ among themselves.
-        simulated: scores on a simulator's answers, by regime; they count nowhere else.
-        doubtful: rows that are not counted, since their source or physics doubts them.
+        points: published figures, each with a prediction made without its group.
+        scores: their scores by regime, then of all.
+        floor: difference between sources on the same hardware.
+        simulated: scores on a simulator's answers, by regime; not part of `scores`.
+        doubtful: rows that are not scored, because their source or physics contradicts them.
     """
 
     points: tuple[AccuracyPoint, ...]
@@ -32,7 +33,7 @@ class Ledger:
 
 
 def ledger() -> Ledger:
-    """The ledger of the shipped measurements, which takes some seconds."""
+    """Ledger of the shipped measurements; takes some seconds."""
     rows = llama_cpp_points.read()
     points = (
         *llama_cpp_points.points(rows),

@@ -1,4 +1,7 @@
-"""How far two sources differ about the same card, model and format: no formula can do better."""
+"""Noise floor: difference between two sources on the same GPU, model and format.
+
+No formula can be more exact than that.
+"""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -7,23 +10,23 @@ from itertools import combinations
 import numpy as np
 
 from advisor.evidence.accuracy.points.llama_cpp import LlamaCppRun, Published
-from advisor.evidence.fitting.llama_cpp_fit import APART
-from advisor.evidence.fitting.llama_cpp_rows import GENERATED, stated_tps
+from advisor.evidence.fitting.llama_cpp.fit import APART
+from advisor.evidence.fitting.llama_cpp.rows import stated_tps
+from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
 from advisor.evidence.published.sources import source_of
 
 NEAR = 512
-"""Tokens by which the depths of two runs may differ to be compared."""
+"""Largest difference in context depth of two runs that are compared [tokens]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Floor:
-    """How far sources differ.
+    """Difference between sources.
 
     Attributes:
-        pairs: runs compared, two at a time.
-        settings: cards with a model and format that they are of.
-        median: of the faster over the slower, less one, at the median of each setting and then of
-            those.
+        pairs: number of compared pairs of runs.
+        settings: number of combinations of GPU, model and format.
+        median: median over settings of each setting's median of faster / slower - 1.
     """
 
     pairs: int
@@ -32,7 +35,7 @@ class Floor:
 
 
 def noise_floor(published: Published) -> Floor:
-    """Pairs of resident runs of the same GPU, model and format from two sources, at like depth."""
+    """Comparison of GPU-resident runs of two sources with equal GPU, model and format."""
     alike: dict[Hashable, list[LlamaCppRun]] = {}
     for run in published.runs.values():
         if run.row.category == "resident" and run.row.tg_tps and run.case.build not in APART:
@@ -48,7 +51,7 @@ def noise_floor(published: Published) -> Floor:
 
 
 def _setting(run: LlamaCppRun) -> Hashable:
-    """Models alike in layers and weights are the same to a GPU, whatever they are called."""
+    """Key of a GPU, model and format; models with equal layers and weights count as the same."""
     arch, gpus = run.case.model.architecture, run.case.machine.gpus
     build = run.case.runtime.build
     return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format, build

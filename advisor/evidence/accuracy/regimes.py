@@ -1,4 +1,4 @@
-"""Kinds of runs that are scored apart, as a table."""
+"""Regimes: kinds of runs that are scored separately."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from advisor.evidence.fitting.frameworks.runs import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 
 GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"
-"""What is timed."""
+"""Timed part of a run."""
 STATED, DATASHEET, INFERRED = "stated", "datasheet", "inferred"
-"""Where the RAM rate of a run comes from: its source, the processor's datasheet, another run."""
+"""Origin of a run's RAM rate: its source, the processor's datasheet, or another run."""
 ALL = "all"
 PAGED = "paged"
-"""A mapped file that memory does not hold, read by llama.cpp page by page."""
+"""Category of runs whose mapped file is larger than memory, read page by page by llama.cpp."""
 DEEP = 3000
-"""Tokens in the cache from which a run counts as deep context."""
+"""Tokens in the cache from which a run counts as deep context [tokens]."""
 
 Traits = Mapping[str, object]
-"""What a run is like: `category` as in its file or a kind of frameworks' runs, `timed`, `deep`,
+"""Traits of a run by name: `category` (of its file, or a kind of framework run), `timed`, `deep`,
 `experts`, `ram`, `batch_stated`, `build`, `together`."""
 
 
@@ -25,9 +25,9 @@ class Regime:
     """One kind of run.
 
     Attributes:
-        name: as tables show it.
-        text: what it is, in a sentence.
-        traits: what a run must be like; traits that are absent may be anything.
+        name: name in tables.
+        text: description in a sentence.
+        traits: traits that a run must have; others may have any value.
     """
 
     name: str
@@ -48,13 +48,13 @@ REGIMES = (
     ),
     Regime(
         name="LocalScore, on a GPU",
-        text="LocalScore's runs of llamafile on GPUs: kernels of 2025's llamafile, machines as "
-        "their owners left them.",
+        text="LocalScore's runs of llamafile on GPUs: kernels of 2025, on machines that nobody "
+        "prepared for measuring.",
         traits={"build": "llamafile", "category": "resident", "timed": GENERATION},
     ),
     Regime(
         name="LocalScore, processor alone",
-        text="The same on processors, whose RAM nobody states.",
+        text="LocalScore's runs of llamafile on processors, with unstated RAM.",
         traits={"build": "llamafile", "category": "cpu", "timed": GENERATION},
     ),
     Regime(
@@ -64,43 +64,43 @@ REGIMES = (
     ),
     Regime(
         name="several users, CPU alone",
-        text="The processor writes for several users at once.",
+        text="Generation for several users at once, computed by the processor.",
         traits={"category": "cpu", "timed": GENERATION, "together": True},
     ),
     Regime(
         name="several users, resident",
-        text="llama.cpp writes for several users at once, every weight in the GPU.",
+        text="Generation for several users at once in llama.cpp, all weights in GPU memory.",
         traits={"category": "resident", "timed": GENERATION, "together": True},
     ),
     Regime(
         name="resident, dense",
-        text="Every weight in the memory of the GPU, a model without experts.",
+        text="All weights in GPU memory, model without experts.",
         traits={"category": "resident", "timed": GENERATION, "deep": False, "experts": False},
     ),
     Regime(
         name="resident, experts",
-        text="Every weight in the memory of the GPU, a model with routed experts.",
+        text="All weights in GPU memory, model with routed experts.",
         traits={"category": "resident", "timed": GENERATION, "deep": False, "experts": True},
     ),
     Regime(
         name="resident, deep context",
-        text="Every weight in the memory of the GPU, 3,000 tokens and more in the cache.",
+        text="All weights in GPU memory, 3,000 tokens or more in the cache.",
         traits={"category": "resident", "timed": GENERATION, "deep": True},
     ),
     Regime(
         name="CPU alone, RAM stated",
-        text="The processor computes, and the source says what its RAM gives or is clocked at.",
+        text="Computed by the processor; the source states the RAM's rate or clock.",
         traits={"category": "cpu", "timed": GENERATION, "ram": STATED},
     ),
     Regime(
         name="CPU alone",
-        text="The processor computes, and its RAM is known from a datasheet or not at all.",
+        text="Computed by the processor; the RAM's rate comes from a datasheet or is unknown.",
         traits={"category": "cpu", "timed": GENERATION},
     ),
     Regime(
         name="dense split, RAM from its slowest row",
-        text="Layers split between GPU and RAM. The run with the fewest layers on the GPU gives "
-        "the RAM's rate; the others are predicted with it.",
+        text="Layers split between GPU and RAM. The RAM's rate follows from the run with the "
+        "fewest layers on the GPU; the others are predicted with it.",
         traits={"category": "partial", "timed": GENERATION, "ram": INFERRED},
     ),
     Regime(
@@ -110,22 +110,23 @@ REGIMES = (
     ),
     Regime(
         name="experts in RAM",
-        text="Attention in the GPU, routed experts read by the processor.",
+        text="Attention on the GPU, routed experts in RAM, computed by the processor.",
         traits={"category": "moe_offload", "timed": GENERATION},
     ),
     Regime(
         name="prompt, deep context",
-        text="Reading a prompt after 3,000 tokens and more, with every weight in the GPU.",
+        text="Reading a prompt after 3,000 tokens or more, all weights in GPU memory.",
         traits={"category": "resident", "timed": PROMPT, "deep": True},
     ),
     Regime(
         name="prompt, resident",
-        text="Reading a prompt with every weight in the GPU.",
+        text="Reading a prompt, all weights in GPU memory.",
         traits={"category": "resident", "timed": PROMPT},
     ),
     Regime(
         name="prompt, experts in RAM",
-        text="Reading a prompt with routed experts in RAM, copied to the GPU or computed there.",
+        text="Reading a prompt with routed experts in RAM, copied to the GPU or computed by the "
+        "processor.",
         traits={"category": "moe_offload", "timed": PROMPT},
     ),
     Regime(
@@ -140,8 +141,8 @@ REGIMES = (
     ),
     Regime(
         name="batch not stated",
-        text="Runs of frameworks whose source does not say how many sequences ran together; the "
-        "one that the advisor takes stands in.",
+        text="Runs of frameworks without a stated number of sequences; the advisor assumes the "
+        "largest batch that fits.",
         traits={"batch_stated": False},
     ),
     Regime(
@@ -158,34 +159,35 @@ REGIMES = (
     ),
     Regime(
         name="paged by llama.cpp",
-        text="A mapped file larger than the memory it may use, page by page. Our own runs under "
-        "memory caps, the cache each was seen to have given, each predicted without itself.",
+        text="A mapped file larger than memory, read page by page: our own runs under memory "
+        "limits, with the page cache observed in each run.",
         traits={"category": PAGED},
     ),
     Regime(
         name="experts streamed",
-        text="Routed experts copied to the GPU as a token asks for them, or kept there in part.",
+        text="Routed experts copied to the GPU when a token needs them, or partly kept there.",
         traits={"category": EXPERTS},
     ),
     Regime(
         name="batched",
-        text="Many sequences together in GPU memory, generation alone.",
+        text="Many sequences together, all weights in GPU memory, generation alone.",
         traits={"category": BATCHED, "timed": GENERATION},
     ),
     Regime(
         name="batched, end to end",
-        text="Many sequences together in GPU memory, prompts and answers in one time.",
+        text="Many sequences together, all weights in GPU memory, one time for prompts and "
+        "replies.",
         traits={"category": BATCHED, "timed": BOTH},
     ),
     Regime(
         name="serving engines",
-        text="vLLM, SGLang and TensorRT-LLM with every weight in GPU memory: a token of each of "
-        "the sequences that run together, or whole batches with their prompts.",
+        text="vLLM, SGLang and TensorRT-LLM, all weights in GPU memory: a token for each sequence, "
+        "or whole batches with their prompts.",
         traits={"category": "serving, published", "timed": GENERATION},
     ),
     Regime(
         name="serving engines, first token",
-        text="The same engines, one sequence: how long its prompt takes.",
+        text="vLLM, SGLang and TensorRT-LLM: time of the prompt of a single sequence.",
         traits={"category": "serving, published", "timed": PROMPT},
     ),
     Regime(
@@ -221,10 +223,15 @@ REGIMES = (
         traits={"category": RESIDENT},
     ),
 )
-"""In the order tables show them; the first whose traits a run has is its regime."""
+"""All regimes, in the order of tables; a run belongs to the first that matches."""
 
 
 def regime_of(traits: Traits) -> str:
-    """Name of the regime of a run; its category where the table has none for it."""
+    """Name of a run's regime; its category where none matches."""
     names = (regime.name for regime in REGIMES if regime.traits.items() <= traits.items())
     return next(names, str(traits.get("category", "other")))
+
+
+def description(name: str) -> str:
+    """Description of a regime in a sentence; empty for an unknown name."""
+    return next((regime.text for regime in REGIMES if regime.name == name), "")

@@ -1,4 +1,4 @@
-"""Points summed up by regime."""
+"""Scores: errors and coverage of points, by regime."""
 
 import math
 from collections import Counter
@@ -13,21 +13,21 @@ from advisor.evidence.peers import PEERS
 from advisor.model.model import Floats
 
 PROMISED = 0.8
-"""Share of rows that a range should hold."""
+"""Share of figures that ranges should hold."""
 CLOSE = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeerScore:
-    """A public advisor in one regime.
+    """Score of a public advisor in one regime.
 
     Attributes:
-        name: of the advisor.
-        rows: that it says something about.
-        median: of the absolute relative error on those.
-        mean: likewise.
-        own_median: of our own error on the same rows.
-        own_mean: likewise.
+        name: name of the advisor.
+        rows: number of figures that it predicts.
+        median: median of its absolute relative error.
+        mean: mean of its absolute relative error.
+        own_median: median of our error on the same figures.
+        own_mean: mean of our error on the same figures.
     """
 
     name: str
@@ -40,22 +40,22 @@ class PeerScore:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """One regime.
+    """Score of one regime.
 
     Attributes:
-        regime: its name.
-        rows: how many.
-        groups: of one source and hardware each.
-        median: of the absolute relative error.
-        mean: likewise.
-        within: share of rows within 25 %.
-        covered: share of rows within their 80 % range.
-        group_median: of the median errors of the groups.
-        group_covered: the same share, every group weighing the same.
-        width: of the range, its upper end over its lower, at the median.
-        chance_low: least share that chance leaves, nine times in ten, where 80 % is true.
-        chance_high: largest.
-        peers: public advisors that say something about some rows.
+        regime: name of the regime.
+        rows: number of figures.
+        groups: number of groups, each of one source and hardware.
+        median: median of the absolute relative error.
+        mean: mean of the absolute relative error.
+        within: share of figures with an error of at most 25 %.
+        covered: share of figures within their 80 % range.
+        group_median: median of the groups' median errors.
+        group_covered: share within range, with equal weight for each group.
+        width: median of upper end over lower end of the range.
+        chance_low: 5 % point of the share within range if the true share were 80 %.
+        chance_high: 95 % point of that share.
+        peers: scores of the public advisors with predictions in this regime.
     """
 
     regime: str
@@ -74,16 +74,20 @@ class Score:
 
     @property
     def best_peer(self) -> PeerScore | None:
-        """The public advisor with the least median error, of those that answer most rows."""
+        """Public advisor with the smallest median error, among those with the most predictions."""
         most = [peer for peer in self.peers if 2 * peer.rows > self.rows]
         return min(most, key=lambda peer: peer.median, default=None)
 
 
 def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
-    """One line for each regime that has points, in the order of `REGIMES`, then all."""
-    known = {regime.name: place for place, regime in enumerate(REGIMES)}
+    """Scores of the regimes that have points, then of all points.
+
+    In the order of `REGIMES`, those of a single build or engine last.
+    """
+    places = {regime.name: place for place, regime in enumerate(REGIMES)}
+    apart = {regime.name for regime in REGIMES if "build" in regime.traits}
     regimes = dict.fromkeys(point.regime for point in points)
-    ordered = sorted(regimes, key=lambda name: known.get(name, len(known)))
+    ordered = sorted(regimes, key=lambda name: (name in apart, places.get(name, len(places))))
     lines = [
         score_of(name, [point for point in points if point.regime == name]) for name in ordered
     ]
@@ -91,7 +95,7 @@ def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
 
 
 def groups(points: Iterable[AccuracyPoint]) -> Sequence[Sequence[AccuracyPoint]]:
-    """Points of one source and hardware each."""
+    """Points by group."""
     by_name: dict[str, list[AccuracyPoint]] = {}
     for point in points:
         by_name.setdefault(point.group, []).append(point)
@@ -99,7 +103,7 @@ def groups(points: Iterable[AccuracyPoint]) -> Sequence[Sequence[AccuracyPoint]]
 
 
 def score_of(regime: str, points: Sequence[AccuracyPoint]) -> Score:
-    """One line of the ledger: some points under a name."""
+    """Score of some points under a name."""
     error = _errors(point.error for point in points)
     low, high = chance(Counter(point.group for point in points).values())
     by_group = groups(points)
@@ -148,14 +152,13 @@ def _errors(off: Iterable[float]) -> Floats:
 
 
 def chance(sizes: Iterable[int]) -> tuple[float, float]:
-    """Shares of rows within range that chance allows nine times in ten where four in five is true.
+    """Interval from 5 % to 95 % of the share within range, if the true share is 80 %.
 
-    Rows of a group err together, so groups are counted and not rows: as many as
-    (sum n)^2 / sum n^2 even ones (Kish 1965, effective sample size). The ends are the 5 % and 95 %
-    points of a binomial of that many.
+    Figures of a group share their error, so the effective sample size is (sum n)^2 / sum n^2
+    (Kish 1965); the ends are points of a binomial distribution of that size.
 
     Args:
-        sizes: rows of each group.
+        sizes: number of figures of each group.
     """
     rows = tuple(sizes)
     count = max(round(sum(rows) ** 2 / sum(size * size for size in rows)), 1)

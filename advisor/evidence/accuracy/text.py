@@ -1,4 +1,4 @@
-"""The ledger in words: for the terminal, for README, for other programs."""
+"""Text of the ledger: for the terminal, for README and for other programs."""
 
 import math
 from collections.abc import Iterable
@@ -16,17 +16,17 @@ PLAIN = "{:<38} {:>5} {:>7} {:>8} {:>9} {:>8} {:>8} {:>9} {:>9} {:>12} {:>6}  {}
 
 
 def percent(value: float, digits: int = 0) -> str:
-    """A share as people write it: 12 %."""
+    """Share in per cent: 12 %."""
     return f"{100 * value:.{digits}f} %"
 
 
 def allowed(score: Score) -> str:
-    """The shares within range that chance allows."""
+    """Shares within range that chance allows, in words."""
     return f"{100 * score.chance_low:.0f} to {percent(score.chance_high)}"
 
 
 def best(score: Score) -> str:
-    """The best public formula of a regime, with its errors, and rows where it is not all."""
+    """Best public formula of a regime with its errors, and the number of figures where not all."""
     peer = score.best_peer
     if peer is None:
         return "none"
@@ -35,7 +35,7 @@ def best(score: Score) -> str:
 
 
 def errors(score: Score | PeerScore) -> str:
-    """Median error, and the mean in brackets."""
+    """Median error, with the mean in brackets."""
     return f"{percent(score.median, 1)} ({percent(score.mean)})"
 
 
@@ -49,7 +49,7 @@ def floor_sentence(floor: Floor) -> str:
 
 
 def plain(ledger: Ledger) -> str:
-    """The tables for a terminal."""
+    """Tables for a terminal."""
     heads = (
         "rows",
         "groups",
@@ -105,7 +105,7 @@ def _starred(peer: PeerScore, score: Score) -> str:
 
 
 def markdown(ledger: Ledger) -> str:
-    """The table of README, what sources differ by, and the public formulas by name."""
+    """Table of README, with the difference between sources and the public formulas."""
     head = (
         "| regime | rows | groups | median error | by group | within the 80 % range "
         "(chance allows) | by group | high over low | best public formula, median (mean) |",
@@ -126,7 +126,7 @@ def markdown(ledger: Ledger) -> str:
 
 
 def record(ledger: Ledger) -> dict[str, Any]:
-    """The ledger for other programs: shares as fractions, speeds in tokens/s."""
+    """Ledger as plain data: shares as fractions, speeds in tokens/s."""
     return {
         "regimes": [asdict(score) for score in ledger.scores],
         "simulated": [asdict(score) for score in ledger.simulated],

@@ -1,9 +1,9 @@
 """`python -m advisor.evidence.fitting`: refit the constants from data/measurements/.
 
-They go to data/generated/efficiency.csv; rows of constants that are not fitted stay as they are.
-Predictions of fits without each source go to left_out.csv beside it. The fit of frameworks takes
-llama.cpp's constants from the shipped table: after they changed, run it a second time. From then on
-every run writes the same files.
+Constants go to data/generated/efficiency.csv, where rows of constants without a fit stay as they
+are; predictions made without each source go to left_out.csv beside it. The fit of frameworks reads
+llama.cpp's constants from the shipped table, so run the command again after they changed; the
+second run and all later ones write the same files.
 """
 
 import csv
@@ -21,29 +21,32 @@ from advisor.cost_model.uncertainty import SEVERAL, THIN
 from advisor.evidence.fitting import held_out
 from advisor.evidence.fitting.engines.table import engine_tables
 from advisor.evidence.fitting.frameworks.table import fitted, stream_rows
+from advisor.evidence.fitting.llama_cpp.fit import LEAST_GROUPS, Fit, problem, solve
 from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
-from advisor.evidence.fitting.llama_cpp_fit import Fit, problem, solve
-from advisor.evidence.fitting.llama_cpp_rows import Rows, published, rows_of
-from advisor.evidence.fitting.spreads import COVERED, Spread, sources, spreads
+from advisor.evidence.fitting.llama_cpp.row_errors import sources
+from advisor.evidence.fitting.llama_cpp.rows import Rows, published, rows_of
+from advisor.evidence.fitting.llama_cpp.spreads import COVERED, Spread, spreads
 
 OWN = DATA / "measurements" / "own.csv"
 TABLE = DATA / "generated" / "efficiency.csv"
 SMALLEST = 0.004
-"""Factors whose logarithm is smaller say nothing and are left out."""
+"""Smallest logarithm of a factor that is written; smaller ones make no difference."""
 SOURCE = "python -m advisor.evidence.fitting on data/measurements/llama_cpp*.csv"
+OF_HARDWARE = "expected of the hardware (advisor/evidence/fitting/llama_cpp/parameters.py)"
+"""Source of factors with too few groups to be fitted."""
 OWN_TO_LLAMA_CPP = {
     "spread_by": 1.0, "spread_prompt_by": 1.0, "lean": 0.0, "lean_prompt": 0.0,
 }  # fmt: skip
-"""Constants of the ranges that hold for llama.cpp and its kin, and what others take until theirs
-are fitted: no trait widens, nothing leans."""
+"""Constants of ranges that are fitted for llama.cpp and its forks, with their neutral values for
+other runtimes: factors of 1, leans of 0."""
 SPREADS = (
     "spread", "spread_unmeasured", "spread_prompt", "spread_timed", "sources", *OWN_TO_LLAMA_CPP,
 )  # fmt: skip
-"""Constants of the ranges, written anew for all runtimes that have none of their own."""
+"""Constants of ranges, rewritten for all runtimes without their own."""
 ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
-"""Runtimes whose ranges are those of llama.cpp."""
+"""Runtimes with the ranges of llama.cpp."""
 OF_ALL = (THIN, SEVERAL)
-"""Traits that widen the ranges of every runtime: what few measured nobody knows better."""
+"""Traits that widen the ranges of every runtime."""
 
 
 def main() -> int:
@@ -55,7 +58,7 @@ def main() -> int:
 
 
 def refitted() -> Mapping[Path, str]:
-    """Every file as text, as the measurements have them."""
+    """Text of every file of data/generated/, fitted to the measurements."""
     rows = rows_of(published())
     task = problem(rows)
     fit = solve(task)
@@ -96,20 +99,24 @@ def _key(row: ConstantRow) -> tuple[str | None, ...]:
 
 
 def _rows(fit: Fit) -> Iterable[ConstantRow]:
-    solved = zip(fit.terms, fit.values, fit.rows, fit.spreads, strict=True)
-    for (constant, scope), value, rows, spread in solved:
+    solved = zip(fit.terms, fit.values, fit.rows, fit.groups, fit.spreads, strict=True)
+    for (constant, scope), value, rows, groups, spread in solved:
         parameter = PARAMETERS[constant]
         if scope and (abs(value) < SMALLEST or not rows):
             continue
+        held = bool(scope) and groups < LEAST_GROUPS
         row = _row(
             constant,
             {**dict(scope), "runtime": parameter.runtime},
             float(f"{np.exp(value):.4g}"),
             FACTOR if scope else parameter.unit,
-            int(rows),
+            0 if held else int(rows),
             parameter.note,
         )
-        yield replace(row, spread=float(f"{spread:.2g}") if rows else None)
+        if held:
+            yield replace(row, kind="derived", source=OF_HARDWARE)
+        else:
+            yield replace(row, spread=float(f"{spread:.2g}") if rows else None)
 
 
 def _spread_rows(spreads: Iterable[Spread]) -> Iterable[ConstantRow]:
@@ -141,7 +148,7 @@ RANGE_NOTE = "80 % range, as the logarithm of a factor"
 
 
 def _timed_row() -> ConstantRow:
-    """Half width where llama.cpp was timed on the machine, from what it was predicted there."""
+    """Half width of ranges on a machine where llama.cpp was timed, from the errors there."""
     with OWN.open(encoding="utf-8", newline="") as file:
         runs = [row for row in csv.DictReader(file) if row["category"] == "cpu"]
     off = [math.log(float(row["predicted_tps"]) / float(row["tg_tps"])) for row in runs]

@@ -1,6 +1,6 @@
-"""Least of a function of a few numbers, one of them at a time: slow, sturdy, the same every time.
+"""Coordinate descent: minimum of a function of a few numbers, deterministic and without gradients.
 
-Losses of ranges have corners wherever a row enters or leaves a range, so that no gradient helps.
+Losses of ranges have a kink wherever a row enters or leaves a range, so gradients do not help.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,21 +10,22 @@ import numpy as np
 Numbers = Mapping[str, float]
 
 FIRST, LAST = 0.4, 0.004
-"""Step that is tried first, and the one below which a number is good enough."""
+"""First step tried, and the step below which the search ends."""
 ROUNDS = 80
 
 
 def least(
     loss: Callable[[Numbers], float], start: Numbers, limits: Mapping[str, tuple[float, float]]
 ) -> Numbers:
-    """Numbers with the least loss near where the search starts.
+    """Numbers with the smallest loss near the start.
 
-    Each is moved by its step to either side; a step that helps grows, one that does not is halved.
+    Each number in turn is moved by its step to either side; a step that lowers the loss grows, else
+    it is halved.
 
     Args:
-        loss: of all numbers.
-        start: where to begin.
-        limits: smallest and largest of those that have them.
+        loss: loss of all numbers.
+        start: values at the start, by name.
+        limits: smallest and largest value, by name; unlimited where absent.
     """
     here = dict(start)
     best, steps = loss(here), dict.fromkeys(here, FIRST)

@@ -1,7 +1,7 @@
-"""Parts common to both fits: weighted least squares with Gaussian priors, and weights of the rows.
+"""Gauss-Newton steps of all fits: weighted least squares with Gaussian priors, and weights of rows.
 
-Logarithms of constants are sought. Rows of one source on one machine err together, so a group of n
-rows counts as fewer; a row that is far off for a reason that no column states hardly counts.
+The unknowns are logarithms of constants. Rows of one source on one machine share their error, so a
+group of n rows weighs less than n rows; outliers weigh little.
 """
 
 from collections import Counter
@@ -17,11 +17,11 @@ GROUP_POWER = -0.35
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """Expected value and spread of each term, shape (terms,).
+    """Gaussian prior of each term, shape (terms,).
 
     Attributes:
-        value: logarithm expected.
-        width: its standard deviation.
+        value: expected logarithm.
+        width: standard deviation.
     """
 
     value: Floats
@@ -32,20 +32,20 @@ def counts(groups: Sequence[str], power: float = GROUP_POWER) -> Floats:
     """Weight of each row by the size of its group, shape (rows,).
 
     Args:
-        groups: of each row.
-        power: rows of a group of n weigh n^power each; -1 makes all groups weigh the same.
+        groups: group of each row.
+        power: each row of a group of n weighs n^power; with -1 all groups weigh the same.
     """
     sizes = Counter(groups)
     return np.array([sizes[group] ** power for group in groups])
 
 
 def cauchy(residuals: Floats, far: Floats | float, noise: Floats | float) -> Floats:
-    """Weight of each row, that of a Cauchy error (Holland and Welsch 1977, table 1), shape (rows,).
+    """Weight of each row for Cauchy errors (Holland and Welsch 1977, table 1), shape (rows,).
 
     Args:
-        residuals: logarithms of measured over predicted.
+        residuals: log(measured / predicted) of each row.
         far: residual at which a row weighs half.
-        noise: spread of honest rows; one that is met weighs 1 / noise^2.
+        noise: standard deviation of usual rows; a row without residual weighs 1 / noise^2.
     """
     return np.asarray(1.0 / (1.0 + (residuals / far) ** 2) / noise**2)
 
@@ -53,13 +53,13 @@ def cauchy(residuals: Floats, far: Floats | float, noise: Floats | float) -> Flo
 def newton(
     prior: Prior, values: Floats, slopes: Floats, weights: Floats, residuals: Floats
 ) -> Floats:
-    """The step from values towards the best ones, shape (terms,)."""
+    """Gauss-Newton step towards the best values, shape (terms,)."""
     gradient = slopes.T @ (weights * residuals) - (values - prior.value) / prior.width**2
     return np.asarray(np.linalg.solve(_curvature(prior, slopes, weights), gradient))
 
 
 def covariance(prior: Prior, slopes: Floats, weights: Floats) -> Floats:
-    """Covariance of the values about the best ones, shape (terms, terms)."""
+    """Covariance of the fitted values, shape (terms, terms)."""
     return np.asarray(np.linalg.inv(_curvature(prior, slopes, weights)))
 
 
@@ -68,7 +68,7 @@ def _curvature(prior: Prior, slopes: Floats, weights: Floats) -> Floats:
 
 
 LONGEST = 1.5
-"""Largest change of a logarithm when rows are left out: a step is true near the best values."""
+"""Largest change of a logarithm when rows are left out, as one step is exact only nearby."""
 
 
 def without_each(
@@ -79,19 +79,19 @@ def without_each(
     residuals: Floats,
     clusters: Sequence[str],
 ) -> Floats:
-    """Values that a fit without each row's cluster would find, shape (rows, terms).
+    """Values fitted without each row's cluster, shape (rows, terms).
 
-    One Newton step from the best values, at which the gradient is zero: taking rows c away leaves
-    -S_c' W_c r_c of it and the curvature H - S_c' W_c S_c, inverted by Woodbury's identity (Cook
-    and Weisberg 1982, section 3.2, for rows of a linear fit).
+    One Newton step from the best values, where the gradient is zero: without rows c the gradient is
+    -S_c' W_c r_c and the curvature H - S_c' W_c S_c, inverted by Woodbury's identity (Cook and
+    Weisberg 1982, section 3.2, for rows of a linear fit).
 
     Args:
-        prior: of the terms.
-        values: best ones, shape (terms,).
-        slopes: of the rows there, shape (rows, terms).
-        weights: of the rows there, shape (rows,).
-        residuals: logarithms of measured over predicted, shape (rows,).
-        clusters: what is left out with each row.
+        prior: prior of the terms.
+        values: best values of the terms, shape (terms,).
+        slopes: derivatives of the rows at the best values, shape (rows, terms).
+        weights: weights of the rows, shape (rows,).
+        residuals: log(measured / predicted) of the rows, shape (rows,).
+        clusters: cluster of each row; its rows are left out together.
     """
     inverse = covariance(prior, slopes, weights)
     without = np.empty_like(slopes)

@@ -1,4 +1,4 @@
-"""Predictions of a fit without a figure's group: rows of data/generated/left_out.csv.
+"""Predictions made without a figure's group: rows of data/generated/left_out.csv.
 
 `python -m advisor.evidence.fitting` writes them, so that the ledger need not fit again.
 """
@@ -15,7 +15,7 @@ from advisor.model.model import Floats
 
 LEFT_OUT = DATA / "generated/left_out.csv"
 GENERATED, READ, WHOLE = "generation", "prompt", "run"
-"""What of a row is timed: a token, a prompt, or what its source timed of a framework."""
+"""Timed part of a row: a token, a prompt, or the whole run of a framework."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +23,10 @@ class LeftOutRow:
     """One figure; fields as the columns of data/generated/left_out.csv.
 
     Attributes:
-        id: of the row in data/measurements/.
-        timed: what of it.
-        seconds: predicted by the constants that are fitted without its source on its machine [s].
-        source: the command that wrote it.
+        id: id of the row in data/measurements/.
+        timed: timed part of the row.
+        seconds: time predicted by the fit without its group [s].
+        source: command that wrote the row.
     """
 
     id: str
@@ -36,7 +36,7 @@ class LeftOutRow:
 
 
 def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow]:
-    """Predictions, shape (rows,) [s], as rows of the file."""
+    """Rows of the file from predictions of shape (rows,) [s]."""
     for row_id, value in zip(ids, seconds, strict=True):
         yield LeftOutRow(
             id=row_id,
@@ -47,7 +47,7 @@ def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow
 
 
 def left_out(timed: str, ids: Sequence[str]) -> Floats:
-    """Predicted times of rows, in their order, shape (rows,) [s].
+    """Predicted times of rows, shape (rows,) [s].
 
     Raises:
         DataError: a row is not in the file, since measurements changed after the last fit.
@@ -63,7 +63,7 @@ def left_out(timed: str, ids: Sequence[str]) -> Floats:
 
 
 def kept(timed: str, name: str) -> bool:
-    """The file has a row, which those that names made known since the last fit are not yet."""
+    """Whether the file has a row; rows that became predictable since the last fit are missing."""
     return (timed, name) in _kept()
 
 

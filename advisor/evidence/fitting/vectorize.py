@@ -1,4 +1,4 @@
-"""Many cases as one: schedules and machines of the same shape, with an array for every number."""
+"""Stacking of cases: schedules and machines of the same shape as one, with arrays as numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -17,7 +17,7 @@ Steps = tuple[tuple[tuple[object, ...], ...], ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """Key that cases timed together share: their steps, and the links between their GPUs."""
+    """Key of cases that can be stacked: stages of their schedules, and links between their GPUs."""
 
     prefill: Steps
     decode: Steps
@@ -25,17 +25,17 @@ class Shape:
 
 
 def shape(phases: Phases, machine: Machine) -> Shape:
-    """The shape of a case."""
+    """Shape of a case."""
     return Shape(prefill=steps(phases.prefill), decode=steps(phases.decode), path=path(machine))
 
 
 def path(machine: Machine) -> str:
-    """Path between its GPUs, by which constants differ; "" without a GPU."""
+    """Path between a machine's GPUs, by which constants differ; empty without a GPU."""
     return peer_path(machine.gpus[0]) if machine.gpus else ""
 
 
 def steps(schedule: Schedule) -> Steps:
-    """Kinds of the stages of a schedule, without their numbers."""
+    """Stages of a schedule without their numbers."""
     stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
     between = ((exchange.way, exchange.reduces) for exchange in schedule.exchanges)
     return (*stages, tuple(between))
@@ -47,15 +47,15 @@ def _kind(flow: Flow) -> tuple[object, ...]:
 
 
 def number_type(phases: Phases) -> str:
-    """Type that a case's GPUs multiply in; 16 bits where they do not compute."""
+    """Number format that a case's GPUs multiply in; 16 bits where they do not compute."""
     kernels = (flow.kernels for stage in phases.decode.stages for flow in stage.flows)
     return next((kernel.number for kernel in kernels if kernel is not None), "fp16")
 
 
 def stacked(cases: Sequence[Any]) -> Any:
-    """Cases of one shape as one, every number an array of shape (cases,).
+    """Schedules of the same shape as one, with arrays of shape (cases,) as numbers.
 
-    Text stays that of the first case: what GPUs multiply in is resolved by `machines`.
+    Texts are those of the first; `machines` resolves the number format of the GPUs.
     """
     first = cases[0]
     if is_dataclass(first):
@@ -69,16 +69,19 @@ def stacked(cases: Sequence[Any]) -> Any:
     if isinstance(first, int) and all(case == first for case in cases):
         return first
     if isinstance(first, (int, float, np.ndarray)):
-        return np.array([float(np.ravel(case)[0]) for case in cases])
+        plain = (int, float)
+        return np.array(
+            [float(case if isinstance(case, plain) else np.ravel(case)[0]) for case in cases]
+        )
     return first
 
 
 def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
-    """Machines as one, as far as times depend on them.
+    """Machines of cases of the same shape as one, with the parts that times depend on.
 
     Args:
-        cases: of one shape, each with equal GPUs.
-        numbers: type that each case's GPUs multiply in; the first one's name stands for all.
+        cases: machines of the same shape, each with equal GPUs.
+        numbers: number format that each case's GPUs multiply in; the first one names all.
     """
     cards = [case.gpus[0] for case in cases if case.gpus]
     gpu = _card(cards, numbers) if cards else None
@@ -116,5 +119,5 @@ def _card(cards: Sequence[Gpu], numbers: Sequence[str]) -> Gpu:
 
 
 def values_of(figures: Sequence[Quantity]) -> Quantity:
-    """Figures as one, an array of shape (cases,)."""
+    """Values of several quantities as one array of shape (cases,)."""
     return given(np.array([float(np.ravel(figure.value)[0]) for figure in figures]))

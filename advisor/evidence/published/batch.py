@@ -1,7 +1,7 @@
-"""Batch size of a published row, with the largest that fits as default.
+"""Batch size of a published row, by default the largest that fits.
 
-Papers of offloading report generated tokens per second of a whole batch, prompts included, at the
-largest batch that fits; many do not print it.
+Papers on offloading report generated tokens per second of a whole batch, with the time of its
+prompts, at the largest batch that fits; many do not state it.
 """
 
 import re
@@ -31,24 +31,24 @@ from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 
 MOST_USERS = 2048
-"""Sequences that servers take into one step at most (TensorRT-LLM's default for its builds)."""
+"""Largest number of sequences in a server's step (TensorRT-LLM's default for its builds)."""
 RAM_USED = 0.78
-"""Share of RAM that batches fill: FlexGen's authors took 0.70 to 0.92 of 208 GiB, most about this
-(weights and cache of their bench_suite.py)."""
+"""Share of RAM filled by a batch: FlexGen's authors used 0.70 to 0.92 of 208 GiB, most about this
+(weights and cache in their bench_suite.py)."""
 DRIVE_FOR_CACHE = 0.65e12
-"""Drive space that a cache may take where nothing is said of it: FlexGen's runs put 620 to 710 GB
-on a drive of 1.5 TB beside weights [B]."""
+"""Largest cache on a drive where a row states none [B]: FlexGen's runs put 620 to 710 GB on a drive
+of 1.5 TB beside the weights."""
 THROUGHPUT = ("deepspeed", "flexgen", "tensorrt-llm")
-"""Engines for throughput: a batch that is not stated was as large as memory allowed."""
+"""Engines for throughput, whose unstated batches were as large as memory allowed."""
 SERVER = "tensorrt-llm"
-"""Engine whose published runs fill it with requests: its batch is no guess."""
+"""Engine whose published runs are saturated with requests, so its batch is not a guess."""
 ON_TRANSFORMERS = (ACCELERATE.engine, DEEPSPEED.engine)
-"""Engines on Transformers, which kept the logits of whole prompts until version 4.45."""
+"""Engines on Transformers, which computed logits of whole prompts until version 4.45."""
 LOGITS = 6.0
-"""Bytes of each such logit: 16 bits, and 32 for the softmax [B]."""
+"""Size of such a logit: 16 bits, and 32 for the softmax [B]."""
 CACHE_COPIES = 2.0
-"""Room that their cache takes beside its size: each step joins old and new to a longer one, in
-memory that was not yet taken (OPT-6.7B and 30B on a T4, batches of FlexGen's authors)."""
+"""Memory of their cache relative to its size: each step copies it into a longer one (OPT-6.7B and
+30B on a T4, batches of FlexGen's authors)."""
 
 
 def batch(
@@ -60,7 +60,7 @@ def batch(
     strategy: PlacementStrategy,
     chosen: Settings,
 ) -> Noted[float]:
-    """Sequences in a batch: as stated, else as many as memory allows in throughput runs."""
+    """Sequences in a batch: as stated, else the most that fit in memory for throughput runs."""
     stated = row.batch or _running(row)
     if stated:
         return Noted(stated)
@@ -84,13 +84,13 @@ def batch(
 
 
 def _running(row: PublishedRow) -> float | None:
-    """Mean number of requests at once where a load was set by requests a second."""
+    """Mean number of concurrent requests where the load was set in requests a second."""
     search = re.search(r"mean running requests[^=]*= ?(\d+(?:\.\d+)?)", row.other_metric)
     return max(float(search[1]), 1.0) if search else None
 
 
 def guessed_batch(model: Model) -> float:
-    """Extra half width of a range with an unstated batch, as the logarithm of a factor."""
+    """Extra half width of a range for an unstated batch, as the logarithm of a factor."""
     table = fitted_constants()
     if model.has_experts:
         return table.value("spread_guessed_experts")
@@ -100,9 +100,9 @@ def guessed_batch(model: Model) -> float:
 def kept_where_all_fits(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, chosen: Settings
 ) -> Settings:
-    """Settings that keep the whole model on the GPU where it fits.
+    """Settings that keep the whole model on the GPU where it fits; for servers only.
 
-    Only of servers; the others stream everything, which is what they are for.
+    Other engines stream all weights by design.
     """
     if runtime.engine != VLLM.engine or chosen.gpu_layers is not None:
         return chosen
@@ -112,7 +112,7 @@ def kept_where_all_fits(
 
 
 def largest(fits: Callable[[float], bool]) -> float:
-    """The largest batch up to `MOST_USERS` that fits, 1 at least, by bisection."""
+    """Largest batch that fits, from 1 to `MOST_USERS`, by bisection."""
     low, high = 1, MOST_USERS + 1
     while high - low > 1:
         middle = (low + high) // 2

@@ -1,6 +1,6 @@
-"""Engines that published runs name, each as the runtime whose way of reading it shares.
+"""Engines of published runs, each as the runtime that reads weights in the same way.
 
-One that is not offered to people has the key of its own constants in data/generated/efficiency.csv.
+Engines that the advisor does not offer have their own constants in data/generated/efficiency.csv.
 """
 
 import re
@@ -36,12 +36,13 @@ FRAMEWORK = replace(
 )
 DEEPSPEED_INFERENCE = replace(FRAMEWORK, name="DeepSpeed-Inference", key="deepspeed-inference")
 VLLM_V0 = replace(VLLM, schedule=sglang.schedule, reads_over_link=False)
-"""Before 0.8 it copied each layer just before its use, as SGLang does (PR 15354)."""
+"""vLLM before 0.8, which copied each layer just before its use, as SGLang does (PR 15354)."""
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
 IK_COPYING = replace(IK_LLAMA_CPP, schedule=ik_fork.copying_schedule)
-"""Without `-rtr`: experts in RAM are copied to the GPU for long prompts."""
+"""ik_llama.cpp without `-rtr`, which copies experts in RAM to the GPU for long prompts."""
 IK_GRAPH = replace(LLAMA_CPP_TENSOR, name="ik_llama.cpp -sm graph", build=IK_LLAMA_CPP.build)
-"""Layers divided among GPUs that work at once, as llama.cpp's `-sm tensor` has them."""
+"""ik_llama.cpp with `-sm graph`, which divides layers among GPUs as llama.cpp's `-sm tensor`
+does."""
 AIRLLM = replace(ACCELERATE, name="AirLLM", key="airllm")
 NO_OVERLAP = replace(FLEXGEN, schedule=partial(flexgen.schedule, overlap=False))
 DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
@@ -88,15 +89,16 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"vllm.*\bv0\b", VLLM_V0),
     (r"vllm", VLLM),
 )
-"""Patterns of a stated runtime and its row's category, lower case, and the engine; first match."""
+"""Patterns of a stated runtime and its row's category in lower case, with the engine; the first
+match counts."""
 
 
 def engine(stated: str, category: str) -> Runtime | None:
-    """The engine of a published row; None where no pattern matches.
+    """Engine of a published row; None where no pattern matches.
 
     Args:
-        stated: the runtime as its source calls it.
-        category: of the row; a DeepSpeed that keeps all on its GPUs is no ZeRO-Inference.
+        stated: runtime in the source's words.
+        category: category of the row; DeepSpeed with all weights on its GPUs is not ZeRO-Inference.
     """
     text = f"{stated} {category}".casefold()
     return next((runtime for pattern, runtime in ENGINES if re.search(pattern, text)), None)

@@ -14,14 +14,14 @@ BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 
 
 def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
-    """GPUs and how many of them, as `MachineSpec` takes them.
+    """GPUs of a row and their number, as `MachineSpec` takes them.
 
-    A cell that is one card's name is as many of it as `gpu_count` says. Else it names card by card,
-    in their order: "2x A + B" are three. Brackets and what is no card are left out, the first
-    excepted; where the names come to another number than `gpu_count`, the names count.
+    A cell with a single name means `gpu_count` cards of it. Other cells list cards in order:
+    "2x A + B" are three. Brackets and parts that are not cards are ignored, unless the first part
+    is not a card. Where names and `gpu_count` disagree, the names count.
 
     Args:
-        row: with `gpu` and `gpu_count`.
+        row: published row.
 
     Raises:
         UnknownName: the first is no card of the catalogue.
@@ -53,11 +53,11 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
 
 
 def stated_memory(stated: str, gpu: str) -> float | None:
-    """Memory of each card where its name states it, which counts as sold; None elsewhere [GiB].
+    """Memory of each card as its name states it; None where it does not [GiB].
 
     Args:
-        stated: the cell.
-        gpu: the card of the catalogue, or several kinds.
+        stated: cell of the row.
+        gpu: card of the catalogue, or several kinds.
     """
     row = None if MIXED in gpu else gpu_named(gpu).row
     if row is None or row.unified or not size_gib(plain(stated)):
@@ -66,7 +66,7 @@ def stated_memory(stated: str, gpu: str) -> float | None:
 
 
 def _cards(stated: str) -> Noted[list[tuple[int, str]]]:
-    """Count and name of each kind of card, in their order.
+    """Number and name of each kind of card, in order.
 
     Raises:
         UnknownName: the first is no card of the catalogue.

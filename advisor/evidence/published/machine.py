@@ -20,7 +20,7 @@ from advisor.units import GB
 
 
 def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
-    """Machine as stated, its RAM size aside; defaults are noted."""
+    """Machine of a row without its RAM size, with notes on defaults."""
     gpus = Noted((NO_GPU, 1)) if row.category == "cpu" else stated_gpus(row)
     gpu, count = gpus.value
     cpu = _known_cpu(row)
@@ -44,23 +44,23 @@ def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
 
 
 UNLIMITED_RAM_GIB = 100_000.0
-"""Stands for RAM that a source does not state but that held what its run needed [GiB]."""
+"""RAM of rows that do not state it but did fit [GiB]."""
 BESIDE_A_DRIVE_GIB = 64.0
-"""Stands for RAM beside a drive that a source does not state [GiB]."""
+"""RAM of rows that read from a drive and do not state it [GiB]; assumed."""
 AT_HOME_GIB = 64.0
-"""RAM of a machine at home that streams experts and does not state it [GiB]; assumed."""
+"""RAM of home machines that stream experts and do not state it [GiB]; assumed."""
 SERVERS_GIB = 256.0
-"""RAM of a server that offloads and does not state it [GiB]; assumed."""
+"""RAM of servers that offload and do not state it [GiB]; assumed."""
 
 
 def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float | None]:
-    """RAM stated beside the processor or in the note, else a default [GiB].
+    """RAM stated with the processor or in the note, else a default [GiB].
 
-    None on a chip whose GPU shares its memory: the chip's name or its catalogue row tells the size.
+    None for a GPU that shares the processor's memory; its name or catalogue row gives the size.
 
     Args:
-        row: of a measurement file.
-        runtime: that ran it.
+        row: published row.
+        runtime: runtime of the row.
     """
     stated = f"{row.cpu} {row.source_note}"
     if runtime.computes_in_ram:
@@ -78,7 +78,7 @@ def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float | None]:
 
 
 def _shares_memory(gpu: str) -> bool:
-    """Whether a cell names one GPU that computes in the processor's own memory."""
+    """Whether a cell names a single GPU that shares the processor's memory."""
     try:
         return gpu_named(gpu).row.unified
     except UnknownName:
@@ -90,7 +90,7 @@ def _assumed(size: float) -> str:
 
 
 def _for_pages(stated: str) -> Noted[float | None]:
-    """Of what is computed in place, only a drive's pages depend on RAM [GiB]."""
+    """RAM of a run computed in place [GiB]; it matters only for pages read from a drive."""
     size_match = re.search(r"(\d+(?:\.\d+)?) ?GB(?! ?/s)", stated)
     if size_match:
         return Noted(min(max(float(size_match.group(1)), 1.0), 4096.0))
@@ -109,9 +109,9 @@ STAND_INS = (
     (r"ddr4", "Desktop DDR4-3200 dual-channel (typical)"),
     (r"laptop", "Laptop LPDDR5X-7500 (typical)"),
 )
-"""Words of a processor that the catalogue does not hold, and the typical platform of its kind."""
+"""Patterns of processors outside the catalogue, with the typical platform of their kind."""
 GENERIC = "generic"
-"""Vendor of platforms that are typical of a kind, no product."""
+"""Vendor of typical platforms, which are not products."""
 
 
 def _known_cpu(row: PublishedRow) -> Noted[str | None]:
@@ -136,7 +136,7 @@ def _spellings(row: HostRow) -> list[str]:
 
 
 def ram_peak(row: PublishedRow) -> bool:
-    """The RAM rate that a row gives is the datasheet's: it says so, or nobody sustains so much."""
+    """Whether a row's RAM rate is a datasheet value: stated so, or too high to be sustained."""
     stated, note = row.ram_bw_gbs or 0.0, row.source_note
     if "theor" in note and "measured" not in note:
         return True
@@ -152,7 +152,7 @@ def _catalogue_peak(cpu: str) -> float:
 
 @lru_cache(maxsize=1024)
 def _host_called(cpu: str) -> HostRow | None:
-    """The catalogue's row of a processor; None where it has none. Many rows name the same."""
+    """Catalogue row of a processor; None where it has none. Cached, as many rows name the same."""
     try:
         return find_host(cpu)
     except UnknownName:
@@ -168,11 +168,11 @@ def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
 
 
 def ram_in_theory(row: PublishedRow, host: str) -> float | None:
-    """Peak RAM bandwidth of a row; None where its rate is sustained, or nothing is known [B/s].
+    """Theoretical RAM bandwidth of a row; None where its rate is sustained or unknown [B/s].
 
     Args:
-        row: of a measurement file.
-        host: what its processor was taken as.
+        row: published row.
+        host: catalogue name of its processor.
     """
     known, stated = _host_called(host), row.ram_bw_gbs
     if known is None:
@@ -189,13 +189,13 @@ def ram_in_theory(row: PublishedRow, host: str) -> float | None:
 VCPUS = re.compile(r"(\d+) ?vcpus?\b")
 CORES = re.compile(r"(\d+)[ -]cores?\b")
 WHOLE_CORES = re.compile(r"\b[cmr](?:7a|8a|[678]g)")
-"""Instances whose virtual processors are whole cores; on others two of them share a core
+"""Cloud instances whose virtual processors are whole cores; on others two share a core
 (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cpu-options-supported-instances-values.html).
 """
 
 
 def _cores(row: PublishedRow, cpu: str | None) -> int | None:
-    """Cores at work: as many as threads, but a second thread of a core adds none."""
+    """Cores in use: one per thread, up to the number of cores."""
     threads, there = row.threads, _cores_stated(row.cpu.casefold())
     if threads is None:
         return there
@@ -205,7 +205,7 @@ def _cores(row: PublishedRow, cpu: str | None) -> int | None:
 
 
 def _cores_stated(cpu: str) -> int | None:
-    """Cores that the row's words for its processor state; None where they do not."""
+    """Cores stated in the words for a row's processor; None where they are not."""
     rented, written = VCPUS.search(cpu), CORES.search(cpu)
     if rented:
         return max(int(rented[1]) // (1 if WHOLE_CORES.search(cpu) else 2), 1)
@@ -224,13 +224,13 @@ DRIVES = (
     (r"gen ?5|pcie ?5(\.0)? nvme", "NVMe PCIe 5.0 x4 (typical)"),
     (r"gen ?3|pcie ?3(\.0)? nvme", "NVMe PCIe 3.0 x4 (typical)"),
 )
-"""Words beside a processor or in a note, and the drive they mean."""
+"""Patterns in a processor cell or note, with the drive they mean."""
 OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
-"""The usual drive of runs before a year."""
+"""Drive assumed for runs before a year."""
 
 
 def _drive(row: PublishedRow) -> tuple[float | None, str | None]:
-    """Rate of a row's drive [GB/s] and its name in the catalogue; None for what is not said."""
+    """Rate [GB/s] and catalogue name of a row's drive; None for values that are not stated."""
     rate = row.disk_gbs
     stated = f"{row.cpu} {row.other_metric} {row.source_note}".casefold()
     told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", stated)

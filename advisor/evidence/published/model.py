@@ -10,10 +10,10 @@ from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
+from advisor.model.by_name.named import NamedModel, named
 from advisor.model.by_name.stand_in import StatedSize, of_size
 from advisor.model.formats.format_names import format_meant
 from advisor.model.model import Model, scaled
-from advisor.model.named import NamedModel, named
 from advisor.runtimes import MLX, Runtime
 from advisor.runtimes.by_bits import IN_GROUPS
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
@@ -25,7 +25,7 @@ SPELLINGS = (
     (r"gptq|awq|int4|4-?bit|w4a16|hqq|exl2", "AWQ"),
     (r"fp8|int8|8-bit", "FP8"),
 )
-"""Formats that papers spell freely, and the catalogue's nearest."""
+"""Patterns of formats in papers, with the nearest format of the catalogue."""
 FORMS = (
     (r"^$|fp16|bf16|^f16", "BF16"),
     (r"fp32", "F32"),
@@ -33,29 +33,30 @@ FORMS = (
     (r"hqq 2-bit", "IQ3_XXS"),
     (r"hqq 3-bit", "Q3_K_M"),
 )
-"""Formats of frameworks as papers spell them; 16 bits where nothing is said. HQQ keeps a scale for
-each 16 weights: its 2 and 3 bits take 3 and 4 (17.5 GB of Mixtral's 46.7 billion weights)."""
+"""Patterns of frameworks' formats in papers, with the format of the catalogue; an empty cell means
+16 bits. HQQ stores a scale for each 16 weights, so its 2 and 3 bits take 3 and 4 (17.5 GB for
+Mixtral's 46.7 billion weights)."""
 SAME_MODEL = 0.3
-"""Logarithm of how far a count of weights may be from the model's: towers, drafting layers and
-rounding make up to a quarter."""
+"""Largest |log| of the ratio of a stated number of weights to the model's: vision towers, drafting
+layers and rounding make up to a quarter."""
 USUAL_ACTIVE = 0.05
-"""Share of its weights that a large mixture of experts uses for a token: DeepSeek-R1 37 of 671
+"""Share of weights that a large mixture-of-experts model uses for a token: DeepSeek-R1 37 of 671
 billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 
 MLX_BITS = re.compile(r"(?:mlx )?q?([34568])(?:[ -]?bit)?(?: \(mlx\))?", re.IGNORECASE)
-"""MLX's formats as sources write them: "q4", "MLX 4bit", "4bit (MLX)"; of groups of 64."""
+"""Pattern of MLX's formats with groups of 64: "q4", "MLX 4bit", "4bit (MLX)"."""
 
 
 def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
-    """Model in the stated format and size.
+    """Model of a row in the stated format and size.
 
     Args:
-        row: of a measurement file.
-        runtime: that ran it.
+        row: published row.
+        runtime: runtime of the row.
 
     Raises:
-        AdvisorError: neither a known model nor its parameters.
+        AdvisorError: neither a known model nor a number of weights.
     """
     size = row.model_size_gib
     arch = _architecture(row, runtime)
@@ -89,7 +90,7 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
 
 @lru_cache(maxsize=2048)
 def _known(name: str) -> NamedModel | None:
-    """The model that a name means; None where it means none for certain."""
+    """Model of a name; None where it is not certain."""
     try:
         model = named(name)
     except AdvisorError:
@@ -98,7 +99,7 @@ def _known(name: str) -> NamedModel | None:
 
 
 def _agrees(architecture: Architecture, params: float | None) -> bool:
-    """The row's own count of weights is of the same model, not of a relative."""
+    """Whether the stated number of weights agrees with the model, not with a relative of it."""
     return params is None or abs(math.log(architecture.params / (params * 1e9))) < SAME_MODEL
 
 
@@ -108,12 +109,12 @@ def _stated_size(row: PublishedRow, params: float, active: float | None) -> Stat
 
 
 def _ran_as_experts(row: PublishedRow, runtime: Runtime) -> bool:
-    """Whether the row ran an engine that takes only mixtures of experts."""
+    """Whether the row's engine runs mixture-of-experts models only."""
     return runtime.engine == EXPERT_STREAMING.engine or row.category == "moe_offload"
 
 
 def _frameworks_format(row: PublishedRow, runtime: Runtime) -> str | None:
-    """The catalogue's format of a row of a framework; None where its spelling is a common one."""
+    """Catalogue format of a framework's row; None where its spelling is a common one."""
     stated = row.quant.casefold()
     if not stated and runtime.engine == EXPERT_STREAMING.engine:
         return None
@@ -121,24 +122,23 @@ def _frameworks_format(row: PublishedRow, runtime: Runtime) -> str | None:
 
 
 def _file_gib(row: PublishedRow) -> float | None:
-    """Size of the file where it stands beside the format [GiB]; None where it does not."""
+    """File size stated with the format; None where it is not [GiB]."""
     match = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
     return float(match.group(1)) * GB / GIB if match else None
 
 
 def _mlx_format(row: PublishedRow, runtime: Runtime) -> str | None:
-    """The format of GGUF that has as many bits; None for other runtimes and spellings."""
+    """GGUF format with as many bits as an MLX format; None for other runtimes and spellings."""
     stated = MLX_BITS.fullmatch(row.quant) if runtime is MLX else None
     return IN_GROUPS[int(stated[1])] if stated else None
 
 
 def _nearest(stated: str, size: float | None, params: float) -> Noted[str]:
-    """The catalogue's format that a spelling names, or the one of about so many bits a weight."""
-    known = catalog.model_formats()
-    folded = stated.casefold()
-    for name in sorted(known, key=len, reverse=True):
-        if re.search(rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])", folded):
-            return Noted(name)
+    """Catalogue format of a spelling, or the one with about as many bits per weight."""
+    known, folded = catalog.model_formats(), stated.casefold()
+    exact = _written_in(folded)
+    if exact:
+        return Noted(exact)
     for pattern, name in SPELLINGS:
         if re.search(pattern, folded):
             return Noted(name, (f"format {stated!r} is taken as {name}",))
@@ -154,11 +154,20 @@ def _nearest(stated: str, size: float | None, params: float) -> Noted[str]:
     return Noted(near, (note,))
 
 
+@lru_cache(maxsize=1024)
+def _written_in(folded: str) -> str:
+    """The longest name of a format that stands in a text by itself; empty where none does."""
+    names = sorted(catalog.model_formats(), key=len, reverse=True)
+    alone = (rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])" for name in names)
+    written = (name for name, words in zip(names, alone, strict=True) if re.search(words, folded))
+    return next(written, "")
+
+
 TYPICAL_BITS = {
     "IQ1_S": 1.7, "IQ2_XS": 2.5, "Q3_K_M": 3.9, "Q4_K_M": 4.85, "Q5_K_M": 5.7, "Q6_K": 6.6,
     "Q8_0": 8.5, "F16": 16.0,
 }  # fmt: skip
-"""Bits per weight of whole files, to place a mixture by its size (llama.cpp quantize README)."""
+"""Bits per weight of whole files, to match mixed formats by size (llama.cpp quantize README)."""
 
 
 def _leading_bits(text: str) -> float:

@@ -1,4 +1,4 @@
-"""A value read from a published row, with notes on what was not as stated."""
+"""Value read from a published row, with notes on defaults and interpretations."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -11,8 +11,8 @@ class Noted(Generic[T]):
     """Value with its notes.
 
     Attributes:
-        value: what was read.
-        notes: sentences on defaults and on spellings that were taken for something else.
+        value: value.
+        notes: sentences on defaults and on interpreted spellings.
     """
 
     value: T

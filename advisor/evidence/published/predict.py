@@ -1,7 +1,7 @@
-"""Predictions for rows of a measurement file, whatever its sources left out.
+"""Predictions for rows of a measurement file.
 
-Reads the columns of either published file; what a row states is used, what it does not is filled
-with a typical part, and a row that cannot be predicted says why.
+Reads the columns of any published file. Missing values become typical parts, and a row that cannot
+be predicted gives the reason.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ STRATEGIES = {
     "kv_offload": PlacementStrategy.CPU_OFFLOAD,
     "nvme": PlacementStrategy.NVME_OFFLOAD,
 }
-"""Placement of the part outside VRAM, by a row's category."""
+"""Placement by a row's category."""
 
 STREAMING = ("stream_cpu", "kv_offload", "batched")
 
@@ -56,18 +56,18 @@ class Case:
     """Interpretation of a row: machine, model, request, runtime.
 
     Attributes:
-        model: in the format it ran in.
-        machine: where.
-        prompt: what was asked when the prompt's speed was taken.
-        work: what was asked when the generation's speed was taken; the same where both were one
-            request, and not in llama-bench, which generates from what was in the cache before.
-        runtime: the one whose way of reading is closest.
-        strategy: where the rest lay.
-        settings: the split, where it was stated.
-        backend: the runtime's way to the GPU, where it was stated.
-        build: age or fork of the runtime, as `efficiency.Scope` names it.
-        notes: what stands in for what was not stated.
-        guessed: the batch was not stated, and memory decided it.
+        model: model in the format of the run.
+        machine: machine.
+        prompt: request that timed the prompt.
+        work: request that timed the generation; equal to `prompt` unless the two were timed
+            separately, as by llama-bench.
+        runtime: runtime that reads weights in the same way.
+        strategy: placement.
+        settings: stated split of the model.
+        backend: stated backend of the runtime; empty for none.
+        build: age or fork of the runtime, as in `constants.Scope`.
+        notes: sentences on defaults.
+        guessed: whether the batch was not stated and follows from memory.
         replicas: copies of the model that share the requests; `machine` and `work` are of each.
     """
 
@@ -86,31 +86,31 @@ class Case:
 
     @property
     def steps(self) -> Array:
-        """Steps that follow the prompt; papers count the token that the prompt itself gives."""
+        """Steps after the prompt; papers also count the token that the prompt itself gives."""
         return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
 
     @cached_property
     def placement(self) -> Placement:
-        """Placement during the generation.
+        """Placement during generation.
 
         Raises:
-            Refusal: the runtime cannot place them.
+            Refusal: the runtime cannot place the model.
         """
         return self._placed(self.work)
 
     @cached_property
     def prompt_placement(self) -> Placement:
-        """Placement during the prompt; raises as `placement`."""
+        """Placement during the prompt; raises Refusal as `placement`."""
         return self.placement if self.prompt == self.work else self._placed(self.prompt)
 
     @cached_property
     def phases(self) -> Phases:
-        """Schedules for the request of the generation; raises as `placement`."""
+        """Schedules of the request `work`; raises Refusal as `placement`."""
         return self._scheduled(self.placement, self.work)
 
     @cached_property
     def prompt_phases(self) -> Phases:
-        """Schedules for the request of the prompt; raises as `placement`."""
+        """Schedules of the request `prompt`; raises Refusal as `placement`."""
         if self.prompt == self.work:
             return self.phases
         return self._scheduled(self.prompt_placement, self.prompt)
@@ -123,7 +123,7 @@ class Case:
 
 
 def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
-    """One answer for each row, in order; a row never stops the file."""
+    """Answers for all rows, in order; a row that fails holds its reason."""
     for row in rows:
         try:
             yield answer(row)
@@ -132,10 +132,10 @@ def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
 
 
 def answer(row: PublishedRow) -> dict[str, object]:
-    """The columns of `COLUMNS` for one row.
+    """Answer for one row, with the columns `COLUMNS`.
 
     Raises:
-        AdvisorError: the row cannot be predicted, and why.
+        AdvisorError: the row cannot be predicted.
     """
     case = understood(row)
     written = _estimated(case, case.work)
@@ -164,7 +164,7 @@ def answer(row: PublishedRow) -> dict[str, object]:
 
 
 def _range(case: Case, speed: Range) -> tuple[Array, Array]:
-    """The 80 % interval of a speed, wider where the batch had to be guessed."""
+    """80 % range of a speed, wider for a guessed batch."""
     if not case.guessed:
         return speed.low, speed.high
     known = Margins(below=np.log(speed.value / speed.low), above=np.log(speed.high / speed.value))
@@ -183,7 +183,7 @@ def understood(row: PublishedRow) -> Case:
     """Interpretation of a row.
 
     Raises:
-        AdvisorError: no prediction can be made of it, and why.
+        AdvisorError: the row cannot be predicted.
     """
     category = row.category
     if category not in STRATEGIES:
@@ -219,12 +219,12 @@ def understood(row: PublishedRow) -> Case:
 
 @lru_cache(maxsize=4096)
 def _machine_of(parts: MachineSpec) -> Machine:
-    """Machine of its parts; many rows are of the same."""
+    """Machine of a specification; cached, as many rows have the same."""
     return machine(parts)
 
 
 def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
-    """Engine that a row names, else the one whose way of reading it is likeliest."""
+    """Engine of a row, else the likeliest runtime."""
     known = engine(row.runtime, category)
     if known is IK_LLAMA_CPP and "split mode graph" in row.source_note:
         return Noted(IK_GRAPH)
@@ -252,10 +252,7 @@ def _machine(row: PublishedRow, runtime: Runtime) -> Noted[MachineSpec]:
 def _placed(
     row: PublishedRow, runtime: Runtime, strategy: PlacementStrategy
 ) -> Noted[tuple[Runtime, PlacementStrategy]]:
-    """Engine and placement that a row can have had.
-
-    Where it says that there is no GPU, cores read the model where it lies.
-    """
+    """Engine and placement of a row; without a GPU the processor computes in place."""
     notes: tuple[str, ...] = ()
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     if resident and strategy not in runtime.strategies:
@@ -270,7 +267,7 @@ def _placed(
 
 @dataclass(frozen=True, kw_only=True)
 class RowRequest:
-    """Request of a row, and the split it ran with; fields as those of `Case`."""
+    """Request and split of a row, with fields as in `Case`."""
 
     settings: Settings
     prompt: Workload
@@ -279,7 +276,7 @@ class RowRequest:
 
 
 def _split_request(row: PublishedRow, category: str, model: Model) -> RowRequest:
-    """Request to an engine that divides the model between GPU and processor."""
+    """Request of a row of an engine that splits the model between GPU and processor."""
     prompt, work = run_notes.requests(row)
     return RowRequest(settings=_settings(row, category, model), prompt=prompt, work=work)
 
@@ -292,7 +289,7 @@ def _batch_request(
     runtime: Runtime,
     strategy: PlacementStrategy,
 ) -> Noted[RowRequest]:
-    """Request to a framework or a server, with its batch."""
+    """Request of a row of a framework or server, with its batch."""
     work = run_settings.workload(row, runtime)
     settings = run_settings.settings(row, category, model, runtime)
     settings = kept_where_all_fits(model, where, work, runtime, settings)
@@ -305,7 +302,7 @@ def _batch_request(
 
 
 def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
-    """The split as stated. Who puts experts in RAM is told by llama.cpp to load without mapping."""
+    """Stated split; with experts in RAM, weights are not mapped (llama.cpp advises so)."""
     layers, moe = row.ngl, row.n_cpu_moe
     if layers is None and (share := row.fraction_gpu) is not None:
         layers = round(share * model.layers)

@@ -1,7 +1,7 @@
-"""A published run as its source states it, each cell read as what it is.
+"""Published row, with typed cells.
 
-Sources fill what they know and spell it freely, and files of other people may lack columns; so a
-cell is checked when it is read, and one that nothing asks for spoils no row.
+Sources leave cells empty and spell them freely, and files of other people may lack columns. So a
+cell is checked when it is read, and an invalid cell that nothing reads does no harm.
 """
 
 import csv
@@ -11,7 +11,7 @@ from pathlib import Path
 from advisor.errors import InputError
 
 LARGEST = {"params_b": 100_000, "active_params_b": 100_000, "n_layers": 10_000, "gpu_count": 64}
-"""Numbers beyond which a cell is a slip of the pen; any other may reach `LARGEST_OTHER`."""
+"""Largest plausible numbers by column; in other columns `LARGEST_OTHER`."""
 LARGEST_OTHER = 1e9
 
 
@@ -64,12 +64,12 @@ def _number(name: str, cell: str | None) -> float | None:
 
 
 class PublishedRow:
-    """One published run; columns as in data/measurements/README.md, which gives their units.
+    """Published run; data/measurements/README.md describes the columns and their units.
 
-    A number that is none, or out of any sense, raises InputError when it is read.
+    Reading an invalid or implausible number raises InputError.
 
     Args:
-        cells: text by the name of its column.
+        cells: text by column.
     """
 
     def __init__(self, cells: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Facts of a run of llama.cpp from its row and note: lengths, cache type, backend, build."""
+"""Properties of a llama.cpp run from its row and note: lengths, cache type, backend, build."""
 
 import re
 from dataclasses import replace
@@ -9,18 +9,26 @@ from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Model
 
 USUAL_PROMPT, USUAL_OUTPUT = 512.0, 128.0
-"""Lengths of llama-bench's two tests where a row states none [tokens]."""
+"""Default lengths of llama-bench's two tests [tokens]."""
 USUAL_MICRO_BATCH = 512.0
 MOST_MICRO_BATCH = 65_536.0
+BATCH_BESIDE = re.compile(r"\bn_batch (\d+)\b|\bbatch (\d+) ub \d+\b")
+"""The batch (`-b`) beside the micro-batch, which is never larger (`n_ubatch` of llama.cpp's
+src/llama-context.cpp)."""
 FROM_EMPTY = re.compile(r"localscore\.ai|test_results run|batched-bench")
-"""Tests that read their prompt into an empty cache; `context_depth` is what they generate after."""
+"""Tests that read their prompt into an empty cache; `context_depth` applies to generation only."""
+OF_NINE, EQUAL_TO_NINE = "mean of its 9 tests", 200.0
+"""Note of speeds averaged over LocalScore's nine tests, and length of a prompt read at that speed
+[tokens]. Their prompts have 16, 64, 384, 1024 (twice), 1280, 2048 (twice) and 4096 tokens. Reading
+the weights takes a GPU as long as multiplying some 30 tokens; the nine speeds n / (n + 30) average
+0.87, that of 200 tokens. With 10 to 60 in place of 30 the length is 140 to 270."""
 MEAN_DEPTH = re.compile(r"mean_depth=(\d+)")
 CACHE_TYPE = re.compile(
     r"\b(?:KV (?:cache )?)?((?:q\d_\d|f16|bf16))(?:/q\d_\d)?(?:[ -]KV| KV cache)\b|"
     r"\bKV(?: cache)?[ =](q\d_\d|f16|bf16)\b",
     re.IGNORECASE,
 )
-"""A type of the cache beside the word KV, as sources write it: "q8_0 KV", "KV q8_0/q8_0"."""
+"""Pattern of a cache type in a note: "q8_0 KV", "KV q8_0/q8_0"."""
 BACKENDS = (
     ("vulkan", "vulkan"),
     ("radv", "vulkan"),
@@ -31,19 +39,19 @@ BACKENDS = (
     ("cuda", "cuda"),
     ("metal", "metal"),
 )
-"""Words of a runtime or note, and the backend they name; the first that stands there."""
+"""Patterns in a runtime or note, with the backend they mean; the first match counts."""
 SPLIT_CACHE = "2025-08"
 """Month from which each sequence has a cache buffer of its own (pull request 14363 of llama.cpp,
 https://github.com/ggml-org/llama.cpp/pull/14363); rows without a date count as older."""
 OLD_BUILDS = "2024-10"
-"""Before this month flash attention and CUDA graphs were not yet usual."""
+"""Month before which flash attention and CUDA graphs were not usual."""
 
 
 def requests(row: PublishedRow) -> tuple[Workload, Workload]:
-    """Requests for the prompt's speed and for the generation's.
+    """Requests that timed the prompt and the generation.
 
-    A row with `context_depth` timed two tests, of the lengths in `test=tgN,ppM`: each begins with
-    so many tokens in the cache, but for prompts of `FROM_EMPTY`. Else both are one request.
+    A row with `context_depth` comes from two tests with the lengths in `test=tgN,ppM`, each with
+    that many tokens in the cache, except prompts of `FROM_EMPTY`. Other rows are one request.
     sweep-bench computes each prompt as one micro-batch.
     """
     note, depth = row.source_note, row.context_depth
@@ -54,6 +62,8 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     empty = sent is None and kept > 0 and FROM_EMPTY.search(note) is not None
     fresh = max(sent, 1.0) if sent is not None else bench_length(note, "pp") or USUAL_PROMPT
     fresh, cached = (kept, 0.0) if empty else (fresh, kept)
+    if empty and OF_NINE in note:
+        fresh = EQUAL_TO_NINE
     prompt = Workload(
         prompt=cached + fresh,
         cached=cached,
@@ -72,31 +82,34 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
 def _micro_batch(note: str, fresh: float) -> float:
     whole = fresh if "sweep-bench" in note else USUAL_MICRO_BATCH
     batch = bench_length(note, "ub") or whole
+    logical = BATCH_BESIDE.search(note)
+    if logical:
+        batch = min(batch, float(logical[1] or logical[2]))
     return min(max(batch, 1.0), MOST_MICRO_BATCH)
 
 
 def bench_length(note: str, kind: str) -> float | None:
-    """A length that a note states as "tg128", "pp512", "ub2048" or "ub=2048" [tokens]."""
+    """Length stated in a note as "tg128", "pp512", "ub2048" or "ub=2048" [tokens]."""
     match = re.search(rf"\b{kind}[= ]?(\d+)", note)
     return float(match.group(1)) if match else None
 
 
 def _to_mean_depth(note: str, kept: float) -> float | None:
-    """Tokens generated after `kept`, from the mean depth that a note states; None without one."""
+    """Tokens generated after `kept`, from the mean depth in a note; None without one [tokens]."""
     match = MEAN_DEPTH.search(note)
     beyond = 2.0 * (float(match.group(1)) - kept) if match else 0.0
     return beyond if beyond > 0 else None
 
 
 def cache_type(note: str) -> str:
-    """Type of the cache that a note states; 16 bits where it states none that is known."""
+    """Cache type stated in a note; 16 bits by default."""
     match = CACHE_TYPE.search(note)
     stated = next((part for part in match.groups() if part), "") if match else ""
     return stated.casefold() if stated.casefold() in KV_BYTES_PER_VALUE else "f16"
 
 
 def backend(row: PublishedRow) -> str:
-    """The runtime's way to the GPU: of its name, else of the note; empty where neither says it."""
+    """Backend stated in the runtime's name or in the note; empty where it is not."""
     for part in (row.runtime, row.source_note):
         folded = f"{part.casefold()} "
         stated = next((name for word, name in BACKENDS if word in folded), "")
@@ -105,33 +118,41 @@ def backend(row: PublishedRow) -> str:
     return ""
 
 
+INTEGER_MATRICES = {"rocm": "2025-12", "vulkan": "2025-11"}
+"""Month from which prompts in quantized formats use the matrix units of AMD's RDNA 3 and integer
+dot products for k-quants (llama.cpp, pull requests 17576 and 16536)."""
+
+
 def build(row: PublishedRow) -> str:
-    """The build whose kernels differ from today's: "llamafile", "2024" by its date, else empty."""
+    """Build with other kernels than today's: "llamafile", "2024" or "2025" by date; else empty."""
     if re.search(r"llamafile|localscore", row.runtime.casefold()):
         return "llamafile"
     date = row.date
-    return "2024" if date[:4].isdigit() and date[:7] < OLD_BUILDS else ""
+    if not date[:4].isdigit():
+        return ""
+    if date[:7] < OLD_BUILDS:
+        return "2024"
+    return "2025" if date[:7] < INTEGER_MATRICES.get(backend(row), "") else ""
 
 
 REPACKED = re.compile(r"_r[48]\b|-?rtr\b|run-time repack")
-"""Weights in the fork's own layout for processors, which its kernels for GPUs do not read."""
+"""Pattern of weights in the fork's layout for processors, which its GPU kernels do not read."""
 COPIES_SINCE = "2025-06-11"
-"""Day from which ik_llama.cpp copies experts that few tokens would not make worth it (its pull
-request 520)."""
+"""Day from which ik_llama.cpp copies experts to the GPU for long prompts (its pull request 520)."""
 
 
 def copies_experts(row: PublishedRow) -> bool:
-    """An ik_llama.cpp that copies experts in RAM to the GPU for prompts that are long enough."""
+    """Whether a row's ik_llama.cpp copies experts in RAM to the GPU for long prompts."""
     stated = f"{row.runtime} {row.quant} {row.source_note}".casefold()
     return row.date >= COPIES_SINCE and REPACKED.search(stated) is None
 
 
 FORK_CLASSES = ((r"IQ\d_KT", "trellis"), (r"IQ\d_K[SL]?", "iqk"))
-"""Formats of ik_llama.cpp alone, and the class that its processors decode them in."""
+"""Patterns of formats that only ik_llama.cpp has, with the class of their kernels."""
 
 
 def in_fork_format(row: PublishedRow, model: Model) -> Model:
-    """A model whose format is one of the fork's own, decoded as those are; else as it was."""
+    """Model with the kernel class of the fork's own formats; unchanged for other formats."""
     quant = row.quant
     names = (name for pattern, name in FORK_CLASSES if re.search(pattern, quant))
     name = next(names, None)

@@ -1,4 +1,4 @@
-"""Settings of a published framework run: tier shares, lengths, cache."""
+"""Settings of a framework run: shares of the tiers, lengths, cache."""
 
 import re
 
@@ -10,13 +10,13 @@ from advisor.runtimes import ACCELERATE, Runtime
 from advisor.units import GIB
 
 USUAL_PROMPT = 64.0
-"""Prompt of runs that time generation and do not state one: a sentence [tokens]."""
+"""Prompt of runs that time generation and state none: a sentence [tokens]; assumed."""
 USUAL_OUTPUT = 128.0
-"""Tokens generated where a row does not say [tokens]."""
+"""Generated tokens where a row states none [tokens]; assumed."""
 
 
 def settings(row: PublishedRow, category: str, model: Model, runtime: Runtime) -> Settings:
-    """Shares of the tiers and the place of the cache, as far as a row states them."""
+    """Shares of the tiers and location of the cache, where a row states them."""
     on_gpu, on_disk = tiers(row, category, model, runtime)
     cache_said = category == "kv_offload" or "kv_offload=cpu" in row.other_metric
     stated = row.runtime.casefold()
@@ -35,11 +35,11 @@ def settings(row: PublishedRow, category: str, model: Model, runtime: Runtime) -
 def tiers(
     row: PublishedRow, category: str, model: Model, runtime: Runtime
 ) -> tuple[float | None, float | None]:
-    """Shares of the weights on GPUs and on the drive; None for what a row leaves open.
+    """Shares of the weights on GPUs and on the drive; None for a share that is not stated.
 
-    Accelerate fills GPU, RAM and drive in turn with a map of its own (`device_map="auto"`); papers
-    that compare it put every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py).
-    Its own table prints memory in GiB: where all lies on GPUs, that is the weights and 2 to 4 %.
+    Accelerate fills GPU, RAM and drive in turn (`device_map="auto"`); papers that compare it put
+    every layer on the drive (FlexLLMGen at 004ffef, benchmark/hf_ds/hf_opt.py). Accelerate's own
+    table gives memory in GiB; with all weights on GPUs, it is the weights plus 2 to 4 %.
     """
     on_gpu, on_disk = row.fraction_gpu, row.fraction_disk
     if on_gpu is not None or on_disk is not None:
@@ -57,19 +57,19 @@ def tiers(
 
 
 TASKS = ((r"helm synthetic reasoning", 256.0, 50.0), (r"helm summarization", 1984.0, 64.0))
-"""Tasks that papers name in place of lengths, their longest prompt and what is generated, as
-batches are filled up to (arXiv 2411.11217, table 3) [tokens]."""
+"""Tasks that papers name in place of lengths, with longest prompt and output, to which batches are
+padded (arXiv 2411.11217, table 3) [tokens]."""
 
 
 def lengths(row: PublishedRow) -> tuple[float | None, float | None]:
-    """Prompt and output of a row, stated or by its task; None where it is not said [tokens]."""
+    """Prompt and output of a row, stated or by its task; None where unknown [tokens]."""
     metric = row.other_metric.casefold()
     task = next((sizes for words, *sizes in TASKS if re.search(words, metric)), (None, None))
     return row.prompt_len or task[0], row.gen_len or task[1]
 
 
 def workload(row: PublishedRow, runtime: Runtime) -> Workload:
-    """The request of a row, for one user."""
+    """Request of a row, for one user."""
     sent, generated = lengths(row)
     prompt = max(sent or USUAL_PROMPT, padded(row), 1.0)
     output = max(generated or USUAL_OUTPUT, 1.0)
@@ -79,9 +79,9 @@ def workload(row: PublishedRow, runtime: Runtime) -> Workload:
 
 
 def padded(row: PublishedRow) -> float:
-    """The longest prompt, where a row states an average and the runtime fills all up to it; else 0.
+    """Longest prompt, to which the runtime pads all prompts; 0 where none are padded [tokens].
 
-    MoE-Lightning takes prompts as they are, its "(p)" fills them up as the others do.
+    MoE-Lightning does not pad prompts, its variant "(p)" does.
     """
     match = re.search(r"avg \d+ max (\d+)", row.other_metric)
     as_they_are = row.runtime.casefold().endswith("lightning")
@@ -89,7 +89,7 @@ def padded(row: PublishedRow) -> float:
 
 
 def kv_type(row: PublishedRow, runtime: Runtime) -> str:
-    """Format of the cache: as stated, or as the engine has it beside weights of that format."""
+    """Format of the cache: as stated, else the engine's default for the weights' format."""
     stated = row.quant.casefold()
     if "kv" in stated:
         return "q4_0" if "4" in stated else "q8_0"
@@ -97,13 +97,13 @@ def kv_type(row: PublishedRow, runtime: Runtime) -> str:
 
 
 def experts_kept(row: PublishedRow) -> tuple[float | None, bool]:
-    """Share of experts that a row says are on the GPU, and whether they are the most asked for."""
+    """Stated share of experts on the GPU, and whether they are the most frequent ones."""
     share = re.search(r"gpu_expert_ratio=(\d(?:\.\d+)?)", row.other_metric)
     frequent = "frequency" in row.runtime.casefold()
     return (float(share.group(1)) if share else None), frequent
 
 
 def replicas(row: PublishedRow) -> int:
-    """Copies of the model that a row's requests are divided among; 1 where it says of none."""
+    """Copies of the model that share a row's requests; 1 where none are stated."""
     search = re.search(r"\binstances=(\d+)", row.source_note)
     return int(search[1]) if search else 1

@@ -20,7 +20,7 @@ def source_of(url: str) -> str:
 
 
 def hardware_of(row: PublishedRow) -> str:
-    """The card and processor that a row names, the card alone where all lies in it."""
+    """GPU and processor of a row; the GPU alone for GPU-resident runs."""
     gpu = "" if row.category == "cpu" else row.gpu
     cpu = "" if row.category == "resident" else row.cpu
     return " and ".join(filter(None, (gpu, cpu)))

@@ -1,4 +1,4 @@
-"""Apple's chips by name: as many GPU cores as the name says, or as its memory size decides."""
+"""Apple's chips by name; the number of GPU cores follows from the name or the memory size."""
 
 import re
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.rows import GpuRow
 
 CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie))")
-OTHER_MAKERS = re.compile(r"tesla|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b")
+OTHER_MAKERS = re.compile(r"tesla|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b|bosgame")
 CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu))")
 SMALLEST_BARE = 32
-"""Numbers without a unit are memory only above the cores that a chip may have."""
+"""Smallest number without a unit that is read as memory; smaller ones are cores [GiB]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,9 +19,9 @@ class AppleChip:
     """Reading of a chip's name.
 
     Attributes:
-        row: of the catalogue.
+        row: catalogue row.
         memory_gib: memory size in the name [GiB]; None where it has none.
-        notes: what was assumed, one sentence each.
+        notes: assumptions, one sentence each.
         alternatives: the same chip with other cores.
     """
 
@@ -32,12 +32,12 @@ class AppleChip:
 
 
 def names_apple(text: str) -> bool:
-    """A plain text names one of Apple's chips."""
+    """Whether a plain text names one of Apple's chips."""
     return bool(CHIP.search(text)) and not OTHER_MAKERS.search(text)
 
 
 def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
-    """The chip that a name means; None where it names one that no row has."""
+    """Chip of a name; None where no row has it."""
     text = plain(name)
     match = CHIP.search(text)
     if match is None:
@@ -63,7 +63,7 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
 def _variant(
     variants: list[GpuRow], numbers: set[int], size: float | None
 ) -> tuple[GpuRow, list[str]]:
-    """By its GPU cores, else its CPU cores, else its memory; the largest where all is open."""
+    """Variant of a chip by GPU cores, else CPU cores, else memory; by default the largest."""
     by_gpu = [row for row in variants if gpu_cores(row) in numbers]
     by_cpu = [row for row in variants if numbers & set(_cpu_cores(row))]
     by_size = [row for row in variants if size in memory_options(row)]
@@ -74,7 +74,7 @@ def _variant(
 
 
 def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
-    """A size with its unit, else a bare number that the chip is sold with [GiB]."""
+    """Memory size with a unit, else a bare number that is one of the chip's sizes [GiB]."""
     sold = {size for row in variants for size in memory_options(row)}
     bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", text[end:]))
     stated = size_gib(text[end:]) or size_gib(text)
@@ -82,8 +82,8 @@ def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
 
 
 def _bare_cores(text: str, end: int, variants: list[GpuRow]) -> set[int]:
-    """A number of GPU cores without a unit: behind those of the CPU ("M3 Max 14/30"), or alone
-    ("M2 Max 30") where it is no memory size.
+    """Number of GPU cores without a unit: after the CPU's ("M3 Max 14/30"), or alone ("M2 Max 30")
+    where it is not a memory size.
     """
     last = re.search(r"(?<![\w/.])(\d{1,2})$", text[end:])
     sold = {size for row in variants for size in memory_options(row)}
@@ -109,6 +109,6 @@ def memory_options(row: GpuRow) -> tuple[float, ...]:
 
 
 def either(sizes: tuple[float, ...]) -> str:
-    """Sizes for a sentence: "36, 48 or 64"."""
+    """Sizes in a sentence: "36, 48 or 64"."""
     words = [f"{size:g}" for size in sizes]
     return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -1,7 +1,7 @@
-"""Processors by the strings of their systems and by what people call them.
+"""Processors by name, as systems print it and people write it.
 
-A model number says its generation, and a generation fixes memory channels, their rate and the
-instruction sets; cores come from the list of models, from the name, or are assumed.
+The model number gives the generation, and the generation the memory channels, their rate and the
+instruction sets. Cores come from the list of models, from the name, or are assumed.
 """
 
 import re
@@ -23,10 +23,10 @@ class CpuName:
     """Reading of a processor's name.
 
     Attributes:
-        row: of the catalogue, or made from its generation; of all sockets together.
-        gpu: its own graphics, by the catalogue's name; empty where unknown.
+        row: catalogue row, or one derived from the generation, for all sockets together.
+        gpu: catalogue name of its graphics; empty where unknown.
         memory_gib: memory size in the name [GiB]; None where it has none.
-        notes: what was assumed, one sentence each.
+        notes: assumptions, one sentence each.
         alternatives: other rows that the name may mean.
     """
 
@@ -38,12 +38,12 @@ class CpuName:
 
 
 class CpuNames:
-    """Names of processors, ready to be matched.
+    """Index of processor names.
 
     Args:
-        hosts: rows of the catalogue by name.
+        hosts: catalogue rows by name.
         models: cores of further models.
-        generations: what each generation fixes.
+        generations: common properties of each generation.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class CpuNames:
         self.bare = {spelling: row for spelling, row in bare if spelling}
 
     def match(self, name: str) -> CpuName:
-        """The processor that a name means.
+        """Processor of a name.
 
         Raises:
-            UnknownName: no row, no model and no generation; close names first.
+            UnknownName: no row, model or generation; lists similar names.
         """
         text = plain(name)
         exact = self.exact.get(text)
@@ -86,7 +86,7 @@ class CpuNames:
         return replace(meant, row=row, memory_gib=size_gib(text))
 
     def _listed(self, candidate: str, text: str) -> CpuName | None:
-        """A row of the catalogue, or a model whose cores are listed."""
+        """Catalogue row of a name, or a listed model."""
         host = self.exact.get(candidate) or self.bare.get(candidate)
         if host is not None:
             return CpuName(row=_apple_cores(host, text), gpu=self._graphics(host.name))
@@ -97,25 +97,31 @@ class CpuNames:
         return self._by_rule(candidate, generation, text) if generation else None
 
     def _generations_of(self, name: str) -> Iterator[CpuGenerationRow]:
-        """Generations whose pattern takes a plain name."""
+        """Generations whose pattern matches a plain name."""
         for row in self.generations:
             if name.startswith(_beginning(row.pattern)) and _compiled(row.pattern).fullmatch(name):
                 yield row
 
     def _by_rule(self, candidate: str, generation: CpuGenerationRow, text: str) -> CpuName:
         model = self.models.get(candidate)
+        same = model or self._without_pro(candidate)
         stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}", text)
-        cores = (
-            model.cores if model else int(stated[1] or stated[2]) if stated else generation.cores
-        )
+        cores = same.cores if same else int(stated[1] or stated[2]) if stated else generation.cores
         notes = [f"{generation.name}: channels and memory rate of its generation."]
-        if model is None and stated is None:
+        if same is None and stated is None:
             notes.append(f"{cores} cores are assumed: the list does not have this model.")
         if generation.note:
             notes.append(f"{generation.note[0].upper()}{generation.note[1:]}.")
         row = _row(model.name if model else _title(candidate), generation, cores, model)
-        own = model.gpu if model else ""
+        own = same.gpu if isinstance(same, CpuModelRow) else ""
         return CpuName(row=row, gpu=own or generation.gpu, notes=tuple(notes))
+
+    def _without_pro(self, candidate: str) -> CpuModelRow | HostRow | None:
+        """The model that a Ryzen PRO is with other firmware: it has the same cores."""
+        if not candidate.startswith("ryzen ") or " pro " not in candidate:
+            return None
+        plain_model = candidate.replace(" pro ", " ")
+        return self.models.get(plain_model) or self.exact.get(plain_model)
 
     def _graphics(self, name: str) -> str:
         """Graphics of a model, else of its generation; empty where unknown."""
@@ -126,7 +132,7 @@ class CpuNames:
         return next(chain(own, usual), "")
 
     def _offers(self, text: str) -> tuple[str, ...]:
-        """Names with the same number first."""
+        """Similar names, those with the same number first."""
         digits = set(re.findall(r"\d{3,5}", text))
         names = [*self.hosts, *(row.name for row in self.models.values())]
         near = [name for name in names if digits & set(re.findall(r"\d{3,5}", name))]
@@ -140,14 +146,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _beginning(pattern: str) -> str:
-    """Letters that every name of a pattern begins with: only those patterns are compiled."""
+    """Common first letters of a pattern's names; other patterns need not be compiled."""
     several = "|" in re.sub(r"\(.*\)", "", pattern)
     beginning = re.match(r"[a-z ]*(?![?*{])", pattern)
     return "" if several or beginning is None else beginning[0]
 
 
 def _apple_cores(host: HostRow, text: str) -> HostRow:
-    """Cores as the system counts them: "12P+4E"."""
+    """Apple chip with the cores that its system states: "12P+4E"."""
     match = re.search(r"\b(\d{1,2})p\s*\+\s*(\d{1,2})e\b", text)
     if match is None or host.vendor != "Apple":
         return host
@@ -156,7 +162,7 @@ def _apple_cores(host: HostRow, text: str) -> HostRow:
 
 
 def _several(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) -> HostRow:
-    """Number of packages on one board."""
+    """Row of several packages on one board."""
     if sockets == 1 or row.sockets > 1:
         return row
     known = hosts.get(f"{sockets}x {row.name}")
@@ -225,7 +231,7 @@ SMALL = {
 
 
 def _title(candidate: str) -> str:
-    """As its maker writes it: "ryzen 9 9955hx3d" is "Ryzen 9 9955HX3D"."""
+    """Name in the vendor's spelling: "ryzen 9 9955hx3d" is "Ryzen 9 9955HX3D"."""
     words = []
     for word in candidate.split():
         if word in SMALL:

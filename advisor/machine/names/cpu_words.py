@@ -1,4 +1,4 @@
-"""The words of a processor's name: its model number written out, its sockets, and what is noise."""
+"""Words of a processor's name: model number, number of sockets, and words without meaning."""
 
 import re
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from advisor.machine.names.spelling import without_sizes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuSpellingRow:
-    """One row of data/hardware/cpu_spellings.csv: how people write a model number, as a pattern,
-    and the full names that it may mean, likeliest first; `listed` where the number stands alone,
-    so that it counts only for a model of the list.
+    """One row of data/hardware/cpu_spellings.csv: a pattern of a shortened model number, and the
+    full names that it may mean, likeliest first; `listed` for bare numbers, which count only for
+    listed models.
     """
 
     pattern: str
@@ -31,7 +31,7 @@ def _spellings(*, listed: bool) -> tuple[tuple[re.Pattern[str], tuple[str, ...]]
 
 
 def written_out(text: str, *, listed: bool) -> Iterator[str]:
-    """Full names that the model numbers of a plain text may mean, likeliest first."""
+    """Full names for the shortened model numbers in a plain text, likeliest first."""
     bare = re.sub(r"[(),/\s]+", " ", without_noise(text))
     for pattern, templates in _spellings(listed=listed):
         for match in pattern.finditer(bare):
@@ -52,12 +52,13 @@ SOCKETS = (
     (re.compile(r"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?=[a-z(]|\d{4})"), 0),
     (re.compile(r"(?<=[\w)+])\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
 )
-"""How many packages: "2x", "dual", "2P", "x2"; 0 where the pattern's group has the number."""
+"""Patterns of the number of sockets ("2x", "dual", "2P", "x2") with the number; 0 where the
+pattern's group has it."""
 MOST_SOCKETS = 8
 
 
 def packages(text: str) -> tuple[str, int]:
-    """A plain text without its number of sockets, and that number; 1 where it has none."""
+    """Plain text without its number of sockets, and that number, 1 by default."""
     for pattern, number in SOCKETS:
         match = pattern.search(text)
         count = number or int(match[1]) if match else 0
@@ -75,15 +76,15 @@ NOISE = re.compile(
     r"|\b(?:intel|amd|genuine|authentic|corporation|cpu|processors?|apu|soc|inc)\b"
     r"|\b(?:ddr\d|lpddr\d\w*)(?:-\d+)?\b|\b\d+ ?ch(?:annels?)?\b"
 )
-"""Words that systems and people put around a model's name."""
+"""Words around a model's name that carry no meaning."""
 
 
 def without_noise(text: str) -> str:
-    """Without vendor, clock, core count, graphics, memory and sizes."""
+    """Plain text without vendor, clock, core count, graphics, memory and sizes."""
     bare = NOISE.sub(" ", without_sizes(text)).replace("ryzen threadripper", "threadripper")
     return re.sub(r"\s+", " ", bare).strip(" ,;")
 
 
 def without_remarks(text: str) -> str:
-    """Without noise and without what stands in brackets."""
+    """Plain text without noise and bracketed remarks."""
     return without_noise(re.sub(r"\([^)]*\)", " ", text))

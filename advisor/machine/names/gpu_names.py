@@ -1,7 +1,7 @@
-"""GPUs by the names that people, drivers and shops give them.
+"""GPUs by name, as people, drivers and shops write it.
 
-A name is read as words (`gpu_words`): brand and board maker are left out, a size and a number of
-cards are taken from it, and what remains must be the words of a row of the catalogue, each digit.
+A name is split into words (`gpu_words`): brand and board maker are dropped, memory size and number
+of cards are read, and the remaining words must be those of a catalogue row, digit by digit.
 """
 
 import re
@@ -18,8 +18,8 @@ from advisor.machine.rows import GpuRow
 
 HINT = "`data/hardware/gpus.csv` lists those it knows."
 NEAR = 0.09
-"""How far a driver's or seller's figure may be from the catalogue's memory size: cards with error
-correction show 6.25 % less than was sold."""
+"""Largest relative difference between a stated memory size and the catalogue's: cards with error
+correction show 6.25 % less than their nominal size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,10 +27,10 @@ class GpuName:
     """Reading of a GPU's name.
 
     Attributes:
-        row: of the catalogue.
-        count: cards of that kind.
+        row: catalogue row.
+        count: number of cards.
         memory_gib: memory size in the name [GiB]; None where it has none.
-        notes: what was assumed, one sentence each.
+        notes: assumptions, one sentence each.
         alternatives: other rows that the name may mean.
     """
 
@@ -43,8 +43,8 @@ class GpuName:
 
 @dataclass(frozen=True)
 class _Spelling:
-    """A row by one of its spellings: one without a size is what a bare name means, its own name
-    goes before an alias.
+    """Spelling of a row's name. Spellings without a size take precedence for names without one, and
+    names over aliases.
     """
 
     row: GpuRow
@@ -56,13 +56,15 @@ class _Spelling:
 SpellingIndex = dict[frozenset[str], list[_Spelling]]
 """Rows by the words of their spellings."""
 NUMBER = re.compile(r"\d+")
+DUAL = re.compile(r"\bdual\b")
+"""Of a card with the memory of two: a board that carries both."""
 
 
 class GpuNames:
-    """Names of a catalogue's GPUs, ready to be matched.
+    """Index of GPU names.
 
     Args:
-        rows: by name.
+        rows: catalogue rows by name.
     """
 
     def __init__(self, rows: Mapping[str, GpuRow]) -> None:
@@ -86,7 +88,7 @@ class GpuNames:
         self._known_words = frozenset(synonyms.get(word, word) for word in known)
 
     def _index(self, words: frozenset[str]) -> SpellingIndex:
-        """Spellings that have a number in common with these words, and those without one."""
+        """Index of the spellings that share a number with some words, or have none."""
         numbers = frozenset(number for word in words for number in NUMBER.findall(word))
         if numbers not in self._indexes:
             index: SpellingIndex = {}
@@ -101,14 +103,14 @@ class GpuNames:
         return self._indexes[numbers]
 
     def match(self, name: str, memory_gib: float | None = None) -> GpuName:
-        """The GPU that a name means.
+        """GPU of a name.
 
         Args:
-            name: as typed or printed.
-            memory_gib: its memory as a driver shows it, to tell cards apart [GiB].
+            name: name as typed or printed.
+            memory_gib: memory as the driver shows it, to distinguish cards [GiB].
 
         Raises:
-            UnknownName: none, or several that nothing tells apart; close names first.
+            UnknownName: no GPU, or several without a distinction; lists similar names.
         """
         text = plain(name)
         exact = self._exact.get(text)
@@ -122,7 +124,7 @@ class GpuNames:
             spellings = [
                 spelling
                 for spelling in self._index(words).get(words, [])
-                if not taken.vendors or spelling.row.vendor in taken.vendors
+                if not taken.vendors or spelling.row.vendor.split()[0] in taken.vendors
             ]
             if spellings:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
@@ -132,7 +134,7 @@ class GpuNames:
         return replace(meant, count=taken.count)
 
     def _by_chip(self, taken: GpuWords) -> GpuName | None:
-        """The usual GPU with a chip that a driver names in place of the GPU."""
+        """Usual GPU with a chip, for drivers that print the chip's name."""
         chips = words_of_kind("chip")
         codes = taken.words or taken.code
         chip = next((code for code in sorted(taken.code | codes) if code in chips), None)
@@ -143,8 +145,8 @@ class GpuNames:
         return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))
 
     def _of_several(self, text: str) -> GpuName | None:
-        """The fastest of several graphics of a chip that its driver does not tell apart, as in
-        "Arc 130V / 140V"; None for cards, which differ in memory.
+        """Fastest of several graphics that a driver prints together ("Arc 130V / 140V"); None for
+        cards, which differ in memory.
         """
         rows: list[GpuRow] = []
         parts = re.split(r"\s*/\s*", re.sub(r"^.*\[|\].*$", "", text))
@@ -180,7 +182,7 @@ class GpuNames:
         size: float | None,
         note: str,
     ) -> GpuName:
-        """Card of the stated memory among cards of one name, else the usual one."""
+        """Card with the stated memory among cards of the same name, else the usual one."""
         notes = [note] if note else []
         rows = list({spelling.row.name: spelling.row for spelling in spellings}.values())
         newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
@@ -200,20 +202,23 @@ class GpuNames:
         else:
             among = [spelling for spelling in spellings if spelling.row in sized] or spellings
             row = _usual(name, among, taken)
-        if size and not sized:
+        pair = size == 2 * row.memory_gib and DUAL.search(name.casefold()) is not None
+        if pair:
+            notes.append(f"A board with two {row.name}.")
+        elif size and not sized:
             own = f"its own {row.memory_gib:g} GiB count."
             notes.append(f"{row.name} is not sold with {size:g} GB: {own}")
         others = (*(other.name for other in rows), *self._siblings(row))
         return GpuName(
             row=row,
-            count=taken.count,
-            memory_gib=size,
+            count=2 if pair else taken.count,
+            memory_gib=row.memory_gib if pair else size,
             notes=tuple(notes),
             alternatives=tuple(other for other in dict.fromkeys(others) if other != row.name),
         )
 
     def _of_same_number(self, words: frozenset[str]) -> list[GpuRow]:
-        """Later workstation cards with the same number: "RTX 6000" is three of them."""
+        """Later workstation cards with the same number; "RTX 6000" names three."""
         if not any(re.fullmatch(r"[2-6]000", word) for word in words):
             return []
         rows = [
@@ -225,7 +230,7 @@ class GpuNames:
         return list({row.name: row for row in rows}.values())
 
     def _with_other_memory(self, words: frozenset[str]) -> list[GpuRow]:
-        """Cards of the same number as a laptop part, or written with its architecture."""
+        """Cards with the number of a laptop GPU, or written with an architecture."""
         more = words_of_kind("family").keys() | {"laptop"}
         return [
             spelling.row
@@ -247,7 +252,7 @@ class GpuNames:
         return tuple(name for name in dict.fromkeys(names) if name != row.name)
 
     def _offers(self, taken: GpuWords) -> tuple[str, ...]:
-        """Names that share the number and a brand; all where none does."""
+        """Names with the same number and brand; all names where there are none."""
         digits = {word for word in taken.words if any(letter.isdigit() for letter in word)}
         numbers = {number for word in digits for number in NUMBER.findall(word)}
         near = (row.name for number in numbers for row, _ in self._spelled.get(number, []))
@@ -258,7 +263,7 @@ class GpuNames:
 
 
 def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:
-    """Cards with a memory size, as near to it as any; none where no card is near [GiB]."""
+    """Cards whose memory is nearest to a size [GiB]; none where no card is within `NEAR`."""
     if size is None:
         return []
     off = {
@@ -269,10 +274,10 @@ def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:
 
 
 def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
-    """Card that a bare name means, among several sizes or sockets.
+    """Usual card among several sizes or sockets of the same name.
 
     Raises:
-        UnknownName: nothing tells them apart.
+        UnknownName: no card is the usual one.
     """
     bare = [spelling for spelling in spellings if spelling.bare] or spellings
     bare = [spelling for spelling in bare if spelling.own] or bare

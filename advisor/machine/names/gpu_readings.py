@@ -1,4 +1,4 @@
-"""Readings of a GPU's name: as typed, written out, and without words that a catalogue may lack."""
+"""Readings of a GPU's name: as typed, with abbreviations expanded, and without optional words."""
 
 import re
 from collections.abc import Iterator
@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from advisor.machine.names.gpu_words import GpuWords, words_of_kind
 
 DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super|xtx?|gre")
-"""Words that name a card with anything beside them; "3000" alone is the number of many things."""
+"""Pattern of words that identify a card beside any others; "3000" alone does not."""
 
 
 def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """The words of a name, then fewer of them, each set with what was assumed; no digit changes.
+    """Sets of words to look up, from all words of the name to fewer, each with its assumptions.
+
+    Digits never change.
 
     Args:
-        taken: the name, taken apart.
+        taken: words of the name.
         known: words of the catalogue's spellings.
     """
     words = taken.words
@@ -47,7 +49,7 @@ SHORT_SUPER = r"\d{4}s"
 
 
 def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
-    """As people shorten them: a 4070s is a Super, a 3060m and a Max-Q are laptop parts."""
+    """Words with abbreviations expanded: "4070s" is a Super, "3060m" a laptop GPU."""
     short = _replaced(words, SHORT_SUPER, "super")
     if short != words:
         yield short, ""
@@ -60,7 +62,7 @@ def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
 
 
 def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]:
-    """Words whose last letter stands for another word."""
+    """Words with a last letter that abbreviates another word."""
     return frozenset(
         part
         for word in words
@@ -73,5 +75,5 @@ OPTIONAL_OF_OTHERS = ("pro", "ai")
 
 
 def _optional(taken: GpuWords) -> tuple[str, ...]:
-    """Words left out, one after the other, where the name is not known with them."""
+    """Optional words, dropped one after another until the name is known."""
     return OPTIONAL if "NVIDIA" in taken.vendors else OPTIONAL + OPTIONAL_OF_OTHERS

@@ -1,4 +1,4 @@
-"""The words of a GPU's name: what tells one card from another, and what stands around it."""
+"""Words of a GPU's name: those that distinguish cards, brands, memory size and number of cards."""
 
 import re
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from advisor.machine.names.spelling import counted, plain, size_gib, without_siz
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuWordRow:
-    """One row of data/hardware/gpu_words.csv: a brand and its vendor, a synonym and the word it
-    stands for, an architecture ("family"), a word that is ignored, or a driver's name of a chip and
-    the GPUs that have it, the usual one first.
+    """One row of data/hardware/gpu_words.csv: a brand with its vendor, a synonym with its word, an
+    architecture ("family"), an ignored word, or a chip with the GPUs that have it, the usual one
+    first.
     """
 
     word: str
@@ -22,22 +22,22 @@ class GpuWordRow:
 
 @cache
 def words_of_kind(kind: str) -> dict[str, str]:
-    """Words of a kind, and what each says."""
+    """Words of a kind, each with its meaning."""
     rows = read(DATA / "hardware/gpu_words.csv", GpuWordRow)
     return {row.word: row.value for row in rows if row.kind == kind}
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuWords:
-    """A GPU's name, taken apart.
+    """Words of a GPU's name by meaning.
 
     Attributes:
-        words: that tell cards apart: numbers, "ti", "laptop", "sxm".
-        vendors: that its brands belong to.
-        brands: "geforce", "radeon".
+        words: words that distinguish cards: numbers, "ti", "laptop", "sxm".
+        vendors: vendors of its brands.
+        brands: brands, such as "geforce" or "radeon".
         size_gib: memory size [GiB]; None where it has none.
-        count: cards.
-        code: words in brackets, such as a driver's name of the chip.
+        count: number of cards.
+        code: words in brackets, such as the name of the chip.
     """
 
     words: frozenset[str]
@@ -61,8 +61,9 @@ JOINED = (
     (re.compile(r"\bvega (\d{1,2})\b"), r"vega\1"),
     (re.compile(r"\bmi[- ](\d{1,3}[a-z]?)\b"), r"mi\1"),
     (re.compile(r"\b(hbm\d)[- ](e)\b"), r"\1\2"),
+    (re.compile(r"\b(gaudi) (\d)\b"), r"\1\2"),
 )
-"""Where people put a space and drivers none, and the other way round."""
+"""Patterns of names with a space that others write without, and the other way round."""
 
 DRIVERS = "radv|aco|llvm|nvk|mtl|dg2|bmg|rpl|adl|tgl|cfl|kbl|cml|arl|lnl|intel open|mesa|amdvlk"
 BACKENDS = "gpu|device|cuda|vulkan|ggml_vulkan|card|rocm|hip|sycl|metal|mtl|opencl"
@@ -71,7 +72,7 @@ SCAFFOLD = (
     re.compile(rf"^\s*(?:{BACKENDS})\s*[:#]?\s*\d+\s*(?:[:=]\s*|(?=\())"),
     re.compile(r"\(uuid.*?\)|,?\s*compute capability.*$|\|.*$|\(rev [0-9a-f]+\)"),
     re.compile(r",\s*gfx[0-9a-f]{3,4}\b.*$|/pcie/sse2$|\(gfx[0-9a-f]{3,4}[^)]*\)"),
-    re.compile(r"-\d{1,2}[abcq]$|\bw(?:/|ith)\s*nvlink\b"),
+    re.compile(r"\bw(?:/|ith)\s*nvlink\b"),
     re.compile(r"\b\d{1,2}g-p\d-\d{4}-\w+|\b(?:merc ?\d{3}|50th anniversary)\b"),
     re.compile(r"\b(?:asus dual|twin (?:edge|frozr)|(?:ventus|windforce) [23]x)\b"),
     re.compile(rf"\((?:{DRIVERS})\b[^)]*\)"),
@@ -79,25 +80,28 @@ SCAFFOLD = (
     re.compile(r"\b(?:pci-?e ?\d(?:\.\d)?(?: ?x\d+)?|gen ?\d ?x\d+)\b"),
     re.compile(r"\b(?:\d+ ?(?:cuda )?(?:sms?|cus?)|sm_\d+|nvlink|nvl\d+)\b"),
 )
-"""Words that nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
+"""Patterns that nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
+
+SLICE = re.compile(r"-(\d{1,2})[abcq]$")
+"""Pattern of the memory of a virtual machine's part of a card: "A10-4Q"."""
 
 BARE_SIZE = re.compile(
     r"((?:(?<=\d)(?: ?ti| xt| super| laptop)?|(?<=orin)(?: nx| nano)?)"
     r" (?:4|6|8|1[0126]|2[024]|32|4[08]|64|80|96))$"
 )
-"""A size without its unit behind a number: "3060 12", "4060ti 16", "AGX Orin 32"."""
+"""Pattern of a memory size without its unit: "3060 12", "4060ti 16", "AGX Orin 32"."""
 
 GFX = re.compile(r"\bgfx[0-9a-f]{3,4}\b")
-"""AMD's own name of a chip, as ROCm prints it."""
+"""Pattern of AMD's chip names, as ROCm prints them."""
 
 SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
-"""GeForce numbers that have a Super version, which people write as an S."""
+"""GeForce numbers with a Super version, which people abbreviate as S."""
 
 
 @lru_cache(maxsize=16_384)
 def taken_apart(name: str) -> GpuWords:
-    """The words, size and number of cards of a name."""
-    text = _named_part(plain(name))
+    """Words of a name by meaning."""
+    text = SLICE.sub(r" \1gb", _named_part(plain(name)))
     bracketed = " ".join(re.findall(r"\(([^)]*)\)", text))
     code = frozenset(re.findall(r"[a-z0-9_]+", bracketed) + GFX.findall(text))
     for pattern in SCAFFOLD:
@@ -126,14 +130,14 @@ def taken_apart(name: str) -> GpuWords:
 
 
 def _named_part(text: str) -> str:
-    """Part in square brackets, as lspci prints it; the whole text without brackets."""
+    """Part in square brackets, which is the name in lspci's output; else the whole text."""
     makers = ("amd/ati", "amd", "radv")
     inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in makers]
     return inner[-1] if inner else text
 
 
 def _singular(word: str, count: int) -> str:
-    """A 3090 of "3090s", an H100 of "8 H100s"; "4070s" alone may be a Super."""
+    """Word without a plural s ("3090s", "8 H100s"); "4070s" alone may be a Super and is kept."""
     geforce = re.fullmatch(r"[1-5]\d[5-9]0s", word) and (count > 1 or word[:4] not in SUPERS)
     data_centre = re.fullmatch(r"(?:[abhpt]|mi)\d{1,4}s", word) and count > 1
     return word[:-1] if geforce or data_centre else word

@@ -1,4 +1,4 @@
-"""Whole machines by common names: a preset, or GPU, processor and memory in words.
+"""Whole machines by name: a preset, or a list of GPU, processor and memory.
 
 "Mac Studio M3 Ultra 512GB" and "g6e.xlarge" are rows of data/hardware/machines.csv; "2x 3090
 Threadripper" and "Legion with 4070" are put together from their parts.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
-from advisor.machine.names.apple_names import either, names_apple
+from advisor.machine.names.apple_names import either, memory_options, names_apple
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.machine_words import (
@@ -39,10 +39,11 @@ class MachineName:
     """Reading of a machine's name.
 
     Attributes:
-        name: of the preset, or of the parts.
-        spec: its parts and sizes.
-        preset: row of data/hardware/machines.csv; None for one put together from its parts.
-        notes: what was assumed, one sentence each.
+        name: name of the preset, or of the parts.
+        spec: parts and sizes.
+        preset: row of data/hardware/machines.csv; None for a list of parts.
+        notes: assumptions, one sentence each.
+        memory_note: the one on its memory, which a typed size replaces; empty for none.
         alternatives: other presets or cards that the name may mean.
     """
 
@@ -50,16 +51,17 @@ class MachineName:
     spec: MachineSpec
     preset: MachineRow | None = None
     notes: tuple[str, ...] = ()
+    memory_note: str = ""
     alternatives: tuple[str, ...] = ()
 
 
 class MachineNames:
-    """Names of machines, ready to be matched.
+    """Index of machine names.
 
     Args:
         rows: presets by name.
-        gpus: names of GPUs.
-        cpus: names of processors.
+        gpus: index of GPU names.
+        cpus: index of processor names.
     """
 
     def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames, cpus: CpuNames) -> None:
@@ -69,35 +71,42 @@ class MachineNames:
         for row in rows.values():
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
                 self._exact.setdefault(plain(spelling), row)
-                if row.kind != "cloud" or spelling == row.name:
+                if row.kind != "cloud" or not COUNTED.match(spelling):
                     self._exact.setdefault(squeezed(spelling), row)
+                if row.kind != "cloud" or spelling == row.name:
                     self._worded.append((telling_words(spelling), row))
         self._worded.sort(key=lambda entry: -entry[0].total())
 
     def match(self, name: str) -> MachineName:
-        """The machine that a name means.
+        """Machine of a name.
 
         Raises:
-            UnknownName: neither a preset nor parts of the catalogue; close names first.
+            UnknownName: neither a preset nor known parts; lists similar names.
         """
         text = plain(name)
         row = self.preset(text)
-        if row is None:
+        several = None if row else self._several(text)
+        if row is None and several is None:
             text = spelled_out(text)
             row = self.preset(text)
-        return (
-            self._as_sold(row, text)
-            if row
-            else self._several(text) or self._put_together(name, text)
-        )
+        if row:
+            return self._as_sold(row, text)
+        return several or self._several(text) or self._put_together(name, text)
 
     def _several(self, text: str) -> MachineName | None:
-        """Machines of a preset over a network, where its chip has room for no second: "2x DGX
-        Spark".
+        """Several machines of a preset joined by a network, of servers and of chips that do not
+        take a second one: "2x DGX Spark".
         """
         bare, count = counted(text)
+        if count > 1 and OWN_COUNT.match(bare.strip()):
+            single = self._put_together(text, bare.strip())
+            return replace(
+                single,
+                name=f"{count} machines with {single.name}",
+                spec=replace(single.spec, machines=count),
+            )
         row = self.preset(bare.strip()) if count > 1 else None
-        if row is None or not self.gpus.match(row.gpu).row.unified:
+        if row is None or (row.kind != "server" and not self.gpus.match(row.gpu).row.unified):
             return None
         single = self._as_sold(row, bare.strip())
         return replace(
@@ -105,22 +114,27 @@ class MachineNames:
         )
 
     def preset(self, text: str) -> MachineRow | None:
-        """The preset of a plain text: by name, else the one whose words are all there, and nothing
-        beside them that means another; None where there is none.
+        """Preset of a plain text: by name, else the one whose words are all in the text, without
+        words of other presets; None where there is none.
         """
         exact = self._exact.get(text) or self._exact.get(squeezed(text))
         if exact is not None:
             return exact
         words = telling_words(text)
         for wanted, row in self._worded:
-            sizes = row.ram_options_gib.split(";")
-            rest = words - wanted
-            if wanted <= words and all(says_nothing(word) or word in sizes for word in rest):
-                return row if wanted else None
+            if wanted <= words and all(_is_beside(word, row) for word in words - wanted):
+                return self._of_size(wanted, row, text) if wanted else None
         return None
 
+    def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
+        """Of presets with the same words the one with cards of a size in the text, else `row`."""
+        sizes = sizes_gib(text)
+        same = [other for words, other in self._worded if words == wanted]
+        fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
+        return next(fitting, row) if len(same) > 1 else row
+
     def _as_sold(self, row: MachineRow, text: str) -> MachineName:
-        """A preset, with the memory that the name says."""
+        """Preset with the memory size of the name."""
         gpu = self._chip(row, text)
         ram, note = _memory(row, text, gpu)
         notes = tuple(dict.fromkeys((*gpu.notes, *([note] if note else []))))
@@ -136,11 +150,12 @@ class MachineNames:
         words = telling_words(row.name)
         others = (name for name in self.rows if name != row.name and words <= telling_words(name))
         return MachineName(
-            name=row.name, spec=spec, preset=row, notes=notes, alternatives=tuple(others)[:4]
-        )
+            name=row.name, spec=spec, preset=row, notes=notes, memory_note=note,
+            alternatives=tuple(others)[:4],
+        )  # fmt: skip
 
     def _chip(self, row: MachineRow, text: str) -> GpuName:
-        """GPU of a preset; of a Mac, with the cores that the name says of its own chip."""
+        """GPU of a preset; for a Mac, the variant with the cores in the name."""
         sold = self.gpus.match(row.gpu)
         if row.kind != "mac" or not names_apple(text):
             return sold
@@ -149,14 +164,15 @@ class MachineNames:
         return typed if same else replace(sold, memory_gib=typed.memory_gib)
 
     def _put_together(self, name: str, text: str) -> MachineName:
-        """A machine of the parts that its name has.
+        """Machine of the parts in a name.
 
         Raises:
-            UnknownName: no part is known, or a number in the name belongs to none.
+            UnknownName: no known part, or a number that belongs to no part.
         """
         laptop = is_laptop(text)
         text = without_line_numbers(text)
         gpus, rest = self._cards(text, laptop=laptop)
+        self._refuse_unknown_card(rest)
         rented = self._rented(text, gpus)
         if rented is not None:
             return self._as_sold(rented, text)
@@ -178,7 +194,7 @@ class MachineNames:
             gpu=cards,
             gpu_count=count,
             cpu=platform,
-            ram_gb=max(sizes) if sizes else (gpus[0].memory_gib if chip else None),
+            ram_gb=max(sizes) if sizes else (_own_memory(gpus[0]) if chip else None),
         )
         label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
         return MachineName(
@@ -196,11 +212,22 @@ class MachineNames:
         hint = f"{stray!r} in it is no part that is known. {HINT}" if stray else HINT
         raise UnknownName("machine", name, (*offers, *self.gpus.rows, *self.rows), hint)
 
+    def _refuse_unknown_card(self, rest: str) -> None:
+        """A card that is named beside known parts is not left out.
+
+        Raises:
+            UnknownName: no card of that name, with close ones.
+        """
+        for mention in (match[0].strip() for match in CARD.finditer(rest)):
+            if SURELY_A_CARD.search(mention):
+                self.gpus.match(mention)
+
     def _rented(self, text: str, gpus: list[GpuName]) -> MachineRow | None:
-        """A provider's machine with these cards, where the text names the provider."""
+        """Preset of a provider with these cards, where the text names the provider."""
         if len(gpus) != 1:
             return None
-        meant = (gpus[0].row.name, *gpus[0].alternatives)
+        others = () if SOCKET.search(text) else gpus[0].alternatives
+        meant = (gpus[0].row.name, *others)
         offers = [
             row
             for row in self.rows.values()
@@ -212,17 +239,17 @@ class MachineNames:
         return min(offers, key=lambda row: meant.index(row.gpu), default=None)
 
     def names_cards(self, text: str) -> bool:
-        """A plain text names graphics cards of the catalogue."""
+        """Whether a plain text names graphics cards of the catalogue."""
         return bool(self._cards(text, laptop=False)[0])
 
     def _cards(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
-        """GPUs of a text, kind by kind, and what is left of it."""
+        """GPUs in a text, kind by kind, and the rest of the text."""
         if names_apple(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
 
         def taken(match: re.Match[str]) -> str:
-            mention = match[0].strip()
+            mention = KIND_OF_MACHINE.sub("", match[0].strip())
             try:
                 gpu = self._card(mention, laptop=laptop)
                 sizes = sizes_gib(mention)
@@ -237,10 +264,10 @@ class MachineNames:
         return cards, CARD.sub(taken, text)
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
-        """The card of a mention; the laptop part of that name in a laptop.
+        """Card of a mention; in a laptop, the laptop GPU of that name.
 
         Raises:
-            UnknownName: with close names.
+            UnknownName: no such card; lists similar names.
         """
         if laptop and "laptop" not in mention:
             try:
@@ -250,7 +277,7 @@ class MachineNames:
         return self.gpus.match(mention)
 
     def _own_graphics(self, cpu: CpuName) -> GpuName:
-        """Graphics of a chip by the chip's own name, else those of its generation."""
+        """Graphics on a chip, by the chip's name, else by its generation."""
         try:
             return self.gpus.match(cpu.row.name)
         except UnknownName:
@@ -264,14 +291,44 @@ class MachineNames:
             return None
 
 
+COUNTED = re.compile(r"\d+x", re.IGNORECASE)
+"""Names of rented machines that begin with a count are those of their cards too."""
+
+
+DRIVE_FROM = 4
+"""A size beside a machine's name that is so many times its largest memory is its drive's."""
+SURELY_A_CARD = re.compile(
+    r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
+)
+KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
+OWN_COUNT = re.compile(r"\d+x ")
+SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
+
+
+def _is_beside(word: str, row: MachineRow) -> bool:
+    """A word beside a preset's name that means no other machine: its memory, how many cards, a part
+    of its own, or nothing.
+    """
+    own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
+    return (
+        says_nothing(word)
+        or word in row.ram_options_gib.split(";")
+        or word == f"{row.gpu_count}x"
+        or (word == "desktop" and row.kind in ("mini", "desktop"))
+        or word in own
+    )
+
+
 def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str]:
-    """Main memory of a preset as its name says, else as sold [GiB], and what is assumed."""
+    """Main memory of a preset, from its name or as sold [GiB], with assumptions."""
     sold = tuple(float(size) for size in row.ram_options_gib.split(";") if size)
     bare = (telling_words(text) - telling_words(row.name)).keys() & set(
         row.ram_options_gib.split(";")
     )
-    stated = memory_sizes(text) or [float(size) for size in bare]
-    own = not gpu.row.unified and stated and stated[0] == gpu.row.memory_gib
+    sizes = memory_sizes(text) or [float(size) for size in bare]
+    stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
+    cards = gpu.row.memory_gib, gpu.row.memory_gib * row.gpu_count
+    own = not gpu.row.unified and stated and stated[0] in cards
     if stated and row.kind != "cloud" and not own:
         odd = sold and stated[0] not in sold
         note = f"{row.name} is sold with {either(sold)} GB of memory; {stated[0]:g} GB as typed."
@@ -283,8 +340,15 @@ def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str
     return row.ram_gib, ""
 
 
+def _own_memory(gpu: GpuName) -> float | None:
+    """Memory of a chip as its name says, else of a single one the only size that it has [GiB]."""
+    sold = memory_options(gpu.row) or (gpu.row.memory_gib,)
+    only = len(sold) == 1 and gpu.count == 1 and not gpu.row.of_ram
+    return gpu.memory_gib or (sold[0] if only else None)
+
+
 def _listed(gpus: list[GpuName]) -> tuple[str, int]:
-    """Cards as `MachineSpec` takes them, and how many times all of them."""
+    """Cards as `MachineSpec.gpu` takes them, and the factor on their numbers."""
     if not gpus:
         return NO_GPU, 1
     if len(gpus) == 1:

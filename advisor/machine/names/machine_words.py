@@ -1,4 +1,4 @@
-"""The words of a machine's name: where it names graphics cards, and what else it tells."""
+"""Words of a machine's name: graphics cards, memory sizes, and words without meaning."""
 
 import re
 from collections import Counter
@@ -11,9 +11,9 @@ from advisor.machine.names.spelling import plain, sizes_gib, without_sizes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineWordRow:
-    """One row of data/hardware/machine_words.csv: words of laptops, of towers, of kinds of
-    platforms (with the typical one of the catalogue), of owners and sellers, which tell nothing; a
-    product line with its own numbers, a cloud's name of cards and what it says, or a short name.
+    """One row of data/hardware/machine_words.csv: a word for laptops or towers, for a kind of
+    platform (with the typical one of the catalogue), of owners and sellers, a product line with its
+    own numbers, a cloud's name of cards with its meaning, or an abbreviation.
     """
 
     pattern: str
@@ -30,20 +30,18 @@ def _patterns(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def is_laptop(text: str) -> bool:
-    """A plain text names a machine whose graphics are laptop parts."""
+    """Whether a plain text names a machine with laptop graphics."""
     laptop = any(pattern.search(text) for pattern, _ in _patterns("laptop"))
     return laptop and not any(pattern.search(text) for pattern, _ in _patterns("tower"))
 
 
 def typical_platform(text: str) -> str | None:
-    """The typical platform of a kind that is named without a number ("Threadripper")."""
+    """Typical platform of a kind that is named without a number ("Threadripper")."""
     return next((name for pattern, name in _patterns("platform") if pattern.search(text)), None)
 
 
 def spelled_out(text: str) -> str:
-    """A plain text with short names and a cloud's instances written out: "bm.gpu.h100.8" is "8x
-    h100".
-    """
+    """Plain text with abbreviations and cloud instances expanded: "bm.gpu.h100.8" is "8x h100"."""
     for pattern, meant in (*_patterns("short"), *_patterns("instance")):
         match = pattern.search(text)
         if match:
@@ -53,8 +51,8 @@ def spelled_out(text: str) -> str:
 
 
 def without_line_numbers(text: str) -> str:
-    """A plain text without product lines and inches, whose numbers are no parts: the 7780 of a
-    "Precision 7780", the 16 of a "Blade 16".
+    """Plain text without numbers of product lines and inches: the 7780 of "Precision 7780", the 16
+    of "Blade 16".
     """
     for pattern, _ in _patterns("line"):
         text = pattern.sub(" | ", text)
@@ -62,7 +60,7 @@ def without_line_numbers(text: str) -> str:
 
 
 def without_owners(text: str) -> str:
-    """A plain text without words of sellers and articles."""
+    """Plain text without words of owners and sellers, and without articles."""
     for pattern, _ in _patterns("owner"):
         text = pattern.sub(" ", text)
     return text
@@ -73,31 +71,41 @@ STORAGE = re.compile(rf"{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b")
 
 
 def memory_sizes(text: str) -> list[float]:
-    """Memory sizes of a plain text, the drive's left out [GiB]."""
+    """Memory sizes in a plain text, without the drive's [GiB]."""
     return sizes_gib(STORAGE.sub(" ", text))
 
 
 def server_memory(text: str) -> list[float]:
-    """Sizes in TB of a plain text that names no drive beside them: a server's memory [GiB]."""
+    """Sizes in TB that are a server's memory, as no drive is named beside them [GiB]."""
     return sizes_gib(DRIVE.sub(" ", text))
 
 
+CORES = re.compile(r"\b\d{1,3}[- ]?c(?:ores?)?\b(?:/\d{1,3}[- ]?c\b)?")
+JOINED_CHIP = re.compile(r"\bm([1-9])(pro|max|ultra)\b")
+
+
 def telling_words(text: str) -> Counter[str]:
-    """Words of a name that tell one preset from another, with how often each stands there."""
+    """Words of a name that distinguish presets, with their numbers."""
     bare = without_sizes(STORAGE.sub(" ", plain(text)))
-    bare = re.sub(r"\b\d{1,3}[- ]cores?\b", " ", bare).replace("-", " ")
+    bare = JOINED_CHIP.sub(r"m\1 \2", CORES.sub(" ", bare)).replace("-", " ")
     return Counter(re.findall(r"[a-z0-9+.]+", without_owners(bare)))
 
 
 def squeezed(text: str) -> str:
-    """Letters and digits of a name alone."""
+    """Name with letters and digits only."""
     return re.sub(r"[^a-z0-9+]", "", without_owners(plain(text)))
 
 
+MONTHS = "jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec"
+SAYS_NOTHING = re.compile(
+    r"1[1-8]|2[47]|20[12]\d|mid|late|early|base|model|silver|black|space|gr[ae]y|gb"
+    rf"|mini|box|nucbox|system|ai|mainboard|fe|founders|cluster|node|dev|kit|devkit|{MONTHS}"
+)
+
+
 def says_nothing(word: str) -> bool:
-    """An inch, a year, a colour: no part of a machine."""
-    known = r"1[1-8]|2[47]|20[12]\d|mid|late|early|base|model|silver|black|space|gr[ae]y|gb"
-    return bool(re.fullmatch(known, word))
+    """Whether a word is no part of a machine: inches, a year, a colour, a kind of box."""
+    return bool(SAYS_NOTHING.fullmatch(word))
 
 
 COUNT = (
@@ -112,19 +120,22 @@ MODELS = (
     r"vega (?:56|64|fe)\b", r"radeon (?:vii|pro [wv]\w+)\b", r"iris xe\b", r"mi ?\d{2,3}[axc]?\b",
     r"[ahbvplkmt]\d{1,3}[sg]?\b", r"g[bh]\d{2,3}\b", r"a[2456]000\b", r"w[67]\d00\b", r"r9700\b",
     r"pro (?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456]0s)\b",
-    r"(?:[1-5]0[5-9]0|16[356]0|[5-9]\d[05]0 ?(?:xtx|xt|gre))(?:ti|s|d|m)?\b",
+    r"(?:[1-5]0[5-9]0|16[356]0|[5-9]\d[05-7]0 ?(?:xtx|xt|gre))(?:ti|s|d|m)?\b",
     r"(?:jetson |agx |orin |thor\b)[\w ]*",
 )  # fmt: skip
 SUFFIXES = (
     r"(?:(?:[ -]*(?:ti super|ti|super|xtx|xt|gre|laptop|mobile|max-?q|ada(?: generation)?"
     r"|blackwell|generation|server|workstation|edition|pcie|sxm\d?|nvl|hbm\de?|sff|founders|fe"
-    r"|d|s|x ?\d{1,2}))\b)*"
+    r"|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
 )
 SIZE = r"(?:[\s-]*\(?\d{1,3} ?g(?:i?b)?\b\)?(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
+SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
 CARD = re.compile(
-    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}(?:\s*[x*]\s?\d{{1,2}}\b)?"
+    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}{SOCKET}(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
 )
-"""Pattern of graphics cards in plain text: count, maker, number, suffixes, size."""
+"""Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and X99
+are boards.
+"""
 
 
 RATES_AND_YEARS = re.compile(
@@ -133,7 +144,7 @@ RATES_AND_YEARS = re.compile(
 
 
 def stray_number(text: str) -> str:
-    """A number with three digits or more that no part took: it may be a card nobody knows."""
+    """Number of three digits or more that belongs to no part; it may be an unknown card."""
     bare = RATES_AND_YEARS.sub(" ", without_sizes(STORAGE.sub(" ", text)))
     match = re.search(r"\b[a-z]{0,3}\d{3,4}[a-z]{0,4}\b", bare)
     return match[0] if match else ""

@@ -14,13 +14,13 @@ SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
 
 
 def plain(text: str) -> str:
-    """Without case, marks and unusual spaces and dashes."""
+    """Text in lower case, without trademark signs and unusual spaces and dashes."""
     folded = DASHES.sub("-", MARKS.sub(" ", text.casefold())).replace(TIMES, "x")
     return re.sub(r"\s+", " ", folded).strip()
 
 
 def sizes_gib(text: str) -> list[float]:
-    """All memory sizes in a plain text, in their order [GiB]."""
+    """All memory sizes in a plain text, in order [GiB]."""
     sizes = (
         float(number or short) * FACTORS.get((unit or letter)[0], 1.0)
         for number, unit, short, letter in SIZE.findall(text)
@@ -29,12 +29,12 @@ def sizes_gib(text: str) -> list[float]:
 
 
 def size_gib(text: str) -> float | None:
-    """The first memory size in a plain text [GiB]."""
+    """First memory size in a plain text; None without one [GiB]."""
     return next(iter(sizes_gib(text)), None)
 
 
 def without_sizes(text: str) -> str:
-    """A plain text without memory sizes."""
+    """Plain text without memory sizes."""
     return SIZE.sub(" ", text)
 
 
@@ -60,7 +60,7 @@ MOST = 128
 
 
 def counted(text: str) -> tuple[str, int]:
-    """A plain text without its count, and the count; 1 where it has none."""
+    """Plain text without its count, and the count, 1 by default."""
     word = NUMBER_WORD.search(text)
     if word:
         return text[: word.start()] + text[word.end() :], NUMBERS[word[1]]

@@ -1,20 +1,20 @@
-"""Models that an unfinished or misspelled name may mean."""
+"""Similar models, for an incomplete or misspelled name."""
 
 from advisor.model.by_name.known_models import KnownRow, base_of, catalogue_keys, makers_keys
 from advisor.model.by_name.names import ModelName, is_size
 
 OFFERED = 5
-"""Names that are offered where none is meant for certain."""
+"""Number of similar names that are offered."""
 LEAST_ALIKE = 60
-"""Share of letters that a name offered for another has in common with it [%]."""
+"""Smallest similarity of an offered name [%]."""
 ONE_LETTER = 92
-"""Least similarity of a name with a digit mistyped, whose numbers need not agree [%]."""
+"""Similarity above which numbers may differ, as a digit may be mistyped [%]."""
 MISSPELLED = 85
-"""Least similarity of a name that is likelier misspelled than new [%]."""
+"""Similarity above which a name counts as misspelled, not as a new model [%]."""
 
 
 def close_models(name: ModelName) -> tuple[str, ...]:
-    """Names that may be meant, the likeliest first."""
+    """Names that may be meant, likeliest first."""
     rows = candidates(name.shape)
     if rows:
         return tuple(dict.fromkeys(row.name for row in rows))[:OFFERED]

@@ -1,6 +1,6 @@
-"""Known models by what their names say: rows of the catalogue, and of the Hub's list.
+"""Known models by the parts of their names: rows of the catalogue and of the Hub's list.
 
-The catalogue comes first, then repositories of those who make models.
+The catalogue comes first, then repositories of publishers of their own models.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from advisor.model.spec import ArchitectureSpec
 
 KnownRow = ArchitectureSpec | HubRow
 SHORTEST_LAYERS = 8
-"""A model of fewer layers than these beside a wide residual stream drafts for another."""
+"""Number of layers below which a model with a wide residual stream is a drafting model."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,7 +27,7 @@ class MakerRow:
 
 @cache
 def catalogue_keys() -> dict[str, ArchitectureSpec]:
-    """Rows of the catalogue by what their names and aliases say."""
+    """Rows of the catalogue by the parts of their names and aliases."""
     index: dict[str, ArchitectureSpec] = {}
     for row in catalog.model_rows().values():
         for spelling in spellings(row):
@@ -43,7 +43,7 @@ def makers() -> tuple[str, ...]:
 
 @cache
 def makers_keys() -> dict[str, int]:
-    """Places of the makers' own repositories in the list, by what their names say."""
+    """Indices of the publishers' repositories in the list, by the parts of their names."""
     published = hub_list().published_by(makers())
     return {key: place for key, place in published.items() if not _names_a_draft(key)}
 
@@ -54,7 +54,7 @@ def _drafting_words() -> frozenset[str]:
 
 
 def _names_a_draft(key: str) -> bool:
-    """What a repository's name says is a drafting model's."""
+    """Whether the name of a repository is that of a drafting model."""
     return not _drafting_words().isdisjoint(key.split())
 
 
@@ -65,19 +65,19 @@ def _made_by_maker(key: str) -> HubRow | None:
 
 
 def base_of(key: str) -> KnownRow | None:
-    """The model that others are made from whose name says this."""
+    """Base model with these parts in its name."""
     return catalogue_keys().get(key) or _made_by_maker(key)
 
 
 def is_drafting(row: HubRow) -> bool:
-    """A drafting model: its architecture or name says so, or it has a few very wide layers."""
+    """Whether a model only drafts: by architecture or name, or with a few very wide layers."""
     drafting = "draft" in take_apart(row.architecture).kinds or _names_a_draft(row.key)
     few = row.layers < SHORTEST_LAYERS and row.hidden >= 2048
     return drafting or row.architecture.endswith(("_assistant", "_mtp")) or few
 
 
 def plainest(key: str, name: ModelName) -> HubRow | None:
-    """Repository of a maker that is named as typed, else the one with the shortest name."""
+    """Publisher's repository with the typed name, else the one with the shortest name."""
     rows = [row for row in hub_list().with_key(key) if row.name.split("/")[0] in makers()]
     return min(
         (row for row in rows if not is_drafting(row)),
@@ -87,5 +87,5 @@ def plainest(key: str, name: ModelName) -> HubRow | None:
 
 
 def most_downloaded(key: str) -> HubRow | None:
-    """Repository whose name says this, of any publisher."""
+    """Most downloaded repository with these parts in its name, of any publisher."""
     return next((row for row in hub_list().with_key(key) if not is_drafting(row)), None)

@@ -1,11 +1,12 @@
-"""The model that a name means: of the catalogue, of the list of the Hub, or of neither.
+"""Lookup of a model's name in the catalogue and in the Hub's list.
 
-Names are compared by what they say (`names.take_apart`): publisher, format, tuning and date do not
-change a shape. A fine-tune or conversion is its base model. Experts removed, models merged and
-drafting models are never their base, and numbers always have to agree: where nothing known does,
-close names are offered and none is taken.
+Names are compared by their parts (`names.take_apart`), without publisher, format, tuning and date,
+which do not change a shape. Fine-tunes and conversions count as their base model; merged models,
+models with experts removed and drafting models do not. Numbers must always agree; if no known model
+agrees, similar names are offered and none is chosen.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -24,22 +25,24 @@ from advisor.model.by_name.known_models import (
 )
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
+from advisor.model.by_name.of_size import of_printed_size, of_size_and_words
 from advisor.model.spec import ArchitectureSpec
 
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
+VERSION = re.compile(r"\d(?:\.\d+)*")
 LIKE_A_VARIANT = 75
-"""Least similarity of a word that may be a misspelled variant of a family [%]."""
+"""Similarity above which a word may be a misspelled variant of a family [%]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meant:
-    """The model that a name means.
+    """Model of a name.
 
     Attributes:
-        name: as the catalogue or the list has it.
-        row: its row there.
-        taken_as: the same name where it is not what was typed; empty where it is.
-        why: in what the typed name differs.
+        name: name in the catalogue or the list.
+        row: its row.
+        taken_as: that name if it differs from the typed one; else empty.
+        why: difference between the two names.
     """
 
     name: str
@@ -50,10 +53,10 @@ class Meant:
 
 @lru_cache(maxsize=4096)
 def meant(text: str) -> Meant:
-    """The model that a name means.
+    """Model of a name.
 
     Raises:
-        UnknownName: none for certain, with close names, the likeliest first.
+        UnknownName: no certain match; lists similar names, likeliest first.
         Refusal: a drafting model, which does not run alone.
     """
     name = take_apart(text)
@@ -65,18 +68,24 @@ def meant(text: str) -> Meant:
         return _exact(name, exact)
     if "draft" in name.kinds:
         raise _drafting(text)
-    same = _same_words(name) or _base(name) or _only_candidate(name)
+    same = (
+        _same_words(name)
+        or _of_stated_size(name)
+        or _same_words_of_others(name)
+        or _base(name)
+        or _only_candidate(name)
+    )
     if same is None:
         raise UnknownModel(text, close_models(name))
     return same
 
 
 class UnknownModel(UnknownName):
-    """A model's name that is not known, with those that may be meant, the likeliest first.
+    """Unknown name of a model, with the names that may be meant.
 
     Args:
-        name: what was given.
-        close: names that may be meant.
+        name: name as typed.
+        close: names that may be meant, likeliest first.
     """
 
     def __init__(self, name: str, close: tuple[str, ...]) -> None:
@@ -90,7 +99,7 @@ def _hint(close: tuple[str, ...]) -> str:
 
 
 def _spelled(text: str) -> ArchitectureSpec | None:
-    """The catalogue's row of exactly this name or alias, with or without spaces and dashes."""
+    """Catalogue row of a name or alias, compared without spaces and dashes."""
     return _aliases().get(text.strip().casefold()) or _aliases().get(_joined(text))
 
 
@@ -112,13 +121,13 @@ def _joined(text: str) -> str:
 
 
 def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
-    """A name without a word or version of the model's own, as in "llama 70B"."""
+    """Whether a name lacks a word or version of the model, as "llama 70B" does."""
     told = "".join(name.tokens)
     return any(token not in told for token in take_apart(row.name).tokens if not is_size(token))
 
 
 def _exact(name: ModelName, row: HubRow) -> Meant:
-    """A listed repository: the catalogue's model where both have the same shape."""
+    """Listed repository of exactly this name; the catalogue's model if both have the same shape."""
     if is_drafting(row):
         raise _drafting(row.name)
     known = catalogue_keys().get(" ".join(name.shape))
@@ -142,18 +151,31 @@ def _drafting(text: str) -> Refusal:
 
 
 def _same_words(name: ModelName) -> Meant | None:
-    """A model whose name says the same."""
+    """Model of the catalogue or of a publisher with the same parts in its name."""
     key = " ".join(name.shape)
-    if not key:
+    known = catalogue_keys().get(key) or plainest(key, name) if key else None
+    return None if known is None else _taken(name, known)
+
+
+def _same_words_of_others(name: ModelName) -> Meant | None:
+    """Only model of a publisher with all words of a name, else any repository with just these."""
+    key = " ".join(name.shape)
+    if not any(map(str.isdigit, key)):
         return None
-    numbered = any(map(str.isdigit, key))
-    known = catalogue_keys().get(key) or plainest(key, name)
-    row = known or (most_downloaded(key) if numbered else None)
+    published = _only_candidate(name) if len(name.shape) > 2 and not name.publisher else None
+    other = most_downloaded(key)
+    return published or (None if other is None else _taken(name, other))
+
+
+def _of_stated_size(name: ModelName) -> Meant | None:
+    """A model whose own name tells no size, with the size that people or llama.cpp add to it."""
+    worded = not name.kinds & NOT_THEIR_BASE
+    row = (of_size_and_words(name.shape) if worded else None) or of_printed_size(name)
     return None if row is None else _taken(name, row)
 
 
 def _base(name: ModelName) -> Meant | None:
-    """The model that a fine-tune or conversion was made from."""
+    """Base model of a fine-tune or conversion."""
     row = _base_row(name)
     return None if row is None else _taken(name, row)
 
@@ -169,18 +191,27 @@ def _base_row(name: ModelName) -> KnownRow | None:
 
 
 def _parts(tokens: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Runs of tokens with all sizes of the name, the longest first, and what they leave."""
+    """Sequences of tokens with all sizes of the name, longest first, each with the other tokens."""
     sizes = tuple(token for token in tokens if is_size(token))
     for length in range(len(tokens), 0, -1):
         for start in range(len(tokens) - length + 1):
             run, end = tokens[start : start + length], start + length
+            if _is_version_of(run, tokens[end : end + 1]):
+                continue
             absent = tuple(size for size in sizes if size not in run)
             left = (token for token in (*tokens[:start], *tokens[end:]) if token not in absent)
             yield " ".join(run + absent), tuple(left)
 
 
+def _is_version_of(run: tuple[str, ...], following: tuple[str, ...]) -> bool:
+    """The token behind a run is the version of its last word: "llama" of "llama 5 70b" is not."""
+    return run[-1].isalpha() and any(VERSION.fullmatch(token) for token in following)
+
+
 def _may_be_left(key: str, left: tuple[str, ...]) -> bool:
-    """The words beside a base change no shape: the base says its size, or none is a variant's."""
+    """Whether further words do not change the shape: the base states its size, or none is a
+    variant.
+    """
     parts = key.split()
     if len(parts) < 2 or not parts[0].isalpha():
         return False
@@ -190,7 +221,7 @@ def _may_be_left(key: str, left: tuple[str, ...]) -> bool:
 
 
 def _may_be_variant(token: str) -> bool:
-    """A number, or a word like one of those that tell sizes of a family apart (`air`, `flash`)."""
+    """Whether a token is a number, or similar to a word for a size of a family (`air`, `flash`)."""
     if not token.isalpha():
         return True
     from rapidfuzz import fuzz  # 60 ms that only an unknown word beside a sizeless name is worth
@@ -200,9 +231,9 @@ def _may_be_variant(token: str) -> bool:
 
 
 def _only_candidate(name: ModelName) -> Meant | None:
-    """The only model, or only shape, that has all words and numbers of an unfinished name.
+    """Only model, or only shape, with all words and numbers of an incomplete name.
 
-    A family's name alone means no model.
+    The name of a family alone matches no model.
     """
     if not any(map(str.isdigit, "".join(name.shape))):
         return None

@@ -22,20 +22,21 @@ TOKEN = re.compile(
     r"|(?P<number>\d+(?:\.\d+)*)"
 )
 DATE = re.compile(r"(20)?2[3-6](0[1-9]|1[0-2])([0-3]\d)?|(0[1-9]|1[0-2])[0-3]\d")
-"""2507, 20260831 and 0528 as makers append them; versions have at most three digits."""
+"""Pattern of dates that publishers append: 2507, 20260831, 0528; versions have at most three
+digits."""
 SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
 FILE_END = re.compile(r"\.(gguf|ggml|safetensors|bin|json)$")
 SPLIT_VERSION = re.compile(r"(?<=\d)[_p](?=\d)")
-"""`3_3` and `3p7` are written where a dot may not stand."""
+"""Pattern of versions without a dot: `3_3`, `3p7`."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
-"""Contexts of a million tokens and more; parameters where no billions stand beside them."""
+"""Tokens that mean a context, unless no other token is a size; then they mean parameters."""
 QUANT = re.compile(
     r"(?<![a-z0-9])(?:ud[-_])?(?:i?q\d_k ?- ?(?:small|medium|large)|i?q\d(?:_[a-z0-9]+)*"
     r"|tq\d_\d|i?q\d(?:-k)?(?:-[sml])?"
     r"|\d+(?:\.\d+)?[ -]?(?:bits?|bpw)|int[48]|fp?(?:4|8|16|32)|bf16|w\d+a\d+|nvfp4|mxfp[48]"
     r"|nf4|i1|oq\d\w*|exl[23])(?![a-z0-9])"
 )
-"""A format's spelling inside a name; formats.py says which one it is."""
+"""Pattern of a format in a name; `formats/format_names.py` reads it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,10 +44,9 @@ class WordRow:
     """One row of data/models/name_words.csv.
 
     Attributes:
-        word: as it stands in names, in lower case.
+        word: word in lower case.
         kind: container, tuning, maker, mode, draft, cut, merge, distilled, variant or label.
-        meaning: why it is none of the model's identity, or what it makes of the model; of a label,
-            the words that makers use.
+        meaning: its meaning; for a label, the publisher's words.
     """
 
     word: str
@@ -56,13 +56,13 @@ class WordRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelName:
-    """A name, taken apart.
+    """Parts of a name.
 
     Attributes:
-        text: as it was typed.
-        publisher: what stands before the slash; empty without one.
-        tokens: words, numbers and sizes in their order, publisher and format taken off.
-        kinds: what the words tell of the model (draft, cut, merge, distilled).
+        text: name as typed.
+        publisher: part before the slash; empty without one.
+        tokens: words, numbers and sizes in order, without publisher and format.
+        kinds: kinds of the model by its words (draft, cut, merge, distilled).
     """
 
     text: str
@@ -71,18 +71,18 @@ class ModelName:
     kinds: frozenset[str]
 
     def without(self, *kinds: str) -> tuple[str, ...]:
-        """The tokens less the words of some kinds."""
+        """Tokens without the words of some kinds."""
         known = words()
         return tuple(token for token in self.tokens if known.get(token) not in kinds)
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """Tokens that tell a model from its relatives."""
+        """Tokens that distinguish a model from its relatives."""
         return self.without("container", "tuning", "maker")
 
     @property
     def shape(self) -> tuple[str, ...]:
-        """Tokens that can tell shapes apart: no dates, no way of thinking."""
+        """Tokens that distinguish shapes, without dates and reasoning modes."""
         kept = self.without("container", "tuning", "maker", "mode")
         sized = any(is_size(token) and token[-1] == "b" for token in kept)
         left_out = LONG_CONTEXTS if sized else ()
@@ -100,34 +100,34 @@ def _rows() -> tuple[WordRow, ...]:
 
 @cache
 def words() -> Mapping[str, str]:
-    """Kind of each word that is no part of a name's identity."""
+    """Kind of each word that does not identify a model."""
     return {row.word: row.kind for row in _rows() if row.kind != "label"}
 
 
 @cache
 def labels() -> Mapping[str, str]:
-    """Makers' words for the architectures that llama.cpp prints."""
+    """Publishers' words for the architectures that llama.cpp prints."""
     return {row.word: row.meaning for row in _rows() if row.kind == "label"}
 
 
 def is_date(token: str) -> bool:
-    """A month or day that a maker appended."""
+    """Whether a token is a month or day."""
     return DATE.fullmatch(token) is not None
 
 
 def is_context(token: str) -> bool:
-    """A context length as makers append it: `4k`, `128k`."""
+    """Whether a token is a context length: `4k`, `128k`."""
     return token[-1] == "k" and token[:-1].isdigit()
 
 
 def is_size(token: str) -> bool:
-    """Parameters: `27b`, `a3b`, `8x7b`, `e4b`, `270m`."""
+    """Whether a token is a number of parameters: `27b`, `a3b`, `8x7b`, `e4b`, `270m`."""
     return token[-1] in "bmt" and any(character.isdigit() for character in token)
 
 
 @lru_cache(maxsize=16_384)
 def take_apart(text: str) -> ModelName:
-    """The parts of a name."""
+    """Parts of a name."""
     publisher, name = _without_publisher(_without_label(text.strip().casefold()))
     plain = FILE_END.sub("", name)
     plain = SHARD.sub("", plain)

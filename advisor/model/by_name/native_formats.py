@@ -1,7 +1,7 @@
-"""The format in which a maker publishes a model's weights, where that is not 16 bits.
+"""Native format: the one in which a publisher offers the weights, if it is not 16 bits.
 
-gpt-oss comes in MXFP4, DeepSeek-V3 in FP8: a runtime that runs these reads them as they are, and
-nobody has to choose a format. Elsewhere the usual format of files stands in.
+gpt-oss comes in MXFP4, DeepSeek-V3 in FP8. Runtimes that support these formats load them by
+default; for other models and runtimes the usual file format is the default.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from advisor.model.by_name.listed.hub_list import HubRow
 from advisor.model.by_name.names import is_size, take_apart
 
 USUAL = "Q4_K_M"
-"""Format that most people download of a model published in 16 bits."""
+"""Default format of a model published in 16 bits."""
 GGUF_OF_NATIVE = {"MXFP4-hf": "MXFP4"}
-"""GGUF files that hold the same weights, unchanged."""
+"""GGUF format with the same, unchanged weights."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,8 +26,8 @@ class NativeFormatRow:
         name: tokens that the model's name begins with, by `names.take_apart`, sizes left out.
         family: `model_type` whose other repositories hold that format, too; empty for none.
         hidden: width that they have; None where the family has one size.
-        format: of data/models/recipes.csv; the nearest where none is the maker's own.
-        source: where the maker says so.
+        format: format in data/models/recipes.csv, the nearest one if there is no exact one.
+        source: publisher's statement.
         source_date: when that was read.
     """
 
@@ -51,7 +51,7 @@ def _by_name() -> Mapping[str, str]:
 
 
 def native_format(model: str, row: HubRow | None = None) -> str:
-    """The maker's own format of a model; empty where it comes in 16 bits.
+    """Native format of a model; empty for 16 bits.
 
     Args:
         model: name, as the catalogue or the list has it.
@@ -77,5 +77,5 @@ def _of_family(row: HubRow) -> str:
 
 
 def usual_format(native: str) -> str:
-    """The GGUF format to show where nobody chose: the maker's own weights, else the usual one."""
+    """Default GGUF format: that of the native weights, else the usual one."""
     return GGUF_OF_NATIVE.get(native, USUAL)

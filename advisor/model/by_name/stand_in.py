@@ -1,9 +1,8 @@
-"""A stand-in for a model that is known by its name's words alone.
+"""Stand-in for an unknown model, from the words of its name alone.
 
-`35B-A3B` says experts and how many weights a token uses, `8B` a size, the first words a family. The
-relative nearest in size lends its shape: layers, cache, windows, share of experts; its weights are
-stretched to the stated sizes. Without a relative, the catalogue's newest model of about that size
-stands in.
+`35B-A3B` states experts and the weights that a token uses, `8B` a size, the first words a family.
+The nearest relative in size gives the shape (layers, cache, windows, share of experts), scaled to
+the stated weights. Without a relative, the catalogue's newest model of about that size is used.
 """
 
 import math
@@ -24,30 +23,32 @@ from advisor.model.spec import ArchitectureSpec
 
 GROUPS_OUTSIDE = (Group.EMBEDDING, Group.OUTPUT)
 MIXTRAL_SHARE = 46.7 / 56
-"""Weights of Mixtral 8x7B over eight times seven billion: attention is held once."""
+"""Weights of Mixtral 8x7B relative to 8 x 7 billion, as attention is not multiplied."""
 MIXTRAL_ACTIVE = 12.9 / 46.7
 """Share of its weights that Mixtral 8x7B uses for a token (arXiv:2401.04088, section 2)."""
 SHAPE_UNCERTAINTY = 0.25
 """Of 56 models of the catalogue, each described without itself, nine in ten stand-ins read within a
-factor of e^0.25 of the bytes that the model reads for a token (tests/model/by_name/test_stand_in.py)."""
+factor of e^0.25 of the bytes that the model reads for a token
+(tests/model/by_name/test_stand_in.py)."""
 LARGEST = 1e14
-"""More weights than any model has."""
+"""Largest number of weights that is accepted."""
 LEAST_DENSE = 0.002
-"""Share of the weights that every token uses at least; Kimi K2 has 0.01."""
+"""Smallest share of weights that every token uses; Kimi K2 has 0.01."""
 A_YEAR = 0.35
-"""A relative older by a year counts as one of 1.4 times the size; assumed."""
+"""Distance of a year of age, as a logarithm of size: a relative a year older counts like one of 1.4
+times the size; assumed."""
 RECENT = "2025"
-"""Without a relative by name, models published from then on lend their shape."""
+"""Year from which models can be stand-ins for names without a relative."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatedSize:
-    """Sizes that a name tells.
+    """Sizes in a name.
 
     Attributes:
-        params: all weights.
-        active: weights that a token uses; None for a dense model.
-        layers: repeating layers, where they are known too.
+        params: number of weights.
+        active: number of weights that a token uses; None for a dense model.
+        layers: number of repeating layers; None where unknown.
 
     Raises:
         InputError: no weights, or more active than there are.
@@ -58,7 +59,7 @@ class StatedSize:
     layers: int | None = None
 
     def __post_init__(self) -> None:
-        """Check that it is a model's."""
+        """Check the sizes."""
         active = self.params if self.active is None else self.active
         if not 0 < active <= self.params < LARGEST:
             raise InputError(f"{self.params:g} weights, {self.active} active, is not a model.")
@@ -66,12 +67,12 @@ class StatedSize:
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn:
-    """A stand-in, and what it was made from.
+    """Stand-in with its origin.
 
     Attributes:
-        architecture: of the stated size.
-        note: what was taken from the name, and from which model the rest.
-        relative: the model that lends the rest.
+        architecture: architecture of the stated size.
+        note: sentence on what comes from the name and from the relative.
+        relative: model whose shape is used.
     """
 
     architecture: Architecture
@@ -80,7 +81,7 @@ class StandIn:
 
 
 def stand_in(name: ModelName) -> StandIn | None:
-    """A stand-in for an unknown model; None where its name tells no size."""
+    """Stand-in for an unknown model; None where its name has no size."""
     size = stated_size(name)
     if size is None:
         return None
@@ -99,18 +100,18 @@ def stand_in(name: ModelName) -> StandIn | None:
 
 
 def of_size(text: str, size: StatedSize) -> Architecture:
-    """A stand-in of a known size, shaped like the relative nearest by name.
+    """Stand-in of a known size, with the shape of the nearest relative by name.
 
     Args:
-        text: as it will be shown.
-        size: its weights.
+        text: name to show.
+        size: sizes.
     """
     row, _ = _relative(take_apart(text), size)
     return resized(architecture_of(row), text, size)
 
 
 def architecture_of(row: KnownRow) -> Architecture:
-    """The architecture of a row of the catalogue or of the list.
+    """Architecture of a row of the catalogue or the list.
 
     Raises:
         Refusal: a family that cannot be described.
@@ -123,10 +124,10 @@ def architecture_of(row: KnownRow) -> Architecture:
 
 
 def _relative(name: ModelName, size: StatedSize) -> tuple[KnownRow, bool]:
-    """The known model of the same kind nearest in name, then in size; whether names agree."""
+    """Nearest known model of the same kind by name, then by size, and whether the names agree."""
     alike = [
         (_in_common(key.split(), name.shape), _distance(row, params, size), row)
-        for key, row, params in _known_sizes()
+        for key, row, params in _known_sizes(name.shape[0] if name.shape else "")
         if (row.experts > 0) == (size.active is not None)
     ]
     named = [entry for entry in alike if entry[0]]
@@ -147,9 +148,15 @@ def _distance(row: KnownRow, params: float, size: StatedSize) -> float:
 
 
 @cache
-def _known_sizes() -> tuple[tuple[str, KnownRow, float], ...]:
-    """Known models by what their names say, with their weights; those that use all experts not."""
-    known = ((key, base_of(key)) for key in dict.fromkeys((*catalogue_keys(), *makers_keys())))
+def _known_sizes(family: str) -> tuple[tuple[str, KnownRow, float], ...]:
+    """Known models that may lend their shape, by what their names say, with their weights: the
+    catalogue's, and others whose names begin alike; those that use all experts not.
+
+    Args:
+        family: first word of a name.
+    """
+    alike = (key for key in makers_keys() if key.partition(" ")[0] == family)
+    known = ((key, base_of(key)) for key in dict.fromkeys((*catalogue_keys(), *alike)))
     return tuple((key, row, _weights_of(key, row)) for key, row in known if row and _routes(row))
 
 
@@ -159,20 +166,20 @@ def _routes(row: KnownRow) -> bool:
 
 
 def _weights_of(key: str, row: KnownRow) -> float:
-    """As the name says, else as published."""
+    """Weights in the name, else the published ones."""
     stated = [value for token in key.split() if (value := _weights(token)) is not None]
     published = row.parameters if isinstance(row, HubRow) else (row.published_params_b or 0) * 1e9
     return max(stated, default=published or 1e9)
 
 
 def _in_common(known: Sequence[str], typed: Sequence[str]) -> int:
-    """Tokens that both begin with."""
+    """Number of first tokens that both names share."""
     pairs = zip(known, typed, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def stated_size(name: ModelName) -> StatedSize | None:
-    """The sizes that a name tells; None where it tells none."""
+    """Sizes in a name; None without any."""
     sizes = [value for token in name.tokens if (value := _weights(token)) is not None]
     active = next((_weights(token[1:]) for token in name.tokens if _is_active(token)), None)
     if not sizes:
@@ -197,15 +204,15 @@ def _weights(token: str) -> float | None:
 
 
 def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture:
-    """A relative's shape, its weights stretched to other sizes.
+    """Architecture of a relative, scaled to other sizes.
 
-    With experts both sizes hold: routed experts of E weights, a share u of them used, take
-    (params - active) / (1 - u); what every token uses takes the rest.
+    With experts, both sizes are met: if a share u of the routed experts is used, they have
+    E = (params - active) / (1 - u) weights, and the rest is used by every token.
 
     Args:
-        relative: of the same kind, with experts or without.
-        name: as it will be shown.
-        size: to reach.
+        relative: relative of the same kind, dense or with experts.
+        name: name to show.
+        size: sizes to reach.
     """
     outside = _sum(relative, GROUPS_OUTSIDE) * min(math.sqrt(size.params / relative.params), 1)
     routed = _sum(relative, (Group.ROUTED_EXPERTS,))

@@ -106,9 +106,12 @@ def _sizes_of_their_own(config: Config) -> Refusal:
 
 
 def linear_attention(config: Config, pattern: str) -> dict[str, int]:
+    """Sizes of gated DeltaNet layers; none for a pattern without such layers."""
+    return delta_sizes(config) if "L" in pattern else {}
+
+
+def delta_sizes(config: Config) -> dict[str, int]:
     """Heads of gated DeltaNet layers and taps of their convolution."""
-    if "L" not in pattern:
-        return {}
     return {
         "linear_key_heads": config.required("linear_num_key_heads"),
         "linear_value_heads": config.required("linear_num_value_heads"),

@@ -26,14 +26,14 @@ class FamilyRow:
 
     Attributes:
         model_types: values of `model_type` that mean this family, separated by spaces.
-        facts: what its code fixes, as above.
-        defaults: what its configuration class assumes for absent keys, `key=value; ...`.
+        facts: facts fixed by the family's code, as above.
+        defaults: defaults of its configuration class for absent keys, `key=value; ...`.
         learned_beyond: rows that a learned position table has beyond the context; empty without
             such a table.
         refused: why it cannot be derived; empty where it can.
-        source: where its code was read.
+        source: source of the code.
         source_date: when.
-        note: what to know.
+        note: remarks.
     """
 
     model_types: str
@@ -57,7 +57,7 @@ def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, Fa
     """The language model's part of a config.json, with its family and the family's defaults.
 
     Raises:
-        Refusal: a family that nobody has told us how to derive.
+        Refusal: a family without a rule.
         InputError: `model_type` is no text.
     """
     config = Config(name=name, values=language_model(values))

@@ -39,7 +39,7 @@ SINGLE_BLOCKS = frozenset("M*-E")
 def feed_forward(
     config: Config, layers: int, pattern: str, known: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Widths and experts, and which layers have them; `known` is what is known already."""
+    """Widths and experts, with the layers that have them; `known` are facts read before."""
     routed = _routed_layers(config, layers, pattern)
     answer: dict[str, Any] = {}
     if any(routed):
@@ -67,7 +67,7 @@ def _has_switch(config: Config) -> bool:
 
 
 def experts_of(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
-    """Number, use and width of routed and shared experts; `known` is what was read already."""
+    """Number, use and width of routed and shared experts; `known` are facts read before."""
     width = config.optional(*EXPERT_WIDTH, low=1) or config.required("intermediate_size")
     total = config.required(*EXPERTS)
     shared, shared_width = _shared_experts(config, width, int(known.get("shared_experts", 0)))

@@ -1,7 +1,7 @@
 """Stored format of a checkpoint, by its name in data/models/recipes.csv.
 
 Toolkits describe it in `quantization_config` of config.json or in hf_quant_config.json, each in its
-own words. A way of storing that has no recipe gives an empty name and a note that says what it is.
+own words. A format without a recipe gives an empty name and a note that names it.
 
 References:
     [1] huggingface/transformers 5.23.0, src/transformers/utils/quantization_config.py.
@@ -68,7 +68,7 @@ def _plain_notes(config: Config) -> tuple[str, ...]:
 
 
 def _named(quantization: Config) -> tuple[str, str]:
-    """Format and a note, or an empty name and what it is instead."""
+    """Format with a note, or an empty name with a note that names the format."""
     method = quantization.word("quant_method").casefold()
     algorithm = quantization.word("quant_algo").upper()
     if algorithm:

@@ -32,9 +32,9 @@ class Config:
     """One config.json, or the language model's part of it.
 
     Attributes:
-        name: the model's, for messages.
-        values: as the file has them.
-        defaults: of the family, for absent keys.
+        name: name of the model, for messages.
+        values: content of the file.
+        defaults: defaults of the family for absent keys.
     """
 
     name: str

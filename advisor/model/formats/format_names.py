@@ -1,8 +1,8 @@
-"""The format that a spelling means: `UD-Q4_K_XL`, `q4_K_M`, `4bit`, `w4a16`, `Q4_K - Medium`.
+"""Formats by spelling: `UD-Q4_K_XL`, `q4_K_M`, `4bit`, `w4a16`, `Q4_K - Medium`.
 
-A format of data/models/recipes.csv is itself; a spelling of data/models/format_spellings.csv is the
-format beside it; what a packer put around a known one (`i1-`, `UD-`, `-dynamic`, `_R4`) is taken
-off. Bits are never invented: where a spelling means no format, close ones are offered.
+Recognised are the names of data/models/recipes.csv, the spellings of
+data/models/format_spellings.csv, and both with prefixes and suffixes of packers (`i1-`, `UD-`,
+`-dynamic`, `_R4`). Bits are never guessed: for an unknown spelling, similar formats are offered.
 """
 
 import re
@@ -34,9 +34,9 @@ class SpellingRow:
     """One row of data/models/format_spellings.csv.
 
     Attributes:
-        spelling: in lower case, words joined by underscores.
-        format: of data/models/recipes.csv.
-        note: what is approximate.
+        spelling: spelling in lower case, with words joined by underscores.
+        format: format in data/models/recipes.csv.
+        note: approximations.
     """
 
     spelling: str
@@ -52,15 +52,15 @@ def spelled_formats() -> Mapping[str, str]:
 
 
 def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False) -> Format:
-    """The format that a spelling means.
+    """Format of a spelling.
 
     Args:
-        text: as people write it.
+        text: spelling.
         known: formats by name.
-        remark: the spelling stands among other words, as in a table's note; they are passed by.
+        remark: whether other words around the spelling are ignored, as in a table's note.
 
     Raises:
-        UnknownName: none, with close names.
+        UnknownName: no such format; lists similar names.
     """
     plain = _plain(text)
     spelled = _by_spelling(known)
@@ -75,14 +75,14 @@ def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False
 
 
 def _by_spelling(known: Mapping[str, Format]) -> Mapping[str, str]:
-    """Names of formats by what they and their spellings look like when joined."""
+    """Names of formats by their joined names and spellings."""
     plain = {name.casefold().replace("-", "_"): name for name in known}
     joined = {spelling.replace("_", ""): name for spelling, name in plain.items()}
     return {**joined, **spelled_formats(), **plain}
 
 
 def _of_bits(plain: str) -> str | None:
-    """The format of about so many bits a weight: `4.0bpw`, `exl3_6.0bpw`."""
+    """Format with about the stated bits per weight: `4.0bpw`, `exl3_6.0bpw`."""
     bits = BITS.match(plain)
     if bits is None or float(bits[1]) > max(NEAREST.values()):
         return None
@@ -90,7 +90,7 @@ def _of_bits(plain: str) -> str | None:
 
 
 def _inside(plain: str, spelled: Mapping[str, str]) -> str | None:
-    """The longest known spelling among the words of a remark: `iq4_xs_experts_q5_k_attn`."""
+    """Longest known spelling among the words of a remark: `iq4_xs_experts_q5_k_attn`."""
     words = plain.split("_")
     runs = (
         "_".join(words[start:end])
@@ -102,7 +102,7 @@ def _inside(plain: str, spelled: Mapping[str, str]) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """Lower case, one underscore between words, a trailing remark taken off."""
+    """Spelling in lower case with underscores between words, without a trailing remark."""
     lowered = text.strip().casefold()
     label = LABEL.match(lowered)
     if label:
@@ -113,7 +113,7 @@ def _plain(text: str) -> str:
 
 
 def _spellings(plain: str) -> Iterator[str]:
-    """The spelling itself, then with less and less of what stands around it."""
+    """Spelling, then with fewer and fewer prefixes and suffixes."""
     while True:
         yield plain
         yield from _without_grade(plain)
@@ -124,7 +124,9 @@ def _spellings(plain: str) -> Iterator[str]:
 
 
 def _without_grade(plain: str) -> Iterator[str]:
-    """`_xl` and `_l` keep embedding and head in more bits: as large as `_m`, or the plain one."""
+    """Spelling without `_xl` or `_l`, which keep embedding and head in more bits; `_m` or none
+    instead.
+    """
     for end in ("_xl", "_l", "_m", "_s", "_xs", "_xxs"):
         if plain.endswith(end):
             stem = plain.removesuffix(end)
@@ -134,7 +136,7 @@ def _without_grade(plain: str) -> Iterator[str]:
 
 
 def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
-    """The format that a model's name or tag carries: `qwen3:30b-a3b-q4_K_M`; None without one."""
+    """Format in a model's name or tag, as in `qwen3:30b-a3b-q4_K_M`; None without one."""
     folded = text.casefold()
     packer = "mlx_" if "mlx" in folded else ""
     for part in FORMAT_IN_NAME.findall(folded):
@@ -149,5 +151,5 @@ BARE_BITS = re.compile(r"^(\d)[-_]?bit$")
 """Bits without a packer: MLX's where the publisher or the name says so."""
 FORMAT_IN_NAME = re.compile(
     r"(?<![a-z0-9])((?:ud[-_])?(?:i?q\d_[a-z0-9_]+|i?q\d(?![a-z0-9])|bf16|f16|fp16|fp8|nvfp4"
-    r"|mxfp4|awq|gptq|nf4|(?:mlx[-_])?\d[-_]?bit|int4|int8|w4a16|w8a8))(?![a-z0-9])"
+    r"|tq\d_\d|mxfp[48]|awq|gptq|nf4|autoround|exl[23]|(?:mlx[-_])?\d[-_]?bit|int4|int8|w4a16|w8a8))(?![a-z0-9])"
 )

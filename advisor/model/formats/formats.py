@@ -1,4 +1,4 @@
-"""Formats as recipes: which storage type each kind of tensor gets, and under which condition.
+"""Formats as recipes: a storage type for each kind of tensor, under conditions.
 
 A *format* is what people choose and download (`Q4_K_M`): a recipe that gives every tensor its type.
 Recipes are rows of `data/models/recipes.csv`, read from top to bottom; the first row whose role and
@@ -26,12 +26,12 @@ class RecipeRow:
         format: name of the format the rule belongs to.
         family: `gguf` or `safetensors`.
         runtimes: programs that run such files, separated by spaces.
-        role: tensors it speaks of: a role, a category or a pattern.
-        when: condition under which it holds, see `CONDITIONS`.
-        type: storage type they get.
-        source: where the rule is documented.
+        role: role, category or pattern of the tensors it applies to.
+        when: condition, see `CONDITIONS`.
+        type: storage type of these tensors.
+        source: documentation of the rule.
         source_date: date of that source.
-        note: what is approximate.
+        note: approximations.
     """
 
     format: str
@@ -50,11 +50,11 @@ class Format:
     """A file format: the recipe that gives each tensor its storage type.
 
     Attributes:
-        name: as people choose it.
+        name: name of the format.
         family: `gguf` or `safetensors`.
         runtimes: programs that run such files.
-        rules: in the order in which they are tried.
-        note: what is approximate, empty where nothing is.
+        rules: rules, in the order in which they are tried.
+        note: approximations; empty for none.
     """
 
     name: str
@@ -84,13 +84,15 @@ class Place:
 
 
 def more_bits(place: Place) -> bool:
-    """The first and last eighth and every third layer between (llama.cpp, `use_more_bits`)."""
+    """Whether a layer is in the first or last eighth, or every third between (`use_more_bits`)."""
     first, last = place.count // 8, 7 * place.count // 8
     return not first <= place.position < last or (place.position - first) % 3 == 2
 
 
+ALWAYS = "always"
+"""Condition of a rule that asks nothing of the place."""
 CONDITIONS: Mapping[str, Callable[[Place], bool]] = {
-    "always": lambda _: True,
+    ALWAYS: lambda _: True,
     "more_bits": more_bits,
     "first_two": lambda place: place.position < 2,
     "first_four": lambda place: place.position < 4,
@@ -141,10 +143,10 @@ def _format(name: str, rules: tuple[RecipeRow, ...]) -> Format:
 
 
 def format_named(name: str, known: Mapping[str, Format]) -> Format:
-    """The format of that name, compared without case.
+    """Format by name, ignoring case.
 
     Raises:
-        UnknownName: with the closest names.
+        UnknownName: no such format; lists similar names.
     """
     by_folded = {spelling.casefold(): form for spelling, form in known.items()}
     form = by_folded.get(name.strip().casefold())

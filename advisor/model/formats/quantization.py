@@ -1,4 +1,4 @@
-"""Bytes per weight of each storage type, and which tensor gets which type in a format.
+"""Bytes per weight of each storage type, and the storage type of each tensor in a format.
 
 A *storage type* is how one tensor's weights are packed (`Q4_K`: 256 weights in 144 bytes); a format
 is a recipe that gives every tensor its type (`advisor/model/formats/formats.py`).
@@ -9,12 +9,13 @@ What becomes of a tensor in a GGUF file restates what llama.cpp does (ggml-org/l
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import count
 
 from advisor.errors import Refusal, UnknownName
 from advisor.model.architecture import Architecture, Tensor
-from advisor.model.formats.formats import CONDITIONS, Format, Place, RecipeRow
+from advisor.model.formats.formats import ALWAYS, CONDITIONS, Format, Place, RecipeRow
 
 UNQUANTIZED = "unquantized"
 """Category of tensors that stay in plain floats whatever the format."""
@@ -22,8 +23,11 @@ UNQUANTIZED = "unquantized"
 KEPT_ROLES = frozenset({"ffn_gate_inp", "position_embd", "ssm_conv1d"})
 """Matrices that llama.cpp never quantizes: routers, learned positions, short convolutions."""
 
+VALUES = "attn_v"
+"""Category of attention values."""
+
 VALUE_ROLES = frozenset({"attn_v", "attn_qkv", "attn_kv_b"})
-"""Roles that carry attention values, which suffer most and share one category, `attn_v`."""
+"""Roles that carry attention values, which suffer most and share one category, `VALUES`."""
 
 FEED_FORWARD = ("ffn_down", "ffn_gate", "ffn_up")
 """Feed-forward categories; dense, shared and routed experts all belong to them."""
@@ -45,15 +49,15 @@ class StorageType:
     """Packing of a tensor's weights: a row of `data/models/quants.csv`.
 
     Attributes:
-        name: as GGUF or the checkpoint's tool calls it.
+        name: name in GGUF or in the tool of the checkpoint.
         family: `gguf`, `safetensors`, or `any` where both store it alike.
         block_weights: weights packed together.
         block_bytes: bytes of such a block, its scales included [B].
-        bits_per_weight: the same as a rate [bit].
+        bits_per_weight: bits per weight, scales included [bit].
         decode_class: types that cost a processor about the same to unpack.
-        source: where the layout is documented.
+        source: documentation of the layout.
         source_date: date of that source.
-        note: what else to know.
+        note: remarks.
     """
 
     name: str
@@ -76,19 +80,34 @@ def tensor_types(
         Refusal: the format has no rule for a tensor, as MXFP4 has none for a dense model.
         UnknownName: a rule names a type that `types` lacks.
     """
-    categories = [category(tensor, architecture.tied) for tensor in architecture.tensors]
-    roles = [tensor.role for tensor in architecture.tensors]
-    keys = list(zip(roles, categories, strict=True))
+    categories = _categories(architecture)
+    keys = [
+        (tensor.role, kind) for tensor, kind in zip(architecture.tensors, categories, strict=True)
+    ]
     rules = {key: _rules_for(*key, form) for key in set(keys)}
+    by_place = {key for key, tried in rules.items() if not tried or tried[0].when != ALWAYS}
+    first = _counted(architecture, categories)
+    chosen: dict[tuple[tuple[str, str], int, int | None], StorageType] = {}
     stored = []
-    for tensor, key, place in zip(
-        architecture.tensors, keys, _places(architecture, categories), strict=True
+    for tensor, key, position in zip(
+        architecture.tensors, keys, _positions(architecture, categories), strict=True
     ):
-        rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
-        if rule is None:
-            raise _refusal(architecture, form, tensor)
-        stored.append(_fitting(_known(rule.type, types), tensor, types))
+        alike = key, tensor.width, position if key in by_place else None
+        if alike not in chosen:
+            place = replace(first[key[1] == VALUES], position=position)
+            rule = next((matching for matching in rules[key] if _holds(matching, place)), None)
+            if rule is None:
+                raise _refusal(architecture, form, tensor)
+            chosen[alike] = _fitting(_known(rule.type, types), tensor, types)
+        stored.append(chosen[alike])
     return tuple(stored)
+
+
+def _categories(architecture: Architecture) -> list[str]:
+    """Kind of each tensor; most layers have the same ones."""
+    alike = {(tensor.role, tensor.rows == 1): tensor for tensor in architecture.tensors}
+    kinds = {key: category(tensor, architecture.tied) for key, tensor in alike.items()}
+    return [kinds[tensor.role, tensor.rows == 1] for tensor in architecture.tensors]
 
 
 def category(tensor: Tensor, tied: bool) -> str:
@@ -101,7 +120,7 @@ def category(tensor: Tensor, tied: bool) -> str:
     if tensor.role in ("token_embd", "per_layer_token_embd"):
         return "output" if tied else "token_embd"
     if tensor.role in VALUE_ROLES:
-        return "attn_v"
+        return VALUES
     part = (prefix for prefix in FEED_FORWARD if tensor.role.startswith(prefix))
     return next(part, tensor.role)
 
@@ -141,21 +160,24 @@ def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
     return 1.0
 
 
-def _places(architecture: Architecture, categories: Sequence[str]) -> Iterator[Place]:
-    values = categories.count("attn_v")
-    gqa = heads_per_value_head(architecture.tensors)
-    experts = architecture.experts.total if architecture.experts else 0
-    seen = 0
+def _positions(architecture: Architecture, categories: Sequence[str]) -> Iterator[int]:
+    """Layer of each tensor; of attention values the rank among them."""
+    ranks = count()
     for tensor, kind in zip(architecture.tensors, categories, strict=True):
-        is_value = kind == "attn_v"
-        yield Place(
-            position=seen if is_value else tensor.layer or 0,
-            count=values if is_value else architecture.layers,
-            layers=architecture.layers,
-            gqa=gqa,
-            experts=experts,
-        )
-        seen += is_value
+        yield next(ranks) if kind == VALUES else tensor.layer or 0
+
+
+def _counted(architecture: Architecture, categories: Sequence[str]) -> tuple[Place, Place]:
+    """The first place of layers, and that of attention values."""
+    experts = architecture.experts
+    first = Place(
+        position=0,
+        count=architecture.layers,
+        layers=architecture.layers,
+        gqa=heads_per_value_head(architecture.tensors),
+        experts=experts.total if experts else 0,
+    )
+    return first, replace(first, count=categories.count(VALUES))
 
 
 def _rules_for(role: str, kind: str, form: Format) -> tuple[RecipeRow, ...]:

@@ -14,8 +14,8 @@ class Window:
     """Layers of an architecture with a sliding window or a chunk.
 
     Attributes:
-        period: every how many layers one sees everything; 0 where the file lists them.
-        full_first: that one is the first of each period, else the last.
+        period: number of layers of which one has no window; 0 where the file lists them.
+        full_first: whether that layer is the first of each period; else the last.
         default: window where the file names none; 0 for no windows then, None where a file must
             name it [tokens].
         fixed: window whatever the file says; 0 for the file's [tokens].

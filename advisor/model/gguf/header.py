@@ -70,7 +70,7 @@ class TensorInfo:
         name: such as `blk.0.attn_q.weight`.
         shape: values in a row first (`ne[0]`), then rows.
         kind: number of its storage type.
-        offset: where it starts, after the header [B].
+        offset: start of the weights, counted from the end of the header [B].
     """
 
     name: str
@@ -84,12 +84,12 @@ class Header:
     """Content of a GGUF header.
 
     Attributes:
-        name: of the file.
-        version: of the layout, 2 or 3.
+        name: name of the file.
+        version: version of the layout, 2 or 3.
         values: scalars, strings and short arrays of numbers, by key.
         lengths: entries of each array, by key.
-        tensors: in the order of the file.
-        size: where the weights start [B].
+        tensors: entries of the tensors, in the order of the file.
+        size: size of the header, after which the weights start [B].
     """
 
     name: str
@@ -157,7 +157,7 @@ class _Cursor:
             self.skip(at - begin)
 
     def finish(self) -> None:
-        """See that what was stepped over last is there."""
+        """Check that the skipped bytes exist."""
         self.position -= 1
         self.take(1)
 
@@ -174,7 +174,7 @@ class _Cursor:
 
 
 class _Reader:
-    """Reads one header, counting what it has spent of the bounds."""
+    """Reader of one header, within the bounds on keys, tensors and strings."""
 
     def __init__(self, part: Part) -> None:
         self._cursor = _Cursor(part)

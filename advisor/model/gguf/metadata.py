@@ -9,10 +9,10 @@ LARGEST = 2**31
 
 
 class Keys:
-    """Metadata of one architecture; what was read is kept in `facts`.
+    """Metadata of one architecture; values that were read are kept in `facts`.
 
     Args:
-        header: of the file, or of the first part.
+        header: header of the file, or of the first part.
         architecture: value of `general.architecture`, which the other keys start with.
     """
 

@@ -45,7 +45,7 @@ OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
 
 LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
 PARTS = frozenset({"weight", "bias", "scale", "input_scale"})
-"""Last words of a name: what of a matrix a tensor holds."""
+"""Last words of a tensor's name: its part of a matrix."""
 
 RULES = tuple(
     (re.compile(pattern), group)
@@ -69,7 +69,7 @@ class TensorName:
 
     Attributes:
         role: the name without layer and `.weight`.
-        group: what it is for; None for what the text model does not use.
+        group: purpose; None for tensors that the text model does not use.
         layer: repeating layer; None outside them.
         known: the name is one that llama.cpp writes.
     """

@@ -29,7 +29,7 @@ def kept_listing(identity: str, revision: str) -> Mapping[str, object] | None:
 
 
 def keep_listing(identity: str, revision: str, listing: Mapping[str, object]) -> None:
-    """Remember what a revision is."""
+    """Save the listing of a revision."""
     _write(_listing(identity, revision), json.dumps(listing).encode())
 
 

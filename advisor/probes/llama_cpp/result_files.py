@@ -18,13 +18,14 @@ References:
 """
 
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from advisor.errors import InputError
+from advisor.probes.llama_cpp import result_fields as fields
+from advisor.probes.llama_cpp.result_fields import Row
 
 NANOSECONDS, MILLISECONDS = 1e-9, 1e-3
 KNOWN = (
@@ -32,7 +33,6 @@ KNOWN = (
     "--save-result, bench throughput --output-json), an answer of llama-server or vLLM with "
     "its own timing"
 )
-Row: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,50 +138,53 @@ def _read_row(row: Row) -> Iterator[EngineRun]:
 
 def _llama_bench(row: Row) -> Iterator[EngineRun]:
     """Test of a prompt or of generation; a test of both together cannot be separated."""
-    prompt, output = _number(row, "n_prompt"), _number(row, "n_gen")
+    prompt, output = fields.number(row, "n_prompt"), fields.number(row, "n_gen")
     if (prompt > 0) == (output > 0):
         return
-    rate = _rate(row, "avg_ts")
+    rate = fields.rate(row, "avg_ts")
     yield EngineRun(
         tool="llama-bench",
-        model=_text(row, "model_type") or _text(row, "model_filename"),
+        model=fields.text(row, "model_type") or fields.text(row, "model_filename"),
         decode=rate if output else None,
         prompt=rate if prompt else None,
         prompt_tokens=prompt or None,
         output_tokens=output or None,
-        depth=_optional(row, "n_depth") or 0.0,
-        samples=_samples(row) or (rate,),
-        threads=_whole(row, "n_threads"),
+        depth=fields.optional(row, "n_depth") or 0.0,
+        samples=fields.samples(row) or (rate,),
+        threads=fields.whole(row, "n_threads"),
         gpu_layers=_gpu_layers(row),
-        model_bytes=_optional(row, "model_size"),
-        when=_text(row, "test_time"),
-        engine=f"build {_text(row, 'build_number')} ({_text(row, 'build_commit')})",
+        model_bytes=fields.optional(row, "model_size"),
+        when=fields.text(row, "test_time"),
+        engine=f"build {fields.text(row, 'build_number')} ({fields.text(row, 'build_commit')})",
     )
 
 
 def _gpu_layers(row: Row) -> int | None:
     """Number of GPU layers; -1 means automatic, the default since the end of 2025."""
     layers = row.get("n_gpu_layers")
-    return None if isinstance(layers, int) and layers < 0 else _whole(row, "n_gpu_layers")
+    return None if isinstance(layers, int) and layers < 0 else fields.whole(row, "n_gpu_layers")
 
 
 def _ollama(row: Row) -> Iterator[EngineRun]:
     """Last answer of a stream; earlier ones have no timings."""
-    output, seconds = _number(row, "eval_count"), _number(row, "eval_duration") * NANOSECONDS
+    output, seconds = (
+        fields.number(row, "eval_count"),
+        fields.number(row, "eval_duration") * NANOSECONDS,
+    )
     # Tokens read from the cache count as input, but take no time of the evaluation.
-    cached = _optional(row, "prompt_eval_cached_count") or 0.0
-    prompt = (_optional(row, "prompt_eval_count") or 0.0) - cached
-    reading = (_optional(row, "prompt_eval_duration") or 0.0) * NANOSECONDS
+    cached = fields.optional(row, "prompt_eval_cached_count") or 0.0
+    prompt = (fields.optional(row, "prompt_eval_count") or 0.0) - cached
+    reading = (fields.optional(row, "prompt_eval_duration") or 0.0) * NANOSECONDS
     yield EngineRun(
         tool="Ollama",
-        model=_text(row, "model"),
-        decode=_over(output, seconds),
-        prompt=_over(prompt, reading),
+        model=fields.text(row, "model"),
+        decode=fields.over(output, seconds),
+        prompt=fields.over(prompt, reading),
         first_token=reading or None,
         prompt_tokens=prompt or None,
         output_tokens=output,
         depth=cached,
-        when=_text(row, "created_at"),
+        when=fields.text(row, "created_at"),
     )
 
 
@@ -192,33 +195,35 @@ def _no_timings(_: Row) -> Iterator[EngineRun]:
 
 def _lm_studio(row: Row) -> Iterator[EngineRun]:
     """Both API versions: the older counts tokens in `usage`, the newer in `stats`."""
-    stats = _inner(row, "stats")
-    usage = _inner(row, "usage") if "usage" in row else stats
-    runtime = _inner(row, "runtime") if "runtime" in row else {}
+    stats = fields.inner(row, "stats")
+    usage = fields.inner(row, "usage") if "usage" in row else stats
+    runtime = fields.inner(row, "runtime") if "runtime" in row else {}
     yield EngineRun(
         tool="LM Studio",
-        model=_text(row, "model") or _text(row, "model_instance_id"),
-        decode=_rate(stats, "tokens_per_second"),
-        first_token=_either(stats, "time_to_first_token_seconds", "time_to_first_token"),
-        prompt_tokens=_either(usage, "prompt_tokens", "input_tokens"),
-        output_tokens=_either(usage, "completion_tokens", "total_output_tokens"),
-        engine=" ".join(filter(None, (_text(runtime, "name"), _text(runtime, "version")))),
+        model=fields.text(row, "model") or fields.text(row, "model_instance_id"),
+        decode=fields.rate(stats, "tokens_per_second"),
+        first_token=fields.either(stats, "time_to_first_token_seconds", "time_to_first_token"),
+        prompt_tokens=fields.either(usage, "prompt_tokens", "input_tokens"),
+        output_tokens=fields.either(usage, "completion_tokens", "total_output_tokens"),
+        engine=" ".join(
+            filter(None, (fields.text(runtime, "name"), fields.text(runtime, "version")))
+        ),
     )
 
 
 def _vllm_serve(row: Row) -> Iterator[EngineRun]:
     """Medians over requests; the speed of a sequence is the reciprocal of its time per token."""
-    done = _rate(row, "completed")
-    between, first = _optional(row, "median_tpot_ms"), _optional(row, "median_ttft_ms")
+    done = fields.rate(row, "completed")
+    between, first = fields.optional(row, "median_tpot_ms"), fields.optional(row, "median_ttft_ms")
     yield EngineRun(
         tool="vLLM bench serve",
-        model=_text(row, "model_id"),
-        decode=_over(1.0, between and between * MILLISECONDS),
+        model=fields.text(row, "model_id"),
+        decode=fields.over(1.0, between and between * MILLISECONDS),
         first_token=first and first * MILLISECONDS,
-        total=_rate(row, "output_throughput"),
-        prompt_tokens=_over(_optional(row, "total_input_tokens"), done),
-        output_tokens=_over(_optional(row, "total_output_tokens"), done),
-        when=_moment(_text(row, "date")),
+        total=fields.rate(row, "output_throughput"),
+        prompt_tokens=fields.over(fields.optional(row, "total_input_tokens"), done),
+        output_tokens=fields.over(fields.optional(row, "total_output_tokens"), done),
+        when=_moment(fields.text(row, "date")),
     )
 
 
@@ -232,36 +237,36 @@ def _moment(text: str) -> str:
 
 def _vllm_throughput(row: Row) -> Iterator[EngineRun]:
     """Throughput with prompt and generated tokens counted together."""
-    rate = _rate(row, "tokens_per_second")
+    rate = fields.rate(row, "tokens_per_second")
     yield EngineRun(tool="vLLM bench throughput", model="", handled=rate)
 
 
 def _llama_server(row: Row) -> Iterator[EngineRun]:
     """`prompt_n` counts computed tokens, `cache_n` tokens found in the cache."""
-    timings = _inner(row, "timings")
+    timings = fields.inner(row, "timings")
     yield EngineRun(
         tool="llama-server",
-        model=_text(row, "model"),
-        decode=_rate(timings, "predicted_per_second"),
-        prompt=_optional(timings, "prompt_per_second"),
-        prompt_tokens=_optional(timings, "prompt_n"),
-        output_tokens=_optional(timings, "predicted_n"),
-        depth=_optional(timings, "cache_n") or 0.0,
+        model=fields.text(row, "model"),
+        decode=fields.rate(timings, "predicted_per_second"),
+        prompt=fields.optional(timings, "prompt_per_second"),
+        prompt_tokens=fields.optional(timings, "prompt_n"),
+        output_tokens=fields.optional(timings, "predicted_n"),
+        depth=fields.optional(timings, "cache_n") or 0.0,
     )
 
 
 def _vllm_request(row: Row) -> Iterator[EngineRun]:
     """Timings of a request; the first token's time counts from its scheduling."""
-    metrics = _inner(row, "metrics")
-    usage = _inner(row, "usage") if isinstance(row.get("usage"), dict) else {}
-    first = _optional(metrics, "time_to_first_token_ms")
+    metrics = fields.inner(row, "metrics")
+    usage = fields.inner(row, "usage") if isinstance(row.get("usage"), dict) else {}
+    first = fields.optional(metrics, "time_to_first_token_ms")
     yield EngineRun(
         tool="vLLM",
-        model=_text(row, "model"),
-        decode=_rate(metrics, "tokens_per_second"),
+        model=fields.text(row, "model"),
+        decode=fields.rate(metrics, "tokens_per_second"),
         first_token=first and first * MILLISECONDS,
-        prompt_tokens=_optional(usage, "prompt_tokens"),
-        output_tokens=_optional(usage, "completion_tokens"),
+        prompt_tokens=fields.optional(usage, "prompt_tokens"),
+        output_tokens=fields.optional(usage, "completion_tokens"),
     )
 
 
@@ -276,59 +281,3 @@ READERS: tuple[tuple[tuple[str, ...], Callable[[Row], Iterator[EngineRun]]], ...
     (("elapsed_time", "num_requests", "tokens_per_second"), _vllm_throughput),
 )
 """Keys that tell a tool, and what reads its rows."""
-
-
-def _optional(row: Row, key: str) -> float | None:
-    value = row.get(key)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{key} is {str(value)[:40]!r} in the results; a number is expected.")
-    if not math.isfinite(value) or value < 0:
-        raise InputError(f"{key} is {value} in the results; a number from 0 up is expected.")
-    return float(value)
-
-
-def _number(row: Row, key: str) -> float:
-    value = _optional(row, key)
-    if value is None:
-        raise InputError(f"{key} is missing in the results; the tool writes it with each run.")
-    return value
-
-
-def _rate(row: Row, key: str) -> float:
-    value = _number(row, key)
-    if not value:
-        raise InputError(f"{key} is 0 in the results; the run did not finish, so run it again.")
-    return value
-
-
-def _samples(row: Row) -> tuple[float, ...]:
-    speeds = row.get("samples_ts")
-    values = [{"samples_ts": speed} for speed in speeds] if isinstance(speeds, list) else []
-    return tuple(_rate(value, "samples_ts") for value in values)
-
-
-def _whole(row: Row, key: str) -> int | None:
-    value = _optional(row, key)
-    return None if value is None else round(value)
-
-
-def _either(row: Row, *keys: str) -> float | None:
-    return next((_optional(row, key) for key in keys if key in row), None)
-
-
-def _over(amount: float | None, by: float | None) -> float | None:
-    return amount / by if amount and by else None
-
-
-def _inner(row: Row, key: str) -> Row:
-    value = row[key]
-    if not isinstance(value, dict):
-        raise InputError(f"{key} is {str(value)[:40]!r} in the results; an object is expected.")
-    return value
-
-
-def _text(row: Row, key: str) -> str:
-    value = row.get(key)
-    return "" if value is None else str(value)[:200]

@@ -1,4 +1,4 @@
-"""Charts of a report, as descriptions that `painting` draws for files and Plotly for pages."""
+"""Charts of a report, as descriptions that `painting` draws for files and `ui.parts` for pages."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace

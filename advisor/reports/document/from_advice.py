@@ -53,7 +53,7 @@ def document(
 
     Args:
         advice: the answer.
-        machine: where it runs.
+        machine: machine.
         work: the request.
         money: time and prices.
         model: the model in the format asked for.
@@ -146,8 +146,8 @@ def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
     """One runtime and placement.
 
     Args:
-        estimate: what was worked out.
-        shown: it stands on the first page.
+        estimate: estimate.
+        shown: whether it is on the first page.
     """
     fits = bool(estimate.fits)
     speed, first = (estimate.decode, estimate.first_token) if fits else (None, None)
@@ -206,7 +206,7 @@ def _memory(estimate: Estimate, machine: Machine, work: Workload) -> Iterable[Ti
     if estimate.placement is None:
         return
     capacities = {
-        Tier.VRAM: sum(float(gpu.memory.value) for gpu in machine.gpus) or None,
+        Tier.VRAM: float(machine.gpu_memory) or None,
         Tier.RAM: float(machine.host.memory.value),
         Tier.DISK: None,
     }

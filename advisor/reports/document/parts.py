@@ -88,7 +88,7 @@ class PlacementCard(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivityRow(Record):
-    """Input of the verdict, and what the option that it turns on is worth at its ends.
+    """Input of the verdict, and the gain of the option in question at its ends.
 
     Attributes:
         name: name of the input ("price", "replies a day").

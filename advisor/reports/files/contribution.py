@@ -25,7 +25,7 @@ CATEGORIES: dict[PlacementKey, str] = {
     "nvme-offload": "nvme",
 }
 TYPICAL = "(typical)"
-"""Ends the name of a processor that stands for one that nobody named."""
+"""Suffix of the names of typical processors, which are not products."""
 RAM_RATE = "RAM, sustained read"
 """Among the figures of a report."""
 

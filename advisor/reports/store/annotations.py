@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from advisor.errors import InputError
-from advisor.reports.store.database_tables import LONGEST_NAME, LONGEST_TAG
 from advisor.reports.store.saved import ReportHead
 
+LONGEST_NAME = 200
+LONGEST_TAG = 40
 LONGEST_NOTES = 20_000
 MOST_TAGS = 20
 FIELDS = ("name", "notes", "tags")

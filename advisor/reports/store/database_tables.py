@@ -21,8 +21,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
-LONGEST_NAME = 200
-LONGEST_TAG = 40
+from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_TAG
+
 NUMBER = BigInteger().with_variant(Integer, "sqlite")
 """Type of a report's number; SQLite numbers rows by itself in a column of this very type alone."""
 KEPT = text("deleted_at IS NULL")

@@ -85,7 +85,7 @@ def compute_buffer(
         logits: sequences x vocab
 
     Args:
-        architecture: of the model; its format makes no difference.
+        architecture: architecture of the model, in any format.
         work: context [tokens], users and micro-batch [tokens], shape (...).
         flash_attention: scores are never written out; llama.cpp's default where it can.
     """
@@ -129,7 +129,7 @@ def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floa
     up; a layer with a window has `cells(work, window)`, which is more than the window.
 
     Args:
-        model: whose layers keep it; MLA keeps one latent and rotary key, no values.
+        model: model; MLA caches a latent and a rotary key, no values.
         work: context [tokens], micro-batch [tokens] and cache type, shape (...).
         full_swa: windowed layers keep the whole context (`--swa-full`).
     """

@@ -27,8 +27,9 @@ from advisor.cost_model.placement import (
     weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Workload, drafter_memory
 from advisor.errors import Refusal
+from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
@@ -58,8 +59,13 @@ def place(
 
     Raises:
         Refusal: GPU-resident on a machine without a GPU; on the drive with a load mode that reads
-            the whole file; an unsupported cache type.
+            the whole file; an unsupported cache type; a card that no backend drives.
     """
+    if not drives(machine):
+        raise Refusal(
+            f"llama.cpp has no backend for {machine.gpus[0].name}: leave the card out, or take "
+            "vLLM, which has a plugin for it."
+        )
     if strategy is PlacementStrategy.GPU_RESIDENT:
         if not machine.gpus:
             raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
@@ -111,7 +117,7 @@ def _placed(
             buffers[vram(device)] = gpu_buffer(model, work, outside)
         output[vram(len(machine.gpus) - 1)] = head
     drafter = vram(len(machine.gpus) - 1) if machine.gpus else RAM
-    buffers[drafter] = buffers[drafter] + work.drafter_bytes
+    buffers[drafter] = buffers[drafter] + drafter_memory(model, work)
     return Placement(
         strategy=PlacementStrategy.CPU_OFFLOAD,
         gpu_layers=gpu_layers,
@@ -138,11 +144,15 @@ def page_cache(
     """RAM for cached pages of the file [B].
 
     By the settings; else all free RAM where it is too small for the part on the drive, and 0 where
-    it is large enough, to show the speed of the drive alone.
+    it is large enough, to show the speed of the drive alone. What GPUs hold of unified memory is
+    not free.
     """
     if settings.page_cache is not None:
         return settings.page_cache
-    free = machine.host.memory.value - SYSTEM_RAM - needed_bytes(model, placement, RAM, work)
+    used: Array = needed_bytes(model, placement, RAM, work)
+    for at in range(len(machine.gpus) if machine.unified else 0):
+        used = used + needed_bytes(model, placement, vram(at), work)
+    free = machine.host.memory.value - SYSTEM_RAM - used
     held = weight_bytes(model, placement, DISK)
     return np.where(free >= held, 0.0, np.maximum(free, 0.0))
 
@@ -185,13 +195,13 @@ def split(
 
 
 def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
-    """VRAM of all GPUs for weights and cache, after buffers, margin and a drafting model [B].
+    """VRAM of all GPUs for weights and cache, after buffers, margin and who drafts [B].
 
     Layers are not divided, so each further GPU leaves half a layer unused on average.
     """
     taken = FIT_MARGIN + gpu_buffer(model, work, 1.0)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
-    total = total - work.drafter_bytes
+    total = total - drafter_memory(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
     return np.asarray(np.maximum(total - edges, 0.0))
 

@@ -1,6 +1,6 @@
-"""llamafile: llama.cpp in one file that starts everywhere, with kernels of its own.
+"""llamafile: llama.cpp in one file for all systems, with kernels of its own.
 
-LocalScore's thousands of runs are of it: releases of 2025, on the older llama.cpp beneath them.
+LocalScore's thousands of runs used it, in releases of 2025 that contain an older llama.cpp.
 """
 
 import shlex
@@ -17,11 +17,11 @@ from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
 VERSION = "llamafile 0.9 (LocalScore)"
 ALL_LAYERS = 999
-"""More layers than a model has: all of them."""
+"""`-ngl` larger than any model's number of layers, for all layers."""
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """The line that serves a model file."""
+    """Command line that serves a model file."""
     layers = int(np.ravel(placement.gpu_layers)[0])
     words = [
         f"llamafile --server -m {shlex.quote(gguf_file(model))}",

@@ -67,7 +67,7 @@ def micro_batch(model: Model, machine: Machine, work: Workload) -> Array:
     """Default of `num_batch`: larger with the context, where there is room [tokens]."""
     context = np.asarray(work.context, dtype=float) * work.users
     needed = predicted(model, work)
-    vram = sum((gpu.memory.value for gpu in machine.gpus), start=np.zeros(()))
+    vram = machine.gpu_memory
     tokens: Array = np.asarray(float(BATCH))
     for least, batch, share, more in reversed(BATCHES):
         room = (needed <= share * vram) & (needed + more <= FILLED * vram)

@@ -10,7 +10,8 @@ from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.text import percent
 from advisor.formatting import number, range_of, tokens_per_second
 from advisor.ui.parts.markup import block, joined
-from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
+from advisor.ui.parts.palette import Palette, palette
+from advisor.ui.parts.plot import Figure, line_layout
 
 SHAPES = (
     ("circle", "\u25cf"), ("square", "\u25a0"), ("diamond", "\u25c6"), ("triangle-up", "\u25b2"),

@@ -16,19 +16,16 @@ from advisor.evidence.accuracy.groups import (
 from advisor.evidence.accuracy.ledger import Ledger
 from advisor.evidence.accuracy.scoring import Score
 from advisor.evidence.accuracy.text import percent
+from advisor.ui.accuracy.scores import BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, WITHIN
+from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, show, table, two_lines
 
-HEADINGS = (
-    "Source and machine",
-    "Kind of run",
-    "Figures",
-    "Off by",
-    "In the range",
-    "High over low",
-)
-PARTS = ("Figures of", "Figures", "Half are within", "Half of the groups", "In the range",
-         "Of each group", "High over low")  # fmt: skip
-SMALL = ("Kind of run", "Groups", "In the range, of each group", "Chance in drawing groups")
+HEADINGS = ("Source and machine", "Kind of run", "Figures", "Error", HELD, WIDTH)
+PARTS = ("Figures of", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH)
+SMALL = (
+    "Kind of run", "Groups", "In the range, of each group",
+    term("Bootstrap interval", "5 % to 95 % of the share when groups are drawn at random."),
+)  # fmt: skip
 
 
 def section(ledger: Ledger) -> None:
@@ -37,8 +34,8 @@ def section(ledger: Ledger) -> None:
     show(
         block(
             "oa-why",
-            "One source on one machine with two figures and more, by its median error. Something "
-            "that no column tells is behind most: a driver, a power limit, other load, a build.",
+            "Groups of two or more figures, one source on one machine, by their median error. Most "
+            "have causes that no column states: a driver, a power limit, other load, a build.",
             "p",
         )
     )
@@ -82,11 +79,11 @@ def _part(score: Score) -> Sequence[object]:
 
 def _left_aside(ledger: Ledger) -> str:
     if not ledger.doubtful:
-        return "No row is left aside."
+        return "No row is left out."
     return (
-        f"{len(ledger.doubtful)} figures of llama.cpp are kept and not counted: their own source "
-        "doubts them, or they are faster than the machine can read and compute, or slower than a "
-        "twentieth of that. The rule looks at no prediction."
+        f"{len(ledger.doubtful)} figures of llama.cpp are not counted: their own source doubts "
+        "them, or they are faster than the machine can read and compute, or slower than a "
+        "twentieth of that. The rule uses no prediction."
     )
 
 

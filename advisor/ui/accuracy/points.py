@@ -14,6 +14,7 @@ from advisor.formatting import number, range_of, tokens_per_second
 from advisor.ui.accuracy import chart
 from advisor.ui.accuracy.own_results import OWN
 from advisor.ui.parts.markup import block, joined, notice, show, table
+from advisor.ui.parts.plot import DescribedFigure
 
 NO_GPU = "no GPU"
 FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
@@ -81,7 +82,7 @@ def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
 def _chart(shown: Sequence[AccuracyPoint], places: Sequence[int]) -> int | None:
     """Draw the chart and return the index of the selected point."""
     event = st.plotly_chart(
-        chart.scatter(shown, places),
+        DescribedFigure(chart.scatter(shown, places)),
         key="ledger_chart",
         alt=f"Predicted against measured speed of {len(shown)} runs; the table has each of them.",
         theme=None,

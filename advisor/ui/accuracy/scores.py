@@ -6,17 +6,25 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.evidence.accuracy.ledger import Ledger
-from advisor.evidence.accuracy.regimes import ALL, REGIMES
+from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
 from advisor.evidence.accuracy.scoring import PeerScore, Score
 from advisor.evidence.accuracy.text import allowed, floor_sentence, percent
 from advisor.evidence.peers import PEERS, Peer
+from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, show, table, two_lines
 
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
+WITHIN = term("Half are within", "Median of the error, relative to the measured speed.")
+BY_GROUP = term(
+    "Half of the groups",
+    "Median of the groups' median errors. A group is one source on one machine.",
+)
+HELD = term("In the range", "Share of measured speeds within the predicted 80 % range.")
+HELD_BY_GROUP = term("Of each group", "The same share, with equal weight for each group.")
+WIDTH = term("High over low", "Upper end of the range divided by its lower end.")
 HEADINGS = (
-    "Kind of run", "Figures", "Half are within", "Half of the groups", "In the range",
-    "Of each group", "High over low", "Best public formula",
+    "Kind of run", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, "Best public formula",
 )  # fmt: skip
 
 
@@ -29,9 +37,10 @@ def verdict(ledger: Ledger) -> None:
         block(
             "oa-verdict",
             f"Of {every.rows} measured speeds, half are predicted within "
-            f"{percent(every.median)}, and {percent(every.covered)} lie in the range shown beside "
-            f"the prediction; four in five should. Closest: {best.regime}, "
-            f"{percent(best.median)}. Farthest: {worst.regime}, {percent(worst.median)}.",
+            f"{percent(every.median)}, and {percent(every.covered)} lie in the predicted range, "
+            "which should contain 80 %. Smallest median error: "
+            f"{percent(best.median)} ({best.regime}). Largest: {percent(worst.median)} "
+            f"({worst.regime}).",
             "p",
         )
     )
@@ -48,11 +57,11 @@ def regimes(ledger: Ledger) -> None:
     show(
         block(
             "oa-why",
-            "A range should hold what you would measure four times in five. The line under it is "
-            "what chance leaves where that is true, counted by groups of one source and machine, "
-            "since their rows err together: few groups prove little. A group is one source on one "
-            "machine; where each weighs the same, a long sweep counts as much as a single figure. "
-            "High over low is the width of the range. " + floor_sentence(ledger.floor),
+            "A range should contain what you would measure in four cases of five. The line under "
+            "the share is the interval that chance allows if that is true; it is wide for few "
+            "groups. A group is one source on one machine, whose figures share their error; with "
+            "equal weight for each group, a long sweep counts as much as a single figure. "
+            + floor_sentence(ledger.floor),
             "p",
         )
     )
@@ -74,14 +83,14 @@ def _row(score: Score) -> Sequence[object]:
 def _explained(name: str) -> Markup | str:
     if name == ALL:
         return "all together"
-    text = next((regime.text for regime in REGIMES if regime.name == name), "")
-    return Markup("<abbr title='{}'>{}</abbr>").format(text, name) if text else name
+    text = description(name)
+    return term(name, text) if text else name
 
 
 def _best(score: Score) -> Markup | str:
     peer = score.best_peer
     if peer is None:
-        few = "none answers most of them" if score.peers else "none covers it"
+        few = "none covers most of them" if score.peers else "none covers it"
         return "" if score.regime == ALL else few
     return two_lines(f"{percent(peer.median, 1)}, {peer.name}", _beside(peer, score))
 
@@ -99,10 +108,10 @@ def formulas(ledger: Ledger) -> None:
     show(
         block(
             "oa-why",
-            "Restated from their source and given the same facts as our model: bytes from the "
-            "file, bandwidths from the datasheet, RAM as stated or as we take it. They were not "
-            "made for these rows, and some are meant as bounds. Median errors; where a formula "
-            "answers only some of the figures, how many, and ours on the same.",
+            "Rewritten from their source code and given the same facts as our model: bytes of the "
+            "file, bandwidths of the datasheet, RAM as stated or as we assume it. They were not "
+            "made for these rows, and some are meant as bounds. Shown are median errors; where a "
+            "formula covers only some figures, their number and our error on them.",
             "p",
         )
     )
@@ -140,9 +149,9 @@ def method() -> None:
     show(
         block(
             "oa-why",
-            "Each figure is predicted from constants fitted with all of its source left out "
-            "(LocalScore's hundreds of machines: each without itself), so that nothing is judged "
-            "by what it taught. "
+            "Each figure is predicted from constants fitted without its source (for LocalScore's "
+            "hundreds of machines: without the machine), so no prediction is tested on figures "
+            "that it was fitted to. "
             "python -m advisor accuracy prints the same on the command line.",
             "p",
         )

@@ -9,6 +9,7 @@ from advisor.advice.advise import Advice, advise
 from advisor.advice.curves import crossover
 from advisor.advice.curves.crossover import Crossover
 from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.prices import odd_prices
 from advisor.advice.words.context_limits import context_notes
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -51,7 +52,11 @@ class AdviseAnswer:
             self.money,
             model=model,
             inputs=self.choices.parameters(),
-            caveats=(*self.resolved.notes, *context_notes(model, self.work)),
+            caveats=(
+                *self.resolved.notes,
+                *context_notes(model, self.work),
+                *odd_prices(self.money),
+            ),
         )
 
     @cached_property

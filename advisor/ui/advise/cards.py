@@ -150,7 +150,7 @@ def _tiers(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
     if estimate.placement is None:
         return
     room = {
-        Tier.VRAM: sum(float(gpu.memory.value) for gpu in answer.machine.gpus),
+        Tier.VRAM: float(answer.machine.gpu_memory),
         Tier.RAM: float(answer.machine.host.memory.value),
     }
     for tier, parts in parts_held(estimate.model, estimate.placement, answer.work).items():
@@ -216,11 +216,11 @@ def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
         return
     needed = page_cache_for(estimate, PROMISED)
     if needed is None:
-        yield f"The {PROMISED} tokens/s that articles promise are out of its reach."
+        yield f"Articles promise {PROMISED} tokens/s from a drive; no page cache reaches that here."
     else:
         yield (
-            f"The {PROMISED} tokens/s that articles promise would take {memory(needed)} of the "
-            "file in RAM."
+            f"Articles promise {PROMISED} tokens/s from a drive; that takes {memory(needed)} of "
+            "the file in RAM."
         )
 
 
@@ -237,9 +237,10 @@ def _other_ways(answer: AdviseAnswer, shown: Estimate) -> Iterable[Markup]:
     text = Markup("{} instead: <b>{}</b> ({}, {}), bound by {}.")
     yield text.format(
         "Streamed to the GPU" if in_place else "Computed in place",
-        tokens_per_second(decode_tps(other)), other.runtime, other.model.format, other.bottleneck,
+        tokens_per_second(decode_tps(other)), other.runtime, explained(other.model.format),
+        other.bottleneck,
     )  # fmt: skip
     yield explained(
-        "In place, the processor reads the weights where they lie. Streamed, each token carries "
-        "them over the link."
+        "In place, the processor reads the weights where they lie. Streamed, they are copied over "
+        "the link for each token."
     )

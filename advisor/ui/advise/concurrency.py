@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps
 from advisor.advice.curves import concurrency
@@ -21,7 +22,6 @@ from advisor.ui.advise.estimate_choice import choose
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show
-from advisor.ui.parts.plot import draw
 
 
 def users_together(answer: AdviseAnswer) -> None:
@@ -52,7 +52,7 @@ def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
         show(block("oa-why", "Not even one user fits with these choices.", "p"))
         return
     show(block("oa-why", " ".join(limits(shared)), "p"))
-    draw(_users_chart(shared), key="users_chart", alt=" ".join(limits(shared)))
+    show(_users_chart(shared, " ".join(limits(shared))))
 
 
 def limits(together: Together) -> Iterable[str]:
@@ -64,11 +64,12 @@ def limits(together: Together) -> Iterable[str]:
         if most > 1
         else "."
     )
-    yield f"The cache of each takes {memory(together.kv_bytes)}."
+    yield f"The cache of a full context takes {memory(together.kv_bytes)}."
     if together.memory_ends is None:
-        yield f"Memory holds more than {USERS[-1]} users."
+        yield f"Memory is enough for more than {USERS[-1]} users with full contexts."
     else:
-        yield f"Memory ends at {most} {'users' if most > 1 else 'user'}."
+        with_full = "users with full contexts" if most > 1 else "user with a full context"
+        yield f"Memory is enough for {most} {with_full}."
     target = tokens_per_second(together.target)
     if together.target_ends is None:
         yield f"Each of them still gets {target} or more, so memory is the limit."
@@ -78,7 +79,7 @@ def limits(together: Together) -> Iterable[str]:
         yield f"Up to {together.target_ends} get {target} each, so speed is the limit."
 
 
-def _users_chart(together: Together) -> dict[str, object]:
+def _users_chart(together: Together, alt: str) -> Markup:
     lines = (
         Curve(name="all together", x=together.users, y=together.total),
         Curve(name="each", x=together.users, y=together.each),
@@ -92,7 +93,7 @@ def _users_chart(together: Together) -> dict[str, object]:
         marks.append(
             CurveMark(text=f"{together.target_ends} at that speed", x=float(together.target_ends))
         )
-    return curves(lines, marks, x_label="users", y_label="tokens/s")
+    return curves(lines, marks, x_label="users", y_label="tokens/s", alt=alt)
 
 
 def in_place_or_streamed(answer: AdviseAnswer) -> None:
@@ -141,15 +142,14 @@ def _crossover(crossover: Crossover, x_label: str, y_label: str, words: str) -> 
     at = crossover.overtakes
     between = at is not None and at > crossover.at[0]
     marks = [CurveMark(text=f"from {np.ceil(at):,.0f}", x=at)] if at is not None and between else []
-    figure = curves(lines, marks, x_label=x_label, y_label=y_label)
-    draw(figure, key=f"crossover_{x_label}", alt=words)
+    show(curves(lines, marks, x_label=x_label, y_label=y_label, alt=words))
 
 
 def by_users_words(crossover: Crossover) -> str:
     """Number of users from which streaming is faster, in words."""
     at, limit = crossover.overtakes, _last_of(crossover.at, crossover.streamed.speed)
     if at is None:
-        return f"Streaming does not overtake up to {limit} users, which is what its memory holds."
+        return f"Streaming is not faster with up to {limit} users, the most that it has memory for."
     if at <= crossover.at[0]:
         return f"Streaming is faster from the first user on ({_who(crossover, at)})."
     return f"From about {np.ceil(at):.0f} users on, streaming is faster ({_who(crossover, at)})."
@@ -160,9 +160,9 @@ def by_prompt_words(crossover: Crossover) -> str:
     at = crossover.overtakes
     if at is None:
         longest = _last_of(crossover.at, crossover.streamed.speed)
-        return f"Streaming does not overtake with prompts of up to {longest:,} tokens."
+        return f"Streaming is not faster with prompts of up to {longest:,} tokens."
     if at <= crossover.at[0]:
-        return f"Streaming reads prompts of every length sooner ({_who(crossover, at)})."
+        return f"Streaming is faster with prompts of every length ({_who(crossover, at)})."
     length = f"{np.ceil(at):,.0f} tokens"
     return f"From prompts of about {length} on, streaming is faster ({_who(crossover, at)})."
 
@@ -180,6 +180,6 @@ def _who(crossover: Crossover, at: float) -> str:
 
 
 COPIED = (
-    "llama.cpp and its kin stream by themselves in steps of 32 tokens and more, and count so here. "
-    "In place, prompts are read in micro-batches of 16, which stay on the processor."
+    "llama.cpp and its forks stream by themselves in steps of 32 tokens and more; such steps count "
+    "as streamed. In place, prompts are read in micro-batches of 16, which stay on the processor."
 )

@@ -31,6 +31,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import unforeseen
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, joined, notice, show, two_lines
 
 HOW = (
@@ -108,7 +109,7 @@ def _show(diagnosis: Diagnosis) -> None:
     for needed in diagnosis.needed:
         with st.container(gap=None):
             show(block("oa-cause", needed_words(needed), "p"))
-            st.code(needed.test, language="bash", wrap_lines=True)
+            copyable(needed.test)
 
 
 def _in_full(number: int, explanation: Explanation, *, prompt: bool) -> None:
@@ -118,7 +119,7 @@ def _in_full(number: int, explanation: Explanation, *, prompt: bool) -> None:
     head = block("oa-strong", f"{number}. {cause_words(explanation)}")
     show(joined((head, speed, _labelled("Test", row.test))))
     if row.command:
-        st.code(row.command, language="bash", wrap_lines=True)
+        copyable(row.command)
     source = Markup(" <a href='{}' target='_blank' rel='noopener noreferrer'>Source</a>").format(
         row.source
     )

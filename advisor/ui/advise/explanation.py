@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps
+from advisor.advice.route_use import route_bytes
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.schedule import Flow
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.reports.document.from_advice import figure_text
 from advisor.reports.document.words import time_part
@@ -49,7 +48,7 @@ def explanation(estimate: Estimate) -> Iterable[Markup]:
 
 
 def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
-    moved = _bytes(estimate)
+    moved = {route.value: size for route, size in route_bytes(estimate).items()}
     parts = estimate.step.parts if estimate.step else {}
     for name, duration in sorted(parts.items(), key=lambda part: -float(part[1])):
         spent, size = float(duration), moved.get(name, 0.0)
@@ -60,21 +59,6 @@ def _parts(estimate: Estimate) -> Iterable[tuple[Markup, str, str, str]]:
                 f"{number(size / spent / GB, 3)} GB/s" if size else "",
                 seconds(spent),
             )
-
-
-def _bytes(estimate: Estimate) -> dict[str, float]:
-    """Bytes per token on each route [B]."""
-    carried: dict[str, float] = {}
-    for stage in estimate.phases.decode.stages if estimate.phases else ():
-        for flow in stage.flows:
-            carried[flow.route] = carried.get(flow.route, 0.0) + _carried(flow)
-    return carried
-
-
-def _carried(flow: Flow) -> float:
-    load = flow.load
-    size = flow.moved if load is None else load.weights + load.kv
-    return float(np.ravel(size)[0])
 
 
 def _inputs(estimate: Estimate) -> Iterable[tuple[Markup, str]]:

@@ -5,6 +5,7 @@ Each answer takes some simulations, which are made when the part is opened and t
 
 import numpy as np
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.advice.arrivals.curves import together
 from advisor.advice.arrivals.load import ServerLoad, load_on
@@ -13,7 +14,6 @@ from advisor.advice.arrivals.words import sentences
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show
-from advisor.ui.parts.plot import Figure, draw
 
 
 def many_users(answer: AdviseAnswer) -> None:
@@ -29,7 +29,7 @@ def _load(answer: AdviseAnswer) -> None:
     words = " ".join(sentences(load))
     show(block("oa-strong", words, "p"))
     if load is not None:
-        draw(_chart(load), key="load_chart", alt=words)
+        show(_chart(load, words))
         show(block("oa-soft", MEANING, "p"))
 
 
@@ -75,7 +75,7 @@ def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> ServerLoad | Non
     return load_on(wanted, question)
 
 
-def _chart(load: ServerLoad) -> Figure:
+def _chart(load: ServerLoad, alt: str) -> Markup:
     users = np.array([point.users for point in load.curve])
     lines = (
         Curve(name="one in twenty", x=users, y=np.array([point.first_p95 for point in load.curve])),
@@ -89,4 +89,6 @@ def _chart(load: ServerLoad) -> Figure:
     fitting = np.floor(together(load.server, load.lengths))
     if 1 < fitting < users[-1]:
         marks.append(CurveMark(text=f"memory holds {fitting:.0f}", x=float(fitting)))
-    return curves(lines, marks, x_label="users at once", y_label="first token (s)", unit="s")
+    return curves(
+        lines, marks, x_label="users at once", y_label="first token (s)", unit="s", alt=alt
+    )

@@ -7,8 +7,8 @@ import numpy as np
 
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.pareto import on_front
-from advisor.formatting import money, shown_currency, tokens_per_second
-from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
+from advisor.formatting import money, number, shown_currency, tokens_per_second
+from advisor.ui.parts.points import Point, PointChart, PointGroup
 
 SYMBOLS = {
     OptionKind.KEEP: ("star", "keep"),
@@ -16,8 +16,8 @@ SYMBOLS = {
     OptionKind.ADD: ("circle", "add"),
     OptionKind.REPLACE: ("square", "replace"),
     OptionKind.MACHINE: ("pentagon", "machine"),
-    OptionKind.RENT: ("triangle-up", "rent"),
-    OptionKind.API: ("x", "API"),
+    OptionKind.RENT: ("triangle", "rent"),
+    OptionKind.API: ("cross", "API"),
 }
 """Shape and word of each kind, so that nothing depends on colour alone."""
 
@@ -38,40 +38,36 @@ def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
     return [bool(is_front) for is_front in on_front(cost, speed)]
 
 
-def cost_against_speed(options: Sequence[Option]) -> Figure:
+def cost_against_speed(options: Sequence[Option]) -> PointChart:
     """Chart with a shape per kind of option and a line along the front."""
-    look, rows, paid = palette(), _known(options), shown_currency()
+    rows, paid = _known(options), shown_currency()
     front = sorted(
         (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
     )
-    line = {
-        "type": "scatter", "mode": "lines", "name": "front", "hoverinfo": "skip",
-        "x": [monthly for monthly, _ in front], "y": [decode for _, decode in front],
-        "line": {"color": look.soft, "dash": "dot", "width": 1.5, "shape": "hv"},
-    }  # fmt: skip
-    kinds = [_points(look, rows, kind, at) for at, kind in enumerate(OptionKind)]
-    layout = line_layout(look, height=380)
-    layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.22}}
-    layout["xaxis"] |= {"type": "log", "title": {"text": f"{paid.code} a month"}}
-    layout["xaxis"]["tickprefix"] = paid.sign
-    layout["yaxis"] |= {"type": "log", "title": {"text": "tokens/s"}}
-    return {"data": [line, *(kind for kind in kinds if kind["x"])], "layout": layout}
+    return PointChart(
+        alt=words(options),
+        groups=[_group(rows, kind, at) for at, kind in enumerate(OptionKind)],
+        x_label=f"{paid.code} a month",
+        y_label="tokens/s",
+        x_sign=paid.sign,
+        stairs=front,
+    )
 
 
-def _points(
-    look: Palette, rows: Sequence[tuple[Option, float, float]], kind: OptionKind, at: int
-) -> Figure:
-    own = [row for row in rows if row[0].kind is kind]
-    symbol, word = SYMBOLS[kind]
-    size = 15 if kind is OptionKind.KEEP else 8
-    return {
-        "type": "scatter", "mode": "markers", "name": word,
-        "x": [monthly for _, monthly, _ in own], "y": [decode for _, _, decode in own],
-        "text": [option.name for option, _, _ in own],
-        "marker": {"symbol": symbol, "size": size, "color": look.series[at % 7]},
-        "hovertemplate": f"%{{text}}: %{{y:.3g}} tokens/s, {shown_currency().sign}%{{x:,.2f}} a "
-        "month<extra></extra>",
-    }  # fmt: skip
+def _group(rows: Sequence[tuple[Option, float, float]], kind: OptionKind, at: int) -> PointGroup:
+    shape, word = SYMBOLS[kind]
+    unit = shown_currency().usd
+    points = [
+        Point(
+            x=monthly,
+            y=decode,
+            tip=f"{option.name}: {number(decode, 3)} tokens/s, {money(monthly * unit)} a month",
+        )
+        for option, monthly, decode in rows
+        if option.kind is kind
+    ]
+    size = 15 if kind is OptionKind.KEEP else 9
+    return PointGroup(name=word, shape=shape, colour=at % 7, points=points, size=size)
 
 
 def words(options: Sequence[Option]) -> str:

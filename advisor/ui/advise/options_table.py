@@ -5,23 +5,27 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
+from advisor.advice.options.turning import least_speed
 from advisor.advice.words.verdict import aged
-from advisor.formatting import hours, money, number, range_of
+from advisor.formatting import hours, money, number, range_of, tokens_per_second
 from advisor.formatting import short as shortened
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.advise.options_chart import cost_against_speed, words
+from advisor.ui.advise.options_chart import cost_against_speed
 from advisor.ui.advise.what_matters import what_changes_it
 from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import show, table, two_lines
-from advisor.ui.parts.plot import draw
+from advisor.ui.parts.points import points
 
 HEADINGS = (
     "What", "Speed", "At once", "A month", "Hours lost", "A million tokens", "Pays", "Price",
 )  # fmt: skip
 NAMED_MONTHS = 240
 """Nobody waits longer for a machine to pay."""
+NAMED_SHARE = 0.01
+"""Share of the tokens of a month below which a break-even says nothing."""
 KIND_WORDS = {
     OptionKind.KEEP: "keep",
     OptionKind.CHANGE: "change",
@@ -44,28 +48,29 @@ def options(answer: AdviseAnswer) -> None:
         placeholder="RTX 5090, 4 in all, Mac Studio ...",
     )  # fmt: skip
     with table_place:
-        show(options_table([*shown, *(option for option in rest if option.name in also)]))
+        chosen = [*shown, *(option for option in rest if option.name in also)]
+        show(options_table(chosen, answer.money))
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
             if st.toggle("Show them", key="more_options"):
-                show(options_table(rest))
+                show(options_table(rest, answer.money))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Cost of a month against speed**")
-        draw(cost_against_speed(every), key="options_chart", alt=words(every))
+        show(points(cost_against_speed(every)))
     with right:
         what_changes_it(answer)
 
 
-def options_table(options: Sequence[Option]) -> Markup:
-    """Table of options."""
+def options_table(options: Sequence[Option], money: MoneyInputs) -> Markup:
+    """Table of options at a use."""
     names = explained_in_turn(option.name for option in options)
-    rows = map(_row, options, names)
+    rows = (_row(option, name, money) for option, name in zip(options, names, strict=True))
     return table(HEADINGS, rows, label="Options", numeric=(1, 2, 3, 4, 5))
 
 
-def _row(option: Option, name: Markup) -> Sequence[object]:
+def _row(option: Option, name: Markup, use: MoneyInputs) -> Sequence[object]:
     return (
         two_lines(name, KIND_WORDS[option.kind]),
         _speed(option),
@@ -73,7 +78,7 @@ def _row(option: Option, name: Markup) -> Sequence[object]:
         _monthly(option),
         "" if option.hours_lost is None else hours(option.hours_lost),
         "" if option.per_million_tokens is None else money(option.per_million_tokens),
-        two_lines(_pays(option), _from(option)),
+        two_lines(_pays(option), _from(option, use)),
         _price(option),
     )
 
@@ -108,12 +113,15 @@ def _pays(option: Option) -> str:
     return {True: "yes", False: "no", None: "not known"}[option.pays]
 
 
-def _from(option: Option) -> str:
-    """When an option pays: after a number of months, or from a number of tokens per month."""
-    months, tokens = option.break_even_months, option.break_even_tokens
+def _from(option: Option, use: MoneyInputs) -> str:
+    """When an option pays: after some months, from a number of tokens per month, or at a speed."""
+    months, tokens = option.break_even_months, option.break_even_tokens or 0.0
     after = f"after {number(months)} months" if months and months <= NAMED_MONTHS else ""
-    least = f"from {shortened(tokens)} tokens a month" if tokens and option.pays else ""
-    return ", ".join(filter(None, (after, least)))
+    few = tokens <= NAMED_SHARE * option.tokens
+    least = "" if few or not option.pays else f"from {shortened(tokens)} tokens a month"
+    speed = least_speed(option, use)
+    at = "" if speed is None else f"yes from {tokens_per_second(speed)}"
+    return ", ".join(filter(None, (after, least, at)))
 
 
 def _price(option: Option) -> Markup | str:

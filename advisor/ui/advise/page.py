@@ -4,14 +4,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import streamlit as st
+from markupsafe import Markup
 
 from advisor import formatting
+from advisor.advice.options.prices import odd_prices
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.verdict import VerdictText
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
+from advisor.evidence.accuracy.regimes import description
 from advisor.evidence.accuracy.text import percent
 from advisor.machine.quantity import Provenance
 from advisor.reports.charts import charts
@@ -31,7 +34,8 @@ from advisor.ui.advise import (
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.cards import cards
 from advisor.ui.parts import comparison_charts, markup
-from advisor.ui.parts.markup import block, notice
+from advisor.ui.parts.glossary import term
+from advisor.ui.parts.markup import block, joined, notice
 from advisor.ui.sidebar import machine_panel
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.model_choice import Picked
@@ -72,7 +76,7 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     """
     _head(answer)
     lengths = context_notes(answer.resolved.model, answer.work)
-    for sentence in (*problems, *lengths, *_unpaid(answer.choices)):
+    for sentence in (*problems, *lengths, *_unpaid(answer.choices), *odd_prices(answer.money)):
         notice(sentence, "warning")
     model_summary.expander(answer)
     cards(answer)
@@ -115,7 +119,7 @@ def _verdict(words: VerdictText) -> None:
     if words.reason:
         markup.show(block("oa-why", words.reason, "p"))
     if words.others:
-        with st.expander("What else there is"):
+        with st.expander("Other options"):
             markup.show(block("oa-soft", words.others, "p"))
 
 
@@ -152,27 +156,27 @@ def _charts(answer: AdviseAnswer) -> None:
 
 def _memory(rows: Sequence[TierUse]) -> None:
     if rows:
-        comparison_charts.headed(charts.memory_use(rows), key="memory", anchor="bytes")
+        comparison_charts.headed(charts.memory_use(rows), anchor="bytes")
 
 
 def _time(parts: Sequence[TimePart]) -> None:
     if parts:
-        comparison_charts.headed(charts.token_time(parts), key="time", anchor="time")
+        comparison_charts.headed(charts.token_time(parts), anchor="time")
 
 
 def _speed(placements: Sequence[PlacementCard]) -> None:
     if any(card.fits for card in placements):
-        comparison_charts.headed(charts.speed(placements), key="speed", anchor="speed")
+        comparison_charts.headed(charts.speed(placements), anchor="speed")
 
 
 def _layers(sweep: SweepSeries | None) -> None:
     if sweep is not None and len(sweep.x) > 1:
-        comparison_charts.headed(charts.layers(sweep), key="layers_chart", anchor="layers")
+        comparison_charts.headed(charts.layers(sweep), anchor="layers")
 
 
 def _cost(curves: Sequence[SweepSeries]) -> None:
     if curves:
-        comparison_charts.headed(charts.costs(curves), key="costs", anchor="cost")
+        comparison_charts.headed(charts.costs(curves), anchor="cost")
 
 
 def _how_sure(answer: AdviseAnswer) -> None:
@@ -186,27 +190,30 @@ def _how_sure(answer: AdviseAnswer) -> None:
     rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     sentences = (
         *_fared(answer),
-        "A range should hold what you would measure four times in five.",
+        "A range should contain what you would measure in four cases of five.",
         f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
-        "Each card opens its own.",
+        "“Why this number?” on a card lists its figures.",
     )
-    markup.show(block("oa-why", " ".join(filter(None, sentences)), "p"))
+    told = (Markup("{} ").format(sentence) for sentence in sentences if sentence)
+    markup.show(block("oa-why", joined(told), "p"))
 
 
-def _fared(answer: AdviseAnswer) -> Iterable[str]:
+def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:
     """Past accuracy of predictions like those on the cards, one sentence per kind of run."""
     shown = (card_of(answer.advice, strategy) for strategy in PlacementStrategy)
     able = [estimate for estimate in shown if estimate is not None and bool(estimate.fits)]
     rows = dict.fromkeys(row for estimate in able if (row := coverage_like(estimate)) is not None)
     for row in rows:
         runs = "measurement" if row.rows == 1 else "measurements"
-        yield (
-            f"Of {row.rows} {runs} like this ({row.regime}), each predicted without its "
-            f"own source, {row.held} fell within the range shown, and half within "
-            f"{percent(row.median_error)} of the prediction."
-        )
+        yield Markup(
+            "Of {} {} of runs like this ({}), each predicted without its own source, {} lay within "
+            "the range shown, and half within {} of the prediction."
+        ).format(
+            row.rows, runs, term(row.regime, description(row.regime)), row.held,
+            percent(row.median_error),
+        )  # fmt: skip
     if any(coverage_like(estimate) is None for estimate in able):
         names = dict.fromkeys(
             TITLES[estimate.strategy] for estimate in able if coverage_like(estimate) is None
         )
-        yield f"Nobody published runs like {' and '.join(names)} that say enough to be predicted."
+        yield f"No published run like {' and '.join(names)} states enough to be predicted."

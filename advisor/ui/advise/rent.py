@@ -7,6 +7,7 @@ from advisor.advice.upgrades import skypilot
 from advisor.advice.upgrades.upgrades import Upgrade, first_choice
 from advisor.errors import Refusal
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
 
 
@@ -41,7 +42,7 @@ def _task(answer: AdviseAnswer, rented: dict[str, Upgrade]) -> None:
         notice(str(refusal))
         return
     show(block("oa-soft", f"A task file for {skypilot.VERSION}. {ABOUT}", "p"))
-    st.code(text, language="yaml", wrap_lines=True)
+    copyable(text)
     st.download_button(
         "Download task.yaml", text, "task.yaml", "application/yaml", on_click="ignore",
         key="task_file",

@@ -13,7 +13,8 @@ from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.setup_effort import setup_efforts
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.estimate_choice import choose
-from advisor.ui.parts.glossary import explained, term
+from advisor.ui.parts.code_block import copyable
+from advisor.ui.parts.glossary import explained, explained_in_turn, term
 from advisor.ui.parts.markup import block, show, table, two_lines
 
 HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
@@ -57,10 +58,10 @@ def effort(runtime: str) -> Markup | str:
 def _command(answer: AdviseAnswer, ready: Sequence[Estimate]) -> None:
     """Command of the chosen runtime, with remarks."""
     picked = choose("Command for", ready, answer.advice.best, key="command_of")
-    st.code(picked.command, language=picked.how.language, wrap_lines=True)
+    copyable(picked.command)
     row = setup_efforts().get(picked.runtime)
-    show(block("oa-soft", f"Written for {picked.how.version}.{f' {row.why}' if row else ''}", "p"))
-    for sentence in (*remarks(picked), *picked.how.notes):
+    written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
+    for sentence in explained_in_turn((written, *remarks(picked), *picked.how.notes)):
         show(block("oa-soft", sentence, "p"))
 
 
@@ -79,4 +80,4 @@ def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, objec
         why = other.refusal or f"{other.model.format} is {memory(float(other.missing))} too large."
         grouped.setdefault((other.runtime, why), []).append(TITLES[other.strategy])
     for (runtime, why), placements in grouped.items():
-        yield runtime, ", ".join(placements), why
+        yield runtime, ", ".join(placements), explained(why)

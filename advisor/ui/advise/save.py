@@ -7,9 +7,9 @@ import streamlit as st
 
 from advisor.errors import AdvisorError
 from advisor.reports.document.document import ReportDocument
-from advisor.reports.store.annotations import LONGEST_NOTES
-from advisor.reports.store.database_tables import LONGEST_NAME
+from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_NOTES
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import notice
 from advisor.ui.parts.session import author, base, own_store
 from advisor.ui.sidebar import uploads
@@ -65,4 +65,4 @@ def link_button(answer: AdviseAnswer) -> None:
         if no_link:
             return
         st.caption("This address reopens the comparison. The button on its right copies it.")
-        st.code(answer.choices.permalink(base()), language=None, wrap_lines=True)
+        copyable(answer.choices.permalink(base()))

@@ -1,18 +1,21 @@
 """Sensitivity of the verdict: what would change it, and a tornado chart of its inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
+from markupsafe import Markup
 
-from advisor.advice.options.option import Option
 from advisor.advice.options.turning import in_question, what_changes
-from advisor.formatting import money, shown_currency
+from advisor.formatting import money
 from advisor.reports.document import from_advice
 from advisor.reports.document.parts import SensitivityRow
 from advisor.reports.document.words import input_name, interval
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts.markup import block, show
-from advisor.ui.parts.plot import Figure, bar_layout, draw, palette
+from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.parts.palette import palette
+from advisor.ui.parts.plane import Scale
+
+ENDS = ("at the low end", "at the high end")
 
 
 def what_changes_it(answer: AdviseAnswer) -> None:
@@ -24,49 +27,41 @@ def what_changes_it(answer: AdviseAnswer) -> None:
     st.markdown(f"**What the verdict depends on**: {option.name}")
     changes = what_changes(option, advice.options[0], advice.question.money)
     show(block("oa-soft", changes, "p"))
-    draw(tornado(rows, option), key="tornado", alt=words(rows))
+    show(tornado(rows, option.gain or 0.0))
 
 
-def tornado(inputs: Sequence[SensitivityRow], option: Option) -> Figure:
-    """Chart of the option's monthly gain at both ends of each input's range, widest first."""
-    look, paid = palette(), shown_currency()
-    middle = (option.gain or 0.0) / paid.usd
-    ends = [(row.gain_low_usd / paid.usd, row.gain_high_usd / paid.usd) for row in inputs]
-    heads = [f"{input_name(row)}: {interval(row)}" for row in inputs]
-    rows = list(range(len(inputs)))
-    data = [
-        {
-            "type": "bar", "orientation": "h", "name": name, "y": rows, "width": 0.34,
-            "base": middle, "x": [end[at] - middle for end in ends],
-            "marker": {"color": look.series[at]},
-            "customdata": [end[at] for end in ends],
-            "hovertemplate": f"{name}: {paid.sign}%{{customdata:,.0f}} a month<extra></extra>",
-        }
-        for at, name in enumerate(("at the low end", "at the high end"))
-    ]  # fmt: skip
-    edges = [edge for pair in ends for edge in pair] + [middle]
-    room = 0.04 * (max(edges) - min(edges) or 1.0)
-    turns = min(edges) < 0 < max(edges)
-    layout = bar_layout(look, heads, max(edges))
-    left = min(edges) - room
-    layout |= {"barmode": "overlay", "margin": {"l": 2, "r": 6, "t": 4, "b": 40}}
-    layout["height"] += 60
-    for note in layout["annotations"]:
-        note["x"] = left
-    layout["xaxis"] |= {
-        "range": [left, max(edges) + room], "visible": True, "tickprefix": paid.sign,
-        "title": {"text": "more in a month than with what you have"},
-    }  # fmt: skip
-    zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper",
-            "line": {"color": look.soft, "width": 1}}  # fmt: skip
-    layout["shapes"] = [zero] if turns else []
-    layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.25}}
-    return {"data": data, "layout": layout}
+def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
+    """Bars to both ends of what an option gains; the upright line is where it gains nothing.
+
+    Args:
+        inputs: gains at the ends of each input's range, widest first.
+        middle: gain with all inputs as they are [USD/month].
+    """
+    edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
+    scale = Scale(low=min(edges), high=max(edges))
+    rows = joined(_row(row, middle, scale) for row in inputs)
+    return joined((block("oa-bars oa-tornado", rows), _legend()))
 
 
-def words(inputs: Sequence[SensitivityRow]) -> str:
-    """Chart in words, as the alternative text."""
-    return "What the verdict depends on most: " + "; ".join(
-        f"{input_name(row)}, {money(row.gain_low_usd)} to {money(row.gain_high_usd)} a month"
-        for row in inputs
+def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
+    ends = row.gain_low_usd, row.gain_high_usd
+    words = Markup("<p>{}: <b>{} to {} more a month</b></p>").format(
+        f"{input_name(row)}, {interval(row)}", *map(money, ends)
     )
+    zero = Markup("<u style='left:{:.2f}%'></u>").format(scale.place(0.0))
+    html = Markup("{}<div class='oa-track' aria-hidden='true'>{}{}</div>")
+    return html.format(words, joined(_arms(ends, middle, scale)), zero)
+
+
+def _arms(ends: tuple[float, float], middle: float, scale: Scale) -> Iterable[Markup]:
+    arm = Markup("<i title='{}: {}' style='left:{:.2f}%;width:{:.2f}%;background:{}'></i>")
+    for name, end, colour in zip(ENDS, ends, palette().series, strict=False):
+        near, far = sorted((scale.place(middle), scale.place(end)))
+        yield arm.format(name, money(end), near, far - near, colour)
+
+
+def _legend() -> Markup:
+    item = Markup("<span><i style='background:{}'></i>{}</span>")
+    keys = [item.format(colour, name) for name, colour in zip(ENDS, palette().series, strict=False)]
+    keys.append(Markup("<span>\u2502 costs as much as what you have</span>"))
+    return block("oa-key", joined(keys))

@@ -8,7 +8,8 @@ from advisor.calibration.measurement_file import moment
 from advisor.probes.measurement import CurvePoint, Measurement
 from advisor.probes.repeats import size
 from advisor.ui.parts.markup import block, joined
-from advisor.ui.parts.plot import Figure, Palette, line_layout, palette
+from advisor.ui.parts.palette import Palette, palette
+from advisor.ui.parts.plot import Figure, line_layout
 from advisor.ui.parts.probe_job import title
 from advisor.units import GB
 

@@ -14,6 +14,7 @@ from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import find_gpu, find_host, gpu_rows, host_rows
 from advisor.ui.parts import probe_job
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.session import base
 from advisor.ui.sidebar.choices import address
@@ -178,7 +179,7 @@ def _known(key: str, name: str) -> str:
 
 def _form() -> None:
     show(block("oa-soft", HOW, "p"))
-    st.code(COMMAND, language=None, wrap_lines=True)
+    copyable(COMMAND)
     st.file_uploader("The file it wrote", type=["json"], key="import_file")
     st.text_input(
         "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"

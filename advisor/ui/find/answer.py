@@ -11,6 +11,7 @@ from advisor.advice.finder.choice import best_of_each, front
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.money.ownership import Ownership, form_of
+from advisor.advice.options.candidates import cardless
 from advisor.advice.options.question import Question
 from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
 from advisor.machine.machine import Machine
@@ -20,7 +21,7 @@ from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.fields import ANY
 from advisor.ui.sidebar.model_choice import Picked
-from advisor.ui.sidebar.target_fields import CHOSEN
+from advisor.ui.sidebar.target_fields import CHOSEN, NEW_DESKTOP, THERE
 from advisor.units import several_tokens
 
 
@@ -35,6 +36,12 @@ class TargetChoices:
     engine: str
     caches: str
     contexts: str
+    cardsin: str = THERE
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is no machine yet that cards could go into."""
+        return self.cardsin == NEW_DESKTOP
 
     def amounts(self) -> dict[str, float | None]:
         """Amounts as typed, by name of the input."""
@@ -67,6 +74,7 @@ class TargetChoices:
             "--quant": self.formats,
             "--runtime": self.engine,
             "--kv-type": self.caches,
+            "--own": "nothing" if self.nothing else ANY,
         }
         amounts = self.amounts()
         return (
@@ -124,7 +132,7 @@ def answer(
     Raises:
         AdvisorError: impossible inputs; the message says why.
     """
-    chosen = machine_of(choices)
+    chosen = cardless() if target.nothing else machine_of(choices)
     model = picked.resolved.model
     question = Question(
         model=model,
@@ -132,7 +140,7 @@ def answer(
         work=choices.workload(),
         runtimes=target.runtimes(),
         money=choices.money(),
-        ownership=Ownership(form=form_of(chosen)),
+        ownership=Ownership(form=form_of(chosen), nothing=target.nothing),
         today=today(),
     )
     findings = find(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.advice.finder.candidates import fleet_of
 from advisor.advice.finder.heat_map import curated_models, speeds_of
@@ -12,8 +13,7 @@ from advisor.formatting import number
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.find.answer import FindAnswer
-from advisor.ui.parts.markup import block, show
-from advisor.ui.parts.plot import Figure, draw, line_layout, palette
+from advisor.ui.parts.markup import block, show, table
 from advisor.ui.sidebar.widgets import switch
 
 MODELS, MACHINES = 14, 6
@@ -29,7 +29,8 @@ def heat_map(answer: FindAnswer) -> None:
     most = None if switch("curated") else MODELS
     rows, speeds = _speeds(answer, tuple((hit.machine, hit.count) for hit in columns), most)
     heads = [hit.title for hit in columns]
-    draw(_figure(rows, heads, speeds), key="heat_map", alt=_words(rows, heads, speeds))
+    with st.container(key="heat_map"):
+        show(_table(rows, heads, speeds))
     show(
         block(
             "oa-soft", "tokens/s for each user in llama.cpp, in the format that most people use of "
@@ -62,19 +63,28 @@ def _speeds(
     return [model.name for model in models], speeds
 
 
-def _figure(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Figure:
-    look = palette()
-    texts = [["" if np.isnan(value) else number(value) for value in row] for row in speeds]
-    cells = {
-        "type": "heatmap", "x": list(columns), "y": list(rows),
-        "z": [[None if np.isnan(value) else value for value in row] for row in np.log10(speeds)],
-        "text": texts, "texttemplate": "%{text}", "colorscale": "Cividis", "showscale": False,
-        "xgap": 2, "ygap": 2, "hovertemplate": "%{y} on %{x}: %{text} tokens/s<extra></extra>",
-    }  # fmt: skip
-    layout = line_layout(look, height=110 + 27 * len(rows))
-    layout["xaxis"] |= {"side": "top", "tickangle": -35, "showgrid": False}
-    layout["yaxis"] |= {"autorange": "reversed", "showgrid": False}
-    return {"data": [cells], "layout": layout}
+def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Markup:
+    """Table whose cells are the more coloured the faster, by powers of ten."""
+    powers = np.log10(speeds)
+    known = powers[np.isfinite(powers)]
+    slowest, width = (known.min(), np.ptp(known) or 1.0) if known.size else (0.0, 1.0)
+    shares = 100 * (powers - slowest) / width
+    cells = [
+        (name, *(_cell(*pair) for pair in zip(*line, strict=True)))
+        for name, *line in zip(rows, speeds, shares, strict=True)
+    ]
+    return table(
+        ("Model", *columns), cells, label=_words(rows, columns, speeds),
+        numeric=range(1, len(columns) + 1),
+    )  # fmt: skip
+
+
+def _cell(speed: float, share: float) -> Markup:
+    if np.isnan(speed):
+        return Markup()
+    return Markup("<div class='oa-heat' style='--share:{:.0f}%'>{}</div>").format(
+        share, number(float(speed))
+    )
 
 
 def _words(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> str:

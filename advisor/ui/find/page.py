@@ -8,20 +8,22 @@ from advisor.advice.finder.target import Hit
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, money, number, tokens_per_second
 from advisor.ui.find.answer import FindAnswer, TargetChoices
-from advisor.ui.find.chart import cost_against_speed, words
+from advisor.ui.find.chart import cost_against_speed
 from advisor.ui.find.heat_map import heat_map
 from advisor.ui.find.table import MOST_ROWS, hits_table
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
-from advisor.ui.parts.plot import draw
+from advisor.ui.parts.points import points
 from advisor.ui.sidebar import uploads
+from advisor.ui.sidebar.target_fields import NEW_DESKTOP
 from advisor.ui.sidebar.widgets import ask, switch
 
 
 def target() -> TargetChoices:
     """Inputs of the target."""
-    keys = ("leasttps", "mostmonth", "mostonce", "formats", "engine", "caches", "contexts")
+    amounts = ("leasttps", "mostmonth", "mostonce", "cardsin")
     values = {}
-    for group in (keys[:3], keys[3:]):
+    for group in (amounts, ("formats", "engine", "caches", "contexts")):
         for column, key in zip(st.columns(len(group), gap="small"), group, strict=True):
             with column:
                 values[key] = ask(key)
@@ -98,7 +100,7 @@ def _wish(answer: FindAnswer) -> str:
 
 
 def _told(hit: Hit) -> str:
-    old = f", price of {hit.price_date}" if hit.stale else ""
+    old = f", {hit.aged}" if hit.aged else ""
     return (
         f"{hit.title} {hit.offer}, {number(hit.speed.decode)} tokens/s in {hit.speed.format}, "
         f"{money(hit.monthly or 0.0)} a month{old}"
@@ -111,26 +113,27 @@ def _rows(answer: FindAnswer, *, unpriced: bool, every: bool) -> list[Hit]:
 
 
 def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        hits_table(answer, rows)
-        more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
-        show(
-            block(
-                "oa-soft", f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
-                f"of machine, format, cache, placement and context were answered, "
-                f"{answer.findings.costed:,} of them placed and timed; exact bounds rule out the "
-                f"others. Cards go into {answer.host.host.name}.", "p",
-            )
-        )  # fmt: skip
-    with right:
-        draw(cost_against_speed(answer.best, answer.front), key="front", alt=words(answer.front))
+    hits_table(answer, rows)
+    more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
+    show(
+        block(
+            "oa-soft", f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
+            f"of machine, format, cache, placement and context were tried; "
+            f"{answer.findings.costed:,} had to be timed, and exact bounds exclude the others. "
+            f"Cards go into {_host(answer)}.", "p",
+        )
+    )  # fmt: skip
+    st.subheader("Cost of a month against speed", anchor="front")
+    show(points(cost_against_speed(answer.best, answer.front)))
+
+
+def _host(answer: FindAnswer) -> str:
+    """What the cards go into, in words."""
+    return NEW_DESKTOP if answer.target.nothing else answer.host.host.name
 
 
 def _command(answer: FindAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
-    st.code(
-        answer.choices.command("find", answer.target.options()), language="bash", wrap_lines=True
-    )
+    copyable(answer.choices.command("find", answer.target.options()))
     if not uploads.is_given(answer.choices.model):
         show(block("oa-soft", "The address of this page reopens it as it is.", "p"))

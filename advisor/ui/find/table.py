@@ -13,6 +13,8 @@ from advisor.ui.find.links import advise_link
 
 MOST_ROWS = 400
 """Rows that the table shows; the command prints all."""
+HEIGHT = 458
+"""Height of the table, twelve rows; it scrolls [pixels]."""
 
 
 def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
@@ -25,13 +27,13 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
         "tokens/s": [hit.speed.decode for hit in shown],
         "A month": [_in(hit.monthly, paid.usd) for hit in shown],
-        "Had": [hit.offer for hit in shown],
-        "Advise": [advise_link(hit, answer.choices, answer.host) for hit in shown],
         "At once": [_in(hit.upfront, paid.usd) for hit in shown],
-        "from": [hit.speed.low for hit in shown],
-        "to": [hit.speed.high for hit in shown],
+        "Bought or rented": [hit.offer for hit in shown],
         "Format": [hit.speed.format for hit in shown],
-        "Model lies": [TITLES[hit.speed.strategy] for hit in shown],
+        "Advise": [advise_link(hit, answer.choices, answer.host) for hit in shown],
+        "At least": [hit.speed.low for hit in shown],
+        "At most": [hit.speed.high for hit in shown],
+        "Weights are": [TITLES[hit.speed.strategy] for hit in shown],
         "First token": [hit.speed.first_token for hit in shown],
         "Runtime": [hit.runtime for hit in shown],
         "KV cache": [hit.kv_type for hit in shown],
@@ -40,7 +42,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     st.dataframe(
         columns,
         hide_index=True,
-        height=min(38 + 35 * len(shown), 640),
+        height=min(38 + 35 * len(shown), HEIGHT),
         column_config=_columns(paid.sign),
         key="hits",
         alt="Machines that meet the target, the cheapest month first",
@@ -56,6 +58,8 @@ def _age(hit: Hit) -> str:
         return "no price on record"
     if not hit.price_date:
         return "as you typed" if hit.dated else "no date"
+    if hit.listed:
+        return f"{hit.price_date}, at launch"
     return f"{hit.price_date}, old" if hit.stale else hit.price_date
 
 
@@ -68,14 +72,16 @@ def _columns(sign: str) -> dict[str, Any]:
             width=165, pinned=True,
             help="GPUs in one machine, or a machine that is sold whole.",
         ),
-        "Had": config.TextColumn(width=70, help="Bought, or rented by the hour of use."),
+        "Bought or rented": config.TextColumn(
+            width=110, help="Bought, or rented by the hour of use."
+        ),
         "tokens/s": config.NumberColumn(
             format=speed, width=74, help="Tokens generated in a second for each user, as predicted."
         ),
-        "from": config.NumberColumn(
+        "At least": config.NumberColumn(
             format=speed, help="Lower end of the range that should hold the speed 4 times in 5."
         ),
-        "to": config.NumberColumn(format=speed, help="Upper end of that range."),
+        "At most": config.NumberColumn(format=speed, help="Upper end of that range."),
         "A month": config.NumberColumn(
             format=f"{sign}%,.2f", width=84,
             help="All of a month: what is bought spread over its months, rent by use, power.",
@@ -88,8 +94,8 @@ def _columns(sign: str) -> dict[str, Any]:
             display_text="open", width=62, help="Opens Advise with this machine filled in."
         ),
         "Format": config.TextColumn(width="small", help="How the weights are packed."),
-        "Model lies": config.TextColumn(
-            help="Where the weights are: in the GPU alone, or in part in RAM or on the drive."
+        "Weights are": config.TextColumn(
+            help="Place of the weights: in the GPU alone, or in part in RAM or on the drive."
         ),
         "First token": config.NumberColumn(
             format="%.2f s", help="Seconds until the first token of a reply."

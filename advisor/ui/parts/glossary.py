@@ -18,6 +18,7 @@ MEANINGS = {
     "NVFP4": "4-bit floating point with one scale for each block of 16 weights; for NVIDIA GPUs.",
     "BF16": "16-bit floating point, the format in which most models are published.",
     "F16": "16-bit floating point.",
+    "routed experts": "Parts of a mixture-of-experts model, of which each token uses only a few.",
     "KV cache": "Keys and values of the tokens so far, kept for the next token. It grows with the "
     "context and the number of users.",
     "page-locked": "In RAM that the system never moves, so that the GPU copies from it faster.",
@@ -31,7 +32,10 @@ BLOCK_FORMAT = (
 )
 
 _BLOCK_FORMAT = r"I?Q(?P<bits>\d)(?:_\w+)?"
-_TERM = re.compile(rf"\b(?:{'|'.join(map(re.escape, MEANINGS))}|{_BLOCK_FORMAT})\b", re.IGNORECASE)
+_NOT_INSTEAD = r"(?!(?<=in place) of\b)"
+_TERM = re.compile(
+    rf"\b(?:{'|'.join(map(re.escape, MEANINGS))}|{_BLOCK_FORMAT})\b{_NOT_INSTEAD}", re.IGNORECASE
+)
 _FOLDED = {word.casefold(): meaning for word, meaning in MEANINGS.items()}
 
 

@@ -1,43 +1,13 @@
-"""Common look of the charts: colours of both themes, bars, axes.
+"""Common look of the charts that Plotly draws."""
 
-Colours are those of Okabe and Ito, lighter on the dark page.
-"""
-
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 
-from advisor.reports.charts.chart_parts import COLOURS
+from advisor.ui.parts.palette import Palette
 
 Figure = dict[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Palette:
-    """Colours of one theme."""
-
-    ink: str
-    soft: str
-    line: str
-    series: tuple[str, ...]
-
-
-LIGHT = Palette(
-    ink="#1b1f24", soft="#5b6470", line="#dfe2e7",
-    series=COLOURS,
-)  # fmt: skip
-DARK = Palette(
-    ink="#e8eaed", soft="#a7b0bb", line="#343a42",
-    series=("#56b4e9", "#e69f00", "#2fc39a", "#e39ac4", "#ff8a4d", "#8fd0f5", "#9aa2ac", "#d5dae0"),
-)  # fmt: skip
-
-
-def palette() -> Palette:
-    """Colours of the visitor's theme."""
-    return DARK if st.context.theme.type == "dark" else LIGHT
 
 
 class DescribedFigure(BaseFigure):  # type: ignore[misc]  # Plotly is untyped
@@ -64,33 +34,6 @@ def draw(figure: Figure, *, key: str, alt: str) -> None:
         theme=None,
         config={"displayModeBar": False, "responsive": True},
     )
-
-
-def one_part(rows: Iterable[int], sizes: Sequence[float], name: str, colour: str) -> Figure:
-    """One part of all bars: rows of the same name and colour."""
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "name": name,
-        "y": list(rows),
-        "x": sizes,
-        "width": 0.34,
-        "marker": {"color": colour},
-        "hovertemplate": name + ": %{x:.3g}<extra></extra>",
-    }
-
-
-def bar_layout(look: Palette, heads: Sequence[str], end: float) -> dict[str, Any]:
-    """Layout for horizontal bars with words above them, also on a phone."""
-    layout = line_layout(look, height=20 + 48 * max(len(heads), 1))
-    layout |= {"barmode": "stack", "margin": {"l": 2, "r": 6, "t": 4, "b": 4}}
-    layout["annotations"] = [
-        {"x": 0, "y": place, "text": head, "showarrow": False, "xanchor": "left", "yshift": 19}
-        for place, head in enumerate(heads)
-    ]
-    layout["xaxis"] |= {"range": [0, end], "visible": False}
-    layout["yaxis"] |= {"range": [len(heads) - 0.55, -0.75], "visible": False}
-    return layout
 
 
 def line_layout(look: Palette, *, height: int) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """State of one visitor: login, reports, address of the page."""
 
 import os
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from advisor.errors import InputError
-from advisor.reports.store.store import ReportStore, open_store
+
+if TYPE_CHECKING:
+    from advisor.reports.store.store import ReportStore
 
 LOCAL = "http://localhost:8501/"
 PUBLIC_VARIABLE = "ADVISOR_PUBLIC_URL"
@@ -14,16 +17,19 @@ PAGES = ("find", "run", "reports", "calibrate", "accuracy")
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
-def store() -> ReportStore:
+def store() -> "ReportStore":
     """All reports, opened once per server.
 
     Raises:
         StoreError: the place cannot be made, opened or understood.
     """
+    # The first page is shown without it: SQLAlchemy takes a fifth of a second to import.
+    from advisor.reports.store.store import open_store
+
     return open_store()
 
 
-def own_store() -> ReportStore | None:
+def own_store() -> "ReportStore | None":
     """Reports that the visitor may see; None where a login is required first.
 
     Raises:

@@ -29,7 +29,7 @@ def view(store: ReportStore, numbers: str) -> None:
     comparison = compared(reports)
     show(block("oa-title", " and ".join(comparison.names), "h1"))
     if comparison.chart.bars:
-        comparison_charts.headed(comparison.chart, key="compared")
+        comparison_charts.headed(comparison.chart)
     for words in comparison.tables:
         st.subheader(words.title)
         show(table(words.headings, words.rows, label=words.title))

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.reports.store.annotations import LONGEST_NOTES
-from advisor.reports.store.database_tables import LONGEST_NAME
+from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_NOTES
 from advisor.reports.store.saved import ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.session import base
 from advisor.ui.sidebar.choices import address
@@ -55,7 +55,7 @@ def share_button(store: ReportStore, report: SavedReport) -> None:
         )  # fmt: skip
         if public:
             link = address(f"{base()}reports", {"shared": report.share})
-            st.code(link, language=None, wrap_lines=True)
+            copyable(link)
         else:
             show(block("oa-soft", "Only those who can open this list see it.", "p"))
 

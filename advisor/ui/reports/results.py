@@ -12,6 +12,7 @@ from advisor.reports.document.words import PLACEMENTS
 from advisor.reports.files.contribution import contribution
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import notice
 
 FILE_HELP = (
@@ -90,5 +91,5 @@ def _contribute(report: SavedReport) -> None:
         return
     made = contribution(report, len(report.results))
     st.caption("A row for data/measurements/llama_cpp.csv, and the text of a pull request.")
-    st.code(made.line, language=None, wrap_lines=True)
-    st.code(f"{made.title}\n\n{made.text}", language=None, wrap_lines=True)
+    copyable(made.line)
+    copyable(f"{made.title}\n\n{made.text}")

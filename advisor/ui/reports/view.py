@@ -6,7 +6,7 @@ from markupsafe import Markup
 from advisor.errors import InputError
 from advisor.formatting import show_money_in
 from advisor.reports.charts import charts
-from advisor.reports.charts.chart_parts import COLOURS, Bar
+from advisor.reports.charts.chart_parts import Bar, BarChart
 from advisor.reports.content.front_page import CardWords, FrontPage, front_page, option_note
 from advisor.reports.content.sections import ReportSection, sections
 from advisor.reports.document.document import ReportDocument
@@ -14,6 +14,8 @@ from advisor.reports.files.export import FORMS
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts
+from advisor.ui.parts.bars import track
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.session import base
 from advisor.ui.reports import edit, results, today
@@ -91,27 +93,14 @@ def _options(page: FrontPage) -> None:
     chart = charts.options(page.options)
     st.subheader(chart.title)
     notes = map(option_note, page.options)
-    show(joined(_option(bar, chart.end, note) for bar, note in zip(chart.bars, notes, strict=True)))
+    show(joined(_option(bar, chart, note) for bar, note in zip(chart.bars, notes, strict=True)))
 
 
-def _option(bar: Bar, end: float, note: str) -> Markup:
+def _option(bar: Bar, chart: BarChart, note: str) -> Markup:
     """Option in words that wrap on a phone, with its bar between them."""
-    parts = [_track(bar, end)] if bar.parts else []
+    parts = [track(bar, chart.end, chart.unit)] if bar.parts else []
     words = Markup("{}: <b>{}</b>").format(bar.head, bar.figure)
     return block("oa-option", joined([words, *parts, block("oa-soft", note)]))
-
-
-def _track(bar: Bar, end: float) -> Markup:
-    fills = [
-        Markup('<i style="width:{:.2f}%;background:{}"></i>').format(
-            100 * part.size / end, COLOURS[part.colour]
-        )
-        for part in bar.parts
-    ]
-    if bar.low is not None and bar.high is not None:
-        left, width = 100 * bar.low / end, 100 * (bar.high - bar.low) / end
-        fills.append(Markup('<s style="left:{:.2f}%;width:{:.2f}%"></s>').format(left, width))
-    return Markup('<div class="oa-track" aria-hidden="true">{}</div>').format(joined(fills))
 
 
 def _card(card: CardWords) -> Markup:
@@ -154,7 +143,7 @@ def _charts(section: ReportSection) -> None:
         pair = section.charts[place : place + 2]
         for column, chart in zip(st.columns(2, gap="medium"), pair, strict=False):
             with column:
-                comparison_charts.headed(chart, key=f"saved_{chart.name}")
+                comparison_charts.headed(chart)
 
 
 def _texts(section: ReportSection) -> None:
@@ -164,4 +153,4 @@ def _texts(section: ReportSection) -> None:
         show(table(words.headings, words.rows, label=words.title))
     for heading, command in section.commands:
         show(block("oa-soft", heading, "p"))
-        st.code(command, language="bash", wrap_lines=True)
+        copyable(command)

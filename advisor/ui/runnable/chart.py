@@ -1,6 +1,6 @@
 """Chart of quality against speed."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from advisor.advice.finder.runnable import Runnable
 from advisor.advice.options.pareto import on_front
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import number
-from advisor.ui.parts.plot import Figure, line_layout, palette
+from advisor.ui.parts.points import Point, PointChart, PointGroup
 
 SHAPES = {
     PlacementStrategy.GPU_RESIDENT: ("circle", "in the GPU"),
     PlacementStrategy.CPU_OFFLOAD: ("square", "in part in RAM"),
-    PlacementStrategy.NVME_OFFLOAD: ("x", "in part on the drive"),
+    PlacementStrategy.NVME_OFFLOAD: ("cross", "in part on the drive"),
 }
 """Shape and word of each placement: colour alone tells nothing."""
 
@@ -26,33 +26,36 @@ def best(rows: Sequence[Runnable]) -> list[Runnable]:
     return sorted(on, key=lambda row: -row.speed.decode)
 
 
-def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> Figure:
+def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> PointChart:
     """Chart with a shape per placement, names of the best, and a line at reading speed."""
-    look = palette()
     named = {row.model.name for row in best(rows) if row.keeps_up}
-    points = []
-    for at, (strategy, (symbol, word)) in enumerate(SHAPES.items()):
-        own = [row for row in rows if row.speed.strategy is strategy]
-        points.append({
-            "type": "scatter", "mode": "markers+text", "name": word,
-            "x": [row.speed.decode for row in own],
-            "y": [row.quality.score if row.quality else None for row in own],
-            "text": [row.model.name if row.model.name in named else "" for row in own],
-            "customdata": [f"{row.model.name}, {row.model.format}" for row in own],
-            "textposition": "top center", "textfont": {"size": 11, "color": look.ink},
-            "marker": {"symbol": symbol, "size": 9, "color": look.series[at]},
-            "hovertemplate": "%{customdata}: %{x:.3g} tokens/s, score %{y:.0f}<extra></extra>",
-            "cliponaxis": False,
-        })  # fmt: skip
-    layout = line_layout(look, height=460)
-    layout |= {"showlegend": True, "legend": {"orientation": "h", "y": -0.18}}
-    layout["xaxis"] |= {"type": "log", "title": {"text": "tokens/s"}}
-    layout["yaxis"] |= {"title": {"text": "score"}}
-    layout["shapes"] = [{
-        "type": "line", "x0": reading_tps, "x1": reading_tps, "y0": 0, "y1": 1, "yref": "paper",
-        "line": {"color": look.soft, "dash": "dot", "width": 1.5},
-    }]  # fmt: skip
-    return {"data": points, "layout": layout}
+    return PointChart(
+        alt=words(rows),
+        groups=[_group(rows, strategy, named, at) for at, strategy in enumerate(SHAPES)],
+        x_label="tokens/s",
+        y_label="score",
+        y_powers=False,
+        upright=reading_tps,
+        height=380,
+    )
+
+
+def _group(
+    rows: Sequence[Runnable], strategy: PlacementStrategy, named: Container[str], colour: int
+) -> PointGroup:
+    shape, word = SHAPES[strategy]
+    points = [
+        Point(
+            x=row.speed.decode,
+            y=row.quality.score,
+            tip=f"{row.model.name}, {row.model.format}: {number(row.speed.decode, 3)} tokens/s, "
+            f"score {row.quality.score:.0f}",
+            name=row.model.name if row.model.name in named else "",
+        )
+        for row in rows
+        if row.quality and row.speed.strategy is strategy
+    ]
+    return PointGroup(name=word, shape=shape, colour=colour, points=points)
 
 
 def words(rows: Sequence[Runnable]) -> str:

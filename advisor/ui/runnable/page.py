@@ -7,10 +7,11 @@ import streamlit as st
 from advisor.advice.finder.runnable import Runnable
 from advisor.errors import AdvisorError
 from advisor.formatting import number
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
-from advisor.ui.parts.plot import draw
+from advisor.ui.parts.points import points
 from advisor.ui.runnable.answer import RunnableAnswer
-from advisor.ui.runnable.chart import quality_against_speed, words
+from advisor.ui.runnable.chart import quality_against_speed
 from advisor.ui.runnable.table import models_table
 from advisor.ui.sidebar.widgets import ask
 
@@ -18,7 +19,13 @@ from advisor.ui.sidebar.widgets import ask
 def head() -> None:
     """Title and purpose of the page."""
     show(block("oa-title", "What can I run?", "h1"))
-    show(block("oa-sub", "Models worth running on a machine, the best that keep up first.", "p"))
+    show(
+        block(
+            "oa-sub",
+            "Models worth running on a machine, the best ones that are fast enough first.",
+            "p",
+        )
+    )
 
 
 def balance() -> tuple[float, str]:
@@ -51,7 +58,7 @@ def shown(answer: RunnableAnswer, problems: Iterable[str]) -> None:
         _scored(answer)
     if answer.unscored:
         st.subheader("Without a published score", anchor="unscored")
-        show(block("oa-soft", "No leaderboard on record rates these; the fastest first.", "p"))
+        show(block("oa-soft", "No leaderboard in our data rates these; the fastest first.", "p"))
         models_table(
             answer, answer.unscored, key="unscored_models", alt="Models without a score, by speed"
         )
@@ -81,22 +88,19 @@ def _told(row: Runnable) -> str:
 
 
 def _scored(answer: RunnableAnswer) -> None:
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        models_table(answer, answer.scored, key="scored_models", alt="Models in their order")
-        show(
-            block(
-                "oa-soft", f"Order: models that reach {number(answer.reading_tps)} tokens/s first, "
-                "by their score; then slower ones, by theirs. Scores are of the full model; what a "
-                "format takes from it is not in them. Click a heading to sort.", "p",
-            )
-        )  # fmt: skip
-    with right:
-        figure = quality_against_speed(answer.scored, answer.reading_tps)
-        draw(figure, key="quality", alt=words(answer.scored))
+    models_table(answer, answer.scored, key="scored_models", alt="Models in their order")
+    show(
+        block(
+            "oa-soft", f"Models that reach {number(answer.reading_tps)} tokens/s come first, "
+            "then slower ones, both by score. Scores are of the 16-bit model, without the loss "
+            "of a smaller format. Click a heading to sort.", "p",
+        )
+    )  # fmt: skip
+    st.subheader("Score against speed", anchor="front")
+    show(points(quality_against_speed(answer.scored, answer.reading_tps)))
 
 
 def _command(answer: RunnableAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
     more = (("--runtime", answer.runtime.name),)
-    st.code(answer.choices.command("find", more), language="bash", wrap_lines=True)
+    copyable(answer.choices.command("find", more))

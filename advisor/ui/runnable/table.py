@@ -13,6 +13,9 @@ from advisor.ui.runnable.answer import RunnableAnswer
 from advisor.ui.sidebar.field_kinds import Pick
 from advisor.ui.sidebar.fields import fields
 
+HEIGHT = 458
+"""Height of the table, twelve rows; it scrolls [pixels]."""
+
 
 def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, alt: str) -> None:
     """Table, in the given order.
@@ -29,9 +32,9 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
         "tokens/s": [row.speed.decode for row in rows],
         "Format": [row.model.format for row in rows],
         "Advise": [_advise_link(answer, row) for row in rows],
-        "from": [row.speed.low for row in rows],
-        "to": [row.speed.high for row in rows],
-        "Model lies": [TITLES[row.speed.strategy] for row in rows],
+        "At least": [row.speed.low for row in rows],
+        "At most": [row.speed.high for row in rows],
+        "Weights are": [TITLES[row.speed.strategy] for row in rows],
         "Context that fits": [row.context / 1024 for row in rows],
         "First token": [row.speed.first_token for row in rows],
         "Keeps up": ["yes" if row.keeps_up else "no" for row in rows],
@@ -42,7 +45,7 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
         for name in ("Score", "Score of", "Source"):
             del columns[name]
     st.dataframe(
-        columns, hide_index=True, height=min(38 + 35 * len(rows), 640), column_config=_columns(),
+        columns, hide_index=True, height=min(38 + 35 * len(rows), HEIGHT), column_config=_columns(),
         key=key, alt=alt,
     )  # fmt: skip
 
@@ -77,10 +80,10 @@ def _columns() -> dict[str, Any]:
         "tokens/s": config.NumberColumn(
             format="%.1f", help="Tokens generated in a second for each user, as predicted."
         ),
-        "from": config.NumberColumn(
+        "At least": config.NumberColumn(
             format="%.1f", help="Lower end of the range that should hold the speed 4 times in 5."
         ),
-        "to": config.NumberColumn(format="%.1f", help="Upper end of that range."),
+        "At most": config.NumberColumn(format="%.1f", help="Upper end of that range."),
         "Format": config.TextColumn(
             help="How the weights are packed: the one that loses least among those that keep up; "
             "where none does, the fastest."
@@ -88,8 +91,8 @@ def _columns() -> dict[str, Any]:
         "Advise": config.LinkColumn(
             display_text="open", width=62, help="Opens Advise with this model filled in."
         ),
-        "Model lies": config.TextColumn(
-            help="Where the weights are: in the GPU alone, or in part in RAM or on the drive."
+        "Weights are": config.TextColumn(
+            help="Place of the weights: in the GPU alone, or in part in RAM or on the drive."
         ),
         "Context that fits": config.NumberColumn(
             format="%dk", help="Longest of the usual contexts that fits in the same placement."

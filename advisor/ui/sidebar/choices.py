@@ -27,13 +27,16 @@ from advisor.ui.sidebar.fields import (
     AS_STORED,
     AUTO,
     BY_PARTS,
+    IN_PARTS,
     NAMED,
     NO_GPU,
     NONE,
+    NOTHING,
     NVLINK,
     OWNED,
     RENTED,
     SPENT,
+    WHOLE,
     WORK,
 )
 from advisor.ui.sidebar.fields import fields as form_fields
@@ -81,6 +84,7 @@ class Choices:
     cache: float | None = None
     backend: str | None = None
     threads: int | None = None
+    division: str = IN_PARTS
     having: str = OWNED
     formfactor: str = BY_PARTS
     resale: float | None = None
@@ -209,17 +213,34 @@ class Choices:
         return self._owned(form_of(machine) if by_parts else Form(self.formfactor))
 
     def _owned(self, form: Form) -> Ownership:
-        return Ownership(form=form, **in_usd(self._had(), self.paying().usd))
+        return Ownership(form=form, **in_usd(self._had(), self.paying().usd), nothing=self.nothing)
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is no machine yet."""
+        return self.having == NOTHING
 
     def _had(self) -> dict[str, float]:
-        """Resale value or rent as typed."""
+        """Resale value or rent as typed; nothing without a machine."""
+        if self.nothing:
+            return {}
         if self.having == RENTED:
             return {"rented_at": self.rentedat or 0.0}
         return {"resale": self.resale or 0.0}
 
     def settings(self) -> Settings:
         """Settings of the placement."""
-        return stated(gpu_layers=self.layers, cpu_moe=self.experts, cache_gb=self.cache)
+        return stated(
+            gpu_layers=self.layers,
+            cpu_moe=self.experts,
+            cache_gb=self.cache,
+            expert_parallel=self._whole_experts,
+        )
+
+    @property
+    def _whole_experts(self) -> bool:
+        """Each GPU holds whole experts."""
+        return self.division == WHOLE
 
     def machine_inputs(self) -> MachineSpec:
         """Description of the machine; for this machine, the typed corrections."""
@@ -273,19 +294,26 @@ class Choices:
             ("--gpu-layers", self.layers), ("--cpu-moe", self.experts), ("--cache-gb", self.cache),
             *_stated(MONEY, self._spent(), SPENT),
             *self._currency(),
-            *_stated(OWNERSHIP, self._had(), Ownership()),
-            ("--form", None if self.formfactor == BY_PARTS else self.formfactor),
-            *(("--own-price", f"{name}={amount:g}") for name, amount in prices),
-            *(("--own-rent", f"{gpu}={amount:g}") for gpu, amount in rents),
+            *(self._ownership() if name == "advise" else ()),
+            *(("--own-price", f"{name}={amount:.12g}") for name, amount in prices),
+            *(("--own-rent", f"{gpu}={amount:.12g}") for gpu, amount in rents),
             *more,
         ]  # fmt: skip
         words = (
-            f"{option} {shlex.quote(f'{value:g}' if isinstance(value, float) else str(value))}"
+            f"{option} {shlex.quote(f'{value:.12g}' if isinstance(value, float) else str(value))}"
             for option, value in options
             if value is not None
         )
-        flags = ("--nvlink",) if spec.bridge else ()
-        return " ".join((f"python -m advisor {name}", *words, *flags))
+        flags = {"--nvlink": spec.bridge, "--expert-parallel": self._whole_experts}
+        meant = (flag for flag, stated_so in flags.items() if stated_so)
+        return " ".join((f"python -m advisor {name}", *words, *meant))
+
+    def _ownership(self) -> Iterable[tuple[str, float | str | None]]:
+        return (
+            ("--own", "nothing" if self.nothing else None),
+            *_stated(OWNERSHIP, self._had(), Ownership()),
+            ("--form", None if self.formfactor == BY_PARTS else self.formfactor),
+        )
 
     def _currency(self) -> Iterable[tuple[str, float | str]]:
         paying = self.paying()

@@ -33,7 +33,9 @@ CURRENCIES = (
     "TRY", "TWD", "UAH", "VND", "ZAR",
 )  # fmt: skip
 """Currencies of the page; the command line takes any."""
-OWNED, RENTED, BY_PARTS = "Owned", "Rented", "By its parts"
+OWNED, RENTED, NOTHING, BY_PARTS = "Owned", "Rented", "Nothing yet", "By its parts"
+IN_PARTS, WHOLE = "A part of each", "Whole ones"
+"""What each of several GPUs holds of the experts."""
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
 OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
@@ -216,6 +218,12 @@ def _more() -> tuple[Field, ...]:
             help="GPU interface of llama.cpp. Auto: the one of the card's maker.",
         ),
         number("threads", "threads", 1, placeholder="one a core"),
+        Pick(
+            key="division", label="Experts on each of several GPUs", kind="division of experts",
+            options=(IN_PARTS, WHOLE), default=IN_PARTS,
+            help="Whole ones: expert parallel, for vLLM, SGLang and TensorRT-LLM. Memory is the "
+            "same; a step waits for the GPU whose experts are asked for most.",
+        ),
     )  # fmt: skip
 
 
@@ -248,7 +256,7 @@ def _money() -> tuple[Field, ...]:
             help="A GPU whose rent you know; it replaces the price on record.",
         ),
         Amount(
-            key="rentusd", label="Rent ($/h each)", low=0.0, high=1000.0, default=1.0, step=0.05
+            key="rentusd", label="Rent ($/h each)", low=0.01, high=1000.0, default=1.0, step=0.05
         ),
         Pick(
             key="buygpu", label="Own price for", kind="GPU",
@@ -266,8 +274,9 @@ def _money() -> tuple[Field, ...]:
 def _having() -> tuple[Field, ...]:
     return (
         Pick(
-            key="having", label="You have it", kind="answer", options=(OWNED, RENTED),
-            default=OWNED, help="Its present cost, power or rent, is part of every comparison.",
+            key="having", label="You have it", kind="answer", options=(OWNED, RENTED, NOTHING),
+            default=OWNED, help="Its present cost, power or rent, is part of every comparison. "
+            "Nothing yet: cards come in a new desktop.",
         ),
         Pick(
             key="formfactor", label="Kind of machine", kind="kind of machine",

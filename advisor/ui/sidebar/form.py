@@ -10,7 +10,8 @@ from advisor.calibration import imported_store
 from advisor.machine.catalog import gpu_bridges
 from advisor.ui.sidebar import machine_panel, model_panel, taken_as
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, NAMED, NONE, RENTED, THIS, fields
+from advisor.ui.sidebar.fields import ANOTHER, NAMED, NONE, NOTHING, RENTED, THIS, fields
+from advisor.ui.sidebar.folded import DRAFTING, MONEY, REQUEST, TYPED_PRICES, folded
 from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 
@@ -18,7 +19,7 @@ def choices() -> tuple[model_panel.Wanted, Choices]:
     """Show all inputs and return the choices."""
     with st.sidebar:
         wanted, values = _model()
-        values |= {**_machine(), **_having(), **_more(), **_money()}
+        values |= {**_served(), **_machine(), **_having(), **_more(), **_money()}
     return wanted, Choices(**values)
 
 
@@ -28,6 +29,14 @@ def target_choices() -> tuple[model_panel.Wanted, Choices]:
         wanted = model_panel.show()
         values = {"model": wanted.picked.text, **_served(), **_host()}
         values |= {**_lengths(), **_money()}
+    return wanted, Choices(**{**_usual(), **values})
+
+
+def described_choices() -> tuple[model_panel.Wanted, Choices]:
+    """Show model, context, users and machine; other inputs keep their defaults."""
+    with st.sidebar:
+        wanted, values = _model()
+        values |= {"context": ask("context"), "users": ask("users"), **_machine()}
     return wanted, Choices(**{**_usual(), **values})
 
 
@@ -60,14 +69,16 @@ def _served() -> dict[str, Any]:
 
 
 def _lengths() -> dict[str, Any]:
-    with st.expander("More about the request"):
-        return {name: ask(name) for name in ("prompt", "output", "ubatch")}
+    names = ("prompt", "output", "ubatch")
+    return folded(
+        "More about the request", lambda: {name: ask(name) for name in names}, names,
+        key="open_lengths",
+    )  # fmt: skip
 
 
 def _model() -> tuple[model_panel.Wanted, dict[str, Any]]:
     wanted = model_panel.show()
-    values = {"model": wanted.picked.text, **model_panel.form(wanted.picked)}
-    return wanted, {**values, **_served()}
+    return wanted, {"model": wanted.picked.text, **model_panel.form(wanted.picked)}
 
 
 def _machine() -> dict[str, Any]:
@@ -113,27 +124,37 @@ def _drive() -> dict[str, Any]:
 def _having() -> dict[str, Any]:
     """Ownership of the machine, used by every option."""
     values = pair("having", "formfactor")
+    if values["having"] == NOTHING:
+        return values
     amount = "rentedat" if values["having"] == RENTED else "resale"
     return {**values, amount: ask(amount)}
 
 
 def _more() -> dict[str, Any]:
-    with st.expander("More about the request"):
-        values = {name: ask(name) for name in ("runtime", "kv", "prompt", "cached", "output")}
-        values |= {name: ask(name) for name in ("ubatch", "layers", "experts", "cache")}
-        values |= pair("backend", "threads")
-        values["draft"] = ask("draft")
-        return values | (pair("acceptance", "drafted") if values["draft"] != NONE else {})
+    unused = dict.fromkeys(DRAFTING)
+    return unused | folded("More about the request", _request, REQUEST, key="open_request")
+
+
+def _request() -> dict[str, Any]:
+    values = {name: ask(name) for name in ("runtime", "kv", "prompt", "cached", "output")}
+    values |= {name: ask(name) for name in ("ubatch", "layers", "experts", "cache")}
+    values |= {**pair("backend", "threads"), "division": ask("division")}
+    values["draft"] = ask("draft")
+    return values | (pair("acceptance", "drafted") if values["draft"] != NONE else {})
 
 
 def _money() -> dict[str, Any]:
-    with st.expander("Money"):
-        values = {**pair("currency", "rate"), **pair("hour", "months"), **pair("kwh", "on")}
-        values |= {**pair("days", "within"), **pair("thinking", "reading")}
-        values |= {"rentday": ask("rentday"), **pair("starts", "startmin")}
-        values |= {**pair("apiin", "apiout"), "apispeed": ask("apispeed")}
-        values["rentgpu"] = ask("rentgpu")
-        rent = ask("rentusd") if values["rentgpu"] != NONE else None
-        values |= {"rentusd": rent, "buygpu": ask("buygpu")}
-        price = ask("buyusd") if values["buygpu"] != NONE else None
-        return {**values, "buyusd": price}
+    unused = dict.fromkeys(TYPED_PRICES)
+    return unused | folded("Money", _amounts, MONEY, key="open_money")
+
+
+def _amounts() -> dict[str, Any]:
+    values = {**pair("currency", "rate"), **pair("hour", "months"), **pair("kwh", "on")}
+    values |= {**pair("days", "within"), **pair("thinking", "reading")}
+    values |= {"rentday": ask("rentday"), **pair("starts", "startmin")}
+    values |= {**pair("apiin", "apiout"), "apispeed": ask("apispeed")}
+    values["rentgpu"] = ask("rentgpu")
+    rent = ask("rentusd") if values["rentgpu"] != NONE else None
+    values |= {"rentusd": rent, "buygpu": ask("buygpu")}
+    price = ask("buyusd") if values["buygpu"] != NONE else None
+    return {**values, "buyusd": price}

@@ -8,6 +8,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import memory
 from advisor.model.installed import InstalledModel, Survey, survey
 from advisor.ui.parts import markup
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.sidebar import model_choice, uploads
 
 REMEMBERED = 600
@@ -115,7 +116,7 @@ def _upload() -> None:
         key="uploaded_model", on_change=_use_upload,
     )  # fmt: skip
     markup.show(markup.block("oa-soft", "An upload sends the whole file, so cut it first:"))
-    st.code(CUT, language=None, wrap_lines=True)
+    copyable(CUT)
 
 
 def _use_upload() -> None:

@@ -11,12 +11,15 @@ from advisor.ui.sidebar.fields import ANY, fields, number
 YES, NO = "true", "false"
 CHOSEN = "as in the sidebar"
 """The context of the request, in place of several."""
+THERE, NEW_DESKTOP = "the machine described", "a new desktop"
+"""What cards are bought for."""
 
 
 @cache
 def target_fields() -> dict[str, Field]:
     """Inputs of the target by key."""
-    return {field.key: field for field in (*_target(), *_tried(), *_shown(), *_balance())}
+    own = (*_target(), *_tried(), *_bought_for(), *_shown(), *_balance())
+    return {field.key: field for field in own}
 
 
 @cache
@@ -55,6 +58,16 @@ def _tried() -> tuple[Field, ...]:
             key="contexts", label="Contexts", kind="context", default=CHOSEN, free=True,
             options=(CHOSEN, "8k, 32k, 128k", "8k, 16k, 32k, 64k, 128k"),
             help="Of which each machine is answered for every one. Or type your own: 16k, 100k.",
+        ),
+    )  # fmt: skip
+
+
+def _bought_for() -> tuple[Field, ...]:
+    return (
+        Pick(
+            key="cardsin", label="Cards go into", kind="answer", options=(THERE, NEW_DESKTOP),
+            default=THERE, help="A new desktop, for who has none, adds processor, RAM, drive, "
+            "board, case and power supply to the price of the cards.",
         ),
     )  # fmt: skip
 

@@ -135,8 +135,10 @@ def test_beyond_saturation_nothing_is_promised() -> None:
 
 def test_a_runtime_without_a_queue_has_no_load() -> None:
     where = machine(MachineSpec(gpu="L40S", ram_gb=128))
-    found = compare(catalog.model("Qwen3-8B", "Q4_K_M"), where, Workload(), runtimes=(LLAMA_CPP,))
-    assert load_on(found, LoadQuestion()) is None
+    estimates = compare(
+        catalog.model("Qwen3-8B", "Q4_K_M"), where, Workload(), runtimes=(LLAMA_CPP,)
+    )
+    assert load_on(estimates, LoadQuestion()) is None
 
 
 def test_numbers_out_of_their_limits_are_refused() -> None:

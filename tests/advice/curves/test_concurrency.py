@@ -26,81 +26,86 @@ def estimates(
     return compare(catalog.model(model, "Q4_K_M"), here, Workload(context=context))
 
 
-def one_of(name: str, strategy: PlacementStrategy, *args: object, **said: object) -> Estimate:
-    found = [
-        one
-        for one in estimates(*args, **said)  # type: ignore[arg-type]
-        if one.runtime == name and one.strategy is strategy
+def one_of(name: str, strategy: PlacementStrategy, *args: object, **fields: object) -> Estimate:
+    answers = [
+        estimate
+        for estimate in estimates(*args, **fields)  # type: ignore[arg-type]
+        if estimate.runtime == name and estimate.strategy is strategy
     ]
-    return found[0]
+    return answers[0]
 
 
-def grown(one: Estimate, target: float = 5.0) -> Together:
-    found = together(one, target)
-    assert found is not None
-    return found
+def grown(estimate: Estimate, target: float = 5.0) -> Together:
+    growth = together(estimate, target)
+    assert growth is not None
+    return growth
 
 
 RESIDENT = [
-    one for one in estimates("Llama-3-8B", "RTX 4090")
-    if one.strategy is PlacementStrategy.GPU_RESIDENT and bool(one.fits)
+    estimate for estimate in estimates("Llama-3-8B", "RTX 4090")
+    if estimate.strategy is PlacementStrategy.GPU_RESIDENT and bool(estimate.fits)
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("one", RESIDENT, ids=lambda one: one.runtime)
-def test_in_the_gpu_more_users_get_more_together_and_less_each(one: Estimate) -> None:
-    found = grown(one)
-    assert np.all(np.diff(found.total) > 0)
-    assert np.all(np.diff(found.each) < 0)
-    assert found.gain > 1
-    assert found.gain <= found.users[-1]
+@pytest.mark.parametrize("estimate", RESIDENT, ids=lambda estimate: estimate.runtime)
+def test_in_the_gpu_more_users_get_more_together_and_less_each(estimate: Estimate) -> None:
+    growth = grown(estimate)
+    assert np.all(np.diff(growth.total) > 0)
+    assert np.all(np.diff(growth.each) < 0)
+    assert growth.gain > 1
+    assert growth.gain <= growth.users[-1]
 
 
-@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
 def test_a_point_is_the_speed_with_its_number_of_users(runtime) -> None:
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     model = catalog.model("Llama-3-8B", "Q4_K_M")
     first = next(
-        (one for one in estimates("Llama-3-8B") if one.how is runtime and bool(one.fits)), None
+        (
+            estimate
+            for estimate in estimates("Llama-3-8B")
+            if estimate.how is runtime and bool(estimate.fits)
+        ),
+        None,
     )
     if first is None:
         pytest.skip("it does not run this model on this machine")
-    found = grown(first)
+    growth = grown(first)
     (three,) = [
-        one for one in compare(model, here, Workload(users=3), runtimes=(runtime,))
-        if one.strategy is first.strategy
+        estimate for estimate in compare(model, here, Workload(users=3), runtimes=(runtime,))
+        if estimate.strategy is first.strategy
     ]  # fmt: skip
-    assert found.each[list(found.users).index(3)] == pytest.approx(decode_tps(three))
+    assert growth.each[list(growth.users).index(3)] == pytest.approx(decode_tps(three))
 
 
 def test_memory_ends_at_the_last_number_that_fits() -> None:
-    one = one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B")
-    found = grown(one)
-    assert found.memory_ends is not None
-    assert bool(again(one, replace(one.work, users=found.memory_ends)).fits)
-    assert not bool(again(one, replace(one.work, users=found.memory_ends + 1)).fits)
+    estimate = one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B")
+    growth = grown(estimate)
+    assert growth.memory_ends is not None
+    assert bool(again(estimate, replace(estimate.work, users=growth.memory_ends)).fits)
+    assert not bool(again(estimate, replace(estimate.work, users=growth.memory_ends + 1)).fits)
 
 
 def test_the_cache_of_a_user_by_hand() -> None:
     # Llama 3 8B: 32 layers x 2 x 8 heads x 128 values x 2 bytes = 128 KiB a token; 8192 of them
-    found = grown(one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B"))
-    assert found.kv_bytes == pytest.approx(1.0 * GIB)
+    growth = grown(one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B"))
+    assert growth.kv_bytes == pytest.approx(1.0 * GIB)
 
 
 def test_memory_ends_where_caches_fill_the_room_beside_the_weights() -> None:
     # 24 GiB, 4.6 GiB of weights, a GiB of cache each, a GiB or less of buffers: 18 or 19 users
-    found = grown(one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B"))
-    assert found.memory_ends in (17, 18, 19)
+    growth = grown(one_of("llama.cpp", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B"))
+    assert growth.memory_ends in (17, 18, 19)
 
 
 def test_the_last_user_is_the_last_above_the_requested_speed() -> None:
-    one = one_of("vLLM", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B")
-    half = float(grown(one).each[0]) * 0.9
-    found = grown(one, half)
-    assert found.target_ends is not None
-    assert found.target_ends >= 1
+    estimate = one_of("vLLM", PlacementStrategy.GPU_RESIDENT, "Llama-3-8B")
+    half = float(grown(estimate).each[0]) * 0.9
+    growth = grown(estimate, half)
+    assert growth.target_ends is not None
+    assert growth.target_ends >= 1
     speeds = [
-        decode_tps(again(one, replace(one.work, users=found.target_ends + extra)))
+        decode_tps(again(estimate, replace(estimate.work, users=growth.target_ends + extra)))
         for extra in (0, 1)
     ]
     assert speeds[0] >= half > speeds[1]
@@ -124,16 +129,16 @@ def test_nothing_where_not_one_user_fits() -> None:
 
 def test_streaming_gains_nearly_in_proportion_to_users_while_all_weights_cross_the_link() -> None:
     # all of the 8B model in RAM: each step carries the same bytes, whoever they serve
-    found = grown(one_of("vLLM", PlacementStrategy.CPU_OFFLOAD, "Llama-3-8B"))
-    four = list(found.users).index(4)
-    assert found.total[four] / found.total[0] == pytest.approx(4, rel=0.02)
+    growth = grown(one_of("vLLM", PlacementStrategy.CPU_OFFLOAD, "Llama-3-8B"))
+    four = list(growth.users).index(4)
+    assert growth.total[four] / growth.total[0] == pytest.approx(4, rel=0.02)
 
 
 def test_layers_that_a_person_fixed_stay_fixed() -> None:
-    one = one_of("llama.cpp", PlacementStrategy.CPU_OFFLOAD, "Llama-3.1-70B")
-    found = again(one, one.work, Settings(gpu_layers=10))
-    assert found.placement is not None
-    assert int(found.placement.gpu_layers) == 10
+    estimate = one_of("llama.cpp", PlacementStrategy.CPU_OFFLOAD, "Llama-3.1-70B")
+    answer = again(estimate, estimate.work, Settings(gpu_layers=10))
+    assert answer.placement is not None
+    assert int(answer.placement.gpu_layers) == 10
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 8, 100, 511, 512])
@@ -151,10 +156,10 @@ def test_tensor_parallel_serves_faster_and_a_layer_split_holds_more() -> None:
         name: grown(one_of(name, PlacementStrategy.GPU_RESIDENT, "Llama-3-8B", gpus=2))
         for name in (VLLM.name, LLAMA_CPP.name)
     }
-    for name, found in pair.items():
-        assert found.memory_ends is not None
+    for name, growth in pair.items():
+        assert growth.memory_ends is not None
         assert alone[name].memory_ends is not None
-        assert found.memory_ends > 2 * alone[name].memory_ends
+        assert growth.memory_ends > 2 * alone[name].memory_ends
     assert pair["vLLM"].each[0] > 1.2 * alone["vLLM"].each[0]
     assert pair["llama.cpp"].each[0] <= alone["llama.cpp"].each[0]
 
@@ -178,5 +183,5 @@ def test_with_tensor_parallel_the_slower_card_sets_the_pace() -> None:
 
 @pytest.mark.parametrize("gpus", range(1, 9))
 def test_every_number_of_cards_has_its_commands(gpus: int) -> None:
-    for one in estimates("Llama-3.1-70B", gpus=gpus):
-        assert bool(one.command) == (not one.refusal)
+    for estimate in estimates("Llama-3.1-70B", gpus=gpus):
+        assert bool(estimate.command) == (not estimate.refusal)

@@ -55,9 +55,9 @@ def test_lines_of_a_made_up_machine_cross_where_its_arithmetic_says() -> None:
 
 
 def test_lines_that_are_no_powers_cross_between_the_right_points() -> None:
-    found = crossing(USERS, np.array([3.0, 5, 6, 6]), np.array([1.0, 3, 7, 9]))
-    assert found is not None
-    assert 4 < found < 16
+    number = crossing(USERS, np.array([3.0, 5, 6, 6]), np.array([1.0, 3, 7, 9]))
+    assert number is not None
+    assert 4 < number < 16
 
 
 @pytest.mark.parametrize(
@@ -82,13 +82,13 @@ def test_the_last_time_a_line_gets_ahead_counts() -> None:
 
 def test_runtimes_stand_on_the_side_of_how_they_read_for_one_user() -> None:
     in_place, streamed = sides(estimates())
-    assert [one.runtime for one in in_place] == ["llama.cpp"]
-    assert [one.runtime for one in streamed] == ["vLLM"]
+    assert [estimate.runtime for estimate in in_place] == ["llama.cpp"]
+    assert [estimate.runtime for estimate in streamed] == ["vLLM"]
 
 
-def speeds(found: Crossover | None) -> Crossover:
-    assert found is not None
-    return found
+def speeds(crossover: Crossover | None) -> Crossover:
+    assert crossover is not None
+    return crossover
 
 
 def test_a_faster_link_lets_streaming_overtake_sooner() -> None:
@@ -104,45 +104,47 @@ def test_more_cores_let_the_processor_keep_up_longer() -> None:
 
 
 def test_streamed_weights_serve_more_users_in_the_same_time() -> None:
-    found = speeds(by_users(estimates()))
-    assert found.streamed.speed[1] > 1.7 * found.streamed.speed[0]
+    crossover = speeds(by_users(estimates()))
+    assert crossover.streamed.speed[1] > 1.7 * crossover.streamed.speed[0]
 
 
 def test_a_longer_prompt_is_streamed_faster_until_the_gpu_has_enough_to_do() -> None:
-    found = speeds(by_prompt(estimates(context=4096)))
-    assert found.at.tolist()[-1] == 4096
-    assert found.streamed.speed[1] == pytest.approx(2 * found.streamed.speed[0], rel=0.05)
-    assert found.streamed.speed[-1] < 2 * found.streamed.speed[-2]
+    crossover = speeds(by_prompt(estimates(context=4096)))
+    assert crossover.at.tolist()[-1] == 4096
+    assert crossover.streamed.speed[1] == pytest.approx(2 * crossover.streamed.speed[0], rel=0.05)
+    assert crossover.streamed.speed[-1] < 2 * crossover.streamed.speed[-2]
 
 
 def test_a_prompt_point_is_a_single_estimate() -> None:
-    found = speeds(by_prompt(estimates()))
-    here = next(one for one in estimates() if one.machine is not None).machine
+    crossover = speeds(by_prompt(estimates()))
+    here = next(answer for answer in estimates() if answer.machine is not None).machine
     assert here is not None
-    one = next(
-        one
-        for one in compare(
+    estimate = next(
+        answer
+        for answer in compare(
             catalog.model("Llama-3.1-70B", "Q4_K_M"), here,
             Workload(context=512, prompt=64, output=64), runtimes=(VLLM,),
         )
-        if one.strategy is PlacementStrategy.CPU_OFFLOAD
+        if answer.strategy is PlacementStrategy.CPU_OFFLOAD
     )  # fmt: skip
-    assert one.prefill is not None
-    assert found.streamed.speed[list(found.at).index(64)] == pytest.approx(float(one.prefill.value))
+    assert estimate.prefill is not None
+    assert crossover.streamed.speed[list(crossover.at).index(64)] == pytest.approx(
+        float(estimate.prefill.value)
+    )
 
 
 def test_users_beyond_memory_have_no_number() -> None:
-    found = speeds(by_users(estimates(context=8192)))
-    assert np.isnan(found.streamed.speed[-1])
-    assert found.streamed.runtimes[-1] == ""
-    assert np.isfinite(found.streamed.speed[0])
+    crossover = speeds(by_users(estimates(context=8192)))
+    assert np.isnan(crossover.streamed.speed[-1])
+    assert crossover.streamed.runtimes[-1] == ""
+    assert np.isfinite(crossover.streamed.speed[0])
 
 
 def test_nothing_to_cross_without_a_gpu() -> None:
     here = machine(MachineSpec(gpu="none", ram_gb=128))
-    found = compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, Workload())
-    assert by_users(found) is None
-    assert by_prompt(found) is None
+    estimates = compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), here, Workload())
+    assert by_users(estimates) is None
+    assert by_prompt(estimates) is None
 
 
 def test_layers_that_a_person_fixed_are_kept() -> None:
@@ -154,27 +156,27 @@ def test_layers_that_a_person_fixed_are_kept() -> None:
 
 
 def test_a_link_as_fast_as_ram_makes_streaming_faster_from_the_first_user() -> None:
-    (one,) = [
-        one
-        for one in estimates()
-        if one.how is VLLM and one.strategy is PlacementStrategy.CPU_OFFLOAD
+    (estimate,) = [
+        answer
+        for answer in estimates()
+        if answer.how is VLLM and answer.strategy is PlacementStrategy.CPU_OFFLOAD
     ]
-    assert one.machine is not None
-    gpu = one.machine.gpus[0]
+    assert estimate.machine is not None
+    gpu = estimate.machine.gpus[0]
     link = replace(gpu.link, pinned=given(400 * GB), zero_copy=given(400 * GB))
-    host = replace(one.machine.host, bandwidth=given(5 * GB))
-    quick = replace(one.machine, gpus=(replace(gpu, link=link),), host=host)
-    found = compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), quick, one.work)
-    assert Route.STREAMED in one.routes
-    assert speeds(by_users(found)).overtakes == 1.0
+    host = replace(estimate.machine.host, bandwidth=given(5 * GB))
+    quick = replace(estimate.machine, gpus=(replace(gpu, link=link),), host=host)
+    answers = compare(catalog.model("Llama-3.1-70B", "Q4_K_M"), quick, estimate.work)
+    assert Route.STREAMED in estimate.routes
+    assert speeds(by_users(answers)).overtakes == 1.0
 
 
 def test_in_place_ends_where_llama_cpp_copies_and_that_counts_as_streamed() -> None:
-    found = speeds(by_users(estimates()))
-    at = list(found.at)
-    assert found.in_place.runtimes[at.index(24)] == "llama.cpp"
-    assert found.in_place.runtimes[at.index(32)] == ""
-    assert np.isfinite(found.streamed.speed[at.index(32)])
+    crossover = speeds(by_users(estimates()))
+    at = list(crossover.at)
+    assert crossover.in_place.runtimes[at.index(24)] == "llama.cpp"
+    assert crossover.in_place.runtimes[at.index(32)] == ""
+    assert np.isfinite(crossover.streamed.speed[at.index(32)])
 
 
 def test_where_only_streaming_is_left_it_has_overtaken() -> None:
@@ -184,14 +186,14 @@ def test_where_only_streaming_is_left_it_has_overtaken() -> None:
 
 
 def test_copies_hidden_behind_compute_still_count_as_streamed() -> None:
-    found = speeds(by_prompt(estimates(link=50, context=16_384)))
-    assert set(found.streamed.runtimes) <= {"vLLM", "llama.cpp"}
-    assert "vLLM" in found.streamed.runtimes
+    crossover = speeds(by_prompt(estimates(link=50, context=16_384)))
+    assert set(crossover.streamed.runtimes) <= {"vLLM", "llama.cpp"}
+    assert "vLLM" in crossover.streamed.runtimes
 
 
 def test_in_place_a_prompt_costs_the_processor_the_same_for_every_token() -> None:
-    found = speeds(by_prompt(estimates(context=1024)))
-    first, second = found.in_place.speed[:2]
+    crossover = speeds(by_prompt(estimates(context=1024)))
+    first, second = crossover.in_place.speed[:2]
     # only attention grows with the prompt
     assert 0.95 * first < second <= first
 
@@ -200,7 +202,7 @@ def test_reading_over_the_link_counts_as_streamed_though_ram_is_read_too() -> No
     # vLLM's kernels read experts in RAM over the link, which draws on the same RAM.
     here = machine(MachineSpec(gpu="RTX 5090", gpu_count=2, ram_gb=384))
     model = catalog.model("Qwen3-235B-A22B", "Q4_K_M")
-    found = compare(model, here, Workload(), runtimes=(LLAMA_CPP, VLLM))
-    in_place, streamed = sides(found)
-    assert [one.runtime for one in in_place] == ["llama.cpp"]
-    assert [one.runtime for one in streamed] == ["vLLM"]
+    estimates = compare(model, here, Workload(), runtimes=(LLAMA_CPP, VLLM))
+    in_place, streamed = sides(estimates)
+    assert [estimate.runtime for estimate in in_place] == ["llama.cpp"]
+    assert [estimate.runtime for estimate in streamed] == ["vLLM"]

@@ -36,11 +36,13 @@ def advice(model: str, ram: float = 64) -> Advice:
 def test_a_point_is_the_estimate_with_its_number_of_layers(layers: int) -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     sweep = speed_by_layers(model, desktop(), WORK)
-    found = compare(
+    estimates = compare(
         model, desktop(), WORK,
         settings=Settings(gpu_layers=float(layers)), runtimes=(LLAMA_CPP,),
     )  # fmt: skip
-    (single,) = [one for one in found if one.strategy is PlacementStrategy.CPU_OFFLOAD]
+    (single,) = [
+        estimate for estimate in estimates if estimate.strategy is PlacementStrategy.CPU_OFFLOAD
+    ]
     assert sweep is not None
     assert sweep.decode[layers] == pytest.approx(decode_tps(single))
     assert sweep.fits[layers] == bool(single.fits)
@@ -48,10 +50,10 @@ def test_a_point_is_the_estimate_with_its_number_of_layers(layers: int) -> None:
 
 @pytest.mark.parametrize("model", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
 def test_every_number_of_layers_is_there_and_more_layers_are_never_slower(model) -> None:
-    asked = catalog.model(model, "Q4_K_M")
-    sweep = speed_by_layers(asked, desktop(), WORK)
+    chosen = catalog.model(model, "Q4_K_M")
+    sweep = speed_by_layers(chosen, desktop(), WORK)
     assert sweep is not None
-    assert sweep.layers.tolist() == list(range(asked.layers + 1))
+    assert sweep.layers.tolist() == list(range(chosen.layers + 1))
     assert sweep.decode.shape == sweep.fits.shape == sweep.layers.shape
     # the first layer brings the hand-overs between processors
     assert np.all(np.diff(sweep.decode[1:]) > 0)
@@ -80,9 +82,9 @@ def test_no_sweep_without_a_gpu() -> None:
 
 
 def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None:
-    found = advice("Llama-3.1-70B")
-    here, there = cost_by_tokens(found, points=3)
-    kept, option = found.options[0], choice(found.options)
+    answer = advice("Llama-3.1-70B")
+    here, there = cost_by_tokens(answer, points=3)
+    kept, option = answer.options[0], choice(answer.options)
     assert option is not None
     assert option.cost is not None
     assert kept.cost is not None
@@ -95,9 +97,9 @@ def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None
 
 
 def test_a_line_is_use_and_time_in_money() -> None:
-    found = advice("Llama-3.1-70B")
-    here, _ = cost_by_tokens(found, points=5)
-    kept = found.options[0]
+    answer = advice("Llama-3.1-70B")
+    here, _ = cost_by_tokens(answer, points=5)
+    kept = answer.options[0]
     assert kept.with_waiting is not None
     # at the tokens of this use a month costs what the option says, waiting included
     at = np.interp(kept.tokens, here.tokens, here.usd)
@@ -105,16 +107,16 @@ def test_a_line_is_use_and_time_in_money() -> None:
 
 
 def test_no_lines_where_nothing_runs() -> None:
-    found = advise(
+    advice = advise(
         catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop("none", ram=2), WORK
     )  # fmt: skip
-    assert found.best is None
-    assert cost_by_tokens(found) == ()
+    assert advice.best is None
+    assert cost_by_tokens(advice) == ()
 
 
-def from_drive(**said: object) -> Estimate:
+def from_drive(**fields: object) -> Estimate:
     """Llama 3.1 70B, half of it on an RTX 3090, the rest on a drive of 7 GB/s."""
-    rig = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, disk_gbs=7, **said))
+    rig = machine(MachineSpec(gpu="RTX 3090", ram_gb=64, disk_gbs=7, **fields))
     return estimate(
         catalog.model("Llama-3.1-70B", "Q4_K_M"),
         rig,
@@ -129,8 +131,8 @@ def from_drive(**said: object) -> Estimate:
 def test_half_a_token_from_a_drive_takes_most_of_the_file_in_ram() -> None:
     # 21 GB outside the GPU: 2 s a token leave 1.6 s for faults, 3.8 GB at 7 and 3.5 GB/s in turn,
     # a sixth of the part; a cache that misses a sixth in each pass holds nine tenths of it.
-    one = from_drive(ram_gbs=60)
-    needed = page_cache_for(one, 0.5)
+    estimate = from_drive(ram_gbs=60)
+    needed = page_cache_for(estimate, 0.5)
     assert needed is not None
     assert 0.8 * 20.7e9 < needed < 21.6e9
 

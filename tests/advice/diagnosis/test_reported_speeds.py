@@ -19,8 +19,8 @@ from advisor.errors import InputError
 
 
 def speeds(*rows):
-    found = reported(json.dumps(rows).encode(), "run.json")
-    return found.measured.decode, found.measured.prompt, found.source
+    outcome = reported(json.dumps(rows).encode(), "run.json")
+    return outcome.measured.decode, outcome.measured.prompt, outcome.source
 
 
 def test_generation_and_prompt_at_the_same_depth():

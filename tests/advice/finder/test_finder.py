@@ -13,13 +13,13 @@ from advisor.advice.finder import cluster as cluster_module
 from advisor.advice.finder.candidates import Candidate, candidates
 from advisor.advice.finder.choice import best_of_each, front
 from advisor.advice.finder.cluster import on_cluster
-from advisor.advice.finder.quality import format_loss_rows, quality_rows
+from advisor.advice.finder.quality import quality_rows
 from advisor.advice.finder.runnable import runnable
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership
+from advisor.advice.money.ownership import Form, Ownership
 from advisor.advice.options.prices import rented
 from advisor.advice.options.question import Question
 from advisor.advice.prices.power import draw_of
@@ -35,6 +35,7 @@ from advisor.machine import from_catalog, from_spec
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.model.format_loss import format_loss_rows
 from advisor.runtimes import LLAMA_CPP, RUNTIMES, VLLM, Runtime
 from advisor.runtimes import runtime as runtime_named
 
@@ -70,16 +71,16 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
     # 99 random combinations of each of 11 runtimes, to 12 digits, refusals and fit included
     chance, compared = random.Random(runtime.name), 0
     for model, form in chance.sample(MODELS, 3):
-        asked = catalog.model(model, form)
+        chosen = catalog.model(model, form)
         for strategy in PlacementStrategy:
             work = chance.choice(WORKS)
             several = replace(work, context=CONTEXTS)
-            together = fleet().speeds(asked, several, runtime, strategy)
+            together = fleet().speeds(chosen, several, runtime, strategy)
             for place in chance.sample(range(len(tried())), 11):
                 at = chance.randrange(2)
                 alone = replace(work, context=float(CONTEXTS[at]))
                 row = together.at(place, at)
-                assert_alike(row, asked, tried()[place].machine, alone, runtime, strategy)
+                assert_alike(row, chosen, tried()[place].machine, alone, runtime, strategy)
                 compared += 1
     assert compared == 99
 
@@ -114,9 +115,9 @@ def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> No
             np.testing.assert_allclose(getattr(bounded, name)[fast], expected[fast], rtol=1e-12)
 
 
-def assert_alike(together, asked, machine, work, runtime, strategy) -> None:
+def assert_alike(together, request, machine, work, runtime, strategy) -> None:
     try:
-        model = as_run(asked, runtime, machine)
+        model = as_run(request, runtime, machine)
     except Refusal:
         assert together is None
         return
@@ -133,30 +134,30 @@ def assert_alike(together, asked, machine, work, runtime, strategy) -> None:
 
 def test_costs_as_arrays_are_those_of_each_machine() -> None:
     money = MoneyInputs(thinking_tokens=300, days_per_week=5, usd_per_kwh=0.31)
-    asked = replace(question(), money=money)
-    hits = find(asked, Target(min_tps=4), (LLAMA_CPP, VLLM), ("Q4_K_M", "AWQ")).hits
+    request = replace(question(), money=money)
+    hits = find(request, Target(min_tps=4), (LLAMA_CPP, VLLM), ("Q4_K_M", "AWQ")).hits
     machines = {(c.name, c.count): c.machine for c in candidates(host())}
     chance = random.Random(7)
     for offer in ("bought", "rented"):
         priced = [hit for hit in hits if hit.offer == offer and hit.monthly is not None]
         for hit in chance.sample(priced, 40):
-            assert hit.monthly == pytest.approx(month_alone(hit, asked, machines), rel=1e-12)
+            assert hit.monthly == pytest.approx(month_alone(hit, request, machines), rel=1e-12)
 
 
-def month_alone(hit: Hit, asked: Question, machines) -> float:
+def month_alone(hit: Hit, question: Question, machines) -> float:
     machine = machines[hit.machine, hit.count]
     how = runtime_named(hit.runtime)
     model = as_run(catalog.model(hit.model, hit.speed.format), how, machine)
-    work = replace(asked.work, kv_type=hit.kv_type)
+    work = replace(question.work, kv_type=hit.kv_type)
     alone = estimate(model, machine, work, how, hit.speed.strategy, fitted_constants())
     speed = speed_of(alone)
     assert speed is not None
     assert speed.decode == pytest.approx(hit.speed.decode, rel=1e-12)
     if hit.offer == "bought":
-        return asked.use.owned(draw_of(machine), speed, usd=hit.upfront).total
-    offer = rented(hit.machine, hit.count, asked.money)
+        return question.use.owned(draw_of(machine), speed, usd=hit.upfront).total
+    offer = rented(hit.machine, hit.count, question.money)
     assert offer is not None
-    return asked.use.rented(offer[1], speed).total
+    return question.use.rented(offer[1], speed).total
 
 
 @cache
@@ -167,17 +168,30 @@ def question(model: str = "Llama-3.1-70B") -> Question:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "own", [{"form": Form.LAPTOP}, {"form": Form.MAC}, {"form": Form.DESKTOP, "nothing": True}]
+)
+def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object]) -> None:
+    # 2x RTX 3090 at 990, 8 cores 340.05, 64 GB 900, 2 TB 144, board 244.94, case 124.99, 1200 W 239
+    gpu = {Form.LAPTOP: "RTX 4070 Laptop", Form.MAC: "Apple M4 Max 40c"}.get(own["form"])
+    there = from_spec.machine(MachineSpec(gpu=gpu)) if gpu else host()
+    asker = replace(question(), machine=there, ownership=Ownership(**own))
+    hits = find(asker, Target(min_tps=4), (LLAMA_CPP,), ("Q4_K_M",)).hits
+    (two,) = {hit.upfront for hit in hits if hit.title == "2x RTX 3090" and hit.offer == "bought"}
+    assert two == pytest.approx(2 * 990 + 340.05 + 900 + 144 + 244.94 + 124.99 + 239)
+
+
 def test_as_many_machines_as_answer_all_users_at_once() -> None:
     # 64 users of 16k tokens each: no card of 48 GB holds all beside 33 GB of weights.
     work = Workload(users=64, context=16_384)
-    asked = replace(question("Qwen3-32B"), model=catalog.model("Qwen3-32B", "FP8"), work=work)
-    hits = find(asked, Target(min_tps=10), (VLLM,), ("FP8",)).hits
+    estimate = replace(question("Qwen3-32B"), model=catalog.model("Qwen3-32B", "FP8"), work=work)
+    hits = find(estimate, Target(min_tps=10), (VLLM,), ("FP8",)).hits
     hit = next(hit for hit in hits if (hit.machine, hit.count) == ("L40S", 1))
     where = from_spec.machine(MachineSpec(gpu="L40S"))
-    together = VLLM.at_once(asked.model, where, replace(work, kv_type=hit.kv_type))
+    together = VLLM.at_once(estimate.model, where, replace(work, kv_type=hit.kv_type))
     assert hit.machines == np.ceil(64 / float(together)) > 1
     assert hit.title == f"{hit.machines} machines, L40S"
-    costs = [found.monthly for found in hits if found.may_win]
+    costs = [hit.monthly for hit in hits if hit.may_win]
     assert costs == sorted(costs)
 
 
@@ -191,15 +205,15 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
     ],
 )
 def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -> None:
-    found = reached(target)
-    assert found
-    for hit in found:
+    hits = reached(target)
+    assert hits
+    for hit in hits:
         assert hit.speed.decode >= target.min_tps
         for value, most in ((hit.monthly, target.max_usd_per_month), (hit.upfront, target.max_usd)):
             assert most is None or (value is not None and value <= most)
-    costs = [hit.monthly for hit in found if hit.monthly is not None]
+    costs = [hit.monthly for hit in hits if hit.monthly is not None]
     assert costs == sorted(costs)
-    assert all(hit.monthly is None for hit in found[len(costs) :])
+    assert all(hit.monthly is None for hit in hits[len(costs) :])
 
 
 @cache
@@ -229,12 +243,12 @@ def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, 
 def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
     target, formats = Target(min_tps=15), ("Q4_K_M",)
     caches = ("f16", "q8_0", "q4_0")
-    found = find(question(), target, (LLAMA_CPP,), formats, caches).hits
+    outcome = find(question(), target, (LLAMA_CPP,), formats, caches).hits
     each = [find(question(), target, (LLAMA_CPP,), formats, (kept,)).hits for kept in caches]
     largest = {}
     for hit in (hit for hits in each for hit in hits):
         largest.setdefault((hit.machine, hit.count, hit.offer), hit)
-    assert set(found) == set(largest.values())
+    assert set(outcome) == set(largest.values())
 
 
 def test_a_higher_target_finds_no_more() -> None:
@@ -251,6 +265,16 @@ def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
     assert all(hit.monthly is not None and hit.dated for hit in front(hits))
     budget = reached(Target(min_tps=1, max_usd=1e6))
     assert all(hit.monthly is not None for hit in budget)
+
+
+def test_a_launch_price_and_an_old_one_are_named_so() -> None:
+    hits = [hit for hit in reached(Target(min_tps=1)) if hit.monthly is not None and not hit.whole]
+    launched = {hit.machine for hit in hits if hit.listed}
+    assert {"Arc Pro B60", "RTX A5000"} <= launched
+    assert not launched & {"RTX 3090", "RTX 5090"}
+    for hit in hits:
+        assert hit.aged.startswith("launch price of") == hit.listed
+        assert bool(hit.aged) == (hit.listed or hit.stale)
 
 
 def test_modules_of_servers_are_rented_and_never_bought() -> None:
@@ -332,27 +356,27 @@ def here() -> tuple[object, ...]:
 
 
 def test_models_that_keep_up_come_first_by_score_and_unscored_ones_apart() -> None:
-    found = here()
-    scored = [one for one in found if one.quality is not None]
-    assert list(found[: len(scored)]) == scored
-    fast = [one for one in scored if one.keeps_up]
+    result = here()
+    scored = [row for row in result if row.quality is not None]
+    assert list(result[: len(scored)]) == scored
+    fast = [option for option in scored if option.keeps_up]
     assert scored[: len(fast)] == fast
-    scores = [one.quality.score for one in fast]
+    scores = [row.quality.score for row in fast]
     assert scores == sorted(scores, reverse=True)
-    assert all(one.speed.decode >= 10 for one in fast)
+    assert all(option.speed.decode >= 10 for option in fast)
 
 
 def test_models_that_do_not_fit_are_not_worth_running() -> None:
     # 671 billion parameters in 2.6 bits are 218 GB; card and RAM hold 88
     names = [
-        one.model.name for one in here() if one.speed.strategy is not PlacementStrategy.NVME_OFFLOAD
+        hit.model.name for hit in here() if hit.speed.strategy is not PlacementStrategy.NVME_OFFLOAD
     ]
     assert "DeepSeek-V3" not in names
     assert "Llama-3.1-8B" in names
 
 
 def test_the_best_format_is_the_largest_that_a_reader_need_not_wait_for() -> None:
-    by_name = {one.model.name: one for one in here()}
+    by_name = {estimate.model.name: estimate for estimate in here()}
     assert by_name["Llama-3.1-8B"].model.format == "Q8_0"
     slow = by_name["Llama-3.1-70B"]
     assert slow.keeps_up == (slow.speed.decode >= 10)
@@ -376,6 +400,6 @@ def test_a_smaller_format_of_a_kind_loses_more() -> None:
 
 
 def test_hardware_of_candidates_is_of_the_catalogue() -> None:
-    names = {one.name for one in candidates(host())}
+    names = {candidate.name for candidate in candidates(host())}
     assert names >= {"RTX 3090", "DGX Spark (GB10)", "RX 7900 XTX"}
     assert replace(host(), gpus=(from_catalog.gpu("RTX 3090"),)).gpus

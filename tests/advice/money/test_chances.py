@@ -25,8 +25,8 @@ def test_a_chance_is_that_of_the_closed_form() -> None:
     # P = Phi( ln(10.909 / 10) / sigma ), sigma = ln(12.5 / 8) / 2.5631
     sigma = math.log(12.5 / 8) / 2.5631031310892007
     exact = NormalDist().cdf(math.log(600 / 55 / 10) / sigma)
-    found = chance({"speed": SPEED}, lambda at: 600 / at["speed"] - 55, count=200_000)
-    assert found == pytest.approx(exact, abs=0.005)
+    number = chance({"speed": SPEED}, lambda at: 600 / at["speed"] - 55, count=200_000)
+    assert number == pytest.approx(exact, abs=0.005)
 
 
 def test_two_inputs_are_drawn_apart() -> None:
@@ -34,8 +34,8 @@ def test_two_inputs_are_drawn_apart() -> None:
     sigma = math.sqrt(2) * math.log(12.5 / 8) / 2.5631031310892007
     exact = 1 - NormalDist().cdf(math.log(1.2) / sigma)
     pair = {"a": SPEED, "b": SPEED}
-    found = chance(pair, lambda at: at["a"] / at["b"] - 1.2, count=200_000)
-    assert found == pytest.approx(exact, abs=0.005)
+    number = chance(pair, lambda at: at["a"] / at["b"] - 1.2, count=200_000)
+    assert number == pytest.approx(exact, abs=0.005)
 
 
 def test_the_same_question_has_the_same_answer() -> None:

@@ -15,7 +15,7 @@ from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
-from advisor.advice.options.option import Option, OptionKind
+from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented, selling_price, sold
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import choice, folded, options, rank
@@ -59,14 +59,14 @@ def ask(gpu: str = "RTX 3090", model: str = "Llama-3.1-70B", **owned: object) ->
 
 
 def all_of(question: Question) -> tuple[Option, ...]:
-    found = compare(question.model, question.machine, question.work, runtimes=(LLAMA_CPP,))
-    best = next(iter(usable(found)), None)
+    estimates = compare(question.model, question.machine, question.work, runtimes=(LLAMA_CPP,))
+    best = next(iter(usable(estimates)), None)
     changes = what_ifs(question.model, question.machine, question.work, best)
     return options(question, speed_of(best) if best else None, changes)
 
 
-def of_kind(found: tuple[Option, ...], kind: OptionKind) -> list[Option]:
-    return [option for option in found if option.kind is kind]
+def of_kind(options: tuple[Option, ...], kind: OptionKind) -> list[Option]:
+    return [option for option in options if option.kind is kind]
 
 
 def test_hours_by_hand() -> None:
@@ -127,9 +127,9 @@ def test_add_against_replace_with_resale_by_hand() -> None:
         ask(resale=700.0),
         money=MoneyInputs(own_price=(("RTX 3090", 900.0), ("RTX 5090", 2500.0))),
     )
-    found = {(one.kind, one.name): one for one in all_of(question)}
-    add = found[OptionKind.ADD, "RTX 3090, 2 in all"]
-    swap = found[OptionKind.REPLACE, "RTX 5090"]
+    by_kind = {(option.kind, option.name): option for option in all_of(question)}
+    add = by_kind[OptionKind.ADD, "RTX 3090, 2 in all"]
+    swap = by_kind[OptionKind.REPLACE, "RTX 5090"]
     assert add.upfront == pytest.approx(900 + 239)
     assert swap.upfront == pytest.approx(2500 + 199.9 - 700)
     assert add.cost is not None
@@ -197,7 +197,7 @@ def test_a_larger_machine_is_rented_whole() -> None:
         (Form.DESKTOP, 1, 1, []),
         (Form.DESKTOP, 1, 2, [1200]),
         (Form.DESKTOP, 0, 1, []),
-        (Form.DESKTOP, 2, 3, [2, 4, 1600]),
+        (Form.DESKTOP, 2, 3, [2, 4, 1, 1600]),
         (Form.SERVER, 1, 8, []),
         (Form.LAPTOP, 0, 1, [1]),
         (Form.MAC, 0, 1, []),
@@ -206,36 +206,49 @@ def test_a_larger_machine_is_rented_whole() -> None:
 def test_further_cards_need_further_parts(form, before, after, parts) -> None:
     # 350 W a card and 400 W: 750, 1100, 1450 W
     card = from_catalog.gpu("RTX 3090")
-    found = parts_for(form, (card,) * before, (card,) * after)
+    rows = parts_for(form, (card,) * before, (card,) * after)
     if (before, after) == (0, 1) and form is Form.DESKTOP:
-        assert [part.size for part in found] == []
+        assert [part.size for part in rows] == []
     else:
-        assert [part.size for part in found] == parts
+        assert [part.size for part in rows] == parts
+
+
+def test_what_needs_a_riser_without_a_price_wins_no_verdict_until_it_is_typed() -> None:
+    # three cards on a board for two: a riser, 45 USD as typed
+    def three(**money: object) -> Option:
+        options = all_of(replace(ask("Apple M4 Max 40c"), money=MoneyInputs(**money)))
+        return next(option for option in options if option.name == "New desktop with 3x RTX 4080")
+
+    without, with_riser = three(), three(own_price=(("riser", 45.0),))
+    assert "not counted" in without.price.note
+    assert not without.may_win
+    assert with_riser.may_win
+    assert with_riser.upfront == pytest.approx((without.upfront or 0.0) + 45)
 
 
 def test_a_laptop_takes_a_card_in_a_dock_and_nothing_else() -> None:
     question = replace(ask("RTX 4090 Laptop 16GB"), ownership=Ownership(form=Form.LAPTOP))
-    found = all_of(question)
-    added = of_kind(found, OptionKind.ADD)
+    options = all_of(question)
+    added = of_kind(options, OptionKind.ADD)
     assert added
-    assert all("in a dock" in one.name for one in added)
+    assert all("in a dock" in option.name for option in added)
     # no dated page has a dock's price
-    assert all(one.upfront is None and one.pays is None for one in added)
-    assert not of_kind(found, OptionKind.REPLACE)
+    assert all(option.upfront is None and option.pays is None for option in added)
+    assert not of_kind(options, OptionKind.REPLACE)
 
 
 def test_a_mac_takes_no_card() -> None:
-    found = all_of(ask("Apple M4 Max 40c"))
-    assert not of_kind(found, OptionKind.ADD)
-    assert not of_kind(found, OptionKind.REPLACE)
-    assert of_kind(found, OptionKind.RENT)
+    options = all_of(ask("Apple M4 Max 40c"))
+    assert not of_kind(options, OptionKind.ADD)
+    assert not of_kind(options, OptionKind.REPLACE)
+    assert of_kind(options, OptionKind.RENT)
 
 
 def test_a_cable_is_slower_than_a_slot() -> None:
     # a prompt's weights are copied over it: 4 lanes in place of 16
     dock = replace(ask(""), ownership=Ownership(form=Form.MINI))
-    docked = {one.name: one for one in of_kind(all_of(dock), OptionKind.ADD)}
-    slotted = {one.name: one for one in of_kind(all_of(ask("")), OptionKind.ADD)}
+    docked = {option.name: option for option in of_kind(all_of(dock), OptionKind.ADD)}
+    slotted = {option.name: option for option in of_kind(all_of(ask("")), OptionKind.ADD)}
     slow, fast = docked["RTX 5080 in a dock"].speed, slotted["RTX 5080"].speed
     assert slow is not None
     assert fast is not None
@@ -243,39 +256,43 @@ def test_a_cable_is_slower_than_a_slot() -> None:
 
 
 def test_the_present_machine_comes_first_and_is_compared_with_nothing() -> None:
-    found = all_of(ask())
-    assert found[0].kind is OptionKind.KEEP
-    assert found[0].upfront == 0
-    assert found[0].pays is None
-    assert all(one.kept is found[0] for one in found[1:])
-    ranks = [rank(one) for one in found[1:]]
+    options = all_of(ask())
+    assert options[0].kind is OptionKind.KEEP
+    assert options[0].upfront == 0
+    assert options[0].pays is None
+    assert all(option.kept is options[0] for option in options[1:])
+    ranks = [rank(option) for option in options[1:]]
     assert ranks == sorted(ranks)
 
 
 def test_every_kind_is_there_for_a_card_that_offloads() -> None:
-    assert {one.kind for one in all_of(ask())} == set(OptionKind)
+    assert {option.kind for option in all_of(ask())} == set(OptionKind)
 
 
 def test_one_more_card_is_answered_even_without_a_gain() -> None:
     # an 8B model lies in one RTX 3090: a second one is an expense and nothing else
-    found = all_of(ask(model="Llama-3.1-8B"))
-    (second,) = [one for one in found if one.name == "RTX 3090, 2 in all"]
+    options = all_of(ask(model="Llama-3.1-8B"))
+    (second,) = [option for option in options if option.name == "RTX 3090, 2 in all"]
     assert second.pays is False
     assert second.break_even_months is None
 
 
 def test_without_cards_several_are_added_and_none_replaced() -> None:
-    found = all_of(ask(""))
-    assert not of_kind(found, OptionKind.REPLACE)
-    added = [one.name for one in of_kind(found, OptionKind.ADD)]
+    options = all_of(ask(""))
+    assert not of_kind(options, OptionKind.REPLACE)
+    added = [option.name for option in of_kind(options, OptionKind.ADD)]
     assert len(added) == len(set(added))
     assert any(name.startswith("2x ") for name in added)
 
 
 def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
     # 720 USD over 36 months stay tied up; by the month 730.5 h at 0.33 USD, and no start
-    found = {one.name: one for one in all_of(ask(resale=720.0)) if one.kind is OptionKind.RENT}
-    by_use, monthly = found["2x RTX 3090"], found["2x RTX 3090, by the month"]
+    by_name = {
+        option.name: option
+        for option in all_of(ask(resale=720.0))
+        if option.kind is OptionKind.RENT
+    }
+    by_use, monthly = by_name["2x RTX 3090"], by_name["2x RTX 3090, by the month"]
     for option in (by_use, monthly):
         assert option.upfront == 0
         assert option.standing == pytest.approx(20)
@@ -323,13 +340,15 @@ def test_cards_of_two_kinds_are_as_fast_as_alone() -> None:
 
 def test_a_new_desktop_is_its_parts() -> None:
     # 2x RTX 3090 at 990, 8 cores 340.05, 64 GB 900, 2 TB 144, board 244.94, case 124.99, 1200 W 239
-    found = {one.name: one for one in all_of(ask("Apple M2 Max 38c"))}
-    desktop = found["New desktop with 2x RTX 3090"]
+    by_name = {option.name: option for option in all_of(ask("Apple M2 Max 38c"))}
+    desktop = by_name["New desktop with 2x RTX 3090"]
     assert desktop.kind is OptionKind.MACHINE
     parts = 340.05 + 900 + 144 + 244.94 + 124.99 + 239
     assert desktop.upfront == pytest.approx(2 * 990 + parts)
     assert desktop.price.date == "2025-07-23"
-    assert not any("desktop" in one.name for one in all_of(ask()) if one.kind is OptionKind.MACHINE)
+    assert not any(
+        "desktop" in option.name for option in all_of(ask()) if option.kind is OptionKind.MACHINE
+    )
 
 
 def test_an_overloaded_option_pays_nothing_and_loses_at_most_all_hours() -> None:
@@ -352,33 +371,33 @@ def test_a_part_without_a_price_on_record_is_typed() -> None:
     money = MoneyInputs(own_price=(("dock", 110.0), ("RTX 5080", 1000.0)))
     docked = replace(ask("RTX 4090 Laptop 16GB"), money=money)
     docked = replace(docked, ownership=Ownership(form=Form.LAPTOP))
-    (card,) = [one for one in all_of(docked) if one.name == "RTX 5080 in a dock"]
+    (card,) = [option for option in all_of(docked) if option.name == "RTX 5080 in a dock"]
     assert card.upfront == pytest.approx(1110)
     assert card.price.typed
 
 
 def test_who_rents_adds_and_replaces_nothing() -> None:
-    found = all_of(ask(rented_at=0.25))
-    assert found[0].cost is not None
-    assert found[0].cost.rent > 0
-    assert found[0].cost.idle_power == 0
-    assert not of_kind(found, OptionKind.ADD)
-    assert not of_kind(found, OptionKind.REPLACE)
+    options = all_of(ask(rented_at=0.25))
+    assert options[0].cost is not None
+    assert options[0].cost.rent > 0
+    assert options[0].cost.idle_power == 0
+    assert not of_kind(options, OptionKind.ADD)
+    assert not of_kind(options, OptionKind.REPLACE)
 
 
 def test_old_prices_and_launch_prices_are_known_as_such() -> None:
-    found = all_of(ask())
-    assert any(one.price.listed for one in found)
-    for one in found:
-        if one.price.listed:
-            assert "launch MSRP" in one.price.note
-        if one.kind is OptionKind.RENT:
-            assert not one.stale  # read on the day before
+    options = all_of(ask())
+    assert any(choice.price.listed for choice in options)
+    for option in options:
+        if option.price.listed:
+            assert "launch MSRP" in option.price.note
+        if option.kind is OptionKind.RENT:
+            assert not option.stale  # read on the day before
 
 
 def test_a_part_that_is_old_makes_the_whole_old() -> None:
     question = replace(ask(), today=date(2026, 7, 31))
-    (add,) = [one for one in all_of(question) if one.name == "RTX 3090, 2 in all"]
+    (add,) = [option for option in all_of(question) if option.name == "RTX 3090, 2 in all"]
     assert add.stale  # the card is of that month, its power supply of July 2025
     assert add.price.date == "2025-07-23"
 
@@ -390,8 +409,8 @@ EACH = pytest.mark.parametrize("gpu", OWNED)
 @EACH
 def test_nothing_unpriced_undated_or_too_slow_wins(gpu: str) -> None:
     for model in ("Llama-3.1-70B", "Qwen3-30B-A3B", "Llama-3.1-8B", "gpt-oss-120b"):
-        found = all_of(ask(gpu, model))
-        best = choice(found)
+        options = all_of(ask(gpu, model))
+        best = choice(options)
         if best is not None:
             assert best.monthly is not None
             assert best.price.date or best.price.typed or best.price.usd == 0
@@ -403,10 +422,10 @@ def test_nothing_unpriced_undated_or_too_slow_wins(gpu: str) -> None:
 def test_adding_one_to_one_never_costs_more_than_buying_two(gpu: str) -> None:
     card = from_catalog.gpu(gpu)
     form = Form.DESKTOP
-    one = bought(gpu, 1, MONEY, parts_for(form, (card,), (card, card)))
+    price = bought(gpu, 1, MONEY, parts_for(form, (card,), (card, card)))
     two = bought(gpu, 2, MONEY, parts_for(form, (), (card, card)))
-    assert one.usd is None or two.usd is None or one.usd <= two.usd
-    assert (one.usd is None) <= (two.usd is None)
+    assert price.usd is None or two.usd is None or price.usd <= two.usd
+    assert (price.usd is None) <= (two.usd is None)
     power = [draw_of(replace(ask().machine, gpus=(card,) * count)) for count in (2, 2)]
     assert power[0] == power[1]
 
@@ -416,53 +435,66 @@ def test_a_lower_price_never_lowers_a_rank(name: str) -> None:
     places: list[list[int]] = []
     for usd in (4000.0, 2500.0, 1000.0, 400.0, 50.0):
         question = replace(ask(), money=MoneyInputs(own_price=((name, usd),)))
-        found = all_of(question)
-        mine = [at for at, one in enumerate(found) if name in one.name and one.upfront is not None
-                and one.kind in (OptionKind.ADD, OptionKind.REPLACE)]  # fmt: skip
+        options = all_of(question)
+        mine = [
+            at
+            for at, option in enumerate(options)
+            if name in option.name
+            and option.upfront is not None
+            and option.kind in (OptionKind.ADD, OptionKind.REPLACE)
+        ]
         places.append([mine[0]])
     assert places == sorted(places, reverse=True)
 
 
 def test_a_price_without_a_date_ranks_behind_all_dated_ones() -> None:
-    found = all_of(ask(model="Llama-3.1-8B"))
-    undated = [option for option in found if option.cost is not None and not option.dated]
-    dated = [option for option in found[1:] if option.with_waiting is not None and option.dated]
-    assert undated
-    assert max(map(rank, dated)) < min(map(rank, undated))
+    base = ask()
+    kept = base.option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
+    cost, sources = USE.owned(METERED, SLOW, usd=10), ("a page",)
+    cheap, dear = (
+        base.option(OptionKind.REPLACE, when, SLOW, USE.owned(METERED, SLOW, usd=usd),
+                    Price(usd=usd, date=when, sources=sources), kept=kept)
+        for when, usd in (("", 10.0), ("2026-11", 9000.0))
+    )  # fmt: skip
+    assert cheap.cost == cost
+    assert rank(dear) < rank(cheap)
+    assert not cheap.may_win
+    answers = [rank(option) for option in all_of(ask(model="Llama-3.1-8B"))[1:]]
+    assert answers == sorted(answers)
 
 
 def test_a_beaten_option_is_folded_and_the_present_machine_never_is() -> None:
-    found = all_of(ask())
-    hidden = folded(found)
+    options = all_of(ask())
+    hidden = folded(options)
     assert not hidden[0]
     assert any(hidden)
-    for one, hide in zip(found, hidden, strict=True):
+    for option, hide in zip(options, hidden, strict=True):
         better = [
-            other for other in found
-            if None not in (one.speed, other.speed, one.monthly, other.monthly)
-            and other.speed.decode > one.speed.decode and other.monthly < one.monthly
+            other for other in options
+            if None not in (option.speed, other.speed, option.monthly, other.monthly)
+            and other.speed.decode > option.speed.decode and other.monthly < option.monthly
         ]  # fmt: skip
-        worse = one.pays is False and one.speed is not None and found[0].speed is not None
-        worse = worse and one.speed.decode < found[0].speed.decode
-        assert hide == bool((better or worse) and one is not found[0])
+        worse = option.pays is False and option.speed is not None and options[0].speed is not None
+        worse = worse and option.speed.decode < options[0].speed.decode
+        assert hide == bool((better or worse) and option is not options[0])
 
 
 def test_no_replies_no_hours_and_nothing_pays_for_waiting() -> None:
     question = replace(ask(), money=MoneyInputs(replies_per_day=0))
-    found = all_of(question)
-    assert all(one.hours_lost in (None, 0.0) for one in found)
-    assert all(one.per_million_tokens is None for one in found)
-    assert found[0].cost is not None
-    assert found[0].cost.busy_power == 0
+    options = all_of(question)
+    assert all(option.hours_lost in (None, 0.0) for option in options)
+    assert all(option.per_million_tokens is None for option in options)
+    assert options[0].cost is not None
+    assert options[0].cost.busy_power == 0
 
 
 def test_a_machine_that_runs_nothing_is_still_the_present_machine() -> None:
     machine = from_spec.machine(MachineSpec(ram_gb=2))
     question = replace(ask(""), machine=machine)
-    found = all_of(question)
-    assert found[0].speed is None
-    assert found[0].hours_lost is None
-    best = choice(found)
+    options = all_of(question)
+    assert options[0].speed is None
+    assert options[0].hours_lost is None
+    best = choice(options)
     assert best is not None
     assert best.speed is not None
 

@@ -62,7 +62,7 @@ def test_turning_points_by_hand() -> None:
 
 
 def test_the_gain_is_nothing_at_a_turning_point() -> None:
-    known = {name: np.asarray(one.value) for name, one in inputs(BOUGHT, KEPT, MONEY).items()}
+    known = {name: np.asarray(entry.value) for name, entry in inputs(BOUGHT, KEPT, MONEY).items()}
     points = turning_points(BOUGHT, KEPT, MONEY)
     assert points
     for point in points:

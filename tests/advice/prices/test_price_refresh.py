@@ -113,9 +113,9 @@ def test_a_source_that_fails_is_reported(monkeypatch, capsys) -> None:
     monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", down)
     monkeypatch.setattr("advisor.cli.prices.by_genai_prices", down)
     assert main(["prices", "refresh", "--seconds", "5"]) == 2
-    said = capsys.readouterr().err
-    assert "gpuhunt gave no prices (Name or service not known); those on record stay." in said
-    assert "genai-prices gave no prices" in said
+    err = capsys.readouterr().err
+    assert "gpuhunt gave no prices (Name or service not known); those on record stay." in err
+    assert "genai-prices gave no prices" in err
     assert not place(RENTS).exists()
 
 

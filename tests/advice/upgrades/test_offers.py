@@ -10,18 +10,18 @@ from advisor.catalog.limits import Input
 from advisor.errors import InputError
 
 
-def price(**said: object) -> PriceRow:
+def price(**fields: object) -> PriceRow:
     usual: dict[str, object] = {
         "gpu": "RTX 4090", "kind": "rent", "provider": "Someone", "instance": "", "condition": "",
         "gpu_count": 1, "currency": "USD",
         "memory_gib": None, "usd": 0.5, "per": "hour", "spot": False, "date": "2026-03",
         "retrieved": "2026-11-21", "source": "https://example.com",
     }  # fmt: skip
-    return PriceRow(**{**usual, **said})
+    return PriceRow(**{**usual, **fields})
 
 
-def sale(**said: object) -> PriceRow:
-    return price(**{"kind": "purchase", "usd": 1800, "per": "once", **said})
+def sale(**fields: object) -> PriceRow:
+    return price(**{"kind": "purchase", "usd": 1800, "per": "once", **fields})
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def ask(monkeypatch: pytest.MonkeyPatch):
         **money: object,
     ):
         monkeypatch.setattr(offers, "price_rows", lambda: rows)
-        found = offers.offers("RTX 4090", count, power, busy, MoneyInputs(**money))
-        return {one.kind: one for one in found}
+        outcome = offers.offers("RTX 4090", count, power, busy, MoneyInputs(**money))
+        return {option.kind: option for option in outcome}
 
     return ask
 

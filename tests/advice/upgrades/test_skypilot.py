@@ -31,13 +31,17 @@ SERVERS = (LLAMA_CPP, OLLAMA, VLLM, SGLANG)
 
 @cache
 def rented(runtime: Runtime, form: str = "Q4_K_M") -> tuple[Upgrade, ...]:
-    found = advise(
+    upgrades = advise(
         catalog.model("Llama-3.1-70B", form),
         machine(MachineSpec(gpu="RTX 3090", ram_gb=64)),
         Workload(),
         chosen=runtime,
     ).upgrades
-    return tuple(one for one in found if one.offer is not None and one.offer.kind == "rent")
+    return tuple(
+        upgrade
+        for upgrade in upgrades
+        if upgrade.offer is not None and upgrade.offer.kind == "rent"
+    )
 
 
 RENTED = rented(LLAMA_CPP)
@@ -47,37 +51,37 @@ def upgrade(**changes: object) -> Upgrade:
     return replace(RENTED[0], **changes)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda runtime: runtime.key)
 def test_every_rented_gpu_has_a_file_with_the_fields_that_tasks_have(runtime: Runtime) -> None:
     assert rented(runtime)
-    for one in rented(runtime):
-        read = yaml.safe_load(skypilot.task(one))
+    for upgrade in rented(runtime):
+        read = yaml.safe_load(skypilot.task(upgrade))
         assert set(read) == {"name", "resources", "envs", "setup", "run"}
         assert set(read["resources"]) <= {"accelerators", "disk_size", "memory"}
         assert re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", read["name"])
-        asked = read["resources"]["accelerators"]
-        for name in [asked] if isinstance(asked, str) else list(asked):
-            assert name.endswith(f":{one.count}")
+        accelerators = read["resources"]["accelerators"]
+        for name in [accelerators] if isinstance(accelerators, str) else list(accelerators):
+            assert name.endswith(f":{upgrade.count}")
 
 
-@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda runtime: runtime.key)
 @pytest.mark.parametrize("form", ["Q4_K_M", "BF16"])
 def test_skypilot_itself_takes_the_files(runtime: Runtime, form: str) -> None:
     sky = pytest.importorskip(
         "sky", reason="SkyPilot is not installed (requirements-oracles.txt)",
         exc_type=ImportError,
     )  # fmt: skip
-    for one in rented(runtime, form):
-        read = yaml.safe_load(skypilot.task(one))
+    for upgrade in rented(runtime, form):
+        read = yaml.safe_load(skypilot.task(upgrade))
         given = [(name, "owner/name") for name in read["envs"]]
         task = sky.Task.from_yaml_config(read, env_overrides=given)
-        assert task.run.strip() == yaml.safe_load(skypilot.task(one))["run"].strip()
+        assert task.run.strip() == yaml.safe_load(skypilot.task(upgrade))["run"].strip()
 
 
-@pytest.mark.parametrize("runtime", SERVERS, ids=lambda one: one.key)
+@pytest.mark.parametrize("runtime", SERVERS, ids=lambda runtime: runtime.key)
 def test_the_shell_can_parse_set_up_and_start(runtime: Runtime) -> None:
-    for one in (rented(runtime)[0], rented(runtime, "BF16")[-1]):
-        read = yaml.safe_load(skypilot.task(one))
+    for upgrade in (rented(runtime)[0], rented(runtime, "BF16")[-1]):
+        read = yaml.safe_load(skypilot.task(upgrade))
         for part in ("setup", "run"):
             done = subprocess.run(["bash", "-n"], input=read[part], text=True, check=False)
             assert done.returncode == 0
@@ -86,43 +90,43 @@ def test_the_shell_can_parse_set_up_and_start(runtime: Runtime) -> None:
 def ran(script: str, **variables: str) -> str:
     """What the programs of a script are called with, by stand-ins that say it."""
     named = ("ollama", "vllm", "python", "curl", "until", "sleep")
-    said = "; ".join(f'{name}() {{ printf "%s|" {name} "$@"; echo; }}' for name in named[:3])
+    text = "; ".join(f'{name}() {{ printf "%s|" {name} "$@"; echo; }}' for name in named[:3])
     script = script.replace(". ~/serving/bin/activate", "")
     done = subprocess.run(
-        ["bash", "-c", f"{said}\n{script}"], env={**os.environ, **variables},
+        ["bash", "-c", f"{text}\n{script}"], env={**os.environ, **variables},
         capture_output=True, text=True, check=True, cwd=variables["HERE"],
     )  # fmt: skip
     return done.stdout
 
 
-@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda one: one.key)
+@pytest.mark.parametrize("runtime", [VLLM, SGLANG], ids=lambda runtime: runtime.key)
 def test_servers_of_checkpoints_are_called_with_the_words_of_the_command(
     runtime: Runtime, tmp_path: Path
 ) -> None:
-    one = rented(runtime)[0]
-    read = yaml.safe_load(skypilot.task(one))
-    found = ran(read["run"], MODEL_REPOSITORY="owner/name", HERE=str(tmp_path)).strip("|\n")
-    words = shlex.split(one.estimate.command)
+    upgrade = rented(runtime)[0]
+    read = yaml.safe_load(skypilot.task(upgrade))
+    text = ran(read["run"], MODEL_REPOSITORY="owner/name", HERE=str(tmp_path)).strip("|\n")
+    words = shlex.split(upgrade.estimate.command)
     words[words.index("Llama-3.1-70B-AWQ")] = "owner/name"
-    assert found.split("|") == words
-    assert "--env MODEL_REPOSITORY=OWNER/NAME" in skypilot.task(one)
+    assert text.split("|") == words
+    assert "--env MODEL_REPOSITORY=OWNER/NAME" in skypilot.task(upgrade)
 
 
 def test_an_unquantized_checkpoint_is_known() -> None:
-    one = rented(VLLM, "BF16")[0]
-    read = yaml.safe_load(skypilot.task(one))
+    upgrade = rented(VLLM, "BF16")[0]
+    read = yaml.safe_load(skypilot.task(upgrade))
     assert read["envs"] == {"MODEL_REPOSITORY": "meta-llama/Llama-3.1-70B"}
-    assert "OWNER/NAME" not in skypilot.task(one)
+    assert "OWNER/NAME" not in skypilot.task(upgrade)
 
 
 def test_ollama_pulls_the_model_and_gives_it_the_options_that_were_predicted(
     tmp_path: Path,
 ) -> None:
-    one = rented(OLLAMA)[0]
-    read = yaml.safe_load(skypilot.task(one))
-    found = ran(read["run"], GGUF_REPOSITORY="owner/name", HERE=str(tmp_path))
-    assert "ollama|pull|hf.co/owner/name:Q4_K_M|" in found
-    assert "ollama|create|llama-3.1-70b-q4_k_m|-f|Modelfile|" in found
+    upgrade = rented(OLLAMA)[0]
+    read = yaml.safe_load(skypilot.task(upgrade))
+    text = ran(read["run"], GGUF_REPOSITORY="owner/name", HERE=str(tmp_path))
+    assert "ollama|pull|hf.co/owner/name:Q4_K_M|" in text
+    assert "ollama|create|llama-3.1-70b-q4_k_m|-f|Modelfile|" in text
     assert (tmp_path / "Modelfile").read_text().splitlines() == [
         "FROM hf.co/owner/name:Q4_K_M",
         "PARAMETER num_ctx 8192",
@@ -131,15 +135,15 @@ def test_ollama_pulls_the_model_and_gives_it_the_options_that_were_predicted(
 
 
 def test_the_disk_holds_the_model_and_the_system() -> None:
-    one = upgrade()
-    size = yaml.safe_load(skypilot.task(one))["resources"]["disk_size"]
-    assert size - 100 - 1 < one.estimate.model.file_bytes / GIB <= size - 100
+    item = upgrade()
+    size = yaml.safe_load(skypilot.task(item))["resources"]["disk_size"]
+    assert size - 100 - 1 < item.estimate.model.file_bytes / GIB <= size - 100
 
 
 def test_it_runs_the_options_that_were_predicted() -> None:
-    one = upgrade()
-    run = yaml.safe_load(skypilot.task(one))["run"].strip()
-    predicted = one.estimate.command.partition(".gguf ")[2]
+    item = upgrade()
+    run = yaml.safe_load(skypilot.task(item))["run"].strip()
+    predicted = item.estimate.command.partition(".gguf ")[2]
     assert run.endswith(predicted)
     assert '-hf "$GGUF_REPOSITORY:Q4_K_M"' in run
 
@@ -169,7 +173,9 @@ def test_a_gpu_without_a_name_there_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [one for one in RUNTIMES if one not in SERVERS], ids=lambda one: one.name
+    "other",
+    [runtime for runtime in RUNTIMES if runtime not in SERVERS],
+    ids=lambda other: other.name,
 )
 def test_a_runtime_without_a_file_is_refused_and_says_what_to_do(other: Runtime) -> None:
     estimate = replace(RENTED[0].estimate, how=other)

@@ -31,14 +31,14 @@ def run(
     )
 
 
-def said(one: Estimate) -> str:
-    return " ".join(remarks(one))
+def notes_of(estimate: Estimate) -> str:
+    return " ".join(remarks(estimate))
 
 
 def test_locked_memory_is_recommended_where_prompts_cross_the_link() -> None:
-    assert "-lm none" in said(run(LLAMA_CPP))
-    assert "-lm none" not in said(run(LLAMA_CPP, settings=Settings(load_mode="none")))
-    assert "-lm none" not in said(run(LLAMA_CPP, gpu="none"))
+    assert "-lm none" in notes_of(run(LLAMA_CPP))
+    assert "-lm none" not in notes_of(run(LLAMA_CPP, settings=Settings(load_mode="none")))
+    assert "-lm none" not in notes_of(run(LLAMA_CPP, gpu="none"))
 
 
 def test_locked_memory_brings_the_first_token_sooner() -> None:
@@ -54,68 +54,68 @@ def test_locked_memory_brings_the_first_token_sooner() -> None:
 
 
 def test_the_size_that_the_automatic_fit_needs_is_reported() -> None:
-    assert "comes to the same layers" in said(run(LLAMA_CPP))
+    assert "gives the same layers" in notes_of(run(LLAMA_CPP))
     given = run(LLAMA_CPP, settings=Settings(gpu_layers=10.0))
-    found = run(LLAMA_CPP)
-    assert found.placement is not None
-    assert f"it would take {int(found.placement.gpu_layers)} layers" in said(given)
-    assert "all of the model in the GPU" in said(run(LLAMA_CPP, "Llama-3.1-8B"))
+    estimate = run(LLAMA_CPP)
+    assert estimate.placement is not None
+    assert f"would put {int(estimate.placement.gpu_layers)} layers on the GPU: " in notes_of(given)
+    assert "all of the model in the GPU" in notes_of(run(LLAMA_CPP, "Llama-3.1-8B"))
 
 
 def test_the_other_way_of_vllm_is_stated_with_its_speed() -> None:
-    assert "--cpu-offload-gb, read over the link," in said(run(VLLM))
+    assert "--cpu-offload-gb, read over the link," in notes_of(run(VLLM))
     small = run(VLLM, "Qwen3-30B-A3B", gpu="RTX 4070")
-    assert "--offload-backend prefetch would give" in said(small)
+    assert "--offload-backend prefetch would give" in notes_of(small)
 
 
 def test_room_for_conversations_is_reported() -> None:
     """24 GiB x 0.92 less 1 GiB and 5.7 GB of weights: 16.9 GB, of 8192 x 131,072 B each."""
-    one = run(VLLM, "Llama-3.1-8B", PlacementStrategy.GPU_RESIDENT)
-    assert "room for the cache of 15 conversations of 8,192 tokens" in said(one)
+    estimate = run(VLLM, "Llama-3.1-8B", PlacementStrategy.GPU_RESIDENT)
+    assert "room for the cache of 15 conversations of 8,192 tokens" in notes_of(estimate)
 
 
 def test_ray_is_named_for_several_machines() -> None:
-    one = run(VLLM, strategy=PlacementStrategy.GPU_RESIDENT, machines=2)
-    assert "--distributed-executor-backend ray" in said(one)
+    estimate = run(VLLM, strategy=PlacementStrategy.GPU_RESIDENT, machines=2)
+    assert "--distributed-executor-backend ray" in notes_of(estimate)
 
 
 def test_a_cache_in_another_type_is_stated() -> None:
-    assert "kept as fp8" in said(run(VLLM, work=Workload(kv_type="q8_0")))
-    assert "kept as fp8" not in said(run(VLLM))
+    assert "kept as fp8" in notes_of(run(VLLM, work=Workload(kv_type="q8_0")))
+    assert "kept as fp8" not in notes_of(run(VLLM))
 
 
 def test_ollamas_own_context_is_reported() -> None:
-    assert "allocates 32,768 tokens" in said(run(OLLAMA))
+    assert "allocates 32,768 tokens" in notes_of(run(OLLAMA))
 
 
-@pytest.mark.parametrize("one", RUNTIMES, ids=lambda one: one.key)
-def test_nothing_is_reported_of_options_that_do_not_fit(one: Runtime) -> None:
-    for strategy in one.strategies:
-        found = run(one, "Qwen3-235B-A22B", strategy, ram_gb=8, vram_gb=8)
-        if not bool(found.fits):
-            assert remarks(found) == ()
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.key)
+def test_nothing_is_reported_of_options_that_do_not_fit(runtime: Runtime) -> None:
+    for strategy in runtime.strategies:
+        estimate = run(runtime, "Qwen3-235B-A22B", strategy, ram_gb=8, vram_gb=8)
+        if not bool(estimate.fits):
+            assert remarks(estimate) == ()
 
 
 def test_accelerates_behaviour_without_limits_is_reported() -> None:
-    one = run(ACCELERATE, "Llama-3.1-70B", PlacementStrategy.NVME_OFFLOAD)
+    estimate = run(ACCELERATE, "Llama-3.1-70B", PlacementStrategy.NVME_OFFLOAD)
     # 90 % of 24,123 MiB are 22.8 GB: the table and the head of 2.1 GB each, 10 layers of 1.7 GB.
-    assert "10 layers" in said(one)
-    assert "the output head on the drive" in said(one)
+    assert "10 layers" in notes_of(estimate)
+    assert "the output head on the drive" in notes_of(estimate)
 
 
 def test_two_cards_at_once_are_named_with_their_range() -> None:
     resident = run(LLAMA_CPP, strategy=PlacementStrategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2)
-    assert "With -sm tensor -fa on in place of -sm layer and -ts they work at once" in said(
+    assert "With -sm tensor -fa on in place of -sm layer and -ts they work at once" in notes_of(
         resident
     )
     alone = run(LLAMA_CPP, "Llama-3.1-8B", strategy=PlacementStrategy.GPU_RESIDENT)
-    assert "-sm tensor" not in said(alone)
+    assert "-sm tensor" not in notes_of(alone)
 
 
 def test_packed_caches_that_cannot_be_divided_are_not_recommended() -> None:
     work = Workload(kv_type="q5_1")
-    one = run(
+    estimate = run(
         LLAMA_CPP, strategy=PlacementStrategy.GPU_RESIDENT, gpu="RTX 3090", gpu_count=2, work=work
     )
-    assert bool(one.fits)
-    assert "-sm tensor" not in said(one)
+    assert bool(estimate.fits)
+    assert "-sm tensor" not in notes_of(estimate)

@@ -18,7 +18,7 @@ from advisor.evidence.accuracy.points.split import ram_rate, sweeps
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
 from advisor.evidence.accuracy.scoring import chance, scores
 from advisor.evidence.accuracy.text import floor_sentence, markdown, plain, record
-from advisor.evidence.fitting.llama_cpp_rows import published
+from advisor.evidence.fitting.llama_cpp.rows import published
 from advisor.evidence.peers import PEERS
 from advisor.evidence.published.row import PublishedRow
 
@@ -27,13 +27,17 @@ SLOWEST_ROW = "dense split, RAM from its slowest row"
 
 
 @pytest.fixture(scope="module")
-def found() -> Ledger:
+def whole_ledger() -> Ledger:
     return ledger()
 
 
 @pytest.fixture(scope="module")
-def resident(found: Ledger) -> list[AccuracyPoint]:
-    return [one for one in found.points if one.regime.startswith("resident") and one.peers]
+def resident(whole_ledger: Ledger) -> list[AccuracyPoint]:
+    return [
+        point
+        for point in whole_ledger.points
+        if point.regime.startswith("resident") and point.peers
+    ]
 
 
 def point(
@@ -54,28 +58,28 @@ def row(**changed: str) -> PublishedRow:
 
 def test_scores_by_hand() -> None:
     # Errors of 10, 20 and 50 %; exp(0.2) = 1.22: the first two lie within their range.
-    (one, everything) = scores([point(10, 11), point(10, 12), point(10, 15)])
-    assert one.rows == everything.rows == 3
-    assert one.median == pytest.approx(0.2)
-    assert one.mean == pytest.approx(0.8 / 3)
-    assert one.within == pytest.approx(2 / 3)
-    assert one.covered == pytest.approx(2 / 3)
+    (score, everything) = scores([point(10, 11), point(10, 12), point(10, 15)])
+    assert score.rows == everything.rows == 3
+    assert score.median == pytest.approx(0.2)
+    assert score.mean == pytest.approx(0.8 / 3)
+    assert score.within == pytest.approx(2 / 3)
+    assert score.covered == pytest.approx(2 / 3)
 
 
 def test_each_group_weighs_the_same_in_scores_by_group() -> None:
     # Errors of 10, 10 and 10 % in one group, of 50 % in another: the groups' medians are 10 and 50.
     points = [point(10, 11), point(10, 11), point(10, 11), point(10, 15, group="other")]
-    (one, _) = scores(points)
-    assert one.median == pytest.approx(0.1)
-    assert one.group_median == pytest.approx(0.3)
-    assert one.covered == pytest.approx(0.75)
-    assert one.group_covered == pytest.approx(0.5)
-    assert one.width == pytest.approx(np.exp(0.4))
+    (score, _) = scores(points)
+    assert score.median == pytest.approx(0.1)
+    assert score.group_median == pytest.approx(0.3)
+    assert score.covered == pytest.approx(0.75)
+    assert score.group_covered == pytest.approx(0.5)
+    assert score.width == pytest.approx(np.exp(0.4))
 
 
 def test_public_formulas_are_scored_on_the_rows_they_answer() -> None:
-    said = {"llmfit": 20.0}
-    points = [point(10, 11, peers=said), point(10, 12, peers=said), point(10, 15)]
+    record = {"llmfit": 20.0}
+    points = [point(10, 11, peers=record), point(10, 12, peers=record), point(10, 15)]
     peer = scores(points)[0].best_peer
     assert peer is not None
     assert (peer.name, peer.rows) == ("llmfit", 2)
@@ -98,38 +102,38 @@ def test_chance_counts_groups_and_not_rows() -> None:
 
 
 def test_ranges_of_a_point() -> None:
-    one = point(10, 8, half_width=np.log(1.25))
-    assert (one.low, one.high) == pytest.approx((6.4, 10.0))
-    assert one.held
-    assert one.error == pytest.approx(-0.2)
+    item = point(10, 8, half_width=np.log(1.25))
+    assert (item.low, item.high) == pytest.approx((6.4, 10.0))
+    assert item.held
+    assert item.error == pytest.approx(-0.2)
     assert not point(10.1, 8, half_width=np.log(1.25)).held
 
 
 def test_each_regime_can_be_reached_and_has_its_name_once() -> None:
-    assert len({one.name for one in REGIMES}) == len(REGIMES)
+    assert len({item.name for item in REGIMES}) == len(REGIMES)
     usual = {"deep": False, "experts": False, "ram": "", "together": False, "build": ""}
-    for one in REGIMES:
-        assert regime_of({**usual, **one.traits}) == one.name
+    for regime in REGIMES:
+        assert regime_of({**usual, **regime.traits}) == regime.name
     assert regime_of({"category": "stream_cpu"}) == "stream_cpu"
 
 
-def test_it_covers_the_published_rows_and_names_their_source(found: Ledger) -> None:
-    assert len(found.points) > 650
-    own = [one for one in found.points if not one.published]
-    assert {one.regime for one in own} == {"paged by llama.cpp"}
-    assert all((ROOT / one.source).exists() for one in own)
-    assert all(one.measured > 0 and one.predicted > 0 for one in found.points)
-    assert {one.regime for one in found.points} <= {one.name for one in REGIMES}
-    assert found.scores[-1].rows == sum(one.rows for one in found.scores[:-1])
+def test_it_covers_the_published_rows_and_names_their_source(whole_ledger: Ledger) -> None:
+    assert len(whole_ledger.points) > 650
+    own = [point for point in whole_ledger.points if not point.published]
+    assert {point.regime for point in own} == {"paged by llama.cpp"}
+    assert all((ROOT / point.source).exists() for point in own)
+    assert all(point.measured > 0 and point.predicted > 0 for point in whole_ledger.points)
+    assert {point.regime for point in whole_ledger.points} <= {regime.name for regime in REGIMES}
+    assert whole_ledger.scores[-1].rows == sum(score.rows for score in whole_ledger.scores[:-1])
 
 
-def test_the_shipped_record_equals_the_commands_output(found: Ledger) -> None:
-    assert COVERAGE.read_text(encoding="utf-8") == table(found.scores)
+def test_the_shipped_record_equals_the_commands_output(whole_ledger: Ledger) -> None:
+    assert COVERAGE.read_text(encoding="utf-8") == table(whole_ledger.scores)
 
 
-def test_no_figure_is_counted_twice(found: Ledger) -> None:
-    keys = [(one.id, one.regime.startswith("prompt") or "first token" in one.regime)
-            for one in found.points]  # fmt: skip
+def test_no_figure_is_counted_twice(whole_ledger: Ledger) -> None:
+    keys = [(point.id, point.regime.startswith("prompt") or "first token" in point.regime)
+            for point in whole_ledger.points]  # fmt: skip
     assert len(set(keys)) == len(keys)
 
 
@@ -137,30 +141,30 @@ def test_rows_of_a_group_left_out_are_judged_harder_than_in_the_fit(
     resident: list[AccuracyPoint],
 ) -> None:
     # Left-out errors that were as small as noise would mean that nothing was left out.
-    off = np.abs(np.log([one.predicted / one.measured for one in resident]))
+    off = np.abs(np.log([point.predicted / point.measured for point in resident]))
     assert float(np.quantile(off, 0.9)) > 0.1
 
 
 def test_resident_predictions_beat_the_best_public_formula(
-    found: Ledger, resident: list[AccuracyPoint]
+    whole_ledger: Ledger, resident: list[AccuracyPoint]
 ) -> None:
-    error = np.abs([one.error for one in resident])
+    error = np.abs([point.error for point in resident])
     assert float(np.median(error)) < 0.12
-    for score in found.scores:
+    for score in whole_ledger.scores:
         if score.regime.startswith("resident"):
             assert all(peer.median > peer.own_median for peer in score.peers)
 
 
 def test_public_formulas_have_their_published_errors(
-    found: Ledger, resident: list[AccuracyPoint]
+    whole_ledger: Ledger, resident: list[AccuracyPoint]
 ) -> None:
     # Scored elsewhere on the rows of the first file: the best is 19 % off at the median in the GPU.
-    resident = [one for one in resident if one.id.startswith("lc")]
+    resident = [point for point in resident if point.id.startswith("lc")]
     medians = []
     for peer in PEERS:
-        said = [one for one in resident if peer.name in one.peers]
-        error = np.abs([one.peers[peer.name] / one.measured - 1 for one in said])
-        if len(said) == len(resident):
+        items = [point for point in resident if peer.name in point.peers]
+        error = np.abs([item.peers[peer.name] / item.measured - 1 for item in items])
+        if len(items) == len(resident):
             medians.append(float(np.median(error)))
     assert 0.14 < min(medians) < 0.24
 
@@ -169,24 +173,26 @@ def test_a_peak_bandwidth_over_bytes_is_a_bound_but_for_a_few(
     resident: list[AccuracyPoint],
 ) -> None:
     # Nothing reads faster than its memory: what passes it has a file of another size than stated.
-    passed = [one for one in resident if one.peers["bandwidth over bytes"] < 0.95 * one.measured]
+    passed = [
+        point for point in resident if point.peers["bandwidth over bytes"] < 0.95 * point.measured
+    ]
     assert len(passed) < 0.02 * len(resident)
 
 
-def test_ranges_hold_about_four_times_in_five(found: Ledger) -> None:
-    assert 0.75 <= found.scores[-1].covered <= 0.88
-    assert 0.75 <= found.scores[-1].group_covered <= 0.88
-    assert found.scores[-1].width < 2.5
-    many = [score for score in found.scores if score.groups >= 40]
+def test_ranges_hold_about_four_times_in_five(whole_ledger: Ledger) -> None:
+    assert 0.75 <= whole_ledger.scores[-1].covered <= 0.88
+    assert 0.75 <= whole_ledger.scores[-1].group_covered <= 0.88
+    assert whole_ledger.scores[-1].width < 2.5
+    many = [score for score in whole_ledger.scores if score.groups >= 40]
     assert len(many) >= 6
     for score in many:
         assert 0.7 <= score.group_covered <= 0.9, score.regime
 
 
-def test_layers_moved_to_the_gpu_are_predicted_from_the_slowest_run(found: Ledger) -> None:
-    split = [one for one in found.points if one.regime == SLOWEST_ROW]
+def test_layers_moved_to_the_gpu_are_predicted_from_the_slowest_run(whole_ledger: Ledger) -> None:
+    split = [point for point in whole_ledger.points if point.regime == SLOWEST_ROW]
     assert len(split) >= 4
-    assert float(np.median([abs(one.error) for one in split])) < 0.12
+    assert float(np.median([abs(point.error) for point in split])) < 0.12
 
 
 def test_the_ram_rate_of_a_sweep_gives_its_slowest_run_back() -> None:
@@ -198,12 +204,12 @@ def test_the_ram_rate_of_a_sweep_gives_its_slowest_run_back() -> None:
 
 def test_a_sweep_needs_the_same_source_and_card() -> None:
     changed = {"category": "partial", "ngl": "10", "cpu": "", "tg_tps": "30"}
-    one, other = row(id="a", **changed), row(id="b", **{**changed, "ngl": "20"})
-    assert len(list(sweeps(Published((one, other))))) == 1
+    record, other = row(id="a", **changed), row(id="b", **{**changed, "ngl": "20"})
+    assert len(list(sweeps(Published((record, other))))) == 1
     assert not list(
-        sweeps(Published((one, PublishedRow({**other.cells, "source_url": "https://other"}))))
+        sweeps(Published((record, PublishedRow({**other.cells, "source_url": "https://other"}))))
     )
-    assert not list(sweeps(Published((one, PublishedRow({**other.cells, "ngl": "999"})))))
+    assert not list(sweeps(Published((record, PublishedRow({**other.cells, "ngl": "999"})))))
 
 
 def test_two_sources_of_one_setting_by_hand() -> None:
@@ -221,37 +227,39 @@ def test_two_sources_of_one_setting_by_hand() -> None:
     assert noise_floor(Published(rows)).median == pytest.approx(0.225)
 
 
-def test_the_noise_floor_is_that_of_published_rows(found: Ledger) -> None:
-    assert found.floor.pairs >= 20
-    assert 0.08 < found.floor.median < 0.20
+def test_the_noise_floor_is_that_of_published_rows(whole_ledger: Ledger) -> None:
+    assert whole_ledger.floor.pairs >= 20
+    assert 0.08 < whole_ledger.floor.median < 0.20
 
 
-def test_the_record_is_json_and_says_it_all(found: Ledger) -> None:
-    kept = json.loads(json.dumps(record(found), allow_nan=False))
-    assert [one["regime"] for one in kept["regimes"]] == [one.regime for one in found.scores]
-    assert len(kept["points"]) == len(found.points)
-    assert {one["name"] for one in kept["peers"]} == {one.name for one in PEERS}
-    assert kept["noise_floor"]["pairs"] == found.floor.pairs
+def test_the_record_is_json_and_says_it_all(whole_ledger: Ledger) -> None:
+    kept = json.loads(json.dumps(record(whole_ledger), allow_nan=False))
+    assert [regime["regime"] for regime in kept["regimes"]] == [
+        score.regime for score in whole_ledger.scores
+    ]
+    assert len(kept["points"]) == len(whole_ledger.points)
+    assert {peer["name"] for peer in kept["peers"]} == {peer.name for peer in PEERS}
+    assert kept["noise_floor"]["pairs"] == whole_ledger.floor.pairs
 
 
-def test_the_terminal_shows_every_regime_and_formula(found: Ledger) -> None:
-    shown = plain(found)
-    for score in found.scores:
+def test_the_terminal_shows_every_regime_and_formula(whole_ledger: Ledger) -> None:
+    shown = plain(whole_ledger)
+    for score in whole_ledger.scores:
         assert score.regime in shown
     for peer in PEERS:
         assert peer.name[:14] in shown
-    assert floor_sentence(found.floor) in shown
+    assert floor_sentence(whole_ledger.floor) in shown
 
 
 @pytest.mark.parametrize(
     ("option", "begins"), [("--json", "{"), ("--markdown", "| regime"), ("", " ")]
 )
-def test_the_command_prints_it(found, monkeypatch, capsys, option: str, begins: str) -> None:
-    monkeypatch.setattr("advisor.evidence.accuracy.ledger.ledger", lambda: found)
+def test_the_command_prints_it(whole_ledger, monkeypatch, capsys, option: str, begins: str) -> None:
+    monkeypatch.setattr("advisor.evidence.accuracy.ledger.ledger", lambda: whole_ledger)
     assert main(["accuracy", *filter(None, [option])]) == 0
     assert capsys.readouterr().out.startswith(begins)
 
 
-def test_readme_shows_these_numbers(found: Ledger) -> None:
+def test_readme_shows_these_numbers(whole_ledger: Ledger) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert markdown(found) in readme, "python -m advisor accuracy --markdown"
+    assert markdown(whole_ledger) in readme, "python -m advisor accuracy --markdown"

@@ -28,19 +28,19 @@ def regime(
     settings: Settings | None = None, **work: int,
 ) -> str | None:  # fmt: skip
     """Name of the regime whose record stands for an estimate; None where there is none."""
-    asked = Workload(**{"prompt": 512, "output": 256, **work})
+    request = Workload(**{"prompt": 512, "output": 256, **work})
     here = machine(MachineSpec(gpu=gpu, ram_gb=512, ram_gbs=ram_gbs))
-    found = coverage_like(
-        estimate(catalog.model(model, form), here, asked, runtime, strategy, fitted_constants(),
+    row = coverage_like(
+        estimate(catalog.model(model, form), here, request, runtime, strategy, fitted_constants(),
                  settings)
     )  # fmt: skip
-    return found and found.regime
+    return row and row.regime
 
 
 def test_every_line_is_of_a_regime_once_and_adds_up() -> None:
     rows = read(COVERAGE, CoverageRow)
     names = [row.regime for row in rows]
-    assert set(names) <= {*(one.name for one in REGIMES), ALL}
+    assert set(names) <= {*(regime.name for regime in REGIMES), ALL}
     assert len(set(names)) == len(names)
     assert all(0 <= row.held <= row.rows and row.groups <= row.rows for row in rows)
     every = coverage()[ALL]

@@ -32,7 +32,7 @@ def test_twice_is_as_bad_as_half_and_single_figures_are_not_named() -> None:
     every = [*points("half", (0.5, 0.5)), *points("near", (1.05, 1.05)), *points("slip", (9.0,)),
              *points("thrice", (3.0, 3.0))]  # fmt: skip
     worst = worst_groups(every)
-    assert [one.group for one in worst] == ["thrice", "half", "near"]
+    assert [point.group for point in worst] == ["thrice", "half", "near"]
     assert worst[0].error == pytest.approx(2.0)
     assert worst[1].error == pytest.approx(-0.5)
     assert worst[2].covered == 1.0
@@ -50,7 +50,9 @@ def test_a_card_is_seen_where_another_source_measured_it() -> None:
 
 
 def test_the_bootstrap_draws_groups_the_same_way_twice() -> None:
-    half_held = [one for at in range(10) for one in points(f"g{at}", (1.0 if at % 2 else 2.0,) * 3)]
+    half_held = [
+        point for at in range(10) for point in points(f"g{at}", (1.0 if at % 2 else 2.0,) * 3)
+    ]
     low, high = bootstrap(half_held)
     assert (low, high) == bootstrap(half_held)
     # Ten groups of which half hold: a binomial of ten, 0.5 give or take 0.26.

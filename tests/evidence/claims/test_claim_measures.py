@@ -16,18 +16,18 @@ LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime
          "cpu": "Server 8-channel DDR4-3200 (typical)"}  # fmt: skip
 
 
-def scenario(**said) -> Scenario:
-    return Scenario(inputs={**LLAMA, **said})
+def scenario(**fields) -> Scenario:
+    return Scenario(inputs={**LLAMA, **fields})
 
 
-def value(name: str, **said) -> float:
-    return float(MEASURES[name](scenario(**said)).value)
+def value(name: str, **fields) -> float:
+    return float(MEASURES[name](scenario(**fields)).value)
 
 
 def test_half_a_70b_model_from_a_drive_takes_three_seconds_a_token_at_least() -> None:
     # 42.5 GB in Q4_K_M, half of it 20 GB at least: 20 / 7 = 2.86 s.
-    said = {"placement": "nvme-offload", "gpu_layers": 40, "cache_gb": 0, "disk_gbs": 7.0}
-    assert value("token_time", **said) > 20 / 7
+    record = {"placement": "nvme-offload", "gpu_layers": 40, "cache_gb": 0, "disk_gbs": 7.0}
+    assert value("token_time", **record) > 20 / 7
 
 
 def test_a_7b_model_in_float16_is_13_gb() -> None:
@@ -77,9 +77,9 @@ def test_activations_cross_in_a_microsecond() -> None:
 
 
 def test_vllm_pins_the_layers_off_the_gpu() -> None:
-    said = {"runtime": "vLLM", "format": "AWQ", "gpu_layers": 40, "ram_gb": 64}
+    record = {"runtime": "vLLM", "format": "AWQ", "gpu_layers": 40, "ram_gb": 64}
     layers = catalog.model("Llama-3.1-70B", "AWQ").layer_bytes[40:].sum()
-    assert value("pinned_used", **said) == pytest.approx(layers / (64 * GIB))
+    assert value("pinned_used", **record) == pytest.approx(layers / (64 * GIB))
     assert value("pinned_used", gpu_layers=40) == 0
 
 
@@ -93,8 +93,8 @@ def test_streaming_half_of_it_is_about_one_token_a_second() -> None:
 
 def test_all_of_a_copy_is_hidden_once_there_is_enough_to_compute() -> None:
     prompts = np.array([64.0, 512.0, 4096.0])
-    said = {"runtime": "vLLM", "format": "AWQ", "context": 8192}
-    shares = MEASURES["hidden_prompt"](scenario(prompt=prompts, **said)).value
+    record = {"runtime": "vLLM", "format": "AWQ", "context": 8192}
+    shares = MEASURES["hidden_prompt"](scenario(prompt=prompts, **record)).value
     assert list(shares) == sorted(shares)
     assert shares[0] < 0.5
     assert shares[-1] == 1
@@ -145,7 +145,7 @@ def test_a_gpu_pays_from_the_number_of_replies_whose_saved_time_is_worth_it() ->
     enough = value("paying_replies", **UPGRADE)
     busy = float(monthly_hours(fast.reply, 40))
     cost = min(
-        one.monthly for one in offers("RTX A6000", 1, 300, busy, MoneyInputs())
+        offer.monthly for offer in offers("RTX A6000", 1, 300, busy, MoneyInputs())
     )  # RTX A6000: 300 W
     # replies x seconds x days in a month / 3600 x dollars for an hour = cost of a month
     assert enough * saved * 365.25 / 12 / 3600 * 30 == pytest.approx(cost, rel=1e-6)
@@ -160,5 +160,7 @@ def test_twice_the_worth_of_time_takes_half_the_replies_and_none_takes_no_end() 
 
 
 def test_who_reads_along_loses_less() -> None:
-    whole, along = (value("paying_replies", **UPGRADE, **said) for said in ({}, {"reading_tps": 5}))
+    whole, along = (
+        value("paying_replies", **UPGRADE, **record) for record in ({}, {"reading_tps": 5})
+    )
     assert along > whole

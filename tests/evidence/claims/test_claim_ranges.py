@@ -37,7 +37,7 @@ def test_a_range_that_reaches_the_claim_does_not_make_it_hold() -> None:
 
 def test_common_errors_cancel_in_a_ratio() -> None:
     above, below = Range(value=8.0, low=4.0, high=16.0), Range(value=2.0, low=1.0, high=4.0)
-    together, apart = (ratio(above, below, together=one) for one in (True, False))
+    together, apart = (ratio(above, below, together=number) for number in (True, False))
     assert (together.value, together.low, together.high) == (4, 4, 4)
     # ln 2 twice, at right angles: e^(0.693 x 1.414) = 2.67
     assert apart.high / apart.value == pytest.approx(2.665, rel=1e-3)

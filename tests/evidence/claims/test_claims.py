@@ -24,20 +24,20 @@ LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime
          "cpu": "Server 8-channel DDR4-3200 (typical)"}  # fmt: skip
 
 
-def scenario(**said) -> Scenario:
-    return Scenario(inputs={**LLAMA, **said})
+def scenario(**fields) -> Scenario:
+    return Scenario(inputs={**LLAMA, **fields})
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[int, Claim]:
-    return {one.row.number: one for one in claims()}
+def claims_by_number() -> dict[int, Claim]:
+    return {claim.row.number: claim for claim in claims()}
 
 
 def cases_of(number: int):
     return [case for case in case_rows() if case.claim == number]
 
 
-def one(holding: bool, *conditions: str, unit: str = "tokens/s") -> Finding:
+def finding_of(holding: bool, *conditions: str, unit: str = "tokens/s") -> Finding:
     return Finding(
         conditions=conditions,
         scenario=Scenario(inputs={}),
@@ -52,32 +52,42 @@ def claim_of(*findings: Finding) -> Claim:
 
 def test_the_condition_covers_holding_cases_and_no_failing_one() -> None:
     cases = [
-        one(True, "in place", "DDR4"),
-        one(True, "in place", "DDR5"),
-        one(False, "streamed", "DDR5"),
+        finding_of(True, "in place", "DDR4"),
+        finding_of(True, "in place", "DDR5"),
+        finding_of(False, "streamed", "DDR5"),
     ]
     assert shared(cases) == "in place"
     assert claim_of(*cases).answer == "holds only if in place"
 
 
 def test_cases_that_share_no_clause_are_named_one_by_one() -> None:
-    cases = [one(True, "a", "x"), one(True, "b", "y"), one(False, "a", "y"), one(False, "b", "x")]
+    cases = [
+        finding_of(True, "a", "x"),
+        finding_of(True, "b", "y"),
+        finding_of(False, "a", "y"),
+        finding_of(False, "b", "x"),
+    ]
     assert shared(cases) == "a, x or b, y"
 
 
 def test_a_claim_of_two_things_needs_both() -> None:
-    first = [one(True, "fast"), one(False, "slow")]
-    both = claim_of(*first, one(True, "large", unit="times"), one(False, "small", unit="times"))
+    first = [finding_of(True, "fast"), finding_of(False, "slow")]
+    both = claim_of(
+        *first, finding_of(True, "large", unit="times"), finding_of(False, "small", unit="times")
+    )
     assert both.answer == "holds only if fast and large"
-    assert claim_of(*first, one(False, "large", unit="times")).verdict is Verdict.DOES_NOT
-    assert claim_of(one(True, "fast"), one(True, "large", unit="times")).verdict is Verdict.HOLDS
+    assert claim_of(*first, finding_of(False, "large", unit="times")).verdict is Verdict.DOES_NOT
+    assert (
+        claim_of(finding_of(True, "fast"), finding_of(True, "large", unit="times")).verdict
+        is Verdict.HOLDS
+    )
 
 
 def test_cases_beside_it_decide_nothing() -> None:
-    beside = replace(one(False, "another machine"), beside=True)
-    assert claim_of(one(True, "fast"), beside).verdict is Verdict.HOLDS
-    helpful = replace(one(True, "another machine"), beside=True)
-    failing = claim_of(one(False, "fast"), helpful)
+    beside = replace(finding_of(False, "another machine"), beside=True)
+    assert claim_of(finding_of(True, "fast"), beside).verdict is Verdict.HOLDS
+    helpful = replace(finding_of(True, "another machine"), beside=True)
+    failing = claim_of(finding_of(False, "fast"), helpful)
     assert failing.verdict is Verdict.DOES_NOT
     assert failing.needs == ("another machine: 2.0 tokens/s",)
 
@@ -101,25 +111,25 @@ def test_another_range_turns_the_verdict(number, low, high, verdict) -> None:
 
 
 def test_another_machine_turns_the_verdict() -> None:
-    case = next(one for one in cases_of(1) if "vLLM" in one.condition)
+    case = next(finding for finding in cases_of(1) if "vLLM" in finding.condition)
     wide = replace(case, inputs=f"{case.inputs}; pcie_gbs=100")
     assert not finding(ROWS[1], case).holds
     assert finding(ROWS[1], wide).holds
 
 
-def test_every_claim_is_answered_with_its_figures(found) -> None:
-    assert list(found) == list(range(1, 24))
-    for claim in found.values():
+def test_every_claim_is_answered_with_its_figures(claims_by_number) -> None:
+    assert list(claims_by_number) == list(range(1, 24))
+    for claim in claims_by_number.values():
         assert bool(claim.condition) is (claim.verdict is Verdict.ONLY_IF)
         assert claim.why.endswith(".")
         assert "nan" not in claim.why
         assert "claimed:" in claim.why
 
 
-def test_mistakes_of_the_articles(found) -> None:
+def test_mistakes_of_the_articles(claims_by_number) -> None:
     """By facts that no fit can move; each from the measurements that its row cites."""
-    by_name = {f"{one.row.number} {case.condition}": case for one in found.values()
-               for case in one.findings}  # fmt: skip
+    by_name = {f"{claim.row.number} {case.condition}": case for claim in claims_by_number.values()
+               for case in claim.findings}  # fmt: skip
     for name, held in {
         "1 streamed to the GPU, in 4 bits by vLLM": False,  # 20 GB over 24 GB/s
         "2 the link is PCIe 3, copies are pinned": False,  # 12 GB/s
@@ -135,13 +145,13 @@ def test_mistakes_of_the_articles(found) -> None:
         "22 weights are computed in place": False,
     }.items():
         assert by_name[name].holds is held, name
-    assert found[15].verdict is Verdict.DOES_NOT
-    assert found[12].verdict is Verdict.HOLDS
+    assert claims_by_number[15].verdict is Verdict.DOES_NOT
+    assert claims_by_number[12].verdict is Verdict.HOLDS
 
 
 def test_the_smallest_change_that_is_enough_is_named() -> None:
     claimed = Claimed(low=100, high=200, unit="GB")
-    measure = lambda one: exact(np.asarray(one.inputs["ram_gb"]) * GB)  # noqa: E731
+    measure = lambda entry: exact(np.asarray(entry.inputs["ram_gb"]) * GB)  # noqa: E731
     (text,) = needs(scenario(ram_gb=64), measure, claimed, "ram_gb")
     size = float(text.split()[0])
     assert 90 <= size <= 100  # a tenth to spare
@@ -157,15 +167,15 @@ def test_an_input_that_is_never_enough_is_reported() -> None:
     )
 
 
-def test_the_link_that_is_named_makes_streaming_fast_enough(found) -> None:
-    case = next(one for one in found[1].findings if "vLLM" in one.condition)
+def test_the_link_that_is_named_makes_streaming_fast_enough(claims_by_number) -> None:
+    case = next(finding for finding in claims_by_number[1].findings if "vLLM" in finding.condition)
     (text,) = case.needs
     faster = Scenario(inputs={**case.scenario.inputs, "pcie_gbs": float(text.split()[-2])})
     assert holds(MEASURES["decode"](faster), case.claimed)
 
 
-def test_an_option_that_does_not_fit_states_the_missing_memory(found) -> None:
-    case = found[8].findings[0]
+def test_an_option_that_does_not_fit_states_the_missing_memory(claims_by_number) -> None:
+    case = claims_by_number[8].findings[0]
     assert case.outcome == "no figure"
     assert case.words.startswith("does not fit, ")
     assert case.words.endswith(" short")
@@ -175,15 +185,15 @@ def test_an_option_that_does_not_fit_states_the_missing_memory(found) -> None:
 def test_a_pair_that_cannot_be_leaves_the_other_cases() -> None:
     row = replace(ROWS[1], scenario=ROWS[1].scenario.replace("gpu=RTX 4090", "gpu=none"))
     answer = answered(row, cases_of(1))
-    streamed = [one for one in answer.findings if "vLLM" in one.condition]
-    assert all(one.words.startswith("not possible: ") for one in streamed)
-    assert all(one.fits for one in answer.findings if "in place" in one.condition)
+    streamed = [finding for finding in answer.findings if "vLLM" in finding.condition]
+    assert all(finding.words.startswith("not possible: ") for finding in streamed)
+    assert all(finding.fits for finding in answer.findings if "in place" in finding.condition)
 
 
 def test_a_scenario_is_stated_in_words() -> None:
-    said = in_words({**LLAMA, "gpu_layers": 40})
-    assert said.startswith("Llama-3.1-70B, Q4_K_M, llama.cpp, the rest in RAM, RTX 4090")
-    assert "40 layers on the GPU, 4,096 tokens of context" in said
+    text = in_words({**LLAMA, "gpu_layers": 40})
+    assert text.startswith("Llama-3.1-70B, Q4_K_M, llama.cpp, the rest in RAM, RTX 4090")
+    assert "40 layers on the GPU, 4,096 tokens of context" in text
 
 
 def test_rows_that_break_the_rules_are_reported() -> None:
@@ -195,10 +205,12 @@ def test_rows_that_break_the_rules_are_reported() -> None:
         needs(scenario(), MEASURES["decode"], Claimed(low=1, high=2, unit="GB"), "colour")
 
 
-def test_the_command_line_says_the_same(capsys, found) -> None:
+def test_the_command_line_says_the_same(capsys, claims_by_number) -> None:
     assert main(["claims", "--json"]) == 0
     answers = json.loads(capsys.readouterr().out)
-    assert [one["verdict"] for one in answers] == [one.verdict.value for one in found.values()]
+    assert [answer["verdict"] for answer in answers] == [
+        claim.verdict.value for claim in claims_by_number.values()
+    ]
     assert main(["claims"]) == 0
     text = capsys.readouterr().out
-    assert all(claim.answer in text and claim.why in text for claim in found.values())
+    assert all(claim.answer in text and claim.why in text for claim in claims_by_number.values())

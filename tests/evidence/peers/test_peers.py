@@ -111,7 +111,7 @@ def test_llmfit_gives_its_authors_value_for_olmoe(form: str, published: float) -
     assert BY_NAME["llmfit"].answer(olmoe) == pytest.approx(published, abs=1)
 
 
-@pytest.mark.parametrize("peer", PEERS, ids=lambda one: one.name)
+@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 def test_it_says_nothing_where_it_has_no_formula(peer) -> None:
     dense_only = {"gpu_poor", "GGUF Parser", "LLMcalc", "LLM-Viewer"}
     assert (peer.answer(EXPERTS) is None) == (peer.name in dense_only)
@@ -121,15 +121,15 @@ def test_it_says_nothing_where_it_has_no_formula(peer) -> None:
     assert (peer.answer(PROMPT) is None) == (peer.name not in {"gpu_poor", "LLM-Viewer"})
 
 
-@pytest.mark.parametrize("peer", PEERS, ids=lambda one: one.name)
+@pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
 @pytest.mark.parametrize("facts", [DENSE, ALONE, SPLIT, EXPERTS, EXPERTS_IN_GPU])
 def test_faster_memory_is_never_slower(peer, facts: Facts) -> None:
-    said = peer.answer(facts)
+    text = peer.answer(facts)
     faster = replace(
         facts, ram=2 * facts.ram, ram_peak=2 * facts.ram_peak, gpu_bandwidth=2 * facts.gpu_bandwidth
     )
-    if said is not None:
-        assert 0 < said <= peer.answer(faster) * (1 + 1e-9)
+    if text is not None:
+        assert 0 < text <= peer.answer(faster) * (1 + 1e-9)
 
 
 def test_each_says_where_it_was_read() -> None:

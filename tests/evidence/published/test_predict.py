@@ -53,24 +53,24 @@ def predictions(rows: Iterable[dict[str, str]]) -> list[dict[str, object]]:
 
 def file(path: Path, *rows: dict[str, str]) -> Path:
     with path.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, list(dict.fromkeys(key for one in rows for key in one)))
+        writer = csv.DictWriter(out, list(dict.fromkeys(key for row in rows for key in row)))
         writer.writeheader()
         writer.writerows(rows)
     return path
 
 
-def assert_answered_or_explained(found: dict[str, object]) -> None:
-    assert tuple(found) == COLUMNS
-    if found["tg_tps"] == "":
-        assert found["note"]
-        assert {found[name] for name in NUMBERS} == {""}
+def assert_answered_or_explained(record: dict[str, object]) -> None:
+    assert tuple(record) == COLUMNS
+    if record["tg_tps"] == "":
+        assert record["note"]
+        assert {record[name] for name in NUMBERS} == {""}
         return
-    values = [found[name] for name in NUMBERS]
+    values = [record[name] for name in NUMBERS]
     assert all(isinstance(value, float) and math.isfinite(value) and value > 0 for value in values)
-    assert found["tg_low"] <= found["tg_tps"] <= found["tg_high"]
-    assert found["pp_low"] < found["pp_tps"] < found["pp_high"]
-    assert found["fits"] in {"true", "false"}
-    assert found["bottleneck"]
+    assert record["tg_low"] <= record["tg_tps"] <= record["tg_high"]
+    assert record["pp_low"] < record["pp_tps"] < record["pp_high"]
+    assert record["fits"] in {"true", "false"}
+    assert record["bottleneck"]
 
 
 def test_the_columns_fit_other_programs() -> None:
@@ -79,21 +79,21 @@ def test_the_columns_fit_other_programs() -> None:
 
 
 def test_every_published_row_of_llama_cpp_gets_a_number_or_a_reason() -> None:
-    rows = [one for one in measured("llama_cpp.csv") if one["doubtful"] != "True"]
-    found = predictions(rows)
-    assert [one["id"] for one in found] == [one["id"] for one in rows]
-    for one in found:
-        assert_answered_or_explained(one)
-    assert sum(one["tg_tps"] != "" for one in found) >= 0.98 * len(rows)
+    rows = [item for item in measured("llama_cpp.csv") if item["doubtful"] != "True"]
+    records = predictions(rows)
+    assert [item["id"] for item in records] == [row["id"] for row in rows]
+    for record in records:
+        assert_answered_or_explained(record)
+    assert sum(item["tg_tps"] != "" for item in records) >= 0.98 * len(rows)
 
 
 def test_every_fourth_row_of_the_papers_gets_a_number_or_a_reason() -> None:
     rows = measured("offload_papers.csv")[::4]
-    rows = [one for one in rows if one["category"] != "bandwidth_probe"]
-    found = predictions(rows)
-    for one in found:
-        assert_answered_or_explained(one)
-    assert sum(one["tg_tps"] != "" for one in found) >= 0.9 * len(rows)
+    rows = [row for row in rows if row["category"] != "bandwidth_probe"]
+    records = predictions(rows)
+    for record in records:
+        assert_answered_or_explained(record)
+    assert sum(item["tg_tps"] != "" for item in records) >= 0.9 * len(rows)
 
 
 def test_measured_speeds_are_not_looked_at() -> None:
@@ -104,11 +104,19 @@ def test_measured_speeds_are_not_looked_at() -> None:
 def test_a_row_never_stops_the_file() -> None:
     rows = [row(id="1"), row(id="2", model="Nothing"), {}, {"id": "4"}, row(id="5", quant="☃"),
             row(id="6", gpu="Abacus"), row(id="7")]  # fmt: skip
-    found = predictions(rows)
-    assert [one["id"] for one in found] == ["1", "2", "", "4", "5", "6", "7"]
-    assert [one["tg_tps"] != "" for one in found] == [True, False, False, False, True, False, True]
-    for one in found:
-        assert_answered_or_explained(one)
+    records = predictions(rows)
+    assert [item["id"] for item in records] == ["1", "2", "", "4", "5", "6", "7"]
+    assert [item["tg_tps"] != "" for item in records] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
+    for record in records:
+        assert_answered_or_explained(record)
 
 
 def test_a_row_of_only_a_model_is_enough() -> None:
@@ -161,7 +169,7 @@ def test_cards_of_different_kinds_are_read_one_by_one(
 ) -> None:
     case = understood(row(gpu=stated, gpu_count=count))
     assert [gpu.name for gpu in case.machine.gpus] == names
-    assert any(note in one for one in case.notes) if note else case.notes == ()
+    assert any(note in item for item in case.notes) if note else case.notes == ()
 
 
 def test_a_second_smaller_card_takes_layers_from_the_processor() -> None:
@@ -192,8 +200,8 @@ def test_an_unknown_model_gets_a_stand_in_and_a_note() -> None:
     (note,) = case.notes
     assert note.startswith("Nobody-70B is not known by its name: its size stands in")
     # It is about the Llama of that size, so it should be about as fast.
-    known, found = answer(ROW), answer(row(model="Nobody-70B", **stated))
-    assert found["tg_tps"] == pytest.approx(known["tg_tps"], rel=0.25)
+    known, record = answer(ROW), answer(row(model="Nobody-70B", **stated))
+    assert record["tg_tps"] == pytest.approx(known["tg_tps"], rel=0.25)
 
 
 def test_an_unknown_mixture_reads_its_active_part() -> None:
@@ -259,16 +267,16 @@ def test_lengths(stated, prompt, cached, output, depth) -> None:
 
 
 def test_users_share_the_total() -> None:
-    found = answer(row(category="resident", model="Llama-3.1-8B", batch="8"))
-    assert found["tg_tps_total"] == pytest.approx(8 * found["tg_tps"], rel=1e-5)
-    assert found["e2e_tps_total"] < found["tg_tps_total"]
+    record = answer(row(category="resident", model="Llama-3.1-8B", batch="8"))
+    assert record["tg_tps_total"] == pytest.approx(8 * record["tg_tps"], rel=1e-5)
+    assert record["e2e_tps_total"] < record["tg_tps_total"]
 
 
 def test_the_end_to_end_rate_counts_the_prompt() -> None:
-    found = answer(row(context_depth="", prompt_len="512", gen_len="32"))
+    record = answer(row(context_depth="", prompt_len="512", gen_len="32"))
     # n / (t_prefill + n / rate)
-    by_hand = 32 / (found["ttft_s"] + 32 / found["tg_tps"])
-    assert found["e2e_tps_total"] == pytest.approx(by_hand, rel=1e-4)
+    by_hand = 32 / (record["ttft_s"] + 32 / record["tg_tps"])
+    assert record["e2e_tps_total"] == pytest.approx(by_hand, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -327,8 +335,8 @@ def test_the_category_says_where_the_rest_lies(category: str, strategy: Placemen
 
 @pytest.mark.parametrize("category", ["", "bandwidth_probe", "training"])
 def test_training_runs_have_no_prediction(category: str) -> None:
-    (found,) = predictions(iter([row(category=category)]))
-    assert found["note"] == f"category {category!r} is no inference run; nothing to predict."
+    (record,) = predictions(iter([row(category=category)]))
+    assert record["note"] == f"category {category!r} is no inference run; nothing to predict."
 
 
 @pytest.mark.parametrize(
@@ -372,10 +380,10 @@ def test_dash_o_writes_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["predict", str(rows), "-o", str(out)]) == 0
     assert capsys.readouterr().out == ""
     with out.open(encoding="utf-8", newline="") as written:
-        found = list(csv.DictReader(written))
-    assert [one["id"] for one in found] == ["1", "2"]
-    assert float(found[0]["tg_tps"]) == answer(ROW)["tg_tps"]
-    assert "Nothing" in found[1]["note"]
+        items = list(csv.DictReader(written))
+    assert [item["id"] for item in items] == ["1", "2"]
+    assert float(items[0]["tg_tps"]) == answer(ROW)["tg_tps"]
+    assert "Nothing" in items[1]["note"]
 
 
 def test_without_it_they_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

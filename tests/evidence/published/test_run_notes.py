@@ -4,6 +4,7 @@ import pytest
 
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_notes import (
+    EQUAL_TO_NINE,
     backend,
     build,
     cache_type,
@@ -26,8 +27,15 @@ def test_a_bench_begins_both_tests_with_what_is_in_the_cache() -> None:
 def test_localscore_reads_its_prompts_into_an_empty_cache() -> None:
     note = "localscore.ai test 15; mean of its 9 tests (pp16-4096, tg16-3072): mean_depth=1838"
     prompt, work = requests(PublishedRow({"context_depth": "1332", "source_note": note}))
-    assert (prompt.fresh, prompt.cached) == (1332, 0)
+    assert (prompt.fresh, prompt.cached) == (200, 0)
     assert work.decode_depth == 1838
+
+
+def test_the_average_of_localscores_tests_is_the_speed_of_a_prompt_of_200_tokens() -> None:
+    lengths = (16, 64, 384, 1024, 1024, 1280, 2048, 2048, 4096)
+    speeds = [tokens / (tokens + 30) for tokens in lengths]
+    assert sum(lengths) / 9 == pytest.approx(1332, abs=1)
+    assert sum(speeds) / 9 == pytest.approx(EQUAL_TO_NINE / (EQUAL_TO_NINE + 30), rel=0.01)
 
 
 def test_a_batched_bench_reads_a_prompt_for_each_user() -> None:
@@ -41,7 +49,9 @@ def test_a_batched_bench_reads_a_prompt_for_each_user() -> None:
 @pytest.mark.parametrize(
     ("note", "tokens"),
     [("pp4096; ub2048", 2048), ("ub=1024", 1024), ("test=pp512", 512),
-     ("llama-sweep-bench: pp4096 and tg1024", 4096)],
+     ("llama-sweep-bench: pp4096 and tg1024", 4096), ("test=pp512; batch 256 ub 512", 256),
+     ("pp2048; n_batch 256; section", 256), ("pp512; n_batch default", 512),
+     ("threads-batch 128; pp4096; ub2048", 2048)],
 )  # fmt: skip
 def test_micro_batches_as_notes_state_them(note: str, tokens: int) -> None:
     prompt, _ = requests(PublishedRow({"context_depth": "0", "source_note": note}))
@@ -72,7 +82,9 @@ def test_backends(runtime: str, note: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("runtime", "date", "name"),
     [("llamafile 0.9.1 LocalScore CPU", "2025-03", "llamafile"), ("llama.cpp", "2024-05", "2024"),
-     ("llama.cpp", "2024-10", ""), ("llama.cpp", "", "")],
+     ("llama.cpp", "2024-10", ""), ("llama.cpp", "", ""), ("llama.cpp CUDA", "2025-07", ""),
+     ("llama.cpp hip b6077", "2025-08-05", "2025"), ("llama.cpp ROCm", "2025-12", ""),
+     ("llama.cpp vulkan b6077", "2025-10-31", "2025"), ("llama.cpp vulkan", "2025-11", "")],
 )  # fmt: skip
 def test_builds(runtime: str, date: str, name: str) -> None:
     assert build(PublishedRow({"runtime": runtime, "date": date})) == name

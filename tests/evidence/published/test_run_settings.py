@@ -44,29 +44,29 @@ def understood(cells: dict[str, str]) -> predict.Case:
 
 def batches(key: str) -> dict[str, float]:
     """Published over guessed batch of rows that state batch and lengths, by their id."""
-    found = {}
+    record = {}
     for published in measured("offload_papers.csv"):
         how = engine(published["runtime"], published["category"])
         if how is None or how.key != key or not published["batch"]:
             continue
         if published["prompt_len"] and published["gen_len"]:
             guessed = understood({**published, "batch": ""}).work.users
-            found[published["id"]] = float(published["batch"]) / float(guessed)
-    return found
+            record[published["id"]] = float(published["batch"]) / float(guessed)
+    return record
 
 
 @pytest.mark.parametrize(("key", "rows"), [("accelerate", 8), ("deepspeed", 30)])
 def test_an_unstated_batch_is_as_large_as_memory_allows(key: str, rows: int) -> None:
-    found = batches(key)
-    assert len(found) >= rows
-    assert 0.85 <= median(found.values()) <= 1.15
-    assert sum(0.5 <= one <= 2.0 for one in found.values()) >= 0.9 * len(found)
+    record = batches(key)
+    assert len(record) >= rows
+    assert 0.85 <= median(record.values()) <= 1.15
+    assert sum(0.5 <= entry <= 2.0 for entry in record.values()) >= 0.9 * len(record)
 
 
 def test_flexgen_left_a_part_of_it_free() -> None:
     # Rows that no other policy decided: the share is their median, as the table says.
-    found = [one for one in batches("flexgen").values() if one < 10]
-    assert 0.9 <= median(found) <= 1.1
+    batchs = [batch for batch in batches("flexgen").values() if batch < 10]
+    assert 0.9 <= median(batchs) <= 1.1
 
 
 def test_the_cache_takes_its_room_twice() -> None:
@@ -78,7 +78,9 @@ def test_the_cache_takes_its_room_twice() -> None:
 
 def test_a_guessed_batch_widens_the_range() -> None:
     guessed, stated = answer(row()), answer(row(batch="8"))
-    width = [float(str(one["tg_high"])) / float(str(one["tg_low"])) for one in (guessed, stated)]
+    width = [
+        float(str(entry["tg_high"])) / float(str(entry["tg_low"])) for entry in (guessed, stated)
+    ]
     assert width[0] > width[1]
     assert understood(row()).guessed
     assert not understood(row(batch="8")).guessed
@@ -91,7 +93,7 @@ def test_a_model_of_experts_is_guessed_worse() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "gigabytes"),
+    ("record", "gigabytes"),
     [
         ({"cpu": "Ryzen 7 7700X, 64GB, 990PRO"}, 7.45),
         ({"cpu": "EPYC 9654 ES PCIe3 NVMe"}, 3.5),
@@ -104,10 +106,10 @@ def test_a_model_of_experts_is_guessed_worse() -> None:
         ({}, 7.0),
     ],
 )
-def test_a_drive_has_the_properties_in_its_words(said: dict[str, str], gigabytes: float) -> None:
-    found = understood(row(category="nvme", fraction_cpu="", fraction_disk="1", **said))
-    assert found.machine.disk is not None
-    assert found.machine.disk.sequential.value == pytest.approx(gigabytes * GB, rel=0.02)
+def test_a_drive_has_the_properties_in_its_words(record: dict[str, str], gigabytes: float) -> None:
+    case = understood(row(category="nvme", fraction_cpu="", fraction_disk="1", **record))
+    assert case.machine.disk is not None
+    assert case.machine.disk.sequential.value == pytest.approx(gigabytes * GB, rel=0.02)
 
 
 def test_gigabytes_by_tier_become_shares() -> None:
@@ -115,8 +117,8 @@ def test_gigabytes_by_tier_become_shares() -> None:
     # in RAM 26.2 GB: 0.56, 0.32, and 0.12 remain.
     model = catalog.model("GPT-NeoX-20B", "F32")
     listed = "gpu0_gb=20.3; gpu1_gb=22.7; cpu_gb=24.4"
-    said = row(fraction_gpu="", fraction_disk="", other_metric=listed)
-    on_gpu, on_disk = run_settings.tiers(PublishedRow(said), "nvme", model, ACCELERATE)
+    record = row(fraction_gpu="", fraction_disk="", other_metric=listed)
+    on_gpu, on_disk = run_settings.tiers(PublishedRow(record), "nvme", model, ACCELERATE)
     assert on_gpu == pytest.approx(0.56, abs=0.01)
     assert on_disk == pytest.approx(0.12, abs=0.01)
 
@@ -132,27 +134,27 @@ def test_papers_leave_accelerate_the_drive_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "lengths"),
+    ("record", "lengths"),
     [
         ({"other_metric": "setting=S1; HELM summarization"}, (1984.0, 64.0)),
         ({"other_metric": "HELM synthetic reasoning", "gen_len": "10"}, (256.0, 10.0)),
         ({}, (None, None)),
     ],
 )
-def test_tasks_stand_for_lengths(said: dict[str, str], lengths: tuple[float, float]) -> None:
-    assert run_settings.lengths(PublishedRow(said)) == lengths
+def test_tasks_stand_for_lengths(record: dict[str, str], lengths: tuple[float, float]) -> None:
+    assert run_settings.lengths(PublishedRow(record)) == lengths
 
 
 def test_an_engine_for_experts_runs_models_that_have_them() -> None:
     # 552 billion weights of which 5 % are used: 27.6 billion.
-    found = understood(row(
+    case = understood(row(
         category="nvme", runtime="colibri O_DIRECT", gpu="", cpu="Ryzen 9 9950X", quant="",
         model="Unknown-552B", params_b="552", prompt_len="", gen_len="", fraction_cpu="",
     ))  # fmt: skip
-    assert found.model.architecture.active_params == pytest.approx(27.6e9, rel=0.15)
+    assert case.model.architecture.active_params == pytest.approx(27.6e9, rel=0.15)
 
 
 def test_a_runtime_without_weights_on_the_gpu_is_called_batched_streaming() -> None:
-    found = understood(row(category="batched", runtime="DeepSpeed ZeRO-Inference 2023"))
-    assert found.strategy is PlacementStrategy.CPU_OFFLOAD
-    assert any("keeps no weights" in note for note in found.notes)
+    case = understood(row(category="batched", runtime="DeepSpeed ZeRO-Inference 2023"))
+    assert case.strategy is PlacementStrategy.CPU_OFFLOAD
+    assert any("keeps no weights" in note for note in case.notes)

@@ -1,10 +1,13 @@
 """Machines by the names of owned and rented products."""
 
+import re
+
 from hardware_names import sample
 
-from advisor.errors import UnknownName
+from advisor.errors import AdvisorError
 from advisor.machine import from_spec
 from advisor.machine.catalog import machine_named, machine_rows
+from advisor.machine.identify import identified
 
 CASES = sample("machines.csv")
 
@@ -13,7 +16,7 @@ def meaning(typed: str) -> tuple[str, int, str, float | None]:
     """Cards, how many, processor and memory that a name is read as; none where it is refused."""
     try:
         spec = machine_named(typed).spec
-    except UnknownName:
+    except AdvisorError:
         return "", 0, "", None
     return str(spec.gpu), spec.gpu_count * spec.machines, spec.cpu or "", spec.ram_gb
 
@@ -26,6 +29,14 @@ def meant(case: dict[str, str]) -> tuple[str, int, str, float | None]:
 
 def test_a_name_means_the_parts_that_a_person_means_or_is_refused() -> None:
     assert {c["typed"]: meaning(c["typed"]) for c in CASES} == {c["typed"]: meant(c) for c in CASES}
+
+
+def test_a_machine_is_identified_as_what_it_is_named() -> None:
+    """The door that the page and `advisor machine` take (each third name)."""
+    for case in CASES[::3]:
+        if case["gpu"] and case["gpu"] != "none":
+            kinds = {re.sub(r"^\d+x ", "", kind) for kind in case["gpu"].split(" + ")}
+            assert {gpu.name for gpu in identified(case["typed"]).gpus} == kinds, case["typed"]
 
 
 def test_every_preset_is_found_by_its_names_and_can_be_built() -> None:

@@ -1,10 +1,11 @@
 """Which model a name means, and that no name is answered with another model."""
 
 import pytest
+from hardware_names import sample
 
-from advisor.errors import Refusal, UnknownName
+from advisor.errors import AdvisorError, Refusal, UnknownName
 from advisor.model.by_name.lookup import meant
-from advisor.model.named import named
+from advisor.model.by_name.named import named
 from advisor.model.spec import ArchitectureSpec
 
 MEANT = {
@@ -163,3 +164,49 @@ def test_a_family_of_one_format_gives_it_to_all_its_repositories(text: str, nati
 )
 def test_a_name_carries_its_format(text: str, form: str) -> None:
     assert named(text).format == form
+
+
+STAND_IN, REFUSED = "~", ""
+
+
+def meaning(typed: str) -> tuple[str, str]:
+    """Model that a name is read as, and the format that the name carries."""
+    try:
+        known = named(typed)
+    except AdvisorError:
+        return REFUSED, ""
+    return (meant(typed).name if known.known else STAND_IN), known.format
+
+
+def test_names_of_quantizers_ollama_llama_bench_and_people_mean_their_models() -> None:
+    """tests/samples/names/models.csv; "~" is a model that is not known, shown by a stand-in."""
+    cases = sample("models.csv")
+    read = {case["typed"]: meaning(case["typed"]) for case in cases}
+    for case in cases:
+        name, form = read[case["typed"]]
+        assert name == case["name"], case["typed"]
+        assert not case["format"] or form == case["format"], case["typed"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "wrong"),
+    [
+        ("llama 5 70b", "Llama-3.3-70B"),
+        ("Qwen3.6-14B", "Qwen/Qwen-14B-Chat"),
+        ("Yi-2.5-34B", "Yi-34B"),
+    ],
+)
+def test_another_version_is_never_the_model_of_that_size(typed: str, wrong: str) -> None:
+    known = named(typed)
+    assert not known.known
+    assert known.architecture.name != wrong
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("minimax-m2.7:230b", "MiniMax-M2.7"), ("kimi-k2:1t", "Kimi-K2")],
+)
+def test_a_size_beside_a_name_without_one_has_to_be_the_models_own(typed: str, name: str) -> None:
+    """MiniMax-M2.7 has 228.7e9 weights, Kimi K2 1.03e12 (their model cards)."""
+    assert meant(typed).name == name
+    assert not named(typed.partition(":")[0] + ":460b").known

@@ -43,7 +43,7 @@ def test_the_same_model_has_the_same_tokens(key: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("Qwen3-27B", "Qwen3-4B"),
         ("Qwen3-8B", "Qwen3.8B"),
@@ -55,8 +55,8 @@ def test_the_same_model_has_the_same_tokens(key: str, text: str) -> None:
         ("Mixtral-8x7B", "Mixtral-8x22B"),
     ],
 )
-def test_numbers_and_sizes_tell_models_apart(one: str, other: str) -> None:
-    assert take_apart(one).shape != take_apart(other).shape
+def test_numbers_and_sizes_tell_models_apart(text: str, other: str) -> None:
+    assert take_apart(text).shape != take_apart(other).shape
 
 
 @pytest.mark.parametrize(

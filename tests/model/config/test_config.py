@@ -83,16 +83,20 @@ def sample(path: Path) -> dict[str, Any]:
 
 
 def per_token(built: Architecture) -> tuple[int, int]:
-    whole = sum(one.key_values + one.value_values for one in built.cache if one.window is None)
+    whole = sum(
+        cache.key_values + cache.value_values for cache in built.cache if cache.window is None
+    )
     return whole, sum(
-        one.key_values + one.value_values for one in built.cache if one.window is not None
+        cache.key_values + cache.value_values for cache in built.cache if cache.window is not None
     )
 
 
-def same_sizes(found: ArchitectureSpec, row: ArchitectureSpec, *left_out: str) -> None:
-    names = [one.name for one in fields(found) if one.name not in NOT_SIZES | set(left_out)]
-    assert {one: getattr(found, one) for one in names} == {one: getattr(row, one) for one in names}
-    assert letters(found) == letters(row)
+def same_sizes(spec: ArchitectureSpec, row: ArchitectureSpec, *left_out: str) -> None:
+    names = [field.name for field in fields(spec) if field.name not in NOT_SIZES | set(left_out)]
+    assert {name: getattr(spec, name) for name in names} == {
+        name: getattr(row, name) for name in names
+    }
+    assert letters(spec) == letters(row)
 
 
 def letters(facts: ArchitectureSpec) -> str:
@@ -113,7 +117,7 @@ def without(config: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", REAL_FILES)
 def test_real_files_match_published_totals_and_the_catalogue(name: str) -> None:
-    path = next((one / f"{name}.json" for one in REAL if one.is_dir()), None)
+    path = next((path / f"{name}.json" for path in REAL if path.is_dir()), None)
     if path is None:
         pytest.skip("the published config.json files are not part of the repository")
     row, params, cached = REAL_FILES[name]
@@ -134,8 +138,8 @@ def test_samples_match_published_totals_and_the_catalogue(path: Path) -> None:
     assert per_token(built) == tuple(told["cached"])
     if "catalogue" in told:
         left_out = ("max_context",) if path.stem in CONTEXT_LEFT_OUT else ()
-        found = facts_from_config(told["config"], path.stem)
-        same_sizes(found, catalog.find_model(told["catalogue"]), *left_out)
+        spec = facts_from_config(told["config"], path.stem)
+        same_sizes(spec, catalog.find_model(told["catalogue"]), *left_out)
 
 
 @pytest.mark.parametrize("kind", [kind for kind, row in families().items() if row.refused])
@@ -154,12 +158,12 @@ def test_samples_say_where_they_come_from(path: Path) -> None:
 
 
 def test_every_family_row_is_whole() -> None:
-    known = {one.name for one in fields(ArchitectureSpec)}
+    known = {field.name for field in fields(ArchitectureSpec)}
     for row in families().values():
         assert row.source.startswith("https://")
         assert row.source_date
         assert bool(row.refused) != bool(row.defaults), row.model_types
-        stated = {one.split("=")[0].strip() for one in row.facts.split(";") if one.strip()}
+        stated = {part.split("=")[0].strip() for part in row.facts.split(";") if part.strip()}
         assert stated <= known
 
 
@@ -222,9 +226,9 @@ MIXTURE_ALIASES = [
 
 def spellings(table: list[Any]) -> list[Any]:
     return [
-        pytest.param(field, value, usual, one, id=one)
+        pytest.param(field, value, usual, entry, id=entry)
         for field, value, usual, others in table
-        for one in (usual, *others)
+        for entry in (usual, *others)
     ]
 
 
@@ -251,8 +255,8 @@ def test_every_spelling_of_an_expert_size(
 )
 def test_every_spelling_of_a_shared_width(spelling: str) -> None:
     # A width is that of all shared experts together, so there is one.
-    found = mixture(n_shared_experts=None, **{spelling: 320})
-    assert (found.shared_experts, found.shared_intermediate) == (1, 320)
+    spec = mixture(n_shared_experts=None, **{spelling: 320})
+    assert (spec.shared_experts, spec.shared_intermediate) == (1, 320)
     assert mixture(n_shared_experts=None, **{spelling: 0}).shared_experts == 0
     assert mixture(n_shared_experts=None, **{spelling: 128}).shared_intermediate == 0
 
@@ -288,9 +292,9 @@ def test_the_whole_model_says_whether_the_head_is_tied() -> None:
 )
 def test_windows(keys: dict[str, Any], pattern: str) -> None:
     # The last: a window of the whole context never binds, as Phi-3.5 has it.
-    found = facts(**{"sliding_window": 128, **keys})
-    assert found.layer_pattern == pattern
-    assert found.window == (128 if "W" in pattern else 0)
+    spec = facts(**{"sliding_window": 128, **keys})
+    assert spec.layer_pattern == pattern
+    assert spec.window == (128 if "W" in pattern else 0)
 
 
 @pytest.mark.parametrize(
@@ -305,8 +309,8 @@ def test_windows(keys: dict[str, Any], pattern: str) -> None:
 )
 def test_chunked_attention(keys: dict[str, Any], pattern: str) -> None:
     config = {**LLAMA, "model_type": "llama4_text", "attention_chunk_size": 512, **keys}
-    found = facts_from_config({**config, "num_local_experts": 1}, "test")
-    assert found.layer_pattern == pattern
+    spec = facts_from_config({**config, "num_local_experts": 1}, "test")
+    assert spec.layer_pattern == pattern
 
 
 @pytest.mark.parametrize(
@@ -318,9 +322,9 @@ def test_chunked_attention(keys: dict[str, Any], pattern: str) -> None:
     ],
 )
 def test_gated_delta_net_layers(keys: dict[str, Any], pattern: str) -> None:
-    found = facts_from_config({**LLAMA, "model_type": "qwen3_5_text", **keys}, "test")
-    assert found.layer_pattern == pattern
-    assert (found.linear_key_heads, found.linear_value_heads, found.linear_conv) == (16, 32, 4)
+    spec = facts_from_config({**LLAMA, "model_type": "qwen3_5_text", **keys}, "test")
+    assert spec.layer_pattern == pattern
+    assert (spec.linear_key_heads, spec.linear_value_heads, spec.linear_conv) == (16, 32, 4)
 
 
 @pytest.mark.parametrize(
@@ -335,10 +339,10 @@ def test_gated_delta_net_layers(keys: dict[str, Any], pattern: str) -> None:
 def test_single_blocks(keys: dict[str, Any]) -> None:
     config = {**LLAMA, "model_type": "nemotron_h", "moe_intermediate_size": 64, **keys}
     config["moe_shared_expert_intermediate_size"] = 96
-    found = facts_from_config(config, "test")
-    assert (found.layers, found.layer_pattern) == (4, "ME*-")
-    assert (found.ssm_heads, found.ssm_groups, found.ssm_conv) == (128, 8, 4)
-    assert (found.experts, found.intermediate, found.shared_intermediate) == (8, 512, 96)
+    spec = facts_from_config(config, "test")
+    assert (spec.layers, spec.layer_pattern) == (4, "ME*-")
+    assert (spec.ssm_heads, spec.ssm_groups, spec.ssm_conv) == (128, 8, 4)
+    assert (spec.experts, spec.intermediate, spec.shared_intermediate) == (8, 512, 96)
 
 
 def test_a_pattern_of_another_length_is_named() -> None:
@@ -373,8 +377,8 @@ def test_a_pattern_of_another_length_is_named() -> None:
     ],
 )
 def test_which_layers_have_experts(keys: dict[str, Any], layout: tuple[int, int]) -> None:
-    found = mixture(**keys)
-    assert (found.first_dense, found.moe_every) == layout
+    spec = mixture(**keys)
+    assert (spec.first_dense, spec.moe_every) == layout
 
 
 def test_experts_without_a_regular_step_are_refused() -> None:
@@ -386,8 +390,8 @@ def test_heads_are_not_hidden_over_heads() -> None:
     # Qwen3-0.6B: 16 heads of 128 on 1024; GLM-4.5: 96 of 128 on 5120; Mistral Small: 128, not 160.
     for name, head_dim in (("Qwen3-0.6B", 128), ("GLM-4.5", 128), ("Mistral-Small-3.1-24B", 128)):
         told = sample(SAMPLES / f"{name}.json")
-        found = facts_from_config(told["config"], name)
-        assert found.head_dim == head_dim != found.hidden / found.heads
+        spec = facts_from_config(told["config"], name)
+        assert spec.head_dim == head_dim != spec.hidden / spec.heads
 
 
 def test_heads_that_do_not_divide_need_a_size() -> None:
@@ -405,19 +409,19 @@ def test_one_key_head_and_none_stated() -> None:
 
 def test_latent_attention_caches_576_values() -> None:
     built = describe(sample(SAMPLES / "DeepSeek-R1.json")["config"], "DeepSeek-R1").architecture
-    assert {(one.key_values, one.value_values) for one in built.cache} == {(576, 0)}
+    assert {(cache.key_values, cache.value_values) for cache in built.cache} == {(576, 0)}
 
 
 def test_hybrids_cache_on_their_attention_layers_only() -> None:
     # Qwen3.5-27B: 16 of 64 layers; charging all of them is four times too much.
     built = describe(sample(SAMPLES / "Qwen3.5-27B.json")["config"], "Qwen3.5-27B").architecture
-    assert sum(one.key_values > 0 for one in built.cache) == 16
+    assert sum(cache.key_values > 0 for cache in built.cache) == 16
 
 
 def test_gemma_3_keeps_every_sixth_layer_whole() -> None:
     # Its text_config leaves heads, head_dim and the pattern to transformers' defaults.
     described = describe(sample(SAMPLES / "Gemma-3-4B.json")["config"], "gemma-3-4b")
-    whole = [i for i, one in enumerate(described.architecture.cache) if one.window is None]
+    whole = [i for i, cache in enumerate(described.architecture.cache) if cache.window is None]
     assert whole == [5, 11, 17, 23, 29]
     assert "vocab_size, num_attention_heads" in " ".join(described.notes)
 
@@ -426,7 +430,7 @@ def test_shared_experts_are_counted() -> None:
     # DeepSeek-V2-Lite: 2 x 3 x 2048 x 1408 in each of 26 layers.
     told = sample(SAMPLES / "DeepSeek-V2-Lite.json")
     built = describe(told["config"], "DeepSeek-V2-Lite").architecture
-    shared = sum(one.params for one in built.tensors if one.group is Group.SHARED_EXPERTS)
+    shared = sum(tensor.params for tensor in built.tensors if tensor.group is Group.SHARED_EXPERTS)
     assert shared == 26 * 2 * 3 * 2048 * 1408
 
 
@@ -451,12 +455,12 @@ def test_layers_that_reuse_a_cache() -> None:
     described = describe(config, "Gemma-4-E2B")
     built = described.architecture
     assert per_token(built) == (3 * 2 * 512, 12 * 2 * 256)
-    assert sum(one.key_values > 0 for one in built.cache) == 15
+    assert sum(cache.key_values > 0 for cache in built.cache) == 15
     assert all(built.attention_values)
-    assert sum(one.role == "attn_k" for one in built.tensors) == 15
-    table = next(one for one in built.tensors if one.role == "per_layer_token_embd")
+    assert sum(tensor.role == "attn_k" for tensor in built.tensors) == 15
+    table = next(tensor for tensor in built.tensors if tensor.role == "per_layer_token_embd")
     assert table.params == 262144 * 35 * 256
-    widths = [one.rows for one in built.tensors if one.role == "ffn_up"]
+    widths = [tensor.rows for tensor in built.tensors if tensor.role == "ffn_up"]
     assert widths == [6144] * 15 + [12288] * 20
     assert "Layers from 15 on" in " ".join(described.notes)
 
@@ -584,8 +588,8 @@ def test_full_layers_with_heads_of_their_own() -> None:
         "hidden_size_per_layer_input": 0,
         "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
     }
-    found = facts_from_config({**config, "per_layer_config": {"3": override}}, "test")
-    assert (found.global_head_dim, found.global_kv_heads, found.layer_pattern) == (64, 1, "WWWF")
+    spec = facts_from_config({**config, "per_layer_config": {"3": override}}, "test")
+    assert (spec.global_head_dim, spec.global_kv_heads, spec.layer_pattern) == (64, 1, "WWWF")
     with pytest.raises(Refusal, match="per_layer_config"):
         facts(per_layer_config={"3": override})
 

@@ -173,7 +173,7 @@ FACTS = (
         shared_experts=1,
     ),
 )
-ARCHITECTURES = {name: transformer(name, one) for name, one in SHAPES.items()}
+ARCHITECTURES = {name: transformer(name, shape) for name, shape in SHAPES.items()}
 ARCHITECTURES |= {facts.name: build(facts) for facts in FACTS}
 
 SAME_SHAPE = {
@@ -198,7 +198,7 @@ def only(architecture: Architecture, role: str, name: str) -> list[str]:
     """Type names that a format gives to the tensors of one role, by layer."""
     kinds = tensor_types(architecture, FORMATS[name], TYPES)
     pairs = zip(architecture.tensors, kinds, strict=True)
-    return [kind.name for one, kind in pairs if one.role == role]
+    return [kind.name for tensor, kind in pairs if tensor.role == role]
 
 
 @pytest.mark.parametrize("kind", GGML_QUANT_SIZES, ids=lambda kind: kind.name)
@@ -211,17 +211,17 @@ def test_every_gguf_type_has_the_bytes_of_the_gguf_package(kind: Any) -> None:
 
 def test_every_type_states_its_rate_class_and_source() -> None:
     classes = {"f32", "f16", "q8", "q4_legacy", "k", "iq4", "iq", "fp4", "fp8", "int4", "nf4"}
-    for one in TYPES.values():
-        rate = 8 * one.block_bytes / one.block_weights
-        assert one.bits_per_weight == pytest.approx(rate, rel=1e-5), one.name
-        assert one.family in {"gguf", "safetensors", "any"}, one.name
-        assert one.decode_class in classes | {"none"}, one.name
-        assert one.source, one.name
-        assert re.fullmatch(r"\d{4}-\d\d-\d\d", one.source_date), one.name
+    for entry in TYPES.values():
+        rate = 8 * entry.block_bytes / entry.block_weights
+        assert entry.bits_per_weight == pytest.approx(rate, rel=1e-5), entry.name
+        assert entry.family in {"gguf", "safetensors", "any"}, entry.name
+        assert entry.decode_class in classes | {"none"}, entry.name
+        assert entry.source, entry.name
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry.source_date), entry.name
 
 
 def test_rates_of_other_runtimes_worked_by_hand() -> None:
-    bits = {name: one.bits_per_weight for name, one in TYPES.items()}
+    bits = {name: entry.bits_per_weight for name, entry in TYPES.items()}
     group_of_128 = 4 + (16 + 4) / 128  # f16 scale and 4-bit zero
     assert bits["AWQ-int4-g128"] == bits["GPTQ-int4-g128"] == pytest.approx(group_of_128)
     assert bits["NVFP4-g16"] == pytest.approx(4 + 8 / 16)
@@ -232,8 +232,8 @@ def test_rates_of_other_runtimes_worked_by_hand() -> None:
 
 
 def test_columns_are_the_fields_of_the_dataclasses() -> None:
-    assert list(read_rows("models/quants.csv")[0]) == [one.name for one in fields(StorageType)]
-    assert list(read_rows("models/recipes.csv")[0]) == [one.name for one in fields(RecipeRow)]
+    assert list(read_rows("models/quants.csv")[0]) == [field.name for field in fields(StorageType)]
+    assert list(read_rows("models/recipes.csv")[0]) == [field.name for field in fields(RecipeRow)]
 
 
 def test_every_recipe_names_known_types_and_sources() -> None:
@@ -435,9 +435,9 @@ def test_positions_of_attention_values_skip_layers_without_them() -> None:
     hybrid = replace(
         llama,
         tensors=tuple(
-            one
-            for one in llama.tensors
-            if one.role != "attn_v" or (one.layer is not None and one.layer % 4 == 3)
+            tensor
+            for tensor in llama.tensors
+            if tensor.role != "attn_v" or (tensor.layer is not None and tensor.layer % 4 == 3)
         ),
     )
     assert only(hybrid, "attn_v", "Q4_K_S") == ["Q5_K"] * 4 + ["Q4_K"] * 4

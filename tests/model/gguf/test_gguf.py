@@ -53,7 +53,7 @@ def test_every_type_is_read_as_the_gguf_package_reads_it(
         assert header.size + ours.offset == theirs.data_offset
     model = described(path).model
     assert model is not None
-    assert model.file_bytes == sum(int(one.n_bytes) for one in oracle.tensors)
+    assert model.file_bytes == sum(int(tensor.n_bytes) for tensor in oracle.tensors)
 
 
 def test_type_and_format_numbers_are_those_of_the_gguf_package() -> None:
@@ -81,28 +81,30 @@ def test_bytes_lie_in_their_groups(tmp_path: Path) -> None:
 def test_a_tied_head_is_the_token_table(tmp_path: Path) -> None:
     tensors = {k: v for k, v in llama_tensors(Q8_0).items() if k != "output.weight"}
     path = write(tmp_path / "m.gguf", "llama", LLAMA_KEYS, tensors)
-    found = described(path)
-    assert found.architecture.tied
-    assert found.model is not None
-    assert found.model.output == found.model.embedding + 256 * 4
-    assert found.model.file_bytes == sum(int(one.n_bytes) for one in GGUFReader(path).tensors)
+    outcome = described(path)
+    assert outcome.architecture.tied
+    assert outcome.model is not None
+    assert outcome.model.output == outcome.model.embedding + 256 * 4
+    assert outcome.model.file_bytes == sum(
+        int(tensor.n_bytes) for tensor in GGUFReader(path).tensors
+    )
 
 
 def test_facts_and_names_are_the_files(tmp_path: Path) -> None:
-    found = described(llama(tmp_path))
-    assert found.format == "Q4_K_M"
-    assert found.architecture.name == "Small Llama"
-    assert found.architecture.vocab == 96
-    assert found.architecture.max_context == 4096
-    assert found.facts["llama.attention.head_count_kv"] == "2"
-    assert found.source == "GGUF header of m.gguf"
-    assert found.notes == ()
+    outcome = described(llama(tmp_path))
+    assert outcome.format == "Q4_K_M"
+    assert outcome.architecture.name == "Small Llama"
+    assert outcome.architecture.vocab == 96
+    assert outcome.architecture.max_context == 4096
+    assert outcome.facts["llama.attention.head_count_kv"] == "2"
+    assert outcome.source == "GGUF header of m.gguf"
+    assert outcome.notes == ()
 
 
 @pytest.mark.parametrize(("number", "form"), [(1024 + 18, "Q6_K"), (999, "Q8_0"), (4, "Q8_0")])
 def test_a_guessed_or_unknown_file_type(tmp_path: Path, number: int, form: str) -> None:
-    found = described(llama(tmp_path, Q8_0, **{"general.file_type": number}))
-    assert found.format == form
+    outcome = described(llama(tmp_path, Q8_0, **{"general.file_type": number}))
+    assert outcome.format == form
 
 
 def test_the_beginning_of_a_file_is_enough(tmp_path: Path) -> None:
@@ -146,7 +148,7 @@ def test_all_parts_are_found_beside_any(tmp_path: Path, given: int, no_tensors_f
     paths = split(tmp_path, no_tensors_first=no_tensors_first)
     model = described(paths[given]).model
     assert model is not None
-    stored = sum(int(one.n_bytes) for path in paths for one in GGUFReader(path).tensors)
+    stored = sum(int(tensor.n_bytes) for path in paths for tensor in GGUFReader(path).tensors)
     assert model.file_bytes == stored
 
 
@@ -210,9 +212,9 @@ def moe(path: Path, arch: str = "qwen3moe", **keys: Any) -> Path:
 
 
 def test_experts_are_grouped_and_shared_among_tokens(tmp_path: Path) -> None:
-    found = described(moe(tmp_path))
-    assert found.architecture.experts == Experts(total=8, used=2)
-    model = found.model
+    outcome = described(moe(tmp_path))
+    assert outcome.architecture.experts == Experts(total=8, used=2)
+    model = outcome.model
     assert model is not None
     routed = 64 * 32 * 8 // 32 * 17 + 32 * 8 * 4
     assert model.bytes_per_layer[Group.ROUTED_EXPERTS][0] == routed
@@ -236,15 +238,15 @@ def test_prediction_layers_and_pictures_are_left_out(tmp_path: Path) -> None:
         "v.blk.0.attn_q.weight": ((256, 4096), F32),
     }
     keys = {**LLAMA_KEYS, "block_count": 3, "nextn_predict_layers": 1}
-    found = described(write(tmp_path / "m.gguf", "glm4moe", keys, tensors))
+    outcome = described(write(tmp_path / "m.gguf", "glm4moe", keys, tensors))
     plain = described(write(tmp_path / "p.gguf", "llama", LLAMA_KEYS, llama_tensors()))
-    assert found.architecture.layers == 2
-    assert found.model is not None
+    assert outcome.architecture.layers == 2
+    assert outcome.model is not None
     assert plain.model is not None
-    assert found.model.file_bytes == plain.model.file_bytes
-    assert len(found.notes) == 2
-    assert "prediction" in found.notes[0]
-    assert "image" in found.notes[1]
+    assert outcome.model.file_bytes == plain.model.file_bytes
+    assert len(outcome.notes) == 2
+    assert "prediction" in outcome.notes[0]
+    assert "image" in outcome.notes[1]
 
 
 def test_unknown_names_are_counted_and_noted(tmp_path: Path) -> None:
@@ -255,13 +257,15 @@ def test_unknown_names_are_counted_and_noted(tmp_path: Path) -> None:
         "elsewhere.weight": ((256, 4), F32),
     }
     path = write(tmp_path / "m.gguf", "llama", LLAMA_KEYS, tensors)
-    found = described(path)
-    assert "blk.0.mystery.weight, elsewhere.weight" in found.notes[0]
-    assert found.model is not None
-    assert found.model.file_bytes == sum(int(one.n_bytes) for one in GGUFReader(path).tensors)
+    outcome = described(path)
+    assert "blk.0.mystery.weight, elsewhere.weight" in outcome.notes[0]
+    assert outcome.model is not None
+    assert outcome.model.file_bytes == sum(
+        int(tensor.n_bytes) for tensor in GGUFReader(path).tensors
+    )
     assert (
-        found.model.bytes_per_layer[Group.DENSE_FFN][0]
-        - found.model.bytes_per_layer[Group.DENSE_FFN][1]
+        outcome.model.bytes_per_layer[Group.DENSE_FFN][0]
+        - outcome.model.bytes_per_layer[Group.DENSE_FFN][1]
         == 3072
     )
 
@@ -292,10 +296,10 @@ def test_unknown_names_are_counted_and_noted(tmp_path: Path) -> None:
     ],
 )
 def test_names(name: str, group: Group | None) -> None:
-    found = named(name)
-    assert found.group is group
-    assert found.known
-    assert found.layer == (3 if name.startswith("blk.") else None)
+    outcome = named(name)
+    assert outcome.group is group
+    assert outcome.known
+    assert outcome.layer == (3 if name.startswith("blk.") else None)
 
 
 @pytest.mark.parametrize(

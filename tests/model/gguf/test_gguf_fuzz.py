@@ -80,11 +80,11 @@ edits = st.lists(
 
 
 def damaged(data: bytes, changes: list[tuple[float, bytes]], kept: float) -> bytes:
-    found = bytearray(data)
+    result = bytearray(data)
     for place, value in changes:
         at = int(place * len(data))
-        found[at : at + len(value)] = value
-    return bytes(found[: int(kept * len(found)) + 1])
+        result[at : at + len(value)] = value
+    return bytes(result[: int(kept * len(result)) + 1])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -99,14 +99,14 @@ def test_damaged_files_end_in_a_description_or_our_error(
     kind: str, changes: list[tuple[float, bytes]], kept: float
 ) -> None:
     data = damaged(header(kind), changes, kept)
-    found = outcome(data)
-    if isinstance(found, str):
-        assert 20 < len(found) < 400
-        assert found.isprintable()
+    described = outcome(data)
+    if isinstance(described, str):
+        assert 20 < len(described) < 400
+        assert described.isprintable()
         return
-    assert found.model is not None
-    assert 0 < found.model.file_bytes < 1e18
-    assert (found.model.kv_bytes(8192, "f16") >= 0).all()
+    assert described.model is not None
+    assert 0 < described.model.file_bytes < 1e18
+    assert (described.model.kv_bytes(8192, "f16") >= 0).all()
 
 
 def outcome(data: bytes) -> Described | str:
@@ -132,5 +132,5 @@ def test_a_source_that_never_ends_is_left() -> None:
         start = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQ", 9, 8, 2**20)
         return (start + strings)[:size] if offset == 0 else strings[:size]
 
-    found = read_header(Part(name="m.gguf", read_at=read_at))
-    assert found.size <= 64 + 8 * 2**20
+    header = read_header(Part(name="m.gguf", read_at=read_at))
+    assert header.size <= 64 + 8 * 2**20

@@ -127,9 +127,9 @@ def test_a_vocabulary_of_250k_tokens_takes_little_memory() -> None:
 @pytest.mark.parametrize("count", [4096, 4097])
 def test_short_arrays_are_kept_and_long_ones_stepped_over(count: int) -> None:
     body = text("k") + struct.pack(f"<IIQ{count}I", 9, 4, count, *range(count))
-    found = read(header(pairs=1, body=body))
-    assert found.lengths["k"] == count
-    assert found.values == ({"k": tuple(range(count))} if count == 4096 else {})
+    rows = read(header(pairs=1, body=body))
+    assert rows.lengths["k"] == count
+    assert rows.values == ({"k": tuple(range(count))} if count == 4096 else {})
 
 
 def test_hostile_headers_take_little_memory() -> None:
@@ -153,14 +153,14 @@ def test_hostile_headers_take_little_memory() -> None:
 def test_ranges_are_asked_for_in_order_and_arrays_are_not_fetched() -> None:
     scores = text("tokenizer.ggml.scores") + struct.pack("<IIQ", 9, 6, 3_000_000)
     data = header(pairs=2, body=scores + bytes(12_000_000) + text("k") + struct.pack("<IB", 7, 1))
-    asked = []
+    request = []
 
     def read_at(offset: int, size: int) -> bytes:
-        asked.append((offset, size))
+        request.append((offset, size))
         return data[offset : offset + size]
 
-    found = read_header(Part(name="m.gguf", read_at=read_at))
-    assert found.lengths["tokenizer.ggml.scores"] == 3_000_000
-    assert found.values["k"] is True
-    assert asked == sorted(asked)
-    assert sum(size for _, size in asked) <= 2 * 2**20 < len(data)
+    outcome = read_header(Part(name="m.gguf", read_at=read_at))
+    assert outcome.lengths["tokenizer.ggml.scores"] == 3_000_000
+    assert outcome.values["k"] is True
+    assert request == sorted(request)
+    assert sum(size for _, size in request) <= 2 * 2**20 < len(data)

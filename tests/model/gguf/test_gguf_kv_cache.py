@@ -351,16 +351,16 @@ def file_of(case: Case, path: Path) -> Path:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_cache_of_layers(tmp_path: Path, case: Case) -> None:
-    found = describe_path(file_of(case, tmp_path), storage_types())
-    assert dict(enumerate(found.architecture.cache)) == case.cache
-    assert dict(enumerate(found.architecture.attention_values)) == case.attended
-    assert (case.note in found.notes[0]) if case.note else found.notes == ()
+    described = describe_path(file_of(case, tmp_path), storage_types())
+    assert dict(enumerate(described.architecture.cache)) == case.cache
+    assert dict(enumerate(described.architecture.attention_values)) == case.attended
+    assert (case.note in described.notes[0]) if case.note else described.notes == ()
 
 
 def test_a_catalogue_model_keeps_its_cache() -> None:
     """The same sizes by the other way in this package, from published numbers."""
     for case, name in (("Qwen3-Next-80B", "Qwen3-Next-80B-A3B"), ("DeepSeek-V3:", "DeepSeek-V3")):
-        ours = next(one for one in CASES if one.name.startswith(case))
+        ours = next(sample for sample in CASES if sample.name.startswith(case))
         assert set(ours.cache.values()) == set(architecture(name).cache)
 
 

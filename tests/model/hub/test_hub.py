@@ -43,7 +43,7 @@ class Hub:
         self.content_length: int | None = None
         self.listing: bytes | None = None
         self.ranges = True
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.headers: list[dict[str, str]] = []
 
     def told(self, commit: str) -> bytes:
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        self.hub.asked.append(self.path)
+        self.hub.requested.append(self.path)
         self.hub.headers.append({name.casefold(): value for name, value in self.headers.items()})
         if self.hub.failures:
             status, headers = self.hub.failures.pop(0)
@@ -90,9 +90,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(302, b"", {"Location": self.hub.redirect})
         name = path.split("/", 5)[5] if path.startswith("/owner") else path.removeprefix("/cdn/")
         body = self.hub.files[name]
-        asked = self.headers.get("Range")
-        if asked and self.hub.ranges:
-            first, last = map(int, asked.removeprefix("bytes=").split("-"))
+        text = self.headers.get("Range")
+        if text and self.hub.ranges:
+            first, last = map(int, text.removeprefix("bytes=").split("-"))
             told = {"Content-Range": f"bytes {first}-{last}/{len(body)}"}
             return self.answer(206, body[first : last + 1], told)
         return self.answer(200, body)
@@ -185,9 +185,9 @@ def test_hf_quant_config(server: Hub) -> None:
 
 def test_a_revision(server: Hub) -> None:
     assert describe("v2").facts["commit"] == OTHER
-    assert server.asked[0] == "/api/models/owner/name/revision/v2?blobs=true"
+    assert server.requested[0] == "/api/models/owner/name/revision/v2?blobs=true"
     describe("refs/pr/1")
-    assert any("/revision/refs%2Fpr%2F1?" in one for one in server.asked)
+    assert any("/revision/refs%2Fpr%2F1?" in entry for entry in server.requested)
 
 
 def test_gguf_files(server: Hub) -> None:
@@ -206,9 +206,9 @@ def test_parts_of_a_file(server: Hub) -> None:
     assert file.size == len(GGUF)
     assert file.read_at(0, 4) == GGUF[:4]
     assert file.read_at(1_000_003, 10) == GGUF[1_000_003:1_000_013]
-    asked = len(server.asked)
+    count = len(server.requested)
     assert file.read_at(1_000_020, 50) == GGUF[1_000_020:1_000_070]
-    assert len(server.asked) == asked, "read ahead"
+    assert len(server.requested) == count, "read ahead"
     assert file.read_at(3_000_000, 3_000_000) == GGUF[3_000_000:]
     assert file.read_at(len(GGUF), 5) == b""
     assert server.headers[-1]["range"] == f"bytes=3000000-{len(GGUF) - 1}"
@@ -274,7 +274,7 @@ def test_a_token_comes_from_the_environment_and_stays_at_home(
     server: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     describe()
-    assert all("authorization" not in one for one in server.headers)
+    assert all("authorization" not in header for header in server.headers)
     monkeypatch.setenv("HF_TOKEN", "hf_" + "x" * 20)
     describe("v2")
     assert server.headers[-1]["authorization"] == "Bearer hf_" + "x" * 20
@@ -298,7 +298,7 @@ def test_refusals_of_the_server(
     server.failures = [(status, headers)]
     with pytest.raises(error, match=message):
         describe()
-    assert len(server.asked) == 1
+    assert len(server.requested) == 1
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -312,7 +312,7 @@ def test_a_server_that_stays_busy(server: Hub, status: int, message: str) -> Non
     server.failures = [(status, {})] * 9
     with pytest.raises(NetworkError, match=message):
         describe()
-    assert len(server.asked) == 3
+    assert len(server.requested) == 3
 
 
 def test_a_slow_server(server: Hub) -> None:
@@ -389,24 +389,24 @@ def test_a_repository_without_config(server: Hub, left: str, message: str) -> No
 def test_identities_that_cannot_be(server: Hub, identity: str) -> None:
     with pytest.raises(InputError, match="owner/name"):
         describe_repository(identity, limits=QUICK)
-    assert server.asked == []
+    assert server.requested == []
 
 
 @pytest.mark.parametrize("revision", ["../x", "a b", "a?b", "x" * 200, "/main", "a//b", "a/.."])
 def test_revisions_that_cannot_be(server: Hub, revision: str) -> None:
     with pytest.raises(InputError, match="branch, tag or commit"):
         describe(revision)
-    assert server.asked == []
+    assert server.requested == []
 
 
 def test_answers_are_kept(server: Hub) -> None:
     describe()
-    assert [one.split("?")[0].split("/")[1] for one in server.asked] == ["api", "owner"]
+    assert [text.split("?")[0].split("/")[1] for text in server.requested] == ["api", "owner"]
     describe()
-    assert len(server.asked) == 3, "the listing is asked for again, with its ETag"
+    assert len(server.requested) == 3, "the listing is asked for again, with its ETag"
     assert "if-none-match" in server.headers[-1]
     describe(COMMIT)
-    assert len(server.asked) == 3, "a commit never changes"
+    assert len(server.requested) == 3, "a commit never changes"
 
 
 def test_a_changed_repository_is_noticed(server: Hub) -> None:
@@ -421,7 +421,7 @@ def test_offline(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
             patch.setenv(variable, "1")
             with pytest.raises(NetworkError, match="switched off"):
                 describe()
-    assert server.asked == []
+    assert server.requested == []
 
 
 def test_an_earlier_answer_serves_offline_and_says_so(
@@ -473,13 +473,18 @@ def test_the_usual_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_huggingface_hub_is_imported_only_when_asked() -> None:
     code = (
         "import sys, advisor.model.hub.read, advisor.model.config.read, advisor.model.installed; "
-        "sys.exit(any(one in sys.modules for one in ('huggingface_hub', 'httpx2')))"
+        "sys.exit(any(name in sys.modules for name in ('huggingface_hub', 'httpx2')))"
     )
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=os.environ, check=False)
     assert done.returncode == 0
 
 
-def test_describers_know_nothing_of_the_catalogue() -> None:
-    for path in (Path(__file__).parents[3] / "advisor" / "describe").glob("*.py"):
-        assert "advisor.model.catalog" not in path.read_text(encoding="utf-8")
+@pytest.mark.parametrize("reader", ["config", "gguf", "hub"])
+def test_readers_know_nothing_of_the_catalogue(reader: str) -> None:
+    paths = list((Path(__file__).parents[3] / "advisor" / "model" / reader).rglob("*.py"))
+    assert paths
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        assert "model.catalog" not in text
+        assert "model import catalog" not in text

@@ -41,13 +41,13 @@ IN_EACH = pytest.mark.parametrize("situation", SITUATIONS)
 
 @cache
 def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
-    model, said = SITUATIONS[situation]
-    asked = catalog.model(model, "Q4_K_M")
-    asked = replace(asked, name=name) if name else asked
-    here, work, money = machine(MachineSpec(**said)), Workload(), MoneyInputs()
-    advice = advise(asked, here, work, money=money)
+    model, text = SITUATIONS[situation]
+    chosen = catalog.model(model, "Q4_K_M")
+    chosen = replace(chosen, name=name) if name else chosen
+    here, work, money = machine(MachineSpec(**text)), Workload(), MoneyInputs()
+    advice = advise(chosen, here, work, money=money)
     report = document(
-        advice, here, work, money, model=asked, inputs={"model": model},
+        advice, here, work, money, model=chosen, inputs={"model": model},
         command="python -m advisor", link="x",
     )  # fmt: skip
     return advice, report
@@ -104,11 +104,11 @@ def test_it_states_the_same_as_the_advice(situation: str) -> None:
     assert len(report.placements) == len(advice.estimates)
     assert len(report.options) == len(split(advice.options)[0])
     assert report.inputs == {"model": SITUATIONS[situation][0]}
-    for card, one in zip(report.placements, advice.estimates, strict=True):
+    for card, estimate in zip(report.placements, advice.estimates, strict=True):
         assert (card.runtime, card.placement, card.fits) == (
-            one.runtime, one.strategy.value, bool(one.fits),
+            estimate.runtime, estimate.strategy.value, bool(estimate.fits),
         )  # fmt: skip
-        assert card.decode_tps == (decode_tps(one) if one.fits else None)
+        assert card.decode_tps == (decode_tps(estimate) if estimate.fits else None)
         assert card.fits or card.missing_bytes or card.explanation
 
 
@@ -118,7 +118,7 @@ def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
     for strategy in PlacementStrategy:
         shown = card_of(advice, strategy)
         if shown is not None and shown.step is not None and shown.fits:
-            parts = [one.seconds for one in report.token_time if one.placement == strategy.value]
+            parts = [part.seconds for part in report.token_time if part.placement == strategy.value]
             assert sum(parts) == pytest.approx(float(shown.step.total))
 
 
@@ -129,8 +129,8 @@ def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
         shown = card_of(advice, strategy)
         for tier, held in shown.held.items() if shown else ():
             parts = [
-                one.bytes for one in report.memory
-                if (one.placement, one.tier) == (strategy.value, tier.value)
+                use.bytes for use in report.memory
+                if (use.placement, use.tier) == (strategy.value, tier.value)
             ]  # fmt: skip
             assert sum(parts) == pytest.approx(float(sum(held)))
 
@@ -138,8 +138,8 @@ def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
 def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_first_possible() -> None:
     advice, _ = answer("offloads")
     ram, vram = (
-        card_of(advice, one)
-        for one in (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.GPU_RESIDENT)
+        card_of(advice, CPU_OFFLOAD)
+        for CPU_OFFLOAD in (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.GPU_RESIDENT)
     )
     assert ram is advice.best
     assert vram is not None
@@ -150,7 +150,7 @@ def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_first_possibl
 def test_every_input_is_listed_once_with_its_origin() -> None:
     _, report = answer("offloads")
     assert len(set(report.assumptions)) == len(report.assumptions) > 10
-    assert all(one.source and one.kind for one in report.assumptions)
+    assert all(assumption.source and assumption.kind for assumption in report.assumptions)
 
 
 def test_without_a_gpu_there_is_no_layer_chart() -> None:
@@ -171,13 +171,13 @@ def test_a_hostile_model_name_is_only_text(situation: str) -> None:
     )
 
 
-@pytest.mark.parametrize("runtime", [VLLM, KTRANSFORMERS], ids=lambda one: one.key)
+@pytest.mark.parametrize("runtime", [VLLM, KTRANSFORMERS], ids=lambda runtime: runtime.key)
 def test_a_report_is_of_the_chosen_runtime(runtime: Runtime) -> None:
     """Its cards, charts and upgrades; a dense model leaves KTransformers with none of them."""
-    asked = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
-    advice = advise(asked, here, Workload(), chosen=runtime)
-    made = document(advice, here, Workload(), MoneyInputs(), model=asked, inputs={})
+    advice = advise(model, here, Workload(), chosen=runtime)
+    made = document(advice, here, Workload(), MoneyInputs(), model=model, inputs={})
     assert made.runtime == runtime.name
     assert made.layer_sweep is None, "it is not told a number of layers"
     assert bool(made.memory) == bool(made.token_time) == (runtime is VLLM)

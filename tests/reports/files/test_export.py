@@ -412,25 +412,27 @@ def test_the_pdf_runs_nothing_and_asks_for_nothing() -> None:
 
 def test_numbers_of_the_table_stay_numbers(report: SavedReport) -> None:
     rows = table(csv(report))
-    found = {(one["section"], one["item"], one["part"], one["quantity"]): one for one in rows}
-    speed = found["placements", "Offload to RAM", "llama.cpp", "speed"]
+    by_section = {(row["section"], row["item"], row["part"], row["quantity"]): row for row in rows}
+    speed = by_section["placements", "Offload to RAM", "llama.cpp", "speed"]
     assert (float(speed["value"]), speed["unit"]) == (2.93, "tokens/s")
-    saved = found["options", "RTX 4060 Ti 16 GB", "bigger GPU", "waiting saved"]
+    saved = by_section["options", "RTX 4060 Ti 16 GB", "bigger GPU", "waiting saved"]
     assert float(saved["value"]) == -3.6  # begins with "-", and is a number all the same
-    assert found["placements", "In the GPU", "llama.cpp", "speed"]["value"] == ""
+    assert by_section["placements", "In the GPU", "llama.cpp", "speed"]["value"] == ""
 
 
 def test_every_number_is_in_the_table(report: SavedReport) -> None:
-    values = {one["value"] for one in table(csv(report))}
-    parts = {one["part"] for one in table(csv(report))}
-    wanted = [one.bytes for one in report.document.memory]
-    wanted += [one.seconds for one in report.document.token_time]
-    wanted += [one.monthly_usd for one in report.document.options if one.monthly_usd is not None]
+    values = {record["value"] for record in table(csv(report))}
+    parts = {record["part"] for record in table(csv(report))}
+    wanted = [use.bytes for use in report.document.memory]
+    wanted += [case.seconds for case in report.document.token_time]
+    wanted += [
+        option.monthly_usd for option in report.document.options if option.monthly_usd is not None
+    ]
     for series in (report.document.layer_sweep, *report.document.cost_curves):
         assert series is not None
         wanted += series.y
         assert {str(x) for x in series.x} <= parts
-    assert {str(one) for one in wanted} <= values
+    assert {str(entry) for entry in wanted} <= values
 
 
 @pytest.mark.parametrize(

@@ -505,7 +505,8 @@ def test_a_read_only_folder_shows_its_reports(
     code = (
         "import json, os, sys; import sqlalchemy.dialects.sqlite.pysqlite, sqlite3\n"
         "from advisor.reports.store.store import open_store\n"
-        "from advisor.reports.document.document import from_json; from advisor.errors import StoreError\n"
+        "from advisor.reports.document.document import from_json\n"
+        "from advisor.errors import StoreError\n"
         "if os.geteuid() == 0: os.setgroups([]), os.setgid(65534), os.setuid(65534)\n"
         "store = open_store(sys.argv[1]); print([head.name for head in store.list()])\n"
         "try: store.save(from_json(json.load(sys.stdin)), 'x')\n"
@@ -531,7 +532,7 @@ def test_a_read_only_folder_shows_its_reports(
 def test_every_damaged_byte_is_a_sentence_or_harmless(file: Path) -> None:
     file.parent.mkdir(parents=True)
     whole = FIRST_TABLES.read_bytes()
-    said = set()
+    names = set()
     places = (*range(0, 4096, 127), *range(4096, len(whole), 1021))  # the first page has the tables
     for place in places:
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 0xA5]) + whole[place + 1 :])
@@ -540,10 +541,10 @@ def test_every_damaged_byte_is_a_sentence_or_harmless(file: Path) -> None:
             for head in store.list("karte"):
                 store.load(head.id)
         except (StoreError, InputError) as error:
-            said.add(str(error)[:40])
+            names.add(str(error)[:40])
         for rest in file.parent.iterdir():
             rest.unlink()
-    assert said
+    assert names
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ CPU_RATES = ("cpu_read_share", *CORE_RATES)
 """Constants in proportion to the speed of the cores and of RAM."""
 GPU_READS = ("gpu_read_share", "gpu_kv_share")
 """Constants in proportion to the read rate of a GPU."""
-GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer")
+GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_layer")
 """Fixed times of a GPU."""
 
 

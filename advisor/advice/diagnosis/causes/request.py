@@ -29,6 +29,9 @@ MOST_CONTEXT = (BY_NAME["context"].limits or (0.0, 0.0))[1]
 
 OLD_BUILD = "2024"
 """Builds from before October 2024, as in `catalog.constants.Scope`."""
+SLOW_PROMPTS = {"rocm": "December 2025", "vulkan": "November 2025"}
+"""Month before which prompts on AMD's cards lacked today's kernels, by backend (llama.cpp, pull
+requests 17576 and 16536); builds "2025"."""
 FORMATS = ("IQ2_XXS", "Q2_K", "Q3_K_M", "IQ4_XS", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "BF16")
 """Formats that GGUF repositories usually offer together, smallest first."""
 BENCH_TOKENS = 128
@@ -126,11 +129,20 @@ def _in_format(situation: Situation, form: str, model: Model) -> Trials:
 
 
 def old_build(situation: Situation) -> Trials:
-    """A build of llama.cpp from before flash attention and CUDA graphs were usual."""
+    """A build of llama.cpp from before its kernels of today.
+
+    Before flash attention and CUDA graphs were usual; on AMD's cards also before prompts used
+    integer dot products and matrix units.
+    """
     scope = situation.constants.scope
-    if situation.in_llama_cpp and not scope.build:
-        aged = situation.constants.bound(replace(scope, build=OLD_BUILD))
-        yield trial("from before October 2024", replace(situation.estimate, constants=aged))
+    if not situation.in_llama_cpp or scope.build:
+        return
+    ages = {OLD_BUILD: "October 2024"}
+    if scope.backend in SLOW_PROMPTS and situation.machine.gpus[0].vendor == "AMD":
+        ages["2025"] = SLOW_PROMPTS[scope.backend]
+    for build, month in ages.items():
+        aged = situation.constants.bound(replace(scope, build=build))
+        yield trial(f"from before {month}", replace(situation.estimate, constants=aged))
 
 
 def no_flash_attention(situation: Situation) -> Trials:

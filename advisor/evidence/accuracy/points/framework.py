@@ -1,4 +1,4 @@
-"""The rows of data/measurements/offload_papers.csv, each predicted without its group."""
+"""Points of data/measurements/offload_papers.csv, each predicted without its group."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from advisor.evidence.fitting.held_out import WHOLE, kept, left_out
 
 
 def points() -> Iterable[AccuracyPoint]:
-    """Every run of a framework that the advisor understands; speeds of the whole batch."""
+    """Points of all framework runs that the advisor can predict, with speeds of the whole batch."""
     streams = Streams(tuple(run for run in papers() if kept(WHOLE, run.row.id)))
     predicted = left_out(WHOLE, [run.row.id for run in streams.runs])
     for run, group, seconds in zip(streams.runs, streams.groups, predicted, strict=True):

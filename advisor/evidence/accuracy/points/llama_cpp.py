@@ -1,4 +1,4 @@
-"""Published rows of llama.cpp and its forks, each predicted without its source."""
+"""Points of llama.cpp and its forks, each predicted without its source."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from advisor.evidence.accuracy.regimes import (
     regime_of,
 )
 from advisor.evidence.fitting.held_out import READ, kept, left_out
-from advisor.evidence.fitting.llama_cpp_rows import (
+from advisor.evidence.fitting.llama_cpp.alike import TableColumns
+from advisor.evidence.fitting.llama_cpp.row_errors import circumstances_of, other_sources
+from advisor.evidence.fitting.llama_cpp.rows import (
     Rows,
-    TableColumns,
-    TimedRow,
     case_of,
     doubted_by_sources,
     published,
@@ -29,7 +29,7 @@ from advisor.evidence.fitting.llama_cpp_rows import (
     side_by_side,
     stated_tps,
 )
-from advisor.evidence.fitting.spreads import circumstances_of, other_sources
+from advisor.evidence.fitting.llama_cpp.timed_row import TimedRow
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
@@ -38,11 +38,11 @@ from advisor.evidence.published.sources import group_of
 
 @dataclass(frozen=True, kw_only=True)
 class LlamaCppRun:
-    """One row of the files.
+    """One published run.
 
     Attributes:
-        row: as it stands there.
-        case: what it describes.
+        row: its row.
+        case: machine, model and request of the row.
     """
 
     row: PublishedRow
@@ -51,17 +51,17 @@ class LlamaCppRun:
 
 @dataclass(frozen=True)
 class Published:
-    """The files, read once.
+    """Published rows.
 
     Attributes:
-        rows: all of them.
+        rows: rows of all files.
     """
 
     rows: tuple[PublishedRow, ...]
 
     @cached_property
     def runs(self) -> Mapping[str, LlamaCppRun]:
-        """Rows that can be understood and are not doubtful, by their id."""
+        """Runs that can be predicted and are not doubtful, by id."""
         runs = {}
         for row in self.rows:
             if row.doubtful:
@@ -78,12 +78,12 @@ class Published:
 
 
 def read() -> Published:
-    """The files as shipped."""
+    """Rows of the shipped files."""
     return Published(published())
 
 
 def points(published: Published) -> Iterable[AccuracyPoint]:
-    """Every row that the last fit covered, what its source timed of all users together."""
+    """Points of all rows in the last fit, with the speed of all users together."""
     rows = published.fitted
     judged = by_table(rows)
     for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
@@ -103,9 +103,9 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
 
 
 def doubtful(published: Published) -> Iterable[AccuracyPoint]:
-    """Rows that nothing is fitted to: those that their sources doubt, and that no physics explains.
+    """Points of doubtful rows: doubted by their source, or physically impossible.
 
-    No fit knows them, so that the shipped constants predict them.
+    Nothing is fitted to them, so the shipped constants predict them.
     """
     rows = side_by_side([*published.fitted.doubted, *doubted_by_sources(published.rows)])
     for timed, seconds, (predicted, ranges) in zip(
@@ -123,9 +123,9 @@ def doubtful(published: Published) -> Iterable[AccuracyPoint]:
 
 
 def by_table(rows: Rows) -> tuple[tuple[float, Margins], ...]:
-    """What the shipped constants say of each row [s], and how far that may be off.
+    """Predictions of rows by the shipped constants [s], with their 80 % margins.
 
-    As an estimate says it where the row's own source is not counted.
+    A row's own source does not count as evidence for its range.
     """
     total = np.empty(len(rows.timed))
     below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))
@@ -155,14 +155,14 @@ def _shape_uncertainty(timed: TimedRow) -> float:
 
 
 def margins_of(speed: Range) -> Margins:
-    """The margins that a range was drawn with."""
+    """Margins of a range around its value."""
     return Margins(
         below=float(np.log(speed.value / speed.low)), above=float(np.log(speed.high / speed.value))
     )
 
 
 def _peers(timed: TimedRow) -> Mapping[str, float]:
-    """What public formulas say of a row of a single sequence."""
+    """Predictions of the public formulas for a row; none for several sequences."""
     case, row = timed.case, timed.row
     if float(case.work.users) > 1 or row.category not in WHERE:
         return {}
@@ -173,7 +173,7 @@ def _peers(timed: TimedRow) -> Mapping[str, float]:
 
 
 def traits(timed: TimedRow) -> Mapping[str, object]:
-    """What a row is like, as `regimes.REGIMES` tells kinds of runs apart."""
+    """Traits of a row, by which `regimes.REGIMES` are distinguished."""
     row, case = timed.row, timed.case
     return {
         "category": row.category,

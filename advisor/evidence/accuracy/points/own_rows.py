@@ -1,4 +1,4 @@
-"""The rows of data/measurements/own.csv: real engines beside their prediction, run by ourselves."""
+"""Rows of data/measurements/own.csv: our own runs of real engines beside their predictions."""
 
 from dataclasses import asdict, dataclass, replace
 
@@ -17,14 +17,14 @@ from advisor.units import GB, KIB
 
 OWN = DATA / "measurements" / "own.csv"
 PAGED = "nvme"
-"""Category of rows whose weights came from the drive."""
+"""Category of rows with weights read from the drive."""
 SHAPE = (
     "hidden", "intermediate", "moe_intermediate", "experts", "experts_per_token", "heads",
     "kv_heads", "head_dim", "vocab", "tied",
 )  # fmt: skip
-"""What a synthetic model is written from, beside its layers; columns and `ArchitectureSpec`."""
+"""Columns that describe a synthetic model; fields of `ArchitectureSpec` with the same names."""
 TOKENS = 16
-"""Generated at a time in those runs."""
+"""Tokens generated in each of these runs [tokens]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,24 +76,24 @@ class OwnRow:
 
 
 def paged(row: OwnRow) -> bool:
-    """llama.cpp's file was mapped, and larger than the memory it might use, or about as large."""
+    """Whether llama.cpp mapped a file of about the memory limit or larger."""
     return row.category == PAGED and row.gpu.casefold() == NO_GPU
 
 
 def rows() -> tuple[OwnRow, ...]:
-    """The file as shipped."""
+    """Rows of the shipped file."""
     return read(OWN, OwnRow)
 
 
 def model_of(row: OwnRow) -> Model:
-    """The synthetic model, tensor by tensor."""
+    """Synthetic model of a row."""
     shape = {name: getattr(row, name) for name in SHAPE}
     facts = ArchitectureSpec(name=row.model, layers=row.n_layers, **shape)
     return catalog.in_format(build(facts), row.quant)
 
 
 def machine_of(row: OwnRow) -> Machine:
-    """The machine as the row describes it, with the drive as it was read meanwhile."""
+    """Machine of a row, with the drive's rate measured during the run."""
     machine = understood(_as_published(row)).machine
     if machine.disk is None or not (row.disk_map_gbs and row.read_ahead_kib):
         return machine

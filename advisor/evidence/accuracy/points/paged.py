@@ -1,4 +1,4 @@
-"""Our own runs of llama.cpp under memory caps, each predicted from constants fitted without it."""
+"""Points of our own runs of llama.cpp under memory limits, each predicted without itself."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,14 +29,14 @@ FOUND = np.arange(51) / 100
 RENEWED = 1e7 * np.arange(10, 101, dtype=np.float64)[:, None]
 GROWTH = np.arange(31) / 20
 WINDOWS, MOST = np.arange(21)[:, None] / 4, 1.0 + np.arange(21) / 20
-"""Constants that are tried, those that are fitted together along two axes."""
+"""Grids of values tried for the page-cache constants; the two fitted together are two axes."""
 AGAIN = 0.01
-"""Part of what a token needs from which on a run read again."""
+"""Share of a token's bytes above which a run counts as reading from the drive again."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Watched:
-    """One row, and its estimate with the cache that the run was seen to have."""
+    """A row and its estimate with the page cache observed during the run."""
 
     row: OwnRow
     estimate: Estimate
@@ -48,12 +48,12 @@ class Watched:
 
     @cached_property
     def needed(self) -> float:
-        """Bytes read per token in all [B]."""
+        """All bytes read per token, from memory and drive [B]."""
         return float(self.estimate.model.read_bytes_per_token)
 
     @cached_property
     def load(self) -> Load:
-        """Read of the mapped file per token."""
+        """Reads of the mapped file per token."""
         if self.estimate.placement is None:
             raise InputError(self.estimate.refusal)
         depth = self.estimate.work.decode_depth
@@ -67,7 +67,7 @@ class Watched:
 
     @cached_property
     def other(self) -> float:
-        """Time of a token but for what comes from the drive, as predicted [s]."""
+        """Predicted time of a token without the drive [s]."""
         if self.estimate.step is None:
             raise InputError(self.estimate.refusal)
         return float(self.estimate.step.total) - float(
@@ -84,7 +84,7 @@ class Watched:
 
 
 def watched() -> tuple[Watched, ...]:
-    """Every row that tells what the drive gave."""
+    """Runs with a measured drive rate."""
     told = (row for row in own_rows.rows() if own_rows.paged(row) and not row.doubtful)
     return tuple(Watched(row=row, estimate=_estimated(row)) for row in told)
 
@@ -98,7 +98,7 @@ def _estimated(row: OwnRow) -> Estimate:
 
 
 def predicted(run: Watched, constants: Rereading = WATCHED) -> Reread:
-    """Bytes that a token of a run reads again."""
+    """Predicted bytes that a token reads from the drive again [B]."""
     prediction = run.estimate
     if prediction.placement is None or prediction.machine is None:
         raise InputError(prediction.refusal)
@@ -106,11 +106,11 @@ def predicted(run: Watched, constants: Rereading = WATCHED) -> Reread:
 
 
 def fitted(runs: Sequence[Watched]) -> Rereading:
-    """The constants that these runs give.
+    """Page-cache constants fitted to some runs, each by least squares.
 
-    The share kept comes from what dense models read, by least squares of its share of what a token
-    needs; the windows and the most from what models with experts read, by that of its logarithm;
-    the renewal of pages from the times of scans, by that of theirs.
+    The share of pages kept is fitted to the share of bytes that dense models read again; the
+    windows and their limit to the logarithm of bytes that models with experts read; the cost of
+    renewing pages to the logarithm of the times of scans.
     """
     dense = [run for run in runs if not run.row.experts]
     routed = [run for run in runs if run.row.experts]
@@ -127,25 +127,25 @@ def fitted(runs: Sequence[Watched]) -> Rereading:
 
 
 def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
-    """Constants with the least loss, of those tried together."""
+    """Values with the smallest loss, of those tried."""
     at = np.unravel_index(np.argmin(loss), loss.shape)
     return tuple(float(np.broadcast_to(constant, loss.shape)[at]) for constant in tried)
 
 
 def _missed(runs: Iterable[Watched], constants: Rereading) -> Floats:
-    """Sum of squares of what is wrong, in parts of what a token reads."""
+    """Sum of squared errors of the bytes read, as shares of a token's bytes."""
     return _sum(((predicted(run, constants).total - run.read) / run.needed) ** 2 for run in runs)
 
 
 def _far(runs: Iterable[Watched], constants: Rereading) -> Floats:
-    """Sum of squares of the logarithm of bytes, predicted over read."""
+    """Sum of squares of log(predicted bytes / bytes read)."""
     return _sum(
         np.log(predicted(run, constants).total / run.read) ** 2 for run in runs if run.pages
     )
 
 
 def _late(runs: Iterable[Watched], constants: Rereading) -> Floats:
-    """Sum of squares of the logarithm of predicted over measured."""
+    """Sum of squares of log(predicted time / measured time)."""
     return _sum(np.log(seconds(run, constants) * run.row.tg_tps) ** 2 for run in runs)
 
 
@@ -154,7 +154,7 @@ def _sum(losses: Iterable[Array]) -> Floats:
 
 
 def points() -> Iterator[AccuracyPoint]:
-    """Each row that read from the drive, predicted with the constants that the others give."""
+    """Points of runs that read from the drive, each with constants fitted to the others."""
     runs = watched()
     for paged in (each for each in runs if each.pages):
         yield _point(paged, fitted([other for other in runs if other is not paged]))
@@ -182,7 +182,7 @@ def _point(run: Watched, constants: Rereading) -> AccuracyPoint:
 
 
 def seconds(run: Watched, constants: Rereading) -> Array:
-    """A token's time, what comes from the drive worked out anew [s]."""
+    """Time of a token, with the drive's part computed from given constants [s]."""
     disk, engine = run.drive
     again = predicted(run, constants)
     paged = again.total, disk, engine, again.pieces, again.renewal

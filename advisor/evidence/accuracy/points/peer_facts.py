@@ -1,4 +1,4 @@
-"""A published run as the facts that public formulas take."""
+"""Facts of a published run, as public formulas take them."""
 
 from functools import lru_cache
 from typing import Any
@@ -22,19 +22,19 @@ SHARED = (Group.ATTENTION, Group.SHARED_EXPERTS, Group.ROUTER)
 
 
 def answers(facts: Facts) -> dict[str, float]:
-    """Prediction of each public advisor for a run; silent ones are absent [tokens/s]."""
+    """Predictions of public advisors by name; absent where one has no formula [tokens/s]."""
     speeds = ((peer.name, peer.answer(facts)) for peer in PEERS)
     return {name: speed for name, speed in speeds if speed is not None}
 
 
 def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False) -> Facts:
-    """The facts of one run.
+    """Facts of one run.
 
     Args:
-        case: the row, understood.
-        category: as in its file, a key of `WHERE`.
-        ram_peak: its RAM in theory, or as its source states it [B/s].
-        prompt: the prompt was timed, else the generation.
+        case: machine, model and request of the row.
+        category: category of the row, a key of `WHERE`.
+        ram_peak: theoretical RAM bandwidth, or the one that the source states [B/s].
+        prompt: whether the prompt was timed; else the generation.
     """
     work, machine = (case.prompt if prompt else case.work), case.machine
     placement = case.prompt_placement if prompt else case.placement
@@ -104,14 +104,14 @@ def _params(arch: Architecture, groups: tuple[Group, ...]) -> float:
 
 
 def _gpu_share(model: Model, placement: Placement, machine: Machine) -> float:
-    """Share of the file that lies in VRAM; all of it where only the token table stays behind."""
+    """Share of the file in VRAM; 1 where only the token table is in RAM."""
     devices = range(len(machine.gpus))
     held = sum(float(weight_bytes(model, placement, vram(device))) for device in devices)
-    return min(held / (model.file_bytes - model.embedding), 1.0)
+    return min(held / model.bytes_without_table, 1.0)
 
 
 def _gpu_layers(model: Model, placement: Placement, machine: Machine) -> float:
-    """Share of the layers that GPUs compute, the output head counted as one."""
+    """Share of the layers on GPUs, with the output head counted as a layer."""
     if not machine.gpus:
         return 0.0
     layers = float(placement.gpu_layers)

@@ -1,4 +1,4 @@
-"""One published figure beside its prediction."""
+"""Published figure beside its prediction."""
 
 import math
 from collections.abc import Mapping
@@ -10,24 +10,23 @@ from advisor.evidence.published.row import PublishedRow
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyPoint:
-    """One row, predicted with its group left out.
+    """A published figure with a prediction made without its group.
 
     Attributes:
-        id: of the row.
-        regime: what kind of run it is; a name of `regimes.REGIMES`.
-        group: source and hardware; rows of a group err together.
-        gpu: as the source calls it; empty for none.
-        cpu: likewise.
-        model: likewise.
-        format: likewise.
-        runtime: likewise.
-        date: when it was measured or published; empty where unknown.
-        measured: speed [tokens/s].
-        predicted: speed [tokens/s].
-        margins: of the 80 % range.
-        source: where it was published; the program that took it for our own runs.
-        peers: what public advisors say of the same run, by name; those that say nothing are absent
-            [tokens/s].
+        id: id of the row.
+        regime: kind of run, a name of `regimes.REGIMES`.
+        group: source and hardware; figures of a group share their error.
+        gpu: GPU in the source's words; empty for none.
+        cpu: processor in the source's words.
+        model: model in the source's words.
+        format: format in the source's words.
+        runtime: runtime in the source's words.
+        date: date of the measurement or its publication; empty where unknown.
+        measured: measured speed [tokens/s].
+        predicted: predicted speed [tokens/s].
+        margins: margins of the 80 % range.
+        source: address of the source; for our own runs, the program that made them.
+        peers: predictions of public advisors by name; absent where one has no formula [tokens/s].
     """
 
     id: str
@@ -47,12 +46,12 @@ class AccuracyPoint:
 
     @property
     def published(self) -> bool:
-        """Somebody published it, and the source can be opened."""
+        """Whether others published it, at an address that can be opened."""
         return self.source.startswith("https://")
 
     @property
     def error(self) -> float:
-        """Predicted over measured, less one."""
+        """Relative error: predicted / measured - 1."""
         return self.predicted / self.measured - 1.0
 
     @property
@@ -67,7 +66,7 @@ class AccuracyPoint:
 
     @property
     def held(self) -> bool:
-        """The range holds what was measured."""
+        """Whether the measured speed lies in the range."""
         return self.low <= self.measured <= self.high
 
 
@@ -81,7 +80,7 @@ def point_of(
     margins: Margins,
     peers: Mapping[str, float] | None = None,
 ) -> AccuracyPoint:
-    """A published row as a point; other arguments as the attributes of `AccuracyPoint`."""
+    """Point of a published row; other arguments are attributes of `AccuracyPoint`."""
     return AccuracyPoint(
         id=row.id,
         regime=regime,

@@ -1,8 +1,8 @@
-"""Dense models split by layer, whose sources do not state the RAM.
+"""Points of dense models split by layer, from sources that do not state the RAM.
 
-Of a sweep over the layers on the GPU, the run with the fewest of them is nearly all RAM: its speed
-gives the RAM's rate by our own formula turned round, and the other runs are predicted with that.
-Public formulas are given the same chance: each is turned round by itself.
+In a sweep over the layers on the GPU, the run with the fewest layers there reads nearly everything
+from RAM. Our formula, inverted, gives the RAM rate from its speed, and the other runs are predicted
+with that rate. Each public formula is inverted in the same way.
 """
 
 import math
@@ -19,7 +19,8 @@ from advisor.evidence.accuracy.points.llama_cpp import LlamaCppRun, Published, m
 from advisor.evidence.accuracy.points.peer_facts import facts_of
 from advisor.evidence.accuracy.points.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
-from advisor.evidence.fitting.llama_cpp_rows import GENERATED, stated_tps
+from advisor.evidence.fitting.llama_cpp.rows import stated_tps
+from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
 from advisor.evidence.peers import PEERS, Facts, Peer
 from advisor.evidence.published.sources import group_of
 from advisor.machine.quantity import given
@@ -27,17 +28,17 @@ from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array
 
 RATES = np.geomspace(2 * GB, 2000 * GB, 400)
-"""Sustained RAM rates that are tried [B/s]."""
+"""Sustained RAM rates tried by the inversion [B/s]."""
 
 
 def points(published: Published) -> Iterable[AccuracyPoint]:
-    """Every run of every sweep but the one that gave the RAM's rate."""
+    """Points of all sweeps, without the runs that gave the RAM rate."""
     for sweep in sweeps(published):
         yield from _predicted(sweep)
 
 
 def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
-    """Runs that differ in the layers on the GPU alone, fewest first, of rows outside the fit."""
+    """Sweeps: runs outside the fit that differ only in layers on the GPU, fewest layers first."""
     fitted = {timed.row.id for timed in published.fitted.timed}
     alike: dict[tuple[str, ...], list[LlamaCppRun]] = {}
     for run in published.runs.values():
@@ -83,7 +84,7 @@ def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:
 
 
 def ram_rate(run: LlamaCppRun) -> float:
-    """The sustained RAM rate with which our formula gives a run's speed [B/s]."""
+    """Sustained RAM rate at which our formula gives a run's speed [B/s]."""
     speeds = np.asarray(_decode(run, RATES).value)
     return float(np.exp(np.interp(stated_tps(run.row, GENERATED), speeds, np.log(RATES))))
 
@@ -101,7 +102,7 @@ def _decode(run: LlamaCppRun, rate: Array) -> Range:
 
 
 def _peer_rate(peer: Peer, run: LlamaCppRun) -> float:
-    """The RAM rate with which a public formula comes closest to a run's speed [B/s]."""
+    """RAM rate at which a public formula comes closest to a run's speed [B/s]."""
     facts, speed = _facts(run), stated_tps(run.row, GENERATED)
 
     def off(rate: float) -> float:

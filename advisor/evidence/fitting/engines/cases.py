@@ -1,6 +1,6 @@
-"""Runs of serving engines, simulated and published, timed by the cost model at once.
+"""Runs of serving engines, simulated and published, timed together by the cost model.
 
-Cases whose stages have one shape are one sweep, so that a fit over thousands of them is quick.
+Cases with stages of the same shape form one sweep of arrays, so a fit over thousands is fast.
 """
 
 from collections import defaultdict
@@ -11,15 +11,16 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels, generation, peak_flops
+from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.schedule import Phases, Schedule, alone
 from advisor.cost_model.timing import HOST_MEMORY, NVLINK, schedule_seconds
+from advisor.cost_model.uncertainty import DEEP, EXPERTS, SEVERAL, TOGETHER, depth_reached
+from advisor.cost_model.workload import Workload
 from advisor.evidence.fitting.vectorize import machines, shape, stacked
 from advisor.machine.machine import Machine
-from advisor.model.model import Floats
+from advisor.model.model import Floats, Model
 
-GRID = DATA / "measurements" / "simulated_engines.csv"
 SIMULATED, PUBLISHED = "simulated", "published"
 
 
@@ -28,18 +29,21 @@ class EngineCase:
     """One timed run of a serving engine.
 
     Attributes:
-        id: of its row.
-        group: model and GPU of a simulated run, source and hardware of a published one: what is
-            left out together.
+        id: id of its row.
+        group: cases left out together: model and GPU of a simulated run, source and hardware of a
+            published one.
         evidence: `SIMULATED` or `PUBLISHED`.
-        engine: key of its runtime.
+        engine: key of the runtime.
         release: year of the engine, as `Scope.build`; empty for today's.
-        machine: where it ran.
-        phases: what the engine does for it.
-        prompts: how often its prompt is part of the time, 1 or 0.
-        steps: how many steps are.
-        seconds: the time for them [s].
-        tokens: that all users together got in that time, by which a time becomes a speed.
+        machine: machine it ran on.
+        phases: schedules of its prompt and of a step.
+        prompts: number of prompts in the time: 1, 0, or the part of it that others' prompts take
+            from a token of several users.
+        steps: number of steps in the time.
+        seconds: measured or simulated time [s].
+        tokens: tokens of all users in that time [tokens].
+        publisher: publisher of the run, or `SIMULATED`.
+        traits: degree of each trait that may widen its range, as `run_traits` gives them.
     """
 
     id: str
@@ -53,10 +57,23 @@ class EngineCase:
     steps: float
     seconds: float
     tokens: float = 1.0
+    publisher: str
+    traits: Mapping[str, float]
+
+
+def run_traits(model: Model, machine: Machine, work: Workload, *, prompt: bool) -> dict[str, float]:
+    """Traits of a run that may widen its range, each 0 to 1."""
+    depth = prompt_step(work).depth if prompt else work.decode_depth
+    return {
+        EXPERTS: float(model.has_experts),
+        DEEP: float(depth_reached(depth)),
+        SEVERAL: float(len(machine.gpus) > 1),
+        TOGETHER: float(np.asarray(work.users) > 1),
+    }
 
 
 def computed_only(phases: Phases) -> Phases:
-    """Phases of a resident model without what it does not move, so that more cases are alike."""
+    """Phases of a GPU-resident model without transfers of 0 bytes, so more cases share a shape."""
     return Phases(prefill=_computed_only(phases.prefill), decode=_computed_only(phases.decode))
 
 
@@ -69,7 +86,7 @@ def _computed_only(schedule: Schedule) -> Schedule:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSweep:
-    """Cases of one shape."""
+    """Cases with schedules of the same shape."""
 
     index: npt.NDArray[np.int64]
     phases: Phases
@@ -78,7 +95,7 @@ class EngineSweep:
     steps: Floats
 
     def timed(self, constants: "CaseConstants") -> Floats:
-        """Seconds of each case, prompts and steps as often as they count, shape (cases,) [s]."""
+        """Predicted time of each case, of its prompts and steps, shape (cases,) [s]."""
         counted = ((self.prompts, self.phases.prefill), (self.steps, self.phases.decode))
         parts = [
             np.where(count > 0, count * _seconds(phase, self.machine, constants), 0.0)
@@ -89,14 +106,14 @@ class EngineSweep:
 
 
 class CaseConstants:
-    """Value of each constant in each case of a sweep, in place of the table's."""
+    """Constants with one value for each case of a sweep, in place of the table's values."""
 
     def __init__(self, values: Mapping[str, Floats], index: npt.NDArray[np.int64]) -> None:
         self._values, self._index = values, index
         self.used: set[str] = set()
 
     def value(self, constant: str, family: str = "") -> Floats:
-        """The constant of each case, shape (cases,)."""
+        """Value of a constant in each case, shape (cases,)."""
         name = f"{constant} {family}" if family in (NVLINK, HOST_MEMORY) else constant
         self.used.add(name)
         return self._values[name][self._index]
@@ -104,18 +121,18 @@ class CaseConstants:
 
 @dataclass(frozen=True, eq=False)
 class EngineCases:
-    """Cases side by side; arrays have shape (cases,)."""
+    """All cases; arrays have shape (cases,)."""
 
     cases: tuple[EngineCase, ...]
 
     @cached_property
     def seconds(self) -> Floats:
-        """Measured or simulated [s]."""
+        """Measured or simulated time [s]."""
         return np.array([case.seconds for case in self.cases])
 
     @cached_property
     def columns(self) -> Mapping[str, npt.NDArray[np.str_]]:
-        """Properties that constants may differ by."""
+        """Values of the columns that constants may differ by."""
         return {
             "engine": np.array([case.engine for case in self.cases]),
             "release": np.array([case.release for case in self.cases]),
@@ -126,7 +143,7 @@ class EngineCases:
 
     @cached_property
     def sweeps(self) -> tuple[EngineSweep, ...]:
-        """The cases by the shape of their schedules."""
+        """Sweeps: cases grouped by the shape of their schedules."""
         alike: dict[object, list[int]] = {}
         for index, case in enumerate(self.cases):
             alike.setdefault(_shape(case), []).append(index)
@@ -143,11 +160,11 @@ class EngineCases:
         )
 
     def timed(self, values: Mapping[str, Floats]) -> Floats:
-        """What the cost model says of each case, shape (cases,) [s].
+        """Predicted time of each case, shape (cases,) [s].
 
         Args:
-            values: each constant in each case, shape (cases,); of paths between GPUs, with the path
-                behind the name where it has its own.
+            values: constants by name, each of shape (cases,); the name of a constant of one path
+                between GPUs ends in the path.
         """
         total = np.zeros(len(self.cases))
         for sweep in self.sweeps:
@@ -156,7 +173,7 @@ class EngineCases:
 
     @cached_property
     def uses(self) -> tuple[set[str], ...]:
-        """Names of the constants that each sweep asks for."""
+        """Names of the constants that each sweep uses."""
         ones = np.ones(len(self.cases))
         names = []
         for sweep in self.sweeps:
@@ -166,12 +183,14 @@ class EngineCases:
         return tuple(names)
 
     def changed(self, values: Mapping[str, Floats], name: str, before: Floats) -> Floats:
-        """The same with one constant changed, where the other times are known, shape (cases,) [s].
+        """Predicted time after a change of one constant, shape (cases,) [s].
+
+        Only the sweeps that use it are computed again.
 
         Args:
-            values: each constant in each case.
-            name: of the constant.
-            before: seconds with its old value.
+            values: constants by name, each of shape (cases,).
+            name: name of the changed constant.
+            before: times before the change, shape (cases,) [s].
         """
         total = before.copy()
         for sweep, uses in zip(self.sweeps, self.uses, strict=True):
@@ -196,7 +215,7 @@ def _shape(case: EngineCase) -> object:
 
 
 def _machines(cases: Sequence[Machine]) -> Machine:
-    """Machines as one, with the peak that each format of kernels meets on each GPU."""
+    """Machines of several cases as one, with each GPU's peak in its case's number format."""
     together = machines(cases, ["fp16"] * len(cases))
     peaks = {
         PEAKS[form][0]: np.array([float(peak_flops(case.gpus[0], form)) for case in cases])

@@ -1,7 +1,7 @@
-"""Which constants of serving engines are fitted, where they start, and by what they may differ.
+"""Fitted constants of serving engines: start values, limits and the columns they may differ by.
 
-Start values are those that each kernel's own times give (aiconfigurator 0.12.0, per operation);
-plausible intervals are physics: a share is below 1, a launch takes microseconds.
+Start values follow from times of single operations (aiconfigurator 0.12.0). Limits are physical: a
+share is below 1, a launch takes microseconds.
 """
 
 from collections.abc import Mapping
@@ -12,16 +12,17 @@ FAMILY, ENGINE, RELEASE = "family", "engine", "release"
 
 @dataclass(frozen=True, kw_only=True)
 class EngineParameter:
-    """One constant.
+    """One fitted constant.
 
     Attributes:
-        start: expected before the fit.
-        low: least plausible value.
+        start: value expected before the fit.
+        low: smallest plausible value.
         high: largest plausible value.
-        unit: of the value.
-        width: how far the fit may move it, as the standard deviation of its logarithm.
-        factors: columns that it may differ by, each with the width of that factor's logarithm.
-        note: what it is.
+        unit: unit of the value.
+        width: standard deviation of the prior of its logarithm.
+        factors: columns that it may differ by, each with the standard deviation of the prior of the
+            factor's logarithm.
+        note: description.
     """
 
     start: float
@@ -48,11 +49,11 @@ def _ratio(start: float, note: str, unit: str = "ratio", **factors: float) -> En
 
 
 SERIAL = 0.6e-3
-"""Most of a step's own cost that nothing hides [s]. Engines of today schedule a step while the GPU
-computes the one before (vLLM by default since 0.14 of January 2026, its release notes; the overlap
-scheduler of TensorRT-LLM's documentation; SGLang's zero-overhead scheduler, lmsys.org 2024-12-04),
-so that only sampling and handing tokens on are left. Published runs are mostly older; the bound
-keeps what they waited for out of today's step, whose excess `engine_release` does not take."""
+"""Largest fixed cost of a step that does not overlap with the GPU [s]. Today's engines schedule a
+step while the GPU computes the one before (vLLM by default since 0.14 of January 2026, its release
+notes; the overlap scheduler of TensorRT-LLM's documentation; SGLang's zero-overhead scheduler,
+lmsys.org 2024-12-04), which leaves sampling and output. Most published runs are older; the limit
+keeps their scheduling time, beyond `engine_release`, out of today's step."""
 READ = "share of GPU memory bandwidth, {} of {}"
 WORK = "share of the dense matrix peak, {} of {}"
 FORMS = {
@@ -60,12 +61,13 @@ FORMS = {
     "mxfp4": "MXFP4",
 }  # fmt: skip
 DENSE = {"f16": (0.82, 0.74), "fp8": (0.75, 0.6), "nvfp4": (0.6, 0.5), "int4": (0.7, 0.5)}
-"""Start of the shares of bandwidth and of peak by format."""
+"""Start values by format: share of bandwidth, share of peak."""
 EXPERTS = {
     "f16": (0.7, 0.45, 16.0), "fp8": (0.6, 0.4, 16.0), "nvfp4": (0.6, 0.35, 16.0),
-    "int4": (0.6, 0.4, 12.0), "mxfp4": (0.6, 0.5, 12.0),
+    "int4": (0.6, 0.4, 8.0), "mxfp4": (0.6, 0.5, 16.0),
 }  # fmt: skip
-"""The same for experts, and rows of a tile that stay empty."""
+"""Start values of experts by format: both shares, and the smallest tile, 8 in Marlin and 16 in
+Triton and CUTLASS."""
 
 ENGINE_PARAMETERS: Mapping[str, EngineParameter] = {
     **{f"dense_{form}_read_share": _share(read, READ.format("dense weights", FORMS[form]),
@@ -80,8 +82,8 @@ ENGINE_PARAMETERS: Mapping[str, EngineParameter] = {
     **{f"experts_{form}_flop_share": _share(work, WORK.format("expert products", FORMS[form]),
                                             family=0.3, engine=0.2)
        for form, (_, work, _) in EXPERTS.items()},
-    **{f"experts_{form}_empty_rows": _ratio(rows, "rows of a tile of tokens that stay empty, "
-                                            f"experts of {FORMS[form]}", "tokens")
+    **{f"experts_{form}_tile": _ratio(rows, "smallest tile of an expert's tokens, experts of "
+                                      f"{FORMS[form]}", "tokens")
        for form, (_, _, rows) in EXPERTS.items()},
     **{f"moves_{form}": _ratio(moves, "memory moved between products beside the residual stream, "
                                f"weights of {FORMS[form]}", engine=0.3)
@@ -92,12 +94,21 @@ ENGINE_PARAMETERS: Mapping[str, EngineParameter] = {
                                    engine=0.2),
     "attention_flop_share": _share(0.45, "share of the dense matrix peak, attention", family=0.2,
                                    engine=0.2),
-    "dense_layer": _launch(22e-6, "start of a layer's kernels: products, norms", engine=0.3),
-    "attention_layer": _launch(11e-6, "start of a layer's attention for a token", engine=0.3),
+    "state_flop_share": _share(0.1, "share of the dense matrix peak, linear attention", family=0.2,
+                               engine=0.2),
+    "dense_layer": _launch(22e-6, "start of a layer's kernels: products, norms", engine=0.3,
+                           family=0.1),
+    "attention_layer": _launch(11e-6, "start of a layer's attention for a token", engine=0.3,
+                               family=0.1),
     "attention_prompt_layer": _launch(52e-6, "start of a layer's attention for a prompt",
-                                      engine=0.3),
-    "experts_layer": _launch(25e-6, "start of a layer's routed experts", engine=0.3),
-    "state_layer": _launch(20e-6, "start of a layer's linear attention", engine=0.3),
+                                      engine=0.3, family=0.1),
+    "latent_layer": _launch(25e-6, "start of what a layer of latent attention (MLA) unfolds",
+                            engine=0.3, family=0.3),
+    "indexed_layer": _launch(40e-6, "start of the indexer of a layer of sparse attention",
+                             engine=0.3, family=0.3),
+    "indexed_prompt_layer": _launch(300e-6, "the same for a prompt", engine=0.3, family=0.3),
+    "experts_layer": _launch(25e-6, "start of a layer's routed experts", engine=0.3, family=0.1),
+    "state_layer": _launch(20e-6, "start of a layer's linear attention", engine=0.3, family=0.1),
     "all_reduce": _launch(9e-6, "adding up a vector among two GPUs"),
     "all_reduce NVLink": _launch(5e-6, "adding up a vector among two GPUs"),
     "all_reduce host memory": _launch(25e-6, "adding up a vector among two GPUs"),
@@ -131,12 +142,12 @@ ENGINE_PARAMETERS: Mapping[str, EngineParameter] = {
     "engine_release": EngineParameter(start=1.0, low=0.5, high=3.0, unit="factor", width=1e-4,
                                       factors={RELEASE: 0.3}, note="time beside today's release"),
 }  # fmt: skip
-"""Constants that measurements decide. Those of a step as a whole are none of a kernel's, so that
-simulations say nothing of them."""
+"""Fitted constants by name. Costs of a whole step belong to no kernel, so simulations do not
+contain them."""
 IN_RUNS = ("token", "engine_sequence")
-"""Costs that simulations from kernels leave out."""
+"""Costs that simulations do not contain."""
 FIXED = {
     "peer_sharing NVLink": 0.0, "crossing": 10e-6, "network_hop": 50e-6, "pipeline_share": 0.0,
     "link_share": 1.0, "host_copy": 1e15,
 }  # fmt: skip
-"""Constants of links that are not fitted here."""
+"""Constants of links, not fitted here."""

@@ -1,12 +1,10 @@
-"""Cases of published runs of serving engines, as far as their rows say what is timed.
+"""Cases of published runs of serving engines.
 
-A row is not used where it cannot be right: a token or a prompt that takes less time than memory,
-matrix units or the link between the GPUs need at the datasheet's rates, or a token that takes fifty
-times as long. The rule looks at the datasheet alone, so that no prediction of ours decides what
-counts.
+A row is excluded if it cannot be right: a token or prompt in less time than memory, matrix units or
+the link between GPUs need at datasheet rates, or a token in more than fifty times that. The rule
+uses the datasheet alone, so none of our predictions decides what counts.
 """
 
-import csv
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -17,9 +15,15 @@ from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.engine_kernels import EngineKernels, peak_flops
 from advisor.cost_model.schedule import Phases, Schedule
 from advisor.errors import AdvisorError
-from advisor.evidence.fitting.engines.cases import PUBLISHED, EngineCase, computed_only
+from advisor.evidence.fitting.engines.cases import (
+    PUBLISHED,
+    EngineCase,
+    computed_only,
+    run_traits,
+)
 from advisor.evidence.fitting.frameworks.runs import SERVING, UNSURE
 from advisor.evidence.published.engines import engine
+from advisor.evidence.published.load_curves import load_curve_rows
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths
@@ -29,23 +33,22 @@ from advisor.runtimes.parallelism import parallel
 FILES = tuple(
     DATA / "measurements" / f"{name}.csv" for name in ("offload_papers", "frameworks_more")
 )
-CURVES = DATA / "measurements" / "load_curves.csv"
 NOT_THESE = (*UNSURE, "doubtful", "rounded value")
 SLOWEST = 50.0
-"""Times the least that memory allows from which a run is not believed."""
+"""Multiple of the shortest possible time above which a run is excluded."""
 RELEASES = (("2025", "2024"), ("2026", "2025"))
-"""Dates before a year, and the release they mean; later ones are today's."""
+"""Year before which a run was made, and the release it used; later runs used today's."""
 
 
 def published() -> Iterator[EngineCase]:
-    """Every run that is understood and believed."""
+    """Cases of all runs that are complete and possible."""
     for path in FILES:
         for row in published_rows(path):
             yield from cases(row)
 
 
 def cases(row: PublishedRow) -> Iterable[EngineCase]:
-    """A row's time for its tokens, and for its first where one sequence was alone."""
+    """Cases of a row: its tokens, and its first token where it ran a single sequence."""
     stated = f"{row.runtime} {row.source_note} {row.quant}"
     named = engine(row.runtime, row.category)
     if named is None or named.key not in SERVING or row.category not in ("resident", "batched"):
@@ -74,17 +77,16 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
                 prompts=prompts,
                 steps=steps,
                 seconds=seconds,
-                tokens=_tokens(case, prompts, steps),
+                tokens=_tokens(case, steps),
+                publisher=source(row),
+                traits=run_traits(case.model, case.machine, case.work, prompt=not steps),
             )
 
 
 @cache
 def points_of_curves() -> frozenset[tuple[str, float]]:
-    """Source and users of each point of a load curve: what is scored there is not fitted."""
-    with CURVES.open(encoding="utf-8", newline="") as file:
-        return frozenset(
-            (point["source_url"], float(point["users"])) for point in csv.DictReader(file)
-        )
+    """Sources and numbers of users of the load curves' points, which are scored and not fitted."""
+    return frozenset((point.source_url, float(point.users)) for point in load_curve_rows())
 
 
 def source(row: PublishedRow) -> str:
@@ -93,12 +95,13 @@ def source(row: PublishedRow) -> str:
 
 
 def _phases(row: PublishedRow, case: Case) -> Phases | None:
-    """Schedules of the engine's run; None where it was divided or filled in a way that is not
-    modelled.
-    """
+    """Schedules of a run; None for a parallelism or load that is not modelled."""
     how = parallel(case.model, case.machine)
     stated = re.search(r"\btp=(\d+) pp=(\d+)", row.source_note)
     if stated and (how.tensor, how.pipeline) != (int(stated[1]), int(stated[2])):
+        return None
+    mapping = re.search(r"\bmapping ([A-Z0-9,]+)", row.other_metric)
+    if mapping and mapping[1] != f"TP{how.tensor}":  # "DEP8": attention data parallel
         return None
     at_once = case.runtime.at_once
     if at_once and float(at_once(case.model, case.machine, case.work)) < float(case.work.users):
@@ -112,31 +115,41 @@ def _phases(row: PublishedRow, case: Case) -> Phases | None:
     return case.runtime.schedule(case.model, placement, case.machine, case.work)
 
 
-def _tokens(case: Case, prompts: float, steps: float) -> float:
-    """Tokens that came in a time: the whole batch's replies, a step's, or the first one."""
+def _tokens(case: Case, steps: float) -> float:
+    """Tokens in the measured time: of the whole batch, of a step, or the first one [tokens]."""
     if not steps:
         return 1.0
     users = float(case.work.users) * case.replicas
-    return users * (float(case.work.output) if prompts else 1.0)
+    return users * (float(case.work.output) if steps > 1.0 else 1.0)
 
 
 def release(date: str) -> str:
-    """Release of an engine by the date of its run; empty for today's, or where none is given."""
+    """Release of an engine by the date of its run; empty for today's and without a date."""
     return next((name for before, name in RELEASES if date and date < before), "")
 
 
-def timed(row: PublishedRow, case: Case) -> Iterable[tuple[float, float, float]]:
-    """Prompts, steps and the seconds for them, as a row has them.
+MEAN = re.compile(r"\b(?:itl|tpot|mean_tpot)_ms=(\d+(?:\.\d+)?)")
+MEDIAN = re.compile(r"\b(?:itl_p50|median_tpot)_ms=(\d+(?:\.\d+)?)")
+"""Pattern of a median time between tokens in a note, as load generators print it [ms]."""
 
-    The time between tokens where it was measured; else the rate of the whole batch, prompts and
-    all, where the row states both lengths.
+
+def timed(row: PublishedRow, case: Case) -> Iterable[tuple[float, float, float]]:
+    """Number of prompts, number of steps, and their time in a row [s].
+
+    Taken from the time between tokens where measured; else from the rate of the whole batch with
+    its prompts, where the row states both lengths. A mean time between tokens of several users
+    includes the others' prompts: during one reply, the prompt of each other user is read once
+    (`Server.time_per_token`). A median does not, as most tokens wait for no prompt.
     """
     metric = row.other_metric
-    between = re.search(r"(?:itl|tpot|itl_p50|median_tpot|mean_tpot)_ms=(\d+(?:\.\d+)?)", metric)
+    mean, median = MEAN.search(metric), MEDIAN.search(metric)
     first = re.search(r"\bttft(?:_p50)?_ms=(\d+(?:\.\d+)?)", metric)
     users, rate = float(case.work.users), row.tg_tps_total
-    if between:
-        yield 0.0, 1.0, float(between[1]) / 1e3
+    if median:
+        yield 0.0, 1.0, float(median[1]) / 1e3
+    elif mean:
+        others = (users - 1.0) / (users * float(case.work.output))
+        yield others, 1.0, float(mean[1]) / 1e3
     elif rate and all(lengths(row)):
         tokens = users * case.replicas * float(case.work.output)
         yield 1.0, float(case.steps), tokens / rate
@@ -149,7 +162,7 @@ def timed(row: PublishedRow, case: Case) -> Iterable[tuple[float, float, float]]
 
 
 def believed(phases: Phases, case: Case, prompts: float, steps: float, seconds: float) -> bool:
-    """The time is one that the machine's datasheet allows."""
+    """Whether a time is possible by the machine's datasheet."""
     if prompts and not steps:
         return least_seconds(phases.prefill, case.machine) <= seconds
     least = steps * least_seconds(phases.decode, case.machine)
@@ -157,11 +170,11 @@ def believed(phases: Phases, case: Case, prompts: float, steps: float, seconds: 
 
 
 def least_seconds(schedule: Schedule, machine: Machine) -> float:
-    """A run over all layers at the datasheet's rates of memory, matrix units and link [s].
+    """Shortest possible time of a pass over all layers, at datasheet rates [s].
 
     t = sum max( (W + K) / S , F / C ) + bytes between GPUs / link
 
-    A prompt that is answered sooner was kept from an earlier request of the same text.
+    A prompt with a shorter time was cached from an earlier request.
     """
     total = 0.0
     for stage in schedule.stages:

@@ -1,8 +1,8 @@
-"""Robust, hierarchical least squares over runs of serving engines, and answers for groups left out.
+"""Fit of serving engines: robust, hierarchical least squares, with predictions of left-out groups.
 
-The logarithm of each constant is a sum of terms with Gaussian priors: one for all cases, one for
-each GPU family, engine or release that it may differ by. A case that is far off for a reason that
-no column states hardly counts, and a group of n cases counts as n^0.65 of them.
+The logarithm of each constant is a sum of terms with Gaussian priors: one for all cases, and one
+for each GPU family, engine or release that it may differ by. Outliers weigh little (Cauchy errors),
+and a group of n cases weighs as n^0.65 cases.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,19 @@ from advisor.evidence.fitting.gauss_newton import Prior, cauchy, counts, covaria
 from advisor.model.model import Floats
 
 EngineTerm = tuple[str, str, str]
-"""A constant, a column it differs by, and that column's value; both empty for all cases."""
+"""Constant, column, and value of the column; the latter two empty for a term of all cases."""
 NOISE = {SIMULATED: 0.1, PUBLISHED: 0.05}
-"""Spread of honest cases about the model, as a logarithm; at twice that, a case weighs half."""
+"""Standard deviation of usual cases around the model, as a logarithm; a case at twice this distance
+weighs half."""
 STEP, ROUNDS, DAMPING, ENOUGH, LEFT_OUT_STEPS = 1e-4, 10, 0.9, 0.03, 3
 BEARING = 1e-3
-"""Change of a case's log seconds by that of a constant from which the constant bears on it."""
+"""Smallest derivative of a case's log time by a constant's logarithm at which the case counts as
+evidence for the constant."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EngineProblem:
-    """Terms, the cases each is for, and what is expected of it."""
+    """Least-squares problem: terms, the cases they apply to, and their priors."""
 
     cases: EngineCases
     terms: tuple[EngineTerm, ...]
@@ -36,7 +38,7 @@ class EngineProblem:
     weights: Floats
 
     def constants(self, values: Floats) -> Mapping[str, Floats]:
-        """Each constant in each case, shape (cases,)."""
+        """Constants by name, each of shape (cases,)."""
         number = len(self.cases.cases)
         constants: dict[str, Floats] = {
             name: np.full(number, value) for name, value in FIXED.items()
@@ -51,13 +53,13 @@ class EngineProblem:
         return constants
 
     def log_seconds(self, values: Floats) -> Floats:
-        """Logarithm of predicted seconds, shape (cases,)."""
+        """Logarithm of the predicted time, shape (cases,)."""
         return np.log(self.cases.timed(self.constants(values)))
 
     def slopes(self, values: Floats) -> tuple[Floats, Floats]:
-        """Log seconds and their derivative by each term, (cases,) and (cases, terms).
+        """Log time and its derivatives by the terms, of shape (cases,) and (cases, terms).
 
-        Terms of one constant shift the same number, each in its own cases.
+        All terms of a constant share its derivative, each in the cases it applies to.
         """
         here = self.cases.timed(self.constants(values))
         slopes = np.zeros((len(here), len(values)))
@@ -76,13 +78,13 @@ SHARPNESS = 12
 
 
 def limited(value: Floats, low: float, high: float) -> Floats:
-    """A value that nears its plausible ends smoothly, and is itself well inside them."""
+    """Value limited smoothly to its plausible interval; unchanged well inside it."""
     below: Floats = value * (1.0 + (value / high) ** SHARPNESS) ** (-1.0 / SHARPNESS)
     return np.asarray(np.maximum(below, low))
 
 
 def problem(cases: EngineCases) -> EngineProblem:
-    """Least-squares problem of some cases."""
+    """Least-squares problem of cases."""
     terms: list[EngineTerm] = []
     columns: list[npt.NDArray[np.bool_]] = []
     widths: list[float] = []
@@ -114,10 +116,10 @@ class EngineFit:
 
     Attributes:
         values: logarithm of each term's best estimate.
-        rows: how many cases bear on each term.
+        rows: number of cases that are evidence for each term.
         spreads: standard deviation of each term.
-        fitted: seconds of each case by the whole fit, shape (cases,) [s].
-        predicted: the same by the fit without its group, shape (cases,) [s].
+        fitted: time of each case by the fit to all cases, shape (cases,) [s].
+        predicted: time of each case by the fit without its group, shape (cases,) [s].
     """
 
     values: Mapping[EngineTerm, float]
@@ -128,7 +130,7 @@ class EngineFit:
 
 
 def solve(problem: EngineProblem) -> EngineFit:
-    """The best values, and each group's prediction without it."""
+    """Best values of all terms, and predictions of each group by the fit without it."""
     values, measured = problem.prior.value.copy(), np.log(problem.cases.seconds)
     for _ in range(ROUNDS):
         here, slopes = problem.slopes(values)
@@ -155,9 +157,9 @@ def _trust(residuals: Floats) -> Floats:
 
 
 def _left_out(problem: EngineProblem, values: Floats, whole: Floats, slopes: Floats) -> Floats:
-    """Log seconds of each case by a fit that does not know its group, shape (cases,).
+    """Log time of each case by the fit without its group, shape (cases,).
 
-    Steps from the whole fit with its slopes, but with what is left of the residuals each time.
+    Newton steps from the fit to all cases, with its slopes and the remaining residuals.
     """
     measured, groups = np.log(problem.cases.seconds), problem.cases.columns["group"]
     predicted = whole.copy()

@@ -1,4 +1,4 @@
-"""Rows of data/generated/engine_kernels.csv and engine_left_out.csv: the fit of serving engines."""
+"""Tables of the fit of serving engines: data/generated/engine_kernels.csv, engine_left_out.csv."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,14 +10,13 @@ import numpy as np
 
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA
-from advisor.cost_model.schedule import Route
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT
-from advisor.evidence.fitting.engine_grid import simulated
-from advisor.evidence.fitting.engines.cases import PUBLISHED, EngineCases
+from advisor.evidence.fitting.engines.cases import EngineCases
+from advisor.evidence.fitting.engines.grid import simulated
+from advisor.evidence.fitting.engines.order import OLDER, Rows, ordered_generations
 from advisor.evidence.fitting.engines.parameters import ENGINE, ENGINE_PARAMETERS, FAMILY, RELEASE
 from advisor.evidence.fitting.engines.published import published
 from advisor.evidence.fitting.engines.solve import EngineFit, EngineTerm, limited, problem, solve
+from advisor.evidence.fitting.engines.spreads import spread_rows, traits
 from advisor.evidence.fitting.frameworks.runs import SERVING
 
 TABLE = DATA / "generated/engine_kernels.csv"
@@ -28,13 +27,11 @@ SOURCE = (
 )
 DATE = "2026-11"
 SMALLEST = 0.03
-"""Factors whose logarithm is smaller say nothing and are left out."""
+"""Smallest logarithm of a factor that is written; smaller ones make no difference."""
 FEWEST = 3
-"""Cases below which a family or engine takes what all have in common."""
-COVERED = 0.8
-PARTS = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
+"""Fewest cases for a row of a family or engine; others use the row of all."""
 SHARED = ("token", "all_reduce", "peer_share")
-"""Constants that other runtimes have by the same name: these hold for serving engines alone."""
+"""Constants that other runtimes have under the same name; rows here are for serving engines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +39,17 @@ class EngineLeftOutRow:
     """One case; fields as the columns of data/generated/engine_left_out.csv.
 
     Attributes:
-        id: of its row, and what of it is timed where that is not all.
-        group: what was left out with it.
+        id: id of its row, with the timed part where a row has several.
+        group: group that was left out with it.
         evidence: simulated or published.
-        seconds: simulated or measured [s].
-        predicted: by the constants that are fitted without its group [s].
-        tokens: that all users together got in that time.
+        seconds: simulated or measured time [s].
+        predicted: time predicted by the fit without its group [s].
+        tokens: tokens of all users in that time [tokens].
+        experts: degree of the trait "routed experts", 0 to 1 (`cost_model/uncertainty.py`).
+        deep: degree of the trait "deep context".
+        several: degree of the trait "several GPUs".
+        together: degree of the trait "several users".
+        thin: degree of the trait "few publishers with a GPU of the family".
     """
 
     id: str
@@ -56,6 +58,11 @@ class EngineLeftOutRow:
     seconds: float
     predicted: float
     tokens: float
+    experts: float
+    deep: float
+    several: float
+    together: float
+    thin: float
 
 
 @cache
@@ -66,23 +73,23 @@ def fitted_engines() -> tuple[EngineCases, EngineFit]:
 
 
 def engine_tables() -> Mapping[Path, list[ConstantRow] | list[EngineLeftOutRow]]:
-    """Both files, row by row."""
+    """Rows of both tables."""
     cases, fit = fitted_engines()
     return {
-        TABLE: [*_constants(fit), *_spreads(cases, fit)],
+        TABLE: [*_constants(fit), *spread_rows(cases, fit.predicted, SOURCE)],
         LEFT_OUT: list(_left_out(cases, fit)),
     }
 
 
 def _constants(fit: EngineFit) -> Iterator[ConstantRow]:
-    """Each constant for all, then for each family and engine that differs."""
+    """Rows of each constant: for all, then for families and engines that differ."""
     rows: dict[tuple[str, str, str], ConstantRow] = {}
     for name, parameter in ENGINE_PARAMETERS.items():
         if RELEASE in parameter.factors:
             yield from _releases(fit, name)
             continue
         families = _values(fit, name, FAMILY)
-        if name.endswith("_share") and FAMILY in parameter.factors:
+        if FAMILY in parameter.factors:
             families = sorted({*families, *chain.from_iterable(OLDER)})
         for engine in (*_values(fit, name, ENGINE), ""):
             for family in (*families, ""):
@@ -99,47 +106,22 @@ def _constants(fit: EngineFit) -> Iterator[ConstantRow]:
     )  # fmt: skip
 
 
-Rows = dict[tuple[str, str, str], ConstantRow]
-"""Rows by constant, engine and family; the latter two empty for all."""
-
-
-def ordered_generations(rows: Rows) -> Rows:
-    """Shares of an older generation are no larger than those of the next one.
-
-    Few measured cards of some generations, and a card that is no worse than another in any figure
-    of its datasheet is not slower.
-    """
-    ordered = dict(rows)
-    for (name, engine, family), row in rows.items():
-        for newer, older in OLDER:
-            if family == newer and (name, engine, older) in ordered:
-                most = ordered[name, engine, newer].value
-                least = ordered[name, engine, older]
-                ordered[name, engine, older] = replace(least, value=min(least.value, most))
-        del row
-    return ordered
-
-
-OLDER = (
-    ("Blackwell", "Ada"), ("Ada", "Ampere"), ("Ampere", "Turing"), ("Hopper", "Ampere HBM"),
-)  # fmt: skip
-"""Generations with GDDR memory and with HBM, each with the one before, newest first."""
 FORMAT_ORDER = (("f16", "fp8", 0.55), ("fp8", "nvfp4", 0.65))
-"""A format, the next smaller one, and the least part of its share of bandwidth that the smaller one
-reaches: it has about half the bytes, so that fewer bits are not slower."""
+"""A format, the next smaller one, and the smallest ratio of the smaller one's share of bandwidth to
+its own. The smaller has about half the bytes, so fewer bits are not predicted slower."""
 OWN_PEAK = {
     "fp8": ("Ada", "Hopper", "Blackwell", "Blackwell HBM"), "nvfp4": ("Blackwell", "Blackwell HBM"),
 }  # fmt: skip
-"""Generations that multiply a format in numbers of its own, at twice the peak; others reach the
-same share of the same peak as with more bits."""
+"""Generations that multiply a format natively, at twice the peak; others reach the same share of
+the same peak as with more bits."""
 
 
 def ordered_formats(rows: Rows) -> Rows:
-    """Weights of fewer bits, in the kernels of the same part of the model, are not slower."""
+    """Rows with shares raised so that fewer bits are not slower in the same part of the model."""
     ordered = dict(rows)
     for part in ("dense", "experts"):
         for more, less, share in FORMAT_ORDER:
-            for kind in ("read_share", "flop_share", "empty_rows"):
+            for kind in ("read_share", "flop_share", "tile"):
                 for (name, engine, family), row in list(ordered.items()):
                     if name == f"{part}_{less}_{kind}":
                         larger = _nearest(ordered, f"{part}_{more}_{kind}", engine, family)
@@ -149,20 +131,20 @@ def ordered_formats(rows: Rows) -> Rows:
 
 
 def _ordered(kind: str, value: float, larger: float, share: float, own_peak: bool) -> float:
-    """A constant of a format, so that it is not slower than the next larger format."""
-    if kind == "empty_rows":
+    """Share of a format, raised so that it is not slower than the next larger format."""
+    if kind == "tile":
         return min(value, larger)
     return max(value, larger * (share if kind == "read_share" or own_peak else 1.0))
 
 
 def _nearest(rows: Rows, name: str, engine: str, family: str) -> float:
-    """Value that a constant has for an engine and a family, as `Constants` finds it."""
+    """Value of a constant for an engine and family, as `Constants` looks it up."""
     keys = ((name, engine, family), (name, "", family), (name, engine, ""), (name, "", ""))
     return next(rows[key].value for key in keys if key in rows)
 
 
 def _values(fit: EngineFit, name: str, column: str) -> list[str]:
-    """Families or engines that differ enough, on enough cases, to have a row."""
+    """Families or engines with a row of their own: different enough, on enough cases."""
     return sorted(
         term[2]
         for term, value in fit.values.items()
@@ -196,9 +178,7 @@ def _row(
 
 
 def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
-    """A row for each serving engine that has none of its own, where other runtimes have a constant
-    of the same name.
-    """
+    """Rows of serving engines without their own, for constants that other runtimes also have."""
     if row.constant not in SHARED or row.runtime:
         return (row,)
     own = {engine for name, engine, _ in rows if name == row.constant}
@@ -206,7 +186,7 @@ def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
 
 
 def _releases(fit: EngineFit, name: str) -> Iterator[ConstantRow]:
-    """Today's release counts as 1; those of earlier years take a factor more of the time."""
+    """Rows of releases: factor on the time of earlier years, 1 for today's."""
     parameter = ENGINE_PARAMETERS[name]
     row = ConstantRow(
         constant=name, value=1.0, unit="share", kind="derived", source="by definition", date=DATE,
@@ -222,24 +202,9 @@ def _releases(fit: EngineFit, name: str) -> Iterator[ConstantRow]:
             )  # fmt: skip
 
 
-def _spreads(cases: EngineCases, fit: EngineFit) -> Iterator[ConstantRow]:
-    """Half widths from published runs that were left out: a token's, and a prompt's."""
-    off = np.abs(np.log(cases.seconds / fit.predicted))
-    real = cases.columns["evidence"] == PUBLISHED
-    alone = np.array([case.steps == 0 for case in cases.cases])
-    for constant, mine in ((IN_DECODE, real & ~alone), (IN_PROMPT, real & alone)):
-        half = float(np.quantile(off[mine], COVERED))
-        for key in SERVING:
-            for part in PARTS:
-                yield ConstantRow(
-                    constant=constant, runtime=key, family=str(part), value=float(f"{half:.3g}"),
-                    unit="share", kind="fitted", rows=int(mine.sum()), source=SOURCE, date=DATE,
-                    note="80 % range, as the logarithm of a factor",
-                )  # fmt: skip
-
-
 def _left_out(cases: EngineCases, fit: EngineFit) -> Iterator[EngineLeftOutRow]:
-    for case, predicted in zip(cases.cases, fit.predicted.tolist(), strict=True):
+    reached = traits(cases)
+    for at, (case, predicted) in enumerate(zip(cases.cases, fit.predicted.tolist(), strict=True)):
         yield EngineLeftOutRow(
             id=case.id,
             group=case.group,
@@ -247,4 +212,5 @@ def _left_out(cases: EngineCases, fit: EngineFit) -> Iterator[EngineLeftOutRow]:
             seconds=float(f"{case.seconds:.5g}"),
             predicted=float(f"{predicted:.5g}"),
             tokens=float(f"{case.tokens:.5g}"),
+            **{name: float(f"{values[at]:.3g}") for name, values in reached.items()},
         )

@@ -1,8 +1,7 @@
-"""Robust, hierarchical least squares over runs of frameworks, and its answer for groups left out.
+"""Fit of frameworks: robust, hierarchical least squares, with predictions of left-out groups.
 
-As in `solve.py`: the logarithm of each constant is a sum of terms with Gaussian priors, a run that
-is far off for a reason that no column states hardly counts, and a group of n runs counts as n^0.65
-of them. Runs that are only judged have no weight.
+The logarithm of each constant is a sum of terms with Gaussian priors. Outliers weigh little (Cauchy
+errors), and a group of n runs weighs as n^0.65 runs. Runs that are only scored weigh nothing.
 """
 
 from collections.abc import Mapping
@@ -21,17 +20,20 @@ from advisor.evidence.fitting.gauss_newton import Prior, cauchy, counts, covaria
 from advisor.model.model import Floats
 
 Term = tuple[str, str]
-"""A constant, and the engine that the term is for; empty for all runs."""
+"""Constant, and the engine that the term is for; empty for a term of all runs."""
 Marks = npt.NDArray[np.bool_]
 
 NOISE = 0.07
-"""Spread of honest runs about the model, as a logarithm; at twice that, a run weighs half."""
+"""Standard deviation of usual runs around the model, as a logarithm; a run at twice this distance
+weighs half."""
 STEP = 1e-4
 ROUNDS, DAMPING, ENOUGH = 12, 0.8, 0.03
-"""Most steps, the part of each that is gone, and the change of a logarithm that ends them."""
+"""Largest number of steps, share of each step that is taken, and change of a logarithm below which
+the fit ends."""
 LEFT_OUT_STEPS = 3
 BEARING = 1e-3
-"""Change of a run's log seconds by that of a constant from which the constant bears on it."""
+"""Smallest derivative of a run's log time by a constant's logarithm at which the run counts as
+evidence for the constant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +42,9 @@ class StreamFit:
 
     Attributes:
         values: logarithm of each term's best estimate.
-        rows: how many runs bear on each term.
-        spreads: standard deviation of the sum of a constant's own term and an engine's.
-        predicted: seconds of each run from the fit without its group, shape (runs,) [s].
+        rows: number of runs that are evidence for each term.
+        spreads: standard deviation of a constant's term, or of its sum with an engine's term.
+        predicted: time of each run by the fit without its group, shape (runs,) [s].
     """
 
     values: Mapping[Term, float]
@@ -53,7 +55,7 @@ class StreamFit:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Task:
-    """Terms, the runs each is for, and what is expected of it."""
+    """Least-squares problem: terms, the runs they apply to, and their priors."""
 
     streams: Streams
     terms: tuple[Term, ...]
@@ -62,7 +64,7 @@ class Task:
     counts: Floats
 
     def log_seconds(self, values: Floats, only: Marks | None = None) -> Floats:
-        """Logarithm of predicted seconds, of all runs or of some, shape (runs,)."""
+        """Logarithm of the predicted time of all or some runs, shape (runs,)."""
         constants = {}
         for name, parameter in STREAM_PARAMETERS.items():
             mine = [index for index, term in enumerate(self.terms) if term[0] == name]
@@ -70,7 +72,7 @@ class Task:
         return np.log(self.streams.timed(constants, only))
 
     def slopes(self, values: Floats, active: Marks) -> tuple[Floats, Floats]:
-        """Log seconds and their derivative by each active term, (runs,) and (runs, terms)."""
+        """Log time and its derivatives by the active terms, of shape (runs,) and (runs, terms)."""
         here = self.log_seconds(values)
         slopes = np.zeros((len(here), len(values)))
         for term in np.flatnonzero(active):
@@ -82,7 +84,7 @@ class Task:
 
 
 def task(streams: Streams) -> Task:
-    """Least-squares problem of some runs."""
+    """Least-squares problem of runs."""
     columns: dict[Term, Marks] = {}
     widths: dict[Term, float] = {}
     for name, parameter in STREAM_PARAMETERS.items():
@@ -125,7 +127,7 @@ def _expected(term: Term) -> float:
 
 
 def solve(fit: Task) -> StreamFit:
-    """The best values, and each group's prediction without it."""
+    """Best values of all terms, and predictions of each group by the fit without it."""
     values, measured = fit.prior.value.copy(), np.log(fit.streams.seconds)
     teaching = fit.counts > 0
     active = np.ones(len(values), dtype=bool)
@@ -153,7 +155,7 @@ def _trust(residuals: Floats) -> Floats:
 
 
 def _sums(terms: tuple[Term, ...], together: Floats) -> dict[Term, float]:
-    """Standard deviation of each constant's own term, and of its sum with that of an engine."""
+    """Standard deviation of each constant's term, and of its sum with each engine's term."""
     at = {term: index for index, term in enumerate(terms)}
     deviations = {}
     for (name, key), own in at.items():
@@ -163,9 +165,9 @@ def _sums(terms: tuple[Term, ...], together: Floats) -> dict[Term, float]:
 
 
 def _left_out(fit: Task, values: Floats, slopes: Floats) -> Floats:
-    """Log seconds of each run by a fit that does not know its group, shape (runs,).
+    """Log time of each run by the fit without its group, shape (runs,).
 
-    Steps from the whole fit with its slopes, but with what is left of the residuals each time.
+    Newton steps from the fit to all runs, with its slopes and the remaining residuals.
     """
     measured, groups = np.log(fit.streams.seconds), np.array(fit.streams.groups)
     logs = np.zeros(len(groups))

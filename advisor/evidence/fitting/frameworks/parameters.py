@@ -1,7 +1,8 @@
 """Fitted constants of frameworks, their start values, and the properties they may differ by.
 
-Start values are what is known apart from the rows that are fitted: probes of links and drives, what
-PyTorch does, what FlexGen's authors fitted to their own T4 (experimental/cost_model.py at 004ffef).
+Start values come from other sources than the fitted rows: probes of links and drives, PyTorch's
+kernels, and the values that FlexGen's authors fitted to their T4 (experimental/cost_model.py at
+004ffef).
 """
 
 from collections.abc import Mapping
@@ -15,16 +16,13 @@ from advisor.model.model import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class StreamParameter(Parameter):
-    """One constant of frameworks.
-
-    Each may differ by engine (`RUNTIME`), if by anything.
+    """One fitted constant of frameworks; it may differ by engine (`RUNTIME`) only.
 
     Attributes:
         only: keys of the engines that have it; empty for all.
-        absent: its value for the others.
-        starts: expected values of engines that are known to differ, by key.
-        most: what it cannot exceed, whatever rows say: shares of what was measured to be all there
-            is.
+        absent: value for the other engines.
+        starts: start values of engines that are known to differ, by key.
+        most: largest possible value, such as 1 for a share.
     """
 
     only: tuple[str, ...] = ()
@@ -33,13 +31,13 @@ class StreamParameter(Parameter):
     most: float = np.inf
 
     def limited(self, value: Floats) -> Floats:
-        """A value that nears `most` smoothly, and is itself far below it."""
+        """Value limited smoothly to `most`; unchanged far below it."""
         below: Floats = (1.0 + (value / self.most) ** SHARPNESS) ** (-1.0 / SHARPNESS)
         return value * below
 
 
 SHARPNESS = 12
-"""How close to its limit a constant is what its terms say: at the limit, 6 % below."""
+"""Sharpness of the limit: a constant whose terms reach the limit is 6 % below it."""
 RUNTIME = ("runtime",)
 STREAM_PARAMETERS: Mapping[str, StreamParameter] = {
     "link_share": StreamParameter(

@@ -1,6 +1,6 @@
 """Published rows of frameworks: streamed, staged and batched runs, timed by the cost model at once.
 
-Rows that are timed by stages of one shape are one sweep, so that a fit over all of them is quick.
+Rows with schedules of the same shape form one sweep of arrays, so a fit over all of them is fast.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.timing import schedule_seconds
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.frameworks.parameters import STREAM_PARAMETERS
-from advisor.evidence.fitting.llama_cpp_rows import ConstantColumns
+from advisor.evidence.fitting.llama_cpp.alike import ConstantColumns
 from advisor.evidence.fitting.vectorize import Shape, machines, number_type, shape, stacked
 from advisor.evidence.published.batch import SERVER
 from advisor.evidence.published.engines import engine
@@ -30,11 +30,11 @@ from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 
 PAPERS = DATA / "measurements" / "offload_papers.csv"
 ROUNDING = 0.15
-"""Largest rounding error of a published figure that can still judge a prediction."""
+"""Largest relative rounding error of a published figure that is used."""
 UNUSED = ("crossing", "pipeline_share")
-"""Constants that the cost model asks for, but hardly any schedule of a framework has a use for."""
+"""Constants that hardly any schedule of a framework uses; not fitted."""
 SERVING = ("vllm", "sglang", "tensorrt-llm")
-"""Serving engines, by the keys of their runtimes."""
+"""Keys of the serving engines' runtimes."""
 STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
 RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
 """Kinds of runs."""
@@ -48,8 +48,8 @@ UNSURE = (
     "approximate",
     "KTransformers",
 )
-"""Words of rows that their collector trusts little (data/measurements, its README), and of an
-engine that is another one where it offloads nothing."""
+"""Words in rows that are not used: figures that their collector doubts, see
+data/measurements/README.md, and an engine that runs as another one where it offloads nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +57,13 @@ class FrameworkRun:
     """One published run of a framework.
 
     Attributes:
-        row: as published.
-        case: the row, understood.
-        phases: what the engine does for it.
-        prompts: how often its prompt is part of the time, 1 or 0.
-        steps: how many steps are.
-        seconds: the time measured for them [s].
-        tokens: that the whole batch got in that time.
+        row: published row.
+        case: machine, model and request of the row.
+        phases: schedules of its prompt and of a step.
+        prompts: 1 if the time includes the prompt, else 0.
+        steps: number of steps in the time.
+        seconds: measured time [s].
+        tokens: tokens of the whole batch in that time [tokens].
     """
 
     row: PublishedRow
@@ -76,7 +76,7 @@ class FrameworkRun:
 
 
 def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:
-    """Rows of frameworks whose figure is known well enough and that the advisor understands."""
+    """Runs of rows of frameworks with an exact enough figure that the advisor can predict."""
     return tuple(run for row in rows if (run := _run(row)) is not None)
 
 
@@ -116,12 +116,12 @@ def _run(row: PublishedRow) -> FrameworkRun | None:
 
 
 def _serves(key: str, category: str) -> bool:
-    """All weights on the GPUs of a serving engine: `engine_published` has these."""
+    """Whether a serving engine holds all weights on its GPUs; `fitting.engines` fits those runs."""
     return key in SERVING and category in ("resident", "batched")
 
 
 def _tokens_per_second(row: PublishedRow) -> float | None:
-    """Tokens of the whole batch a second; None where no figure is published, or a rough one."""
+    """Tokens of the whole batch a second; None without a figure that is exact enough [tokens/s]."""
     rate = row.tg_tps_total
     value = rate or row.seconds_per_token
     if not value:
@@ -134,13 +134,13 @@ def _tokens_per_second(row: PublishedRow) -> float | None:
 
 
 def counts_prompt(row: PublishedRow) -> bool:
-    """The rate counts prompts too: it states both lengths, and no rate of the prompt alone."""
+    """Whether the time of a rate includes prompts: both lengths stated, no separate prompt rate."""
     alone = "decode" in row.runtime or row.pp_tps
     return all(lengths(row)) and not alone
 
 
 def teaches(run: FrameworkRun) -> bool:
-    """The row says enough to learn rates from: its batch, unless a server filled itself."""
+    """Whether a row is fitted, not only scored: its batch is stated, or set by a server."""
     alone = bool(run.row.batch or run.row.seconds_per_token)
     return alone or run.case.runtime.key == SERVER
 
@@ -159,7 +159,7 @@ def regime(run: FrameworkRun) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Runs of one shape."""
+    """Runs with schedules of the same shape."""
 
     index: npt.NDArray[np.int64]
     phases: Phases
@@ -169,14 +169,14 @@ class Sweep:
 
 
 class Fitted(ConstantColumns):
-    """Per-run values of constants that are fitted; of others, what the table says of all."""
+    """Constants with one value per run where they are fitted; others have the table's value."""
 
     def __init__(self, values: Mapping[str, Floats]) -> None:
         super().__init__(values)
         self._others = fitted_constants()
 
     def value(self, constant: str, family: str = "") -> Floats:
-        """The constant of each run, shape (runs,); or one for all of them."""
+        """Value of a constant in each run, shape (runs,), or a single value for all."""
         if constant in self._values:
             return self._values[constant]
         return np.asarray(self._others.value(constant, family))
@@ -184,33 +184,33 @@ class Fitted(ConstantColumns):
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """Runs side by side; arrays have shape (runs,)."""
+    """All runs; arrays have shape (runs,)."""
 
     runs: tuple[FrameworkRun, ...]
 
     @cached_property
     def seconds(self) -> Floats:
-        """Measured [s]."""
+        """Measured time [s]."""
         return np.array([run.seconds for run in self.runs])
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """Source and hardware of each."""
+        """Group of each run: source and hardware."""
         return tuple(group_of(run.row) for run in self.runs)
 
     @cached_property
     def engines(self) -> tuple[str, ...]:
-        """Key of each one's engine, by which constants differ."""
+        """Key of each run's engine, by which constants differ."""
         return tuple(run.case.runtime.key for run in self.runs)
 
     @cached_property
     def counts(self) -> Floats:
-        """1 for runs that teach, 0 for those that are only judged."""
+        """1 for fitted runs, 0 for runs that are only scored."""
         return np.array([float(teaches(run)) for run in self.runs])
 
     @cached_property
     def without(self) -> Mapping[str, npt.NDArray[np.bool_]]:
-        """Runs whose engine does not have a constant, by its name."""
+        """Mask of the runs whose engine lacks a constant, by its name."""
         return {
             name: np.array(
                 [bool(parameter.only) and key not in parameter.only for key in self.engines]
@@ -220,7 +220,7 @@ class Streams:
 
     @cached_property
     def sweeps(self) -> tuple[Sweep, ...]:
-        """The runs by the shape of their schedules."""
+        """Sweeps: runs grouped by the shape of their schedules."""
         by_shape: dict[Shape, list[int]] = {}
         for index, run in enumerate(self.runs):
             by_shape.setdefault(shape(run.phases, run.case.machine), []).append(index)
@@ -241,11 +241,11 @@ class Streams:
     def timed(
         self, values: Mapping[str, Floats], only: npt.NDArray[np.bool_] | None = None
     ) -> Floats:
-        """Time of each run by the cost model, shape (runs,) [s].
+        """Predicted time of each run, shape (runs,) [s].
 
         Args:
-            values: each constant for each run, shape (runs,).
-            only: runs that are asked for; None for all. Others may be not a number.
+            values: constants by name, each of shape (runs,).
+            only: mask of the runs to compute; None for all. Other runs may be NaN.
         """
         values = {
             name: np.where(self.without[name], STREAM_PARAMETERS[name].absent, value)

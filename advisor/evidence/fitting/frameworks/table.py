@@ -1,6 +1,4 @@
-"""What was fitted on runs of frameworks: rows of data/generated/efficiency.csv, entries of a
-ledger.
-"""
+"""Rows of the frameworks' fit for data/generated/efficiency.csv, and errors for the ledger."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +26,7 @@ from advisor.evidence.fitting.frameworks.runs import (
     regime,
     teaches,
 )
-from advisor.evidence.fitting.spreads import AIMED, COVERED
+from advisor.evidence.fitting.llama_cpp.spreads import AIMED, COVERED
 from advisor.evidence.published.batch import guessed_batch
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
@@ -38,19 +36,19 @@ DATE = "2026-11"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
 OF_LINKS = ("link_share", "host_copy")
-"""Constants that serving engines take from here, for weights in RAM; those of their kernels, and
-their ranges, are in data/generated/engine_kernels.csv."""
+"""Constants that serving engines share with frameworks, for weights in RAM. Their kernels and
+ranges are in data/generated/engine_kernels.csv."""
 MOST_LEAN = 0.8
 LEAST = 0.1
-"""Least distance from a prediction to an end of its range, as the logarithm of a factor."""
+"""Smallest distance from a prediction to an end of its range, as the logarithm of a factor."""
 
 
 @dataclass(frozen=True)
 class Miss:
-    """How far a run was predicted from what was measured, without its group.
+    """Error of a run that was predicted without its group.
 
     Attributes:
-        off: logarithm of measured speed over predicted.
+        off: log(measured speed / predicted speed).
         group: source and hardware.
     """
 
@@ -59,7 +57,7 @@ class Miss:
 
 
 Misses = Mapping[str, Sequence[Miss]]
-"""By kind of run, and by engine where that streams experts."""
+"""Errors by kind of run, and by engine for those that stream experts."""
 
 
 @cache
@@ -70,7 +68,7 @@ def fitted() -> tuple[Streams, StreamFit]:
 
 
 def stream_rows() -> list[ConstantRow]:
-    """Constants and spreads of frameworks for data/generated/efficiency.csv."""
+    """Rows of the frameworks' constants and half widths for data/generated/efficiency.csv."""
     streams, fit = fitted()
     return [*_constants(streams, fit), *_spreads(streams, fit)]
 
@@ -89,7 +87,7 @@ def _constants(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
 
 
 def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
-    """Half widths by part of the time and by engine, from what was left out."""
+    """Half widths of ranges by part of the time and by engine, from left-out groups."""
     note = "80 % range, as the logarithm of a factor"
     off = _off(streams, fit, stated=True)
     behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
@@ -114,12 +112,12 @@ def _spreads(streams: Streams, fit: StreamFit) -> Iterator[ConstantRow]:
 
 
 def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[ConstantRow]:
-    """What a range is wider by where nobody stated the batch: dense models, and those of experts.
+    """Extra half widths for runs without a stated batch, of dense models and of experts.
 
     Args:
         streams: all runs.
-        fit: what each is predicted without its group.
-        stated: half width where it is stated.
+        fit: fit, with predictions made without each run's group.
+        stated: half width of runs with a stated batch.
     """
     off = _off(streams, fit, stated=False)
     note = "range of runs whose batch is not stated, beside that of the others"
@@ -131,12 +129,12 @@ def _guesses(streams: Streams, fit: StreamFit, stated: float) -> Iterator[Consta
 
 
 def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Misses:
-    """How far runs that were left out are off.
+    """Errors of runs predicted without their group.
 
     Args:
         streams: all runs.
-        fit: what each is predicted without its group.
-        stated: of runs that state their batch; else of the others.
+        fit: fit, with predictions made without each run's group.
+        stated: True for runs with a stated batch, False for the others.
     """
     misses: dict[str, list[Miss]] = {}
     logs = np.log(fit.predicted / streams.seconds)
@@ -149,13 +147,13 @@ def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Misses:
 
 
 def _most(misses: Misses, *wanted: str) -> float:
-    """Half width that holds `COVERED` of some kinds of runs, half by run and half by group."""
+    """Half width that contains `COVERED` of some kinds of runs, weighted by `_weights`."""
     every = [miss for kind in wanted for miss in misses[kind]]
     return _quantile(np.abs([miss.off for miss in every]), _weights(every), COVERED)
 
 
 def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
-    """Half width and lean of a range that leaves as many runs below it as above."""
+    """Half width and lean of a range with equal shares of runs below and above it."""
     off, weights = np.array([miss.off for miss in misses]), _weights(misses)
     outside = (1.0 - AIMED) / 2.0
     below = max(-_quantile(off, weights, outside), LEAST)
@@ -165,14 +163,14 @@ def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
 
 
 def _weights(misses: Sequence[Miss]) -> Floats:
-    """Half by run and half by group, adding up to 1, shape (runs,)."""
+    """Weights of runs, half by run and half by group, with sum 1, shape (runs,)."""
     sizes = Counter(miss.group for miss in misses)
     by_group = np.array([1.0 / (sizes[miss.group] * len(sizes)) for miss in misses])
     return by_group / 2.0 + 0.5 / len(misses)
 
 
 def _quantile(values: Floats, weights: Floats, share: float) -> float:
-    """The least value that so large a share of the weight does not exceed."""
+    """Weighted quantile: smallest value that a share of the weight does not exceed."""
     order = np.argsort(values, kind="stable")
     place = int(np.searchsorted(np.cumsum(weights[order]), share))
     return float(values[order[min(place, len(values) - 1)]])
@@ -196,7 +194,7 @@ def _row(
 
 
 def margins(run: FrameworkRun) -> Margins:
-    """Range of a run by what most of its time goes to."""
+    """Margins of a run's range, by the part that takes most of its time."""
     table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
     half, lean = _stated(run, table), 0.0
     if run.case.runtime.engine == EXPERT_STREAMING.engine:
@@ -206,7 +204,7 @@ def margins(run: FrameworkRun) -> Margins:
 
 
 def _stated(run: FrameworkRun, table: Constants) -> float:
-    """Half width where the batch is stated."""
+    """Half width of a run with a stated batch."""
     kind = regime(run)
     if kind in (BATCHED, RESIDENT) or run.case.runtime.engine == EXPERT_STREAMING.engine:
         return table.value(IN_DECODE, Route.RESIDENT)

@@ -1,8 +1,8 @@
-"""Which constants of llama.cpp are fitted, where they start, and by what they may differ.
+"""Fitted constants of llama.cpp: start values, limits and the scopes they may differ by.
 
-Each constant is one value times a factor for every scope named here. Factors are held near 1 by
-their prior: a family with one measurement hardly moves, one with fifty speaks for itself. A scope
-stays only if rows of sources that were left out are predicted better with it.
+Each constant is one value times a factor for each scope. The prior keeps factors near 1: a GPU
+family with one measurement hardly moves, one with fifty does. A scope is kept only if it improves
+predictions of left-out sources.
 """
 
 from collections.abc import Mapping
@@ -11,20 +11,21 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One constant.
+    """One fitted constant.
 
     Attributes:
         start: value expected before any measurement.
-        least: smallest value that physics allows, over all scopes.
-        most: largest.
-        unit: of the value.
-        width: how far measurements may move it, as the standard deviation of its logarithm.
-        factors: scopes with a factor of their own, each a tuple of columns, and the width of that
-            factor's logarithm.
-        expected: factors that are not expected to be 1, by the value of their column.
-        hardware: which of a row's hardware names stands in the family column.
-        runtime: the runtime it holds for; empty for all.
-        note: what the constant is, for those who ask why.
+        least: smallest physically possible value, over all scopes.
+        most: largest physically possible value, over all scopes.
+        unit: unit of the value.
+        width: standard deviation of the prior of its logarithm.
+        factors: scopes with a factor of their own, each a tuple of columns, with the standard
+            deviation of the prior of the factor's logarithm.
+        expected: expected factors other than 1, by the values of their columns joined by
+            blanks.
+        hardware: hardware name of a row that the family column refers to.
+        runtime: runtime that the constant is for; empty for all.
+        note: description.
     """
 
     start: float
@@ -71,7 +72,12 @@ PARAMETERS: Mapping[str, Parameter] = {
         most=1e-3,
         unit="s",
         width=0.5,
-        factors={("family",): 0.3, ("backend",): 0.3, ("build",): 0.5},
+        factors={
+            ("family",): 0.3,
+            ("backend",): 0.3,
+            ("build",): 0.5,
+            ("backend", "build"): 0.4,
+        },
         note="fixed cost of a layer on the GPU",
     ),
     "gpu_expert_layer": Parameter(
@@ -90,6 +96,22 @@ PARAMETERS: Mapping[str, Parameter] = {
         unit="s",
         width=0.7,
         note="further cost of a layer that keeps a state on the GPU",
+    ),
+    "gpu_latent_layer": Parameter(
+        start=60e-6,
+        least=5e-6,
+        most=1e-3,
+        unit="s",
+        width=0.7,
+        note="further cost of a layer that caches a latent of keys and values on the GPU",
+    ),
+    "gpu_product_share": Parameter(
+        start=0.055,  # a weight takes some 18 instructions where one multiplies and adds four
+        least=0.01,
+        most=0.5,
+        unit="share",
+        width=0.4,
+        note="share of the 32-bit peak reached by a token on GPUs without dot products of 8 bits",
     ),
     "token": Parameter(
         start=200e-6,
@@ -146,9 +168,27 @@ PARAMETERS: Mapping[str, Parameter] = {
         width=0.01,  # a desktop's by definition; the rates of a core are fitted themselves
         factors={("family",): 0.25},
         # clock of all cores at work: 5 GHz on desktops, 3.5 on servers, 2.4 on boards
-        expected={"workstation": 0.85, "laptop": 0.8, "server": 0.7, "board": 0.5},
+        expected={
+            "workstation": 0.85,
+            "laptop": 0.8,
+            "server": 0.7,
+            "board": 0.5,
+            "thin laptop": 0.8,
+        },
         hardware="segment",
         note="clock of a processor's cores beside that of a desktop's",
+    ),
+    "core_matrix_clock": Parameter(
+        start=1.0,
+        least=0.2,
+        most=1.6,
+        unit="share",
+        width=0.01,  # a desktop's by definition
+        factors={("family",): 0.1},
+        # multiplying draws more power than reading: chips of 15 to 28 W lower their clock for it
+        expected={"thin laptop": 0.7},
+        hardware="segment",
+        note="clock of a processor's cores in a prompt beside that in a token",
     ),
     "core_attention_flops": Parameter(
         start=5e9,
@@ -256,7 +296,11 @@ PARAMETERS: Mapping[str, Parameter] = {
             ("family", "backend"): 0.4,
             ("build", "decode_class"): 0.3,
             ("backend", "decode_class"): 0.3,
+            ("family", "backend", "build"): 0.4,
         },
+        # rocBLAS reached 6 to 10 TFLOP/s there, 2.5 to 6 times less than with the kernels of
+        # RDNA 3 (https://github.com/ROCm/legacy-rocm-build/issues/4748, May 2025)
+        expected={"RDNA 3.5 rocm 2025": 0.3},
         note="share of dense matrix peak reached in a prompt",
     ),
     "gpu_expert_flop_share": Parameter(
@@ -275,6 +319,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         unit="share",
         width=0.7,
         factors={("family",): 0.4, ("backend",): 0.4, ("build",): 0.4},
+        # its peak counts two instructions issued at once, or its matrix units; the kernels for
+        # attention add and multiply pairs of 16 bits, one instruction at a time (fattn-tile.cuh)
+        expected={"RDNA 3": 0.5, "RDNA 3.5": 0.5},
         note="share of dense matrix peak reached attending to the cache",
     ),
     "gpu_tile": Parameter(
@@ -295,4 +342,4 @@ PARAMETERS: Mapping[str, Parameter] = {
         note="tokens that each routed expert of a prompt is padded by, in effect",
     ),
 }
-"""Constants that measurements decide; priors are what physics and experience expect."""
+"""Fitted constants by name."""

@@ -1,4 +1,4 @@
-"""A listed repository as an architecture: its sizes, and its family's rule for the rest."""
+"""Architecture of a listed repository: its sizes, and a rule of its family for the rest."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ UNNAMED = "unknown"
 """Architecture of a row whose config.json could not be read for its name."""
 
 NEAR = 0.02
-"""A total within this share of the stated one confirms what was left open."""
+"""Relative difference to the stated total within which an open value is confirmed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +23,10 @@ class Listed:
     """A repository of the list as an architecture.
 
     Attributes:
-        architecture: counted from its sizes.
-        generic: no rule of its family exists, so a classic transformer block stands for it.
-        derived: keys that were chosen by the stated total or taken from a repository of the same
-            sizes, not stated by the list.
+        architecture: architecture.
+        generic: whether its family has no rule, so that a classic transformer block is assumed.
+        derived: keys that the list does not state: chosen to match the stated total, or taken from
+            a repository of the same sizes.
     """
 
     architecture: Architecture
@@ -59,7 +59,7 @@ def listed(row: HubRow) -> Listed:
 
 
 def _built(row: HubRow, rule: HubRule | None) -> list[tuple[Architecture, Mapping[str, object]]]:
-    """An architecture for each value of what the sizes leave open."""
+    """Architectures for all values of an open key."""
     return [
         (describe(_config(row, rule) | choice, row.name).architecture, choice)
         for choice in (rule.choices if rule else ({},))
@@ -67,10 +67,10 @@ def _built(row: HubRow, rule: HubRule | None) -> list[tuple[Architecture, Mappin
 
 
 def text_parameters(row: HubRow, architecture: Architecture) -> int:
-    """The stated total of the text model [weights].
+    """Stated total of the text model [weights].
 
-    Repositories hold it with or without its towers and drafting layers, and the list does not say
-    which: the sum of these parts that comes nearest to what was counted is taken off.
+    The list does not tell whether a total includes vision towers and drafting layers, so the sum of
+    such parts that brings it nearest to the computed total is subtracted.
     """
     rule = hub_rules().get(_with_family(row).architecture)
     beside = rule.weights_beside(row, architecture) if rule else (0,)
@@ -79,7 +79,7 @@ def text_parameters(row: HubRow, architecture: Architecture) -> int:
 
 
 def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
-    """The keys of a config.json that the list and the rule tell."""
+    """Keys of a config.json from the list and the rule."""
     width = "moe_intermediate_size" if row.experts else "intermediate_size"
     stated = {
         "hidden_size": row.hidden,
@@ -100,7 +100,7 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
 
 
 def _with_family(row: HubRow) -> HubRow:
-    """The row with the family of a repository of the same sizes, where it does not tell its own."""
+    """Row with the family of a repository of the same sizes, if it states none."""
     if row.architecture != UNNAMED:
         return row
     twins = (twin for twin in hub_list().of_sizes(row) if twin.architecture in hub_rules())
@@ -109,7 +109,7 @@ def _with_family(row: HubRow) -> HubRow:
 
 
 def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
-    """Experts that a converted repository leaves out, from one of the same sizes that has them."""
+    """Row with the experts of a repository of the same sizes, if a conversion left them out."""
     if row.experts:
         return row, ()
     twin = next((other for other in hub_list().of_shape(row) if other.experts), None)
@@ -121,7 +121,7 @@ def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
 def _nearest(
     built: list[tuple[Architecture, Mapping[str, object]]], row: HubRow, rule: HubRule | None
 ) -> tuple[Architecture, Mapping[str, object]]:
-    """The choice that counts nearest to the stated total, of this row or one of its sizes."""
+    """Architecture nearest to the stated total of the row, or of a row of the same sizes."""
     if len(built) == 1 or rule is None:
         return built[0]
     for other in filter(counts_weights, (row, *hub_list().of_shape(row))):

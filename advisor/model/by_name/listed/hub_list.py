@@ -1,8 +1,9 @@
-"""The models of the Hugging Face Hub that are listed offline, by name and by what the name says.
+"""Offline list of models of the Hugging Face Hub, by name and by the parts of the name.
 
 data/models/hub_models.csv.xz has one line per repository, the most downloaded first; only the
 lines that are asked for are read further. The list is that of llmfit (MIT, see
-data/models/LICENSE), read on 2026-11-22; `python -m advisor.model.by_name.listed.refresh` makes a new one.
+data/models/LICENSE), read on 2026-11-22; `python -m advisor.model.by_name.listed.refresh` makes a
+new one.
 """
 
 import lzma
@@ -37,7 +38,7 @@ class HubRow:
         feed_forward: width of a routed expert, or of the feed-forward of a dense model.
         shared_feed_forward: width of the shared experts together, where stated.
         experts: routed experts of a layer, where stated.
-        experts_used: of them by a token.
+        experts_used: routed experts that a token uses.
         context: tokens it was trained for.
         released: day of publication; empty where unknown.
     """
@@ -88,6 +89,10 @@ class HubList:
     def with_key(self, key: str) -> Iterator[HubRow]:
         """Repositories whose name says the same, the most downloaded first."""
         return self._with(f",{key},", lambda row: row.key == key)
+
+    def of_architecture(self, architecture: str) -> Iterator[HubRow]:
+        """Repositories of an architecture, the most downloaded first."""
+        return self._with(f",{architecture},", lambda row: row.architecture == architecture)
 
     def of_shape(self, row: HubRow) -> Iterator[HubRow]:
         """Repositories of a row's architecture and sizes, the most downloaded first."""

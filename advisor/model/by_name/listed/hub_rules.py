@@ -1,4 +1,4 @@
-"""From a listed repository to a config.json: what its family fixes beside the sizes in the list.
+"""Rules of families: keys of a config.json that follow from the family, not from the list.
 
 One row of data/models/hub_rules.csv per family. `config` holds keys of its config.json that the
 list lacks, `key=value; ...`, each where it depends on the sizes with its condition behind a
@@ -25,7 +25,7 @@ class HubRule:
     """One row of data/models/hub_rules.csv.
 
     Attributes:
-        architectures: of the list, separated by spaces.
+        architectures: architectures in the list, separated by spaces.
         model_type: under which data/families.csv describes the family.
         config: keys that the list lacks, as above.
         open: a key that the sizes leave open, and its values, as above.
@@ -33,9 +33,9 @@ class HubRule:
             `tower=456010480?hidden:4096` [weights]; `layer` for a drafting layer like the last one
             and its projection from two streams, `layer+tables` where it brings its own tables,
             `masks` for causal masks, `scales` for those of experts in 4 bits.
-        source: where this was read.
+        source: source of the rule.
         source_date: when.
-        note: what to know, and which rows do not fit.
+        note: remarks, and exceptions.
     """
 
     architectures: str

@@ -5,10 +5,10 @@ from typing import Any
 
 from advisor.model.architecture import Architecture
 from advisor.model.config import layer_types
-from advisor.model.config.attention import HEAD_DIM, HEADS, HIDDEN, KV_HEADS
+from advisor.model.config.attention import HEAD_DIM, HEADS, HIDDEN, KV_HEADS, delta_sizes
 from advisor.model.config.families import FamilyRow, fixed_facts
 from advisor.model.config.feed_forward import EXPERTS, dense_width, experts_of
-from advisor.model.config.own_layers import compressed, recurrent, windowed
+from advisor.model.config.own_layers import compressed, recurrent, routed_values, windowed
 from advisor.model.config.values import Config
 from advisor.model.spec import ArchitectureSpec
 
@@ -44,6 +44,9 @@ BUILDERS: Mapping[str, Builder] = {
     "falcon_h1": recurrent.falcon_h1,
     "lfm2": recurrent.lfm2,
     "lfm2_moe": recurrent.lfm2,
+    "k2_horizon": routed_values.k2_horizon,
+    "deepseek_v41": compressed.deepseek_v41,
+    "deepseek_v41_text": compressed.deepseek_v41,
     "deepseek_v4": compressed.deepseek_v4,
     "deepseek_ref": compressed.deepseek_v4,
 }
@@ -102,12 +105,4 @@ def _latent(config: Config) -> dict[str, int]:
 
 
 def _linear(config: Config) -> dict[str, int]:
-    if not config.whole("linear_num_key_heads"):
-        return {}
-    return {
-        "linear_key_heads": config.required("linear_num_key_heads"),
-        "linear_value_heads": config.required("linear_num_value_heads"),
-        "linear_key_dim": config.required("linear_key_head_dim"),
-        "linear_value_dim": config.required("linear_value_head_dim"),
-        "linear_conv": config.required("linear_conv_kernel_dim"),
-    }
+    return delta_sizes(config) if config.whole("linear_num_key_heads") else {}

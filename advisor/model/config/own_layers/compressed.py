@@ -1,13 +1,23 @@
-"""DeepSeek-V4: one shared key and value per token, kept compressed, beside a short window.
+"""DeepSeek-V4 and V4.1: one shared key and value per token, kept compressed, beside a short window.
 
 A layer keeps the last `sliding_window` tokens as they are, and of all before them one entry per
-`ratio` tokens; at a ratio of four an index of small keys chooses among those.
+`ratio` tokens; at a ratio of four an index of small keys chooses among those. In V4.1 a few layers
+compress for all that follow them, and two look rows up in tables of n-grams.
 
-Reference: huggingface/transformers 5.23.0, models/deepseek_v4 (`DeepseekV4Attention`,
-`DeepseekV4CSACompressor`, `DeepseekV4HCACompressor`, `DeepseekV4Indexer`).
+References: huggingface/transformers 5.23.0, models/deepseek_v4 (`DeepseekV4Attention`,
+`DeepseekV4CSACompressor`, `DeepseekV4HCACompressor`, `DeepseekV4Indexer`); of its main branch on
+2026-11-22, models/deepseek_v41 (`DeepseekV41TextConfig`, `DeepseekV41Compressor`).
 """
 
-from advisor.model.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
+from advisor.model.architecture import (
+    LAYER_TABLES,
+    Architecture,
+    Group,
+    LayerCache,
+    Tensor,
+    linear,
+    vectors,
+)
 from advisor.model.config.own_layers.parts import (
     ATTENTION,
     Mixing,
@@ -36,6 +46,79 @@ def deepseek_v4(config: Config, facts: ArchitectureSpec) -> Architecture:
     return stack(facts, layers, head)
 
 
+def deepseek_v41(config: Config, facts: ArchitectureSpec) -> Architecture:
+    """DeepSeek-V4.1: compressed entries of a few layers, shared by those behind them."""
+    streams = config.required("hc_mult")
+    ratios = config.numbers("compress_ratios")
+    sources = set(config.numbers("kv_source_layer_ids"))
+    indexes = set(config.numbers("index_source_layer_ids"))
+    layers = []
+    for at in range(facts.layers):
+        own = _latent_attention(config, facts, at)
+        if at in sources:
+            own += _shared_compressor(config, facts, at, ratios[at])
+        if at in indexes:
+            own += _index_queries(config, facts, at)
+        mixing = Mixing(
+            tensors=own + hyper_connections(facts, at, streams),
+            cache=_shared_cache(config, facts, ratios[at], source=at in sources),
+            attention_values=_index_values(config, ratios[at], index=at in indexes),
+        )
+        layers.append(OwnLayer(mixing=mixing, facts=facts))
+    head = linear("hc_head", Group.OUTPUT, None, inputs=streams * facts.hidden, outputs=streams)
+    return stack(facts, layers, head + _ngram_tables(config))
+
+
+def _ngram_tables(config: Config) -> tuple[Tensor, ...]:
+    """Tables of hashed n-grams, of which a token reads a few rows, as of the embedding."""
+    rows = sum(config.numbers("engram_num_embeddings"))
+    if not rows:
+        return ()
+    width = config.required("engram_head_dim")
+    return linear(LAYER_TABLES, Group.EMBEDDING, None, inputs=width, outputs=rows)
+
+
+def _shared_compressor(
+    config: Config, facts: ArchitectureSpec, layer: int, ratio: int
+) -> tuple[Tensor, ...]:
+    """One entry per `ratio` tokens for all layers behind, pooled by a gate where it is several."""
+    hidden, dim, keys = facts.hidden, facts.head_dim, config.required("index_head_dim")
+    pooled = linear("compressor.gate", ATTENTION, layer, inputs=hidden, outputs=dim)
+    return (
+        *linear("compressor.kv", ATTENTION, layer, inputs=hidden, outputs=dim),
+        *(pooled if ratio > 1 else ()),
+        *linear("indexer.attn_k", ATTENTION, layer, inputs=dim, outputs=keys),
+        *vectors(Group.NORMS, layer, **{"compressor.norm": dim, "indexer.k_norm": keys}),
+    )
+
+
+def _index_queries(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+    heads, dim = config.required("index_n_heads"), config.required("index_head_dim")
+    rank = config.required("q_lora_rank")
+    return (
+        *linear("indexer.attn_q_b", ATTENTION, layer, inputs=rank, outputs=heads * dim),
+        *linear("indexer.proj", ATTENTION, layer, inputs=facts.hidden, outputs=heads),
+    )
+
+
+def _shared_cache(
+    config: Config, facts: ArchitectureSpec, ratio: int, *, source: bool
+) -> LayerCache:
+    """The window of every layer; entries and index keys in those that compress alone."""
+    window = config.required("sliding_window") * facts.head_dim // HALF_OF_A_STATE
+    if not source:
+        return LayerCache(state_values=window)
+    entry = facts.head_dim + config.required("index_head_dim")
+    return LayerCache(key_values=entry // ratio, state_values=window)
+
+
+def _index_values(config: Config, ratio: int, *, index: bool) -> int:
+    """Values that an index reads per past token; what it chooses does not grow with them."""
+    if not index:
+        return 0
+    return config.required("index_n_heads") * config.required("index_head_dim") // ratio
+
+
 def _ratios(config: Config, layers: int) -> tuple[int, ...]:
     """Tokens per kept entry of each layer; 0 keeps the window alone."""
     stated = config.numbers("compress_ratios")
@@ -44,11 +127,12 @@ def _ratios(config: Config, layers: int) -> tuple[int, ...]:
     return tuple(128 if at < 2 or at % 2 else SPARSE for at in range(layers))
 
 
-def _compressed(config: Config, facts: ArchitectureSpec, layer: int, ratio: int) -> Mixing:
+def _latent_attention(config: Config, facts: ArchitectureSpec, layer: int) -> tuple[Tensor, ...]:
+    """Queries and output of low rank, one key and value of a head's width for all heads."""
     rank, dim, hidden = config.required("q_lora_rank"), facts.head_dim, facts.hidden
     groups, out_rank = config.required("o_groups"), config.required("o_lora_rank")
     wide = facts.heads * dim
-    weights = (
+    return (
         *linear("attn_q_a", ATTENTION, layer, inputs=hidden, outputs=rank),
         *linear("attn_q_b", ATTENTION, layer, inputs=rank, outputs=wide),
         *linear("attn_kv", ATTENTION, layer, inputs=hidden, outputs=dim),
@@ -58,6 +142,13 @@ def _compressed(config: Config, facts: ArchitectureSpec, layer: int, ratio: int)
         *linear("attn_output_b", ATTENTION, layer, inputs=groups * out_rank, outputs=hidden),
         *vectors(Group.NORMS, layer, attn_q_a_norm=rank, attn_kv_norm=dim),
         *vectors(ATTENTION, layer, attn_sinks=facts.heads),
+    )
+
+
+def _compressed(config: Config, facts: ArchitectureSpec, layer: int, ratio: int) -> Mixing:
+    rank = config.required("q_lora_rank")
+    weights = (
+        *_latent_attention(config, facts, layer),
         *(_compressor(facts, layer, ratio) if ratio else ()),
         *(_index(config, facts, layer, rank) if ratio == SPARSE else ()),
     )

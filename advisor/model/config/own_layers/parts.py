@@ -26,8 +26,8 @@ class Mixing:
     """Token mixer of one layer.
 
     Attributes:
-        tensors: its weights.
-        cache: what it keeps of the past.
+        tensors: weights.
+        cache: cache.
         attention_values: as `Architecture.attention_values`.
     """
 
@@ -55,8 +55,8 @@ def stack(
     """The architecture of these layers between the embedding and the head.
 
     Args:
-        facts: of the whole model.
-        layers: from the first to the last.
+        facts: facts of the whole model.
+        layers: layers, from the first to the last.
         extra: tensors outside the layers.
     """
     known = tuple(layers)
@@ -91,7 +91,7 @@ def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
     """Attention of the table's kinds (grouped, windowed, latent), with a gate on its output.
 
     Args:
-        facts: of this layer, with its letter as `layer_pattern`.
+        facts: facts of this layer, with its letter as `layer_pattern`.
         layer: number of the layer.
         gate: outputs of the gate's projection: a head's or a value's each; 0 without.
     """
@@ -107,7 +107,7 @@ def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> M
     """Grouped attention whose values are narrower than its keys (MiMo-V2) [1].
 
     Args:
-        facts: of this layer; `head_dim` is that of queries and keys.
+        facts: facts of this layer; `head_dim` is that of queries and keys.
         layer: number of the layer.
         value_dim: values per value head.
     """
@@ -133,11 +133,11 @@ class DeltaSizes:
     """Sizes of Kimi Delta Attention.
 
     Attributes:
-        heads: of queries, keys and values alike.
+        heads: number of heads of queries, of keys and of values.
         dim: values per head.
-        taps: of the three short convolutions.
-        full_gate: the output gate is one matrix, not two of rank `dim`.
-        full_decay: the same of the forget gate.
+        taps: taps of the three short convolutions.
+        full_gate: whether the output gate is one matrix, not two of rank `dim`.
+        full_decay: whether the forget gate is one matrix.
     """
 
     heads: int

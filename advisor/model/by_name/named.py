@@ -1,8 +1,9 @@
-"""A model from its name alone, without a network: what every door of the program asks.
+"""Model from its name alone, without a network.
 
-The catalogue's rows come first, then the list of the Hub, then what the name itself says.
+Tried are the catalogue, then the Hub's list, then a stand-in of the size in the name.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
@@ -10,25 +11,26 @@ from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.listed.from_row import Listed, listed
 from advisor.model.by_name.listed.hub_list import READ, HubRow
+from advisor.model.by_name.listed.totals import counts_weights
 from advisor.model.by_name.lookup import Meant, UnknownModel, meant
 from advisor.model.by_name.names import take_apart
 from advisor.model.by_name.native_formats import native_format
-from advisor.model.by_name.stand_in import stand_in
+from advisor.model.by_name.stand_in import StatedSize, of_size, stand_in, stated_size
 from advisor.model.formats.format_names import format_in_name
 from advisor.model.spec import ArchitectureSpec
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedModel:
-    """Model that a name means.
+    """Model of a name.
 
     Attributes:
-        architecture: of the model, or of its stand-in.
-        taken_as: the model's own name, where another was typed; empty where it was this one.
-        notes: sentences a person should read.
-        format: that the name itself carries, as `-AWQ` or `:q4_K_M`; empty where it has none.
-        native: in which its maker publishes the weights; empty for 16 bits.
-        known: it is a model of the catalogue or the list, not a stand-in.
+        architecture: architecture of the model, or of its stand-in.
+        taken_as: name of the model if another was typed; else empty.
+        notes: sentences for the user.
+        format: format in the name, such as `-AWQ` or `:q4_K_M`; empty for none.
+        native: format in which the publisher offers the weights; empty for 16 bits.
+        known: whether it is in the catalogue or the list; else it is a stand-in.
     """
 
     architecture: Architecture
@@ -40,10 +42,10 @@ class NamedModel:
 
 
 def named(text: str) -> NamedModel:
-    """The model that a name means, or a stand-in of the sizes that it tells.
+    """Model of a name, or a stand-in of the size in the name.
 
     Raises:
-        UnknownName: neither, with close names.
+        UnknownName: neither; lists similar names.
         Refusal: a model that cannot be described, or that does not run alone.
     """
     form = format_in_name(text, catalog.model_formats())
@@ -57,7 +59,7 @@ def named(text: str) -> NamedModel:
 
 
 def is_named(text: str) -> bool:
-    """The catalogue or the list has the model, or refuses it for a reason."""
+    """Whether the catalogue or the list has the model, even if it is refused."""
     try:
         meant(text)
     except UnknownName:
@@ -66,10 +68,10 @@ def is_named(text: str) -> bool:
 
 
 def _stand_in(text: str, unknown: UnknownModel) -> NamedModel:
-    """A stand-in, where no close name may be meant instead.
+    """Stand-in for an unknown name without similar names.
 
     Raises:
-        UnknownName: one may, or the name tells no size.
+        UnknownName: there are similar names, or the name has no size.
     """
     made = None if unknown.close else stand_in(take_apart(text))
     if made is None:
@@ -89,6 +91,8 @@ def _known(text: str, known: Meant) -> NamedModel:
         architecture = catalog.architecture(known.row.name)
         return NamedModel(architecture=architecture, taken_as=known.taken_as, notes=notes)
     entry = listed(known.row)
+    if entry.generic and _misses(known.row, entry.architecture):
+        return _of_stated_total(known, known.row, taken)
     return NamedModel(
         architecture=entry.architecture,
         taken_as=known.taken_as,
@@ -96,8 +100,38 @@ def _known(text: str, known: Meant) -> NamedModel:
     )
 
 
+OTHER_LAYERS = 0.3
+"""Logarithm of how far Llama's layers may count from a stated total: towers make a quarter."""
+
+
+def _misses(row: HubRow, built: Architecture) -> bool:
+    """The sizes of a row, as Llama's layers, are not where its weights are: experts are missing,
+    or its layers are of another kind.
+    """
+    return counts_weights(row) and abs(math.log(built.params / row.parameters)) > OTHER_LAYERS
+
+
+def _of_stated_total(known: Meant, row: HubRow, taken: tuple[str, ...]) -> NamedModel:
+    """A stand-in with the weights that a row states, and the active ones that its name does."""
+    told = stated_size(take_apart(f"{row.name} {row.parameters / 1e9:.2f}b"))
+    total = float(row.parameters)
+    active = told.active if told and told.active and told.active < total else None
+    size = StatedSize(params=total, active=active, layers=row.layers)
+    note = (
+        f"Its layers are of a kind that is not known here: its {total / 1e9:,.4g} B weights are "
+        f"those of a list of Hugging Face's models of {READ}, its shape that of a relative. Its "
+        "config.json or GGUF file would tell them."
+    )
+    return NamedModel(
+        architecture=of_size(row.name, size),
+        taken_as=known.taken_as,
+        notes=(*taken, note),
+        known=False,
+    )
+
+
 def _list_notes(entry: Listed) -> tuple[str, ...]:
-    """Origin of its sizes, and how certain they are."""
+    """Notes on the origin of its sizes and their certainty."""
     about = f"Its sizes are from a list of Hugging Face's models of {READ}"
     if entry.generic:
         return (

@@ -1,1 +1,0 @@
-"""Models of the Hub's list: rows, their families' rules, and a refresh."""

@@ -1,0 +1,115 @@
+"""Models that a name means by its words and a size that is not part of the model's own name.
+
+People and llama.cpp add the size to names that makers leave it out of: "minimax-m2.7:230b",
+"kimi-k2:1t", "phi4-mini:3.8b". llama-bench prints an architecture and a size, `deepseek2 30B.A3B`,
+which only a known model of that architecture and size can be.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import AdvisorError
+from advisor.model import catalog
+from advisor.model.architecture import Architecture
+from advisor.model.by_name.known_models import (
+    KnownRow,
+    base_of,
+    catalogue_keys,
+    is_drafting,
+    makers,
+)
+from advisor.model.by_name.listed.from_row import listed
+from advisor.model.by_name.listed.hub_list import HubRow, hub_list
+from advisor.model.by_name.listed.totals import counts_weights
+from advisor.model.by_name.names import ModelName, is_size
+from advisor.model.spec import ArchitectureSpec
+
+NEAR = 0.06
+"""A stated size may be off by this share: 230B of 228.7, 3.8B of 3.84, 1T of 1.03."""
+UNITS = {"m": 1e6, "b": 1e9, "t": 1e12}
+SIZE = re.compile(r"(\d+(?:\.\d+)?)([mbt])")
+ACTIVE = re.compile(r"a(\d+(?:\.\d+)?)b")
+ACTIVE_NEAR = 0.5
+"""Active weights are counted with and without tables, and rounded to billions."""
+
+
+def of_size_and_words(tokens: tuple[str, ...]) -> KnownRow | None:
+    """The model whose name says the words and whose weights are those stated; None without one."""
+    words = " ".join(token for token in tokens if not is_size(token))
+    stated = [total for token in tokens if (total := _weights(token)) is not None]
+    if not words or len(stated) != 1 or not any(map(str.isdigit, words)):
+        return None
+    row = base_of(words)
+    return row if row is not None and _weighs(row, stated[0], _active(tokens)) else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrintedRow:
+    """One row of data/models/printed_architectures.csv: an architecture as llama.cpp prints it
+    (LLM_ARCH_NAMES in its src/llama-arch.cpp), and those of the list that it stands for.
+    """
+
+    label: str
+    architectures: str
+
+
+@cache
+def printed() -> Mapping[str, tuple[str, ...]]:
+    """Architectures of the list by what llama.cpp prints for them."""
+    rows = read(DATA / "models" / "printed_architectures.csv", PrintedRow)
+    return {row.label: tuple(row.architectures.split()) for row in rows}
+
+
+def of_printed_size(name: ModelName) -> KnownRow | None:
+    """The most used model of the architecture and size that llama-bench prints; None without one.
+
+    Args:
+        name: `deepseek2 30B.A3B`, taken apart.
+    """
+    label, space, _ = name.text.strip().casefold().partition(" ")
+    stated = [total for token in name.tokens if (total := _weights(token)) is not None]
+    if not space or label not in printed() or len(stated) != 1:
+        return None
+    active = _active(name.tokens)
+    rows = (row for row in _of_makers(printed()[label]) if _weighs(row, stated[0], active))
+    row = next(rows, None)
+    return row and (catalogue_keys().get(row.key) or row)
+
+
+def _of_makers(architectures: Iterable[str]) -> Iterator[HubRow]:
+    for architecture in architectures:
+        for row in hub_list().of_architecture(architecture):
+            if row.name.split("/")[0] in makers() and not is_drafting(row):
+                yield row
+
+
+def _weights(token: str) -> float | None:
+    match = SIZE.fullmatch(token)
+    return None if match is None else float(match[1]) * UNITS[match[2]]
+
+
+def _active(tokens: Iterable[str]) -> float | None:
+    matches = (ACTIVE.fullmatch(token) for token in tokens)
+    return next((float(match[1]) * 1e9 for match in matches if match), None)
+
+
+def _weighs(row: KnownRow, total: float, active: float | None) -> bool:
+    """A model has the stated weights, and about the stated active ones."""
+    try:
+        built = _architecture(row)
+    except AdvisorError:
+        return False
+    stated = isinstance(row, HubRow) and counts_weights(row)
+    weights = row.parameters if isinstance(row, HubRow) and stated else built.params
+    if abs(weights / total - 1) > NEAR:
+        return False
+    return active is None or abs(built.active_params / active - 1) < ACTIVE_NEAR
+
+
+def _architecture(row: KnownRow) -> Architecture:
+    if isinstance(row, ArchitectureSpec):
+        return catalog.architecture(row.name)
+    return listed(row).architecture

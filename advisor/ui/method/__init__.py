@@ -1,0 +1,1 @@
+"""Sections of the Method page: routes, formulas, constants, limits."""

@@ -1,0 +1,154 @@
+"""Which option a verdict names: launch prices, silent APIs, what people ask for, no machine yet."""
+
+from dataclasses import replace
+from datetime import date
+from functools import cache
+
+import pytest
+
+from advisor.advice.advise import Advice, advise
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Form, Ownership
+from advisor.advice.money.use import speed_for_wait, waiting_seconds
+from advisor.advice.options.monthly import Use
+from advisor.advice.options.option import LAUNCH_MARGIN, Option, OptionKind, Price
+from advisor.advice.options.question import Question
+from advisor.advice.options.table import choice, split
+from advisor.advice.options.turning import least_speed
+from advisor.advice.prices.power import PowerDraw
+from advisor.advice.prices.price_rows import LAUNCH, price_rows
+from advisor.advice.speeds import Speed
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
+from advisor.machine import from_spec
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import LLAMA_CPP
+
+TODAY = date(2026, 11, 22)
+WORK = Workload(output=200)
+MONEY = MoneyInputs(usd_per_kwh=0.0)
+USE = Use(work=WORK, money=MONEY)
+SLOW = Speed(
+    strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=5, low=4, high=6,
+    first_token=2, load=60,
+)  # fmt: skip
+FAST = replace(SLOW, decode=20.0, first_token=1.0)
+NO_POWER = PowerDraw(idle=0, busy=0)
+
+
+@cache
+def question() -> Question:
+    return Question(
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64)), work=WORK,
+        runtimes=(LLAMA_CPP,), money=MONEY, ownership=Ownership(), today=TODAY,
+    )  # fmt: skip
+
+
+@cache
+def kept() -> Option:
+    return question().option(OptionKind.KEEP, "kept", SLOW, USE.owned(NO_POWER, SLOW))
+
+
+def card(name: str, usd: float, at_launch: float = 0.0) -> Option:
+    price = Price(usd=usd, date="2026-11", note="a card", sources=("a",), at_launch=at_launch)
+    cost = USE.owned(NO_POWER, FAST, usd=usd)
+    return question().option(OptionKind.REPLACE, name, FAST, cost, price, kept=kept())
+
+
+def test_a_launch_price_counts_half_as_much_again_by_hand() -> None:
+    # 600 USD over 36 months are 16.67 USD, as a launch price 25.00; 800 USD of today 22.22
+    at_launch, of_today = card("launched", 600, at_launch=600), card("sold", 800)
+    assert LAUNCH_MARGIN == 1.5
+    assert at_launch.monthly == pytest.approx(16.6667, abs=1e-4)
+    assert at_launch.compared == pytest.approx((at_launch.with_waiting or 0.0) + 8.3333, abs=1e-4)
+    assert choice([kept(), at_launch, of_today]) is of_today
+    # at 500 USD it counts 20.83 USD
+    lower = card("launched", 500, at_launch=500)
+    assert choice([kept(), lower, of_today]) is lower
+
+
+def test_only_the_part_with_a_launch_price_counts_more() -> None:
+    # a card of 300 USD at launch with a supply of 300 USD of today: 150 USD more over 36 months
+    both = card("launched, with a supply", 600, at_launch=300)
+    assert both.compared == pytest.approx((both.with_waiting or 0.0) + 150 / 36)
+
+
+def test_what_pays_at_its_launch_price_alone_is_not_the_verdict() -> None:
+    # 7.1021 h saved at 30 USD are 213.06 USD a month; 6,000 USD are 166.67, as a launch price 250
+    dear = card("launched", 6000, at_launch=6000)
+    assert dear.pays
+    assert choice([kept(), dear]) is None
+    assert choice([kept(), card("sold", 6000)]) is not None
+
+
+def test_nine_in_ten_cards_cost_less_than_the_margin_over_their_launch_price() -> None:
+    rows = [row for row in price_rows() if row.kind == "purchase"]
+    launch = {row.gpu: row.usd for row in rows if row.provider == LAUNCH}
+    street = {
+        row.gpu: row.usd
+        for row in sorted(rows, key=lambda row: row.date)
+        if row.provider == "street, low" and row.gpu in launch
+    }
+    above = [gpu for gpu, usd in street.items() if usd > LAUNCH_MARGIN * launch[gpu]]
+    assert len(street) >= 30
+    assert len(above) <= 0.1 * len(street)
+
+
+@pytest.mark.parametrize(("thought", "shown"), [(0.0, 200.0), (500.0, 200.0), (3000.0, 100.0)])
+@pytest.mark.parametrize("speed", [2.0, 9.0, 40.0])
+def test_the_speed_for_a_wait_is_the_wait_solved_for_it(thought, shown, speed) -> None:
+    wait = waiting_seconds(0.0, speed, thought, shown, 10.0)
+    if wait > 0:
+        assert speed_for_wait(wait, thought, shown, 10.0) == pytest.approx(speed)
+
+
+def test_an_api_of_unknown_speed_pays_from_a_speed_by_hand() -> None:
+    # kept: 22 s a reply, 1217.5 x 22 / 3600 x 30 = 223.2083 USD a month; the API 1217.5 x 200 x
+    # 2.78 / 1e6 = 0.6769 USD: 222.5314 USD are 21.9333 s a reply, S = 200 / (21.9333 + 20)
+    called = question().option(OptionKind.API, "an API", None, USE.called(0.0, 2.78), kept=kept())
+    assert least_speed(called, MONEY) == pytest.approx(200 / (21.9333 + 20), abs=1e-5)
+    dear = question().option(OptionKind.API, "an API", None, USE.called(0.0, 5000.0), kept=kept())
+    assert least_speed(dear, MONEY) is None
+
+
+def advised(model: str, *, gpu: str = "RTX 3090", **own: object) -> Advice:
+    machine = from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64))
+    ownership = Ownership(**own) if own else None
+    return advise(
+        catalog.model(model, "Q4_K_M"), machine, Workload(), ownership=ownership, today=TODAY
+    )
+
+
+def test_the_owner_of_an_rtx_3090_sees_the_choices_that_people_weigh() -> None:
+    shown, _ = split(advised("Llama-3.1-70B").options)
+    names = {(option.kind, option.name) for option in shown}
+    assert (OptionKind.ADD, "RTX 3090, 2 in all") in names
+    assert (OptionKind.REPLACE, "RTX 5090") in names
+    assert {option.kind for option in shown} == set(OptionKind)
+    machines = {option.topic for option in shown if option.kind is OptionKind.MACHINE}
+    assert machines == {"Apple", "AMD", "NVIDIA"}
+    # what the verdict names, and the formats nearest to Q4_K_M
+    assert choice(advised("Llama-3.1-70B").options) in shown
+    assert (OptionKind.CHANGE, "IQ4_XS instead of Q4_K_M") in names
+    assert (OptionKind.CHANGE, "Q2_K instead of Q4_K_M") not in names
+
+
+def test_who_has_nothing_pays_nothing_now_and_buys_a_whole_desktop() -> None:
+    advice = advised("Qwen3-32B", gpu="RTX 5090", nothing=True)
+    nothing = advice.options[0]
+    assert (nothing.name, nothing.monthly, nothing.upfront) == ("Nothing yet", 0.0, 0.0)
+    assert nothing.speed is None
+    kinds = {option.kind for option in advice.options[1:]}
+    assert kinds == {OptionKind.MACHINE, OptionKind.RENT, OptionKind.API}
+    assert any("New desktop with RTX 3090" in option.name for option in advice.options)
+    assert advice.verdict.startswith("You have no machine for it yet; ")
+
+
+def test_nothing_is_neither_sold_nor_rented() -> None:
+    with pytest.raises(InputError, match="Who owns nothing"):
+        Ownership(form=Form.DESKTOP, nothing=True, resale=100.0)
+    with pytest.raises(InputError, match="Who owns nothing"):
+        Ownership(form=Form.DESKTOP, nothing=True, rented_at=1.0)

@@ -1,0 +1,76 @@
+"""Families built layer by layer, against arithmetic on their published configurations."""
+
+import numpy as np
+import pytest
+
+from advisor.model import catalog
+from advisor.model.by_name.named import named
+from advisor.model.config.read import describe
+
+
+def kv_values(architecture: object, tokens: float) -> float:
+    """Cached values of 16 bits at a context, without what does not grow with it."""
+    model = catalog.in_format(architecture, "BF16-hf")  # type: ignore[arg-type]
+    grown = float(np.sum(model.kv_bytes(2 * tokens, "f16")))
+    return (grown - float(np.sum(model.kv_bytes(tokens, "f16")))) / 2
+
+
+def test_four_layers_of_deepseek_v4_1_keep_the_cache_of_all() -> None:
+    """Layers 2, 8 and 14 keep one entry of 512 values and 128 of index keys for two tokens, layer
+    20 one for each; two tables of 384 million rows of 256 are read by row, not passed through
+    (transformers, configuration_deepseek_v41.py).
+    """
+    built = describe({"model_type": "deepseek_v41"}, "x").architecture
+    assert kv_values(built, 1e6) == pytest.approx((3 * 640 / 2 + 640) * 1e6)
+    tables = (384_006_168 + 384_016_682) * 256
+    routed = 40 * 384 * 3 * 5120 * 2304
+    assert built.params - tables - routed < 8.5e9
+    # 763.2e9 weights with three drafting layers of 128 experts, 14.1e9 (its model card).
+    assert built.params == pytest.approx(763.2e9 - 3 * 128 * 3 * 5120 * 2304, rel=0.005)
+    assert built.active_params < 17e9
+
+
+def test_k2_horizon_routes_its_values_in_layers_with_experts() -> None:
+    """MoVA-36B-A4B: three dense layers, then 100 experts and 64 value projections of 2560 x 1024
+    in each of 45; its stated total is 37,444,792,020.
+    """
+    mova = named("IFM/K2-Horizon-MoVA-36B-A4B").architecture
+    assert mova.params == pytest.approx(37_444_792_020, rel=0.001)
+    values = [tensor for tensor in mova.tensors if tensor.role == "attn_v_exps"]
+    assert len(values) == 45
+    assert values[0].params == 64 * 2560 * 8 * 128
+    assert kv_values(mova, 1e5) == 48 * 2 * 8 * 128 * 1e5
+
+
+def test_a_dense_k2_horizon_is_a_llama() -> None:
+    dense = named("IFM/K2-Horizon-7B").architecture
+    layer = 4096 * (4096 * 2 + 1024 * 2) + 3 * 4096 * 12288
+    assert dense.params == pytest.approx(36 * layer + 2 * 250_624 * 4096, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "active"),
+    [
+        ("tencent/Hunyuan-A13B-Instruct", 80.4e9, 13e9),
+        ("baidu/ERNIE-4.5-21B-A3B-PT", 21.8e9, 3e9),
+        ("inclusionAI/Ling-mini-2.0", 16.3e9, 1.4e9),
+        ("inclusionAI/Ling-1T", 1000e9, 50e9),
+        ("Qwen/Qwen-72B", 72.3e9, 72.3e9),
+        ("bigcode/starcoder2-7b", 7.17e9, 7.17e9),
+    ],
+)
+def test_families_of_the_list_have_their_published_sizes(
+    name: str, total: float, active: float
+) -> None:
+    """As their makers' model cards say."""
+    built = named(name).architecture
+    assert built.params == pytest.approx(total, rel=0.01)
+    assert built.active_params == pytest.approx(active, rel=0.2)
+
+
+def test_weights_that_llamas_layers_do_not_explain_are_not_left_out() -> None:
+    """Zamba2 shares its attention among layers: 2.66e9 weights, of which Llama's would be 5.8."""
+    shared = named("Zyphra/Zamba2-2.7B")
+    assert shared.architecture.params == pytest.approx(2.66e9, rel=0.01)
+    assert not shared.known
+    assert "not known here" in shared.notes[-1]

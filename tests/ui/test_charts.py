@@ -1,0 +1,159 @@
+"""Charts as HTML: places, ticks, pictures, and text that stays text."""
+
+import re
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.reports.charts.chart_parts import Bar, BarChart, BarPart, Line, LineChart, Note
+from advisor.reports.document.parts import SensitivityRow
+from advisor.ui.advise.what_matters import tornado
+from advisor.ui.parts.bars import bars
+from advisor.ui.parts.lines import lines
+from advisor.ui.parts.plane import MOST_TICKS, Scale, Stroke, picture, scale_of
+from advisor.ui.parts.points import Point, PointChart, PointGroup, points
+
+HOSTILE = "<img src=x onerror='alert(1)'>"
+
+
+def test_a_value_lies_at_its_share_of_the_axis():
+    assert Scale(low=10, high=50).place(20) == pytest.approx(25)
+    # Ten is half way from 1 to 100 in powers of ten.
+    assert Scale(low=1, high=100, powers=True).place(10) == pytest.approx(50)
+
+
+@pytest.mark.parametrize(
+    ("scale", "ticks"),
+    [
+        (Scale(low=0, high=80), [0, 20, 40, 60, 80]),
+        (Scale(low=0, high=7), [0, 1, 2, 3, 4, 5, 6, 7]),
+        (Scale(low=-0.4, high=0.4), [-0.4, -0.2, 0, 0.2, 0.4]),
+        (Scale(low=1, high=1000, powers=True), [1, 10, 100, 1000]),
+        (Scale(low=50, high=2000, powers=True), [50, 100, 200, 500, 1000, 2000]),
+        (Scale(low=4, high=6, powers=True), [4, 4.5, 5, 5.5, 6]),
+        (Scale(low=1e-3, high=1e6, powers=True), [1e-3, 1e-1, 1e1, 1e3, 1e5]),
+    ],
+)
+def test_ticks_are_round_values_within_the_axis(scale, ticks):
+    assert scale.ticks() == pytest.approx(ticks)
+
+
+@given(
+    st.lists(st.floats(1e-6, 1e9), min_size=1, max_size=9), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_an_axis_has_room_for_its_values_and_few_ticks(values, powers, from_zero):
+    scale = scale_of(values, powers=powers, from_zero=from_zero and not powers)
+    assert all(0 <= scale.place(value) <= 100 for value in values)
+    ticks = scale.ticks()
+    assert 2 <= len(ticks) <= MOST_TICKS
+    assert all(-1e-6 <= scale.place(tick) <= 100 + 1e-6 for tick in ticks)
+
+
+def test_an_axis_without_values_still_has_two_ends():
+    scale = scale_of([float("nan")])
+    assert scale.low < scale.high
+
+
+def drawn(html):
+    """The picture's SVG."""
+    return unquote(re.search(r"data:image/svg\+xml,([^)]*)", str(html))[1])
+
+
+def test_a_picture_counts_from_the_top_where_charts_count_from_the_bottom():
+    svg = drawn(picture([Stroke(points=[(0, 0), (25, 100)], colour="#123456", dash="9 5")]))
+    assert "points='0.00,100.00 25.00,0.00'" in svg
+    assert "stroke='#123456'" in svg
+    assert "stroke-dasharray='9 5'" in svg
+
+
+def test_bars_are_as_wide_as_their_parts_and_say_what_they_are():
+    parts = (BarPart(name="weights", size=30.0, colour=0), BarPart(name="KV", size=10.0, colour=1))
+    bar = Bar(head="RAM", figure="40 GiB of 50 GiB", parts=parts, low=20.0, high=45.0, limit=50.0)
+    html = bars(
+        BarChart(name="m", title="M", alt="", bars=(bar,), unit="GiB", mark="what it can hold")
+    )  # fmt: skip
+    # The mark at 50 is the right end: 30, 10 and the range from 20 to 45 are shares of it.
+    assert re.findall(r"width:([\d.]+)%", html) == ["60.00", "20.00", "50.00"]
+    assert re.findall(r"left:([\d.]+)%", html) == ["40.00", "100.00"]
+    assert "<p>RAM: <b>40 GiB of 50 GiB</b></p>" in html
+    assert "title='weights: 30.0 GiB'" in html
+    assert html.count("<span>") == 3  # two parts and the mark
+
+
+def test_lines_have_their_values_names_and_notes():
+    chart = LineChart(
+        name="c", title="C", alt="cost against tokens", x_label="tokens", y_label="USD",
+        lines=(
+            Line(name="keep", x=(1.0, 10.0, 100.0), y=(1.0, 2.0, 4.0), colour=0),
+            Line(name="rent", x=(1.0, 10.0, 100.0), y=(3.0, 3.0, 3.0), colour=1),
+        ),
+        x_powers=True, y_powers=False, notes=(Note(x=10.0, y=None, text="pays from 10"),),
+    )  # fmt: skip
+    html = lines(chart)
+    assert "aria-label='cost against tokens'" in html
+    assert html.count("data-tip=") == 6
+    assert "data-tip='10: 2.00'" in html
+    assert "pays from 10</em>" in html
+    assert ">keep</em>" in html
+    assert drawn(html).count("<polyline") == 3  # two lines and the note's upright
+
+
+def test_points_of_a_kind_share_a_shape_and_the_front_has_stairs():
+    group = PointGroup(
+        name="rent", shape="triangle", colour=5,
+        points=(Point(x=10.0, y=1.0, tip="A"), Point(x=1000.0, y=8.0, tip="B", name="best")),
+    )  # fmt: skip
+    html = points(
+        PointChart(
+            alt="B", groups=(group,), x_label="USD", y_label="tokens/s", x_sign="$",
+            stairs=((10.0, 1.0), (1000.0, 8.0)),
+        )
+    )  # fmt: skip
+    assert html.count("oa-point oa-triangle") == 2
+    assert "$100</b>" in html
+    assert "best</em>" in html
+    corners = re.search(r"points='([^']*)'", drawn(html))[1].split()
+    assert len(corners) == 3  # along at the first point's height, then up to the second
+    assert corners[0].split(",")[1] == corners[1].split(",")[1]
+    assert corners[1].split(",")[0] == corners[2].split(",")[0]
+
+
+def test_text_of_others_stays_text_in_every_chart():
+    bar = Bar(head=HOSTILE, figure=HOSTILE, parts=(BarPart(name=HOSTILE, size=1.0, colour=0),))
+    line = Line(name=HOSTILE, x=(1.0, 2.0), y=(1.0, 2.0), colour=0)
+    shown = (
+        bars(BarChart(name="", title="", alt=HOSTILE, bars=(bar, bar), unit=HOSTILE, mark=HOSTILE)),
+        lines(
+            LineChart(
+                name="", title="", alt=HOSTILE, lines=(line, line), x_label=HOSTILE,
+                y_label=HOSTILE, x_powers=False, y_powers=False,
+                notes=(Note(x=1.0, y=1.0, text=HOSTILE),),
+            )
+        ),
+        points(
+            PointChart(
+                alt=HOSTILE, x_label=HOSTILE, y_label=HOSTILE,
+                groups=(PointGroup(
+                    name=HOSTILE, shape="circle", colour=0,
+                    points=(Point(x=1.0, y=1.0, tip=HOSTILE, name=HOSTILE),),
+                ),),
+            )
+        ),
+    )  # fmt: skip
+    for html in shown:
+        assert "&lt;img" in html
+        assert "<img" not in html
+        assert "onerror='" not in html
+
+
+def test_a_tornado_reaches_from_the_gain_to_both_ends_and_marks_no_gain():
+    row = SensitivityRow(
+        name="price", low=500.0, high=900.0, gain_low_usd=30.0, gain_high_usd=-10.0
+    )  # fmt: skip
+    html = tornado((row,), 10.0)
+    # The track goes from -10 to 30: 10 is its middle, 0 a quarter.
+    arms = re.findall(r"left:([\d.]+)%;width:([\d.]+)%", html)
+    assert arms == [("50.00", "50.00"), ("0.00", "50.00")]
+    assert "<u style='left:25.00%'>" in html
