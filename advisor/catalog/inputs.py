@@ -100,6 +100,13 @@ REQUEST = (
 )  # fmt: skip
 """Numbers of `Workload`."""
 
+CACHED_SHARE = Input(
+    name="cached_share", label="Share already cached", limits=(0, 1),
+    help="share of each prompt whose keys and values are in the cache already, 0 to 1, as vLLM's "
+    "prefix cache hit rate; in place of a number of tokens",
+)  # fmt: skip
+"""Cached part of a prompt as a share; `Workload` has it as tokens."""
+
 DRAFT = (
     Input(
         name="drafted", label="Drafted tokens", unit="tokens", limits=(0, 64), whole=True,
@@ -274,11 +281,11 @@ TARGET = (
 )  # fmt: skip
 """Numbers of the finder's `Target`."""
 
-BY_NAME = {
-    entry.name: entry
-    for table in (MACHINE, REQUEST, DRAFT, LOAD, PLACEMENT, MONEY, (CURRENCY,), OWNERSHIP, TARGET)
-    for entry in table
-}
+_TABLES = (
+    MACHINE, REQUEST, (CACHED_SHARE,), DRAFT, LOAD, PLACEMENT, MONEY, (CURRENCY,), OWNERSHIP,
+    TARGET,
+)  # fmt: skip
+BY_NAME = {entry.name: entry for table in _TABLES for entry in table}
 """Every input."""
 
 

@@ -16,7 +16,7 @@ from advisor.catalog.inputs import LOAD, MACHINE, PLACEMENT, REQUEST
 from advisor.catalog.limits import check_all
 from advisor.cli import options
 from advisor.cost_model.placement import Settings, stated
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Workload, cached_tokens
 from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.from_name import machine_by_name
@@ -39,10 +39,13 @@ def work_of(args: argparse.Namespace) -> Workload:
     Raises:
         InputError: a number out of range, an unknown cache type.
     """
+    given = options.given(args, REQUEST)
+    prompt = given.get("prompt", Workload.prompt)
+    given["cached"] = cached_tokens(prompt, given.get("cached"), args.cached_share)
     return Workload(
         kv_type=args.kv_type or "f16",
         swa_full=args.swa_full,
-        **options.given(args, REQUEST),
+        **given,
         **drafting(args.draft, args.acceptance, args.drafted),
     )
 

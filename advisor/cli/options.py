@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from advisor.advice.arrivals.question import LoadQuestion
-from advisor.catalog.inputs import DRAFT, LOAD, MACHINE, PLACEMENT, REQUEST
+from advisor.catalog.inputs import CACHED_SHARE, DRAFT, LOAD, MACHINE, PLACEMENT, REQUEST
 from advisor.catalog.limits import Input
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
 from advisor.cost_model.workload import DRAFTS, Workload
@@ -36,6 +36,7 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     """Add the options of the request."""
     group = parser.add_argument_group("request")
     add_inputs(group, REQUEST, Workload)
+    add_inputs(group, (CACHED_SHARE,))
     group.add_argument(
         "--draft", default="", metavar="WHO",
         help=f"speculative decoding: {', '.join(DRAFTS)}, or the name of a draft model",

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.catalog.inputs import DRAFT, REQUEST
+from advisor.catalog.inputs import CACHED_SHARE, DRAFT, REQUEST
 from advisor.catalog.limits import check_all
 from advisor.errors import InputError
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
@@ -138,6 +138,23 @@ class Workload:
     def fresh(self) -> Array:
         """Prompt tokens that must be computed [tokens]."""
         return np.maximum(self.prompt - self.cached, 0)
+
+
+def cached_tokens(prompt: float, tokens: float | None, share: float | None) -> float:
+    """Cached part of a prompt, stated in tokens or as a share; 0 where neither is [tokens].
+
+    Raises:
+        InputError: both are stated, or the share is outside its limits.
+    """
+    CACHED_SHARE.check(share)
+    if share is None:
+        return tokens or 0
+    if tokens:
+        raise InputError(
+            f"The cached part of the prompt is stated twice, as {tokens:g} tokens and as a share "
+            f"of {share:g}; give --cached or {CACHED_SHARE.option}, not both."
+        )
+    return round(share * prompt)
 
 
 def drafter_weights(model: Model, work: Workload) -> Array:

@@ -8,6 +8,7 @@ import pytest
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.catalog.inputs import (
     BY_NAME,
+    CACHED_SHARE,
     CURRENCY,
     DRAFT,
     LOAD,
@@ -36,6 +37,7 @@ CHANGES = [
     {"gpus": 2, "bridge": NVLINK},
     {"draft": "mtp"},
     {"prompt": 4000, "cached": 3500},
+    {"prompt": 4000, "cachedshare": 0.9},
     {"draft": "Qwen3-0.6B", "acceptance": 0.6, "drafted": 4},
     {"gpu2": "RTX 4090"},
     {"gpus": 4, "division": WHOLE},
@@ -108,7 +110,7 @@ def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
 
 def test_names_and_options_are_distinguished() -> None:
     priced = (*MONEY, CURRENCY, *OWNERSHIP, *TARGET)
-    every = (*MACHINE, *REQUEST, *DRAFT, *LOAD, *PLACEMENT, *priced)
+    every = (*MACHINE, *REQUEST, CACHED_SHARE, *DRAFT, *LOAD, *PLACEMENT, *priced)
     assert len(BY_NAME) == len(every)
     assert len({entry.option for entry in every}) == len(every)
 

@@ -102,14 +102,21 @@ def users_supported(server: Server, lengths: Lengths, question: LoadQuestion) ->
             known[users] = with_users(server, lengths, users).meets(question)
         return known[users]
 
-    return _most(holds, _guess(server, lengths, question))
+    return _most(holds, max(by_closed_form(server, lengths, question), 1))
 
 
-def _guess(server: Server, lengths: Lengths, question: LoadQuestion) -> int:
+def by_closed_form(server: Server, lengths: Lengths, question: LoadQuestion) -> int:
+    """Number of users whose mean time per token is short enough and whose caches fit; 0 if a prompt
+    alone takes too long.
+
+    The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
+    """
+    if server.reading(lengths) > question.first_token_within:
+        return 0
     users = np.arange(1.0, MOST_USERS + 1.0)
-    times = server.time_per_token(users, lengths.prompt, lengths.output)
+    times = server.time_per_token(users, lengths)
     fast = int(np.sum(times <= 1.0 / question.user_tps))
-    return max(min(fast, server.slots), 1)
+    return min(fast, int(together(server, lengths)))
 
 
 def _most(holds: Callable[[int], bool], guess: int) -> int:

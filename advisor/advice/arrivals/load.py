@@ -6,6 +6,7 @@ from functools import cached_property
 
 from advisor.advice.arrivals.curves import (
     Waiting,
+    by_closed_form,
     saturation,
     user_curve,
     users_supported,
@@ -17,6 +18,7 @@ from advisor.advice.arrivals.server import Server, server
 from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,11 @@ class ServerLoad:
         return users_supported(self.server, self.lengths, self.question)
 
     @cached_property
+    def by_closed_form(self) -> int:
+        """Number of users by the mean time of a token, without a simulation."""
+        return by_closed_form(self.server, self.lengths, self.question)
+
+    @cached_property
     def full_per_hour(self) -> float:
         """Saturation: requests per hour above which the queue grows without end [1/h]."""
         return saturation(self.server, self.lengths)
@@ -62,22 +69,31 @@ class ServerLoad:
 
 
 def load_on(estimates: Iterable[Estimate], question: LoadQuestion) -> ServerLoad | None:
-    """Load on the fastest runtime with a queue that holds the model in its GPUs; None without one.
+    """Load on the runtime with a queue that serves most users, by the closed form; the fastest of
+    equal ones. None where none holds the model in the GPUs.
 
     Args:
         estimates: estimates of a machine; their prompt and reply have the mean lengths.
         question: speed and wait that each user should have.
     """
-    for estimate in usable(estimates):
-        if estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
-            continue
-        engine = server(estimate)
-        if engine is not None:
-            work = estimate.work
-            lengths = Lengths(
-                prompt=max(float(work.fresh), 1.0),
-                output=float(work.output),
-                spread=question.length_spread,
-            )
-            return ServerLoad(estimate, engine, lengths, question)
-    return None
+    resident = (each for each in usable(estimates) if each.strategy is _RESIDENT)
+    loads = [
+        ServerLoad(estimate, engine, lengths_of(estimate.work, question), question)
+        for estimate in resident
+        if (engine := server(estimate)) is not None
+    ]
+    return max(loads, key=lambda load: load.by_closed_form, default=None)
+
+
+_RESIDENT = PlacementStrategy.GPU_RESIDENT
+
+
+def lengths_of(work: Workload, question: LoadQuestion) -> Lengths:
+    """Distribution of lengths whose means are those of a request."""
+    prompt = max(float(work.prompt), 1.0)
+    return Lengths(
+        prompt=prompt,
+        output=float(work.output),
+        spread=question.length_spread,
+        cached_share=float(work.cached) / prompt,
+    )

@@ -18,11 +18,13 @@ class Lengths:
         prompt: mean tokens sent [tokens].
         output: mean tokens generated [tokens].
         spread: standard deviation over mean of both; 0 for equal lengths.
+        cached_share: share of each prompt whose keys and values are in the cache already, 0 to 1.
     """
 
     prompt: float
     output: float
     spread: float = 0.0
+    cached_share: float = 0.0
 
     def drawn(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Random lengths of prompts and replies, at least one token each, shape (count,)."""
@@ -47,11 +49,13 @@ class Requests:
         arrivals: times of arrival [s]; NaN for requests that a user sends after the last reply.
         prompts: tokens of the prompts [tokens].
         outputs: tokens of the replies [tokens].
+        cached: part of each prompt whose keys and values are in the cache already [tokens].
     """
 
     arrivals: Floats
     prompts: Floats
     outputs: Floats
+    cached: Floats | float = 0.0
 
 
 def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
@@ -59,7 +63,8 @@ def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
     generator = np.random.default_rng(SEED)
     gaps = generator.exponential(1.0 / per_second, count)
     prompts, outputs = lengths.drawn(count, generator)
-    return Requests(arrivals=np.cumsum(gaps), prompts=prompts, outputs=outputs)
+    cached = np.floor(lengths.cached_share * prompts)
+    return Requests(arrivals=np.cumsum(gaps), prompts=prompts, outputs=outputs, cached=cached)
 
 
 def of_users(users: int, count: int, lengths: Lengths, apart: float = 0.0) -> Requests:
@@ -76,4 +81,5 @@ def of_users(users: int, count: int, lengths: Lengths, apart: float = 0.0) -> Re
     arrivals = np.full(count, np.nan)
     first = min(users, count)
     arrivals[:first] = apart * np.arange(first)
-    return Requests(arrivals=arrivals, prompts=prompts, outputs=outputs)
+    cached = np.floor(lengths.cached_share * prompts)
+    return Requests(arrivals=arrivals, prompts=prompts, outputs=outputs, cached=cached)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.advice.arrivals.requests import Lengths
 from advisor.cost_model.estimate import Estimate, with_drafting
 from advisor.cost_model.timing import schedule_seconds
 from advisor.cost_model.workload import Workload
@@ -56,16 +57,20 @@ class Server:
     room: float
     mixed: bool = True
 
-    def time_per_token(self, users: Floats, prompt: float, output: float) -> Floats:
+    def time_per_token(self, users: Floats, lengths: Lengths) -> Floats:
         """Time for each token of users who each send the next request at once, shape (users,) [s].
 
         t(n) = t_step(n) + (n - 1) / output t_prompt: during one reply, the prompt of each other
-        user is read once.
+        user is read once, without its cached part.
         """
         steps = np.interp(users, self.counts, self.bare)
-        steps = steps + self.cached * users * (prompt + output / 2.0)
-        reading = float(np.interp(prompt, self.chunks, self.passes))
-        return np.asarray(steps + (users - 1.0) / output * reading)
+        steps = steps + self.cached * users * (lengths.prompt + lengths.output / 2.0)
+        return np.asarray(steps + (users - 1.0) / lengths.output * self.reading(lengths))
+
+    def reading(self, lengths: Lengths) -> float:
+        """Time of a pass over a prompt of mean length, without its cached part [s]."""
+        fresh = (1.0 - lengths.cached_share) * lengths.prompt
+        return float(np.interp(fresh, self.chunks, self.passes))
 
     def step(self, writing: int, kept: float, reading: float, before: float) -> float:
         """Time of one step [s].

@@ -1,7 +1,8 @@
 """Simulation of continuous batching, event by event.
 
 In each step every sequence with a finished prompt gets a token. The rest of the step's budget goes
-to prompts in order of arrival, long ones in chunks. A request is admitted when a slot is free and
+to prompts in order of arrival, long ones in chunks. Of a cached prompt only the rest is read, at
+least a token; its cache takes memory as any other. A request is admitted when a slot is free and
 all caches, at their full length, fit. Steps between two events differ only in their caches, which
 grow by a token each, and are computed together.
 """
@@ -81,6 +82,7 @@ class _Run:
         count = len(requests.prompts)
         self.arrivals = requests.arrivals.copy()
         self.firsts, self.ends = np.full(count, np.nan), np.full(count, np.nan)
+        self.kept = np.minimum(np.broadcast_to(requests.cached, count), requests.prompts - 1.0)
         known = [index for index in range(count) if not math.isnan(self.arrivals[index])]
         self.later = deque(range(len(known), count))
         self.queue = _Queue(coming=deque(known))
@@ -118,7 +120,10 @@ class _Run:
                 return
             queue.waiting.popleft()
             queue.held += prompt + output
-            queue.inside.append(_Sequence(index=index, unread=prompt, kept=0.0, left=output))
+            kept = float(self.kept[index])
+            queue.inside.append(
+                _Sequence(index=index, unread=prompt - kept, kept=kept, left=output)
+            )
 
     def _chunk(self) -> list[tuple[_Sequence, float]]:
         """Prompts in the next step, with the number of tokens of each."""

@@ -13,7 +13,7 @@ from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.catalog.inputs import BY_NAME, CURRENCY, MACHINE, MONEY, OWNERSHIP, REQUEST, in_usd
 from advisor.catalog.limits import Input
 from advisor.cost_model.placement import Settings, stated
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import Workload, cached_tokens
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, MachineSpec
@@ -76,6 +76,7 @@ class Choices:
     output: int
     ubatch: int
     cached: int = 0
+    cachedshare: float | None = None
     draft: str = NONE
     acceptance: float | None = None
     drafted: int | None = None
@@ -161,7 +162,7 @@ class Choices:
         """
         return Workload(
             prompt=self.prompt,
-            cached=self.cached,
+            cached=cached_tokens(self.prompt, self.cached, self.cachedshare),
             output=self.output,
             context=tokens(self.context),
             users=self.users,
@@ -290,7 +291,8 @@ class Choices:
         options = [
             *named.items(),
             *_stated(MACHINE, vars(spec), MachineSpec()),
-            *_stated(REQUEST, vars(self.workload()), WORK),
+            *_stated(REQUEST, vars(self.workload()) | {"cached": self.cached}, WORK),
+            (BY_NAME["cached_share"].option, self.cachedshare),
             ("--gpu-layers", self.layers), ("--cpu-moe", self.experts), ("--cache-gb", self.cache),
             *_stated(MONEY, self._spent(), SPENT),
             *self._currency(),

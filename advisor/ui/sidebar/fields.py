@@ -198,6 +198,7 @@ def _more() -> tuple[Field, ...]:
         ),
         _size("prompt", "prompt", tokens, default=float(WORK.prompt)),
         _size("cached", "cached", tokens, default=float(WORK.cached)),
+        number("cachedshare", "cached_share", 0.05, placeholder="by tokens"),
         _size("output", "output", tokens, default=float(WORK.output)),
         number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
         Pick(

@@ -13,8 +13,8 @@ from advisor.ui.sidebar.field_kinds import Pick
 from advisor.ui.sidebar.target_fields import every_field
 
 REQUEST = (
-    "runtime", "kv", "prompt", "cached", "output", "ubatch", "layers", "experts", "cache",
-    "backend", "threads", "division", "draft",
+    "runtime", "kv", "prompt", "cached", "cachedshare", "output", "ubatch", "layers", "experts",
+    "cache", "backend", "threads", "division", "draft",
 )  # fmt: skip
 DRAFTING = ("acceptance", "drafted")
 MONEY = (

@@ -136,7 +136,8 @@ def _more() -> dict[str, Any]:
 
 
 def _request() -> dict[str, Any]:
-    values = {name: ask(name) for name in ("runtime", "kv", "prompt", "cached", "output")}
+    values = {name: ask(name) for name in ("runtime", "kv", "prompt")}
+    values |= {**pair("cached", "cachedshare"), "output": ask("output")}
     values |= {name: ask(name) for name in ("ubatch", "layers", "experts", "cache")}
     values |= {**pair("backend", "threads"), "division": ask("division")}
     values["draft"] = ask("draft")

@@ -1,5 +1,6 @@
 """Arrivals: the simulation beside queueing theory, by hand, and what must hold of any load."""
 
+import math
 from dataclasses import replace
 from functools import cache
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.arrivals.curves import (
+    by_closed_form,
     saturation,
     users_supported,
     with_arrivals,
@@ -50,6 +52,58 @@ def test_requests_of_different_lengths_wait_longer() -> None:
     served = simulate(ONE_AT_A_TIME, at_random(busy / service, 8_000, lengths))
     wait = busy / service * service**2 * (1 + spread**2) / (2 * (1 - busy))
     assert float(np.mean(served.waits)) == pytest.approx(service + wait, rel=0.15)
+
+
+@pytest.mark.parametrize(("slots", "busy"), [(2, 0.7), (4, 0.8), (8, 0.85)])
+def test_several_slots_wait_as_erlang_says(slots: int, busy: float) -> None:
+    # M/M/c: wait = C s / (c - a), C = Erlang's probability of waiting, a = c rho.
+    # Replies of exponential length, 100 tokens on average; every step takes 10 ms.
+    load, service = slots * busy, 1.0
+    generator = np.random.default_rng(7)
+    count = 40_000
+    server = replace(SERVER, slots=slots, passes=np.array([0.01, 0.01]))
+    requests = Requests(
+        arrivals=np.cumsum(generator.exponential(service / load, count)),
+        prompts=np.ones(count), outputs=np.ceil(generator.exponential(100.0, count)),
+    )  # fmt: skip
+    served = simulate(server, requests)
+    terms = [load**k / math.factorial(k) for k in range(slots)]
+    last = load**slots / math.factorial(slots) / (1 - busy)
+    erlang = last / (sum(terms) + last)
+    queued = float(np.mean(served.waits)) - 0.01
+    assert queued == pytest.approx(erlang * service / (slots - load), rel=0.12)
+
+
+def test_a_cached_part_of_a_prompt_is_not_read() -> None:
+    # 80 % of 100 tokens are cached: 20 are read at 1 ms each, then 49 tokens at 10 ms.
+    served = simulate(SERVER, of_users(1, 1, replace(SHORT, cached_share=0.8)))
+    assert served.firsts == pytest.approx([0.02])
+    assert served.ends == pytest.approx([0.02 + 0.49])
+
+
+def test_a_prompt_cached_whole_still_reads_a_token() -> None:
+    served = simulate(SERVER, of_users(1, 1, replace(SHORT, cached_share=1.0)))
+    assert served.firsts == pytest.approx([0.001])
+
+
+def test_cached_tokens_are_read_with_each_token_and_take_room() -> None:
+    # 0.1 ms for each cached token: the first of 2 further tokens reads 100 + 0, the other one more.
+    deep = replace(SERVER, cached=1e-4)
+    lengths = Lengths(prompt=100, output=3, cached_share=0.8)
+    served = simulate(deep, of_users(1, 1, lengths))
+    assert served.ends - served.firsts == pytest.approx([2 * 0.01 + (100 + 101) * 1e-4])
+    full = simulate(replace(SERVER, room=200.0), of_users(2, 2, replace(SHORT, cached_share=0.8)))
+    assert full.firsts == pytest.approx([0.02, 0.51 + 0.02])
+
+
+def test_the_closed_form_ends_where_memory_or_speed_does() -> None:
+    # t(n) = 10 ms + (n - 1) / 50 x 100 ms <= 51 ms up to n = 21; room for 10 of 150 tokens.
+    question = LoadQuestion(user_tps=1 / 0.051)
+    assert by_closed_form(SERVER, SHORT, question) == 21
+    assert by_closed_form(replace(SERVER, room=1500.0), SHORT, question) == 10
+    assert by_closed_form(SERVER, SHORT, LoadQuestion(first_token_within=0.05)) == 0
+    # 80 % cached: 10 ms + (n - 1) / 50 x 20 ms reaches 51 ms beyond the 64 slots.
+    assert by_closed_form(SERVER, replace(SHORT, cached_share=0.8), question) == 64
 
 
 def test_two_requests_by_hand() -> None:
@@ -102,7 +156,7 @@ def test_users_in_service_are_arrivals_times_duration() -> None:
 def test_the_closed_form_is_near_the_simulation() -> None:
     for users in (2, 8, 32):
         simulated = with_users(SERVER, replace(SHORT, spread=0.5), users).token_p50
-        by_form = float(SERVER.time_per_token(np.array([float(users)]), 100.0, 50.0)[0])
+        by_form = float(SERVER.time_per_token(np.array([float(users)]), SHORT)[0])
         assert by_form == pytest.approx(simulated, rel=0.3)
 
 
@@ -139,6 +193,16 @@ def test_a_runtime_without_a_queue_has_no_load() -> None:
         catalog.model("Qwen3-8B", "Q4_K_M"), where, Workload(), runtimes=(LLAMA_CPP,)
     )
     assert load_on(estimates, LoadQuestion()) is None
+
+
+def test_the_runtime_that_serves_most_is_chosen() -> None:
+    where = machine(MachineSpec(gpu="H100", gpu_count=4, ram_gb=128))
+    estimates = compare(catalog.model("Qwen3-8B", "FP8"), where, Workload())
+    question = LoadQuestion()
+    best = load_on(estimates, question)
+    each = [load_on([estimate], question) for estimate in estimates if estimate.fits]
+    assert best is not None
+    assert best.by_closed_form == max(load.by_closed_form for load in each if load is not None)
 
 
 def test_numbers_out_of_their_limits_are_refused() -> None:
