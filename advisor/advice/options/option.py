@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from advisor.advice.changes.what_ifs import SAME_TEXT
+from advisor.advice.prices.launch_prices import with_margin
 from advisor.advice.speeds import Speed
 
 
@@ -22,11 +23,6 @@ class OptionKind(StrEnum):
 
 FREE = "free"
 """Beginning of the note of a change that costs no money."""
-LAUNCH_MARGIN = 1.5
-"""Factor on makers' launch prices where a verdict compares options: nine in ten GPUs with both
-prices in data/prices/prices.csv cost less than that; new ones are 1.5 to 2 times as dear (May 2026,
-https://www.promptquorum.com/power-local-llm/local-ai-workstation-build-guide-2026).
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +148,9 @@ class Option:
         """Monthly cost with waiting, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
         if self.with_waiting is None or self.cost is None or not self.price.usd:
             return self.with_waiting
-        launch = self.cost.purchase * self.price.at_launch / self.price.usd
-        return self.with_waiting + (LAUNCH_MARGIN - 1.0) * launch
+        purchase = self.cost.purchase
+        counted = float(with_margin(purchase, self.price.at_launch, self.price.usd))
+        return self.with_waiting - purchase + counted
 
     @property
     def per_million_tokens(self) -> float | None:
