@@ -79,6 +79,8 @@ class Runtime:
             that one call cannot vary: machines that differ in it are placed separately; None where
             all machines can be placed in one call.
         build: fork it belongs to, as in `catalog.constants.Scope`; empty for none.
+        room_for_layers: upper bound on the weights of repeating layers that the GPUs hold beside
+            the cache of one user [B]; None for all of their memory.
         takes_layers: the number of layers on the GPU can be set.
         computes_in_ram: the processor computes the weights in RAM; else they move to the GPU.
         takes_several_formats: its placement and schedule take a model whose numbers are arrays, as
@@ -107,6 +109,7 @@ class Runtime:
     at_once: Callable[[Model, Machine, Workload], Array] | None = None
     apart: Callable[[Model, Machine, Workload], npt.NDArray[np.bool_]] | None = None
     build: str = ""
+    room_for_layers: Callable[[Model, Machine, Workload], Array] | None = None
     takes_layers: bool = False
     computes_in_ram: bool = False
     takes_several_formats: bool = False

@@ -145,6 +145,20 @@ def weight_room(
     return np.asarray(whole - room.working - shared - cache)
 
 
+def room_for_layers(model: Model, machine: Machine, work: Workload, room: Room) -> Array:
+    """VRAM of all GPUs for layers; a group has room for as much on each GPU as on its smallest [B].
+
+    Args:
+        model: model that is divided.
+        machine: machine with at least one GPU.
+        work: request.
+        room: memory that the runtime uses on a GPU.
+    """
+    how = parallel(model, machine)
+    groups = (weight_room(model, machine, work, room, how, at) for at in range(how.pipeline))
+    return np.asarray(how.tensor * sum(np.maximum(own, 0.0) for own in groups))
+
+
 def smallest(machine: Machine, how: Parallel, at: int) -> Array:
     """VRAM of the smallest GPU of a group [B]."""
     cards = machine.gpus[at * how.tensor : (at + 1) * how.tensor]

@@ -10,6 +10,7 @@ modelled. The hierarchical cache keeps prefixes in RAM and makes no room for wei
 import math
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +25,15 @@ from advisor.model.model import Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import Parallel, parallel, representative, several
 from advisor.runtimes.server_setup import checkpoint_server
-from advisor.runtimes.serving import Room, checkpoint, drafter, placed, served, users_at_once
+from advisor.runtimes.serving import (
+    Room,
+    checkpoint,
+    drafter,
+    placed,
+    room_for_layers,
+    served,
+    users_at_once,
+)
 from advisor.runtimes.serving_steps import (
     group_kernels,
     group_weights,
@@ -94,6 +103,12 @@ def _room(model: Model, machine: Machine, work: Workload) -> Room:
         working=0.0,
         drafter=drafter_memory(model, served(work)),
     )
+
+
+def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
+    """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
+    alone = replace(work, users=1.0)
+    return room_for_layers(model, machine, alone, _room(model, machine, alone))
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
@@ -179,6 +194,7 @@ SGLANG = Runtime(
     schedule=schedule,
     command=command,
     at_once=at_once,
+    room_for_layers=layer_room,
     drafts=True,
     divides_experts=True,
     quantized_kv_type="fp8",

@@ -5,6 +5,7 @@ weights and buffers for pages of the cache. It keeps no weights in RAM.
 """
 
 import shlex
+from dataclasses import replace
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -15,7 +16,14 @@ from advisor.model.model import Model
 from advisor.runtimes import vllm
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import parallel, several
-from advisor.runtimes.serving import Room, checkpoint, placed, served, users_at_once
+from advisor.runtimes.serving import (
+    Room,
+    checkpoint,
+    placed,
+    room_for_layers,
+    served,
+    users_at_once,
+)
 from advisor.runtimes.weight_streaming import needs_one_machine
 from advisor.units import Array
 
@@ -44,6 +52,12 @@ def place(
 def _room(model: Model, work: Workload) -> Room:
     cache = model.kv_bytes(work.context, served(work).kv_type)
     return Room(usable=MEMORY_USED, buffered=0, cache=cache)
+
+
+def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
+    """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
+    alone = replace(work, users=1.0)
+    return room_for_layers(model, machine, alone, _room(model, alone))
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
@@ -77,6 +91,7 @@ TENSORRT_LLM = Runtime(
     schedule=vllm.schedule,
     command=command,
     at_once=at_once,
+    room_for_layers=layer_room,
     divides_experts=True,
     quantized_kv_type="fp8",
     mainstream=False,

@@ -32,7 +32,15 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import Parallel, parallel, representative, several
 from advisor.runtimes.server_setup import checkpoint_server
-from advisor.runtimes.serving import Room, checkpoint, drafter, placed, served, users_at_once
+from advisor.runtimes.serving import (
+    Room,
+    checkpoint,
+    drafter,
+    placed,
+    room_for_layers,
+    served,
+    users_at_once,
+)
 from advisor.runtimes.serving_steps import (
     KernelsOf,
     group_kernels,
@@ -87,6 +95,12 @@ def _room(model: Model, work: Workload) -> Room:
         cache=paged_cache(model, served(work)),
         drafter=drafter_memory(model, served(work)),
     )
+
+
+def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
+    """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
+    alone = replace(work, users=1.0)
+    return room_for_layers(model, machine, alone, _room(model, alone))
 
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
@@ -197,6 +211,7 @@ VLLM = Runtime(
     place=place,
     schedule=schedule,
     command=command,
+    room_for_layers=layer_room,
     reads_over_link=True,
     at_once=at_once,
     drafts=True,

@@ -19,6 +19,7 @@ from advisor.machine.stacked import kind_of, stacked
 from advisor.model.many_formats import in_many_formats
 from advisor.model.model import Floats, Model
 from advisor.runtimes import Runtime
+from advisor.units import Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +104,7 @@ class Fleet:
         strategy: PlacementStrategy,
         *,
         skip: Mask | None = None,
+        least: Floats | None = None,
     ) -> Speeds:
         """Speeds of every machine.
 
@@ -112,6 +114,8 @@ class Fleet:
             runtime: runtime.
             strategy: placement strategy.
             skip: mask of machines to leave out, of the result's shape or (machines,).
+            least: speed of each machine below which it may be left out, as if the model did not
+                fit, shape (machines,); None to leave out none [tokens/s].
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
         speeds = self._nothing(runtime, strategy, len(contexts))
@@ -123,7 +127,7 @@ class Fleet:
                 if wanted[:, members].any():
                     run = Run(
                         model=model, work=work, contexts=contexts, runtime=runtime,
-                        strategy=strategy,
+                        strategy=strategy, least=0.0 if least is None else least[members],
                     )  # fmt: skip
                     self._run(speeds, run, requests, members, wanted)
         return speeds if np.ndim(work.context) else _first(speeds)
@@ -287,14 +291,15 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
     )
 
 
-def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: float) -> None:
+def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Array) -> None:
     """Fill in the speeds of an estimate, and its ranges if any speed is high enough.
 
     Args:
         speeds: speeds of all requests and machines.
         places: indices of the estimate's requests and machines.
         part: estimate with its pairs.
-        least: speed from which ranges are needed [tokens/s].
+        least: speed from which ranges are needed, a number or one for each machine of the stack
+            [tokens/s].
     """
     numbers = part.estimate
     if numbers.decode_tps is None:
@@ -302,7 +307,8 @@ def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: fl
     fits, decode = part.of_pairs(numbers.fits), part.of_pairs(numbers.decode_tps)
     speeds.fits[places] = fits
     speeds.decode[places] = decode
-    if not np.any(fits & (decode >= least)) or not numbers.decode or not numbers.first_token:
+    enough = least if np.ndim(least) == 0 else np.asarray(least)[part.machine]
+    if not np.any(fits & (decode >= enough)) or not numbers.decode or not numbers.first_token:
         return
     speeds.low[places] = part.of_pairs(numbers.decode.low)
     speeds.high[places] = part.of_pairs(numbers.decode.high)

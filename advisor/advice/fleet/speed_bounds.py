@@ -2,11 +2,14 @@
 
 Both are exact: excluded machines would not fit the model, or would be slower than required. A token
 reads all weights but the token table, and of routed experts only the share that it uses. Weights
-that do not fit in the GPUs are read at most at the rate of RAM, or of all links together:
+that do not fit in the GPUs are read at most at the rate of RAM where the processor computes them,
+of all links together where they move to the GPUs:
 
     S >= max(x - e, 0) + share min(x, e),  x = bytes outside the GPUs, e = bytes of routed experts
     tokens/s <= tokens a step / (S / rate)
 """
+
+import functools
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +34,7 @@ def may_reach(
     runtime: Runtime,
     strategy: PlacementStrategy,
     constants: Constants,
-    least: float,
+    least: Array,
 ) -> npt.NDArray[np.bool_]:
     """False where a placement cannot fit or cannot reach a speed, without placing it.
 
@@ -42,23 +45,33 @@ def may_reach(
         runtime: runtime.
         strategy: placement strategy.
         constants: constants in the scope of the estimates.
-        least: speed of each user [tokens/s].
+        least: speed of each user, a number or of shape (machines,) [tokens/s].
     """
-    room = machine.gpu_memory
     if strategy is PlacementStrategy.GPU_RESIDENT:
-        return np.asarray(model.bytes_without_table <= room * ROUNDING)
+        outside = least_outside(model, machine, work, runtime)
+        return np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes)
     reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         return np.asarray(reaches)
-    whole = machine.host.memory.value + (0.0 if machine.unified else room)
+    whole = machine.host.memory.value + (0.0 if machine.unified else machine.gpu_memory)
     return np.asarray(reaches & (model.bytes_without_table <= whole * ROUNDING))
+
+
+def least_outside(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Array:
+    """Lower bound on the weights outside the GPUs' memory [B]."""
+    if runtime.room_for_layers is None or not machine.gpus:
+        outside = model.bytes_without_table - machine.gpu_memory
+    else:
+        layers = np.sum(model.layer_bytes, axis=-1)
+        outside = layers - runtime.room_for_layers(model, machine, work)
+    return np.asarray(np.maximum(outside, 0.0))
 
 
 def most_tokens(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, constants: Constants
 ) -> Array:
-    """Upper bound on the speed of each user where only the GPUs' memory is free [tokens/s]."""
-    outside = np.maximum(model.bytes_without_table - machine.gpu_memory, 0.0)
+    """Upper bound on the speed of each user where the GPUs' memory is free [tokens/s]."""
+    outside = least_outside(model, machine, work, runtime)
     experts = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
     read = np.maximum(outside - experts, 0.0)
     read = read + model.expert_share(1.0) * np.minimum(outside, experts)
@@ -70,16 +83,18 @@ def most_tokens(
 def outside_rate(machine: Machine, work: Workload, runtime: Runtime, constants: Constants) -> Array:
     """Fastest rate of weights outside the GPUs: RAM, where the processor computes, or links [B/s].
 
-    A runtime that computes a single token in RAM copies nothing for it.
+    A runtime that computes a single token in RAM copies nothing for it; others copy everything. All
+    links together are no faster than the RAM that they read (`timing.ram_bytes`).
     """
     ram: Array = machine.host.bandwidth.value * np.maximum(constants.value("cpu_read_share"), 1.0)
     ram = ram * np.maximum(constants.value("socket_share"), 1.0)
     single = np.all(np.asarray(work.users) * (1.0 + np.asarray(work.drafted)) <= 1.0)
-    if runtime.computes_in_ram and single:
+    if not machine.gpus or (runtime.computes_in_ram and single):
         return np.asarray(ram)
     share = np.maximum(constants.value("link_share"), 1.0)
-    links = sum(
-        (np.maximum(gpu.link.pinned.value, gpu.link.zero_copy.value) for gpu in machine.gpus),
-        start=np.zeros(()),
-    )
-    return np.asarray(np.maximum(ram, links * share))
+    each = [
+        share * np.maximum(gpu.link.pinned.value, gpu.link.zero_copy.value) for gpu in machine.gpus
+    ]
+    fastest: Array = functools.reduce(np.maximum, each)
+    links = np.minimum(sum(each), np.maximum(machine.host.bandwidth.value, fastest))
+    return np.asarray(np.maximum(ram, links) if runtime.computes_in_ram else links)

@@ -25,6 +25,7 @@ from advisor.machine.machine import Machine
 from advisor.model.many_formats import layers_together, picked
 from advisor.model.model import Floats, Model
 from advisor.runtimes import Runtime
+from advisor.units import Array
 
 Mask = npt.NDArray[np.bool_]
 
@@ -59,7 +60,8 @@ class Run:
         contexts: context of each request, shape (requests,) [tokens].
         runtime: runtime of all requests.
         strategy: placement of the model.
-        least: speed below which a machine may be left out [tokens/s].
+        least: speed below which a machine may be left out, a number or of shape (machines,)
+            [tokens/s].
     """
 
     model: Model
@@ -67,7 +69,7 @@ class Run:
     contexts: Floats
     runtime: Runtime
     strategy: PlacementStrategy
-    least: float = 0.0
+    least: Array = 0.0
 
     @cached_property
     def beside_machines(self) -> tuple[Model, Workload]:

@@ -9,7 +9,7 @@ from advisor.advice.fleet.stacks import Mask
 from advisor.advice.speeds import Speed, fastest_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
-from advisor.model.model import Model
+from advisor.model.model import Floats, Model
 from advisor.runtimes import Runtime
 
 
@@ -28,7 +28,7 @@ class TimedFleet:
     ) -> None:
         self.fleet, self.runtimes = fleet, tuple(runtimes)
         self._model, self._work = model, work
-        self._timed: dict[tuple[str, PlacementStrategy], tuple[list[Speed | None], Mask]] = {}
+        self._timed: dict[tuple[str, PlacementStrategy], tuple[list[Speed | None], Floats]] = {}
 
     @property
     def all(self) -> Mask:
@@ -40,8 +40,7 @@ class TimedFleet:
 
         None where no runtime can hold the model, and for machines that are not wanted.
         """
-        each = [self._in(runtime, strategy, wanted) for runtime in self.runtimes]
-        return _fastest(each, wanted)
+        return self._over_runtimes(wanted, (strategy,))
 
     def fastest(
         self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
@@ -52,44 +51,66 @@ class TimedFleet:
             wanted: machines to time, shape (machines,).
             strategies: placements to try, fastest first.
         """
-        each = [self._first_that_fits(runtime, wanted, strategies) for runtime in self.runtimes]
-        return _fastest(each, wanted)
+        return self._over_runtimes(wanted, strategies)
+
+    def _over_runtimes(
+        self, wanted: Mask, strategies: Sequence[PlacementStrategy]
+    ) -> list[Speed | None]:
+        """Fastest speeds of several runtimes; a runtime is left out where a bound on its speed is
+        below that of one before it.
+        """
+        fastest: list[Speed | None] = [None] * len(wanted)
+        least = np.zeros(len(wanted))
+        for runtime in self.runtimes:
+            speeds = self._first_that_fits(runtime, wanted, strategies, least)
+            for index in map(int, np.flatnonzero(wanted)):
+                fastest[index] = fastest_of((fastest[index], speeds[index]))
+            least = np.array([speed.decode if speed else 0.0 for speed in fastest])
+        return fastest
 
     def _first_that_fits(
-        self, runtime: Runtime, wanted: Mask, strategies: Sequence[PlacementStrategy]
+        self,
+        runtime: Runtime,
+        wanted: Mask,
+        strategies: Sequence[PlacementStrategy],
+        least: Floats,
     ) -> list[Speed | None]:
-        """Speed of the first placement that fits each machine; later ones are slower."""
+        """Speed of the first placement that fits each machine; later ones are slower.
+
+        Args:
+            runtime: runtime.
+            wanted: machines to time, shape (machines,).
+            strategies: placements to try, fastest first.
+            least: speed below which a machine may be left out, shape (machines,) [tokens/s].
+        """
         first: list[Speed | None] = [None] * len(wanted)
         left = wanted.copy()
         for strategy in strategies:
-            speeds = self._in(runtime, strategy, left)
+            speeds = self._in(runtime, strategy, left, least)
             for index in map(int, np.flatnonzero(left)):
                 first[index] = speeds[index]
                 left[index] = speeds[index] is None
         return first
 
     def _in(
-        self, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask
+        self, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask, least: Floats
     ) -> Sequence[Speed | None]:
-        """Speeds in one runtime and placement, computed at least for the wanted machines."""
+        """Speeds in one runtime and placement, computed at least for the wanted machines.
+
+        A machine that a bound left out is computed when a lower speed is wanted.
+        """
         none: list[Speed | None] = [None] * len(wanted)
         if strategy not in runtime.strategies:
             return none
         speeds, known = self._timed.setdefault(
-            (runtime.name, strategy), (none, np.zeros(len(wanted), dtype=bool))
+            (runtime.name, strategy), (none, np.full(len(wanted), np.inf))
         )
-        new = wanted & ~known
+        new = wanted & (least < known)
         if new.any():
-            timed = self.fleet.speeds(self._model, self._work, runtime, strategy, skip=~new)
+            timed = self.fleet.speeds(
+                self._model, self._work, runtime, strategy, skip=~new, least=least
+            )
             for index in np.flatnonzero(new):
                 speeds[index] = timed.at(int(index))
-            known |= new
+            known[new] = least[new]
         return speeds
-
-
-def _fastest(each: Sequence[Sequence[Speed | None]], wanted: Mask) -> list[Speed | None]:
-    """Fastest speed of each wanted machine among those of several runtimes."""
-    fastest: list[Speed | None] = [None] * len(wanted)
-    for index in map(int, np.flatnonzero(wanted)):
-        fastest[index] = fastest_of(speeds[index] for speeds in each)
-    return fastest

@@ -21,7 +21,7 @@ from advisor.advice.options.question import Question
 from advisor.advice.options.table import choice, folded, options, rank
 from advisor.advice.prices.host_parts import parts_for, smallest
 from advisor.advice.prices.power import PowerDraw, draw_of
-from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.speeds import Speed, fastest_of, speed_of
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -29,7 +29,7 @@ from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP, VLLM
+from advisor.runtimes import LLAMA_CPP, VALUED, VLLM
 
 TODAY = date(2026, 11, 22)
 WORK = Workload(output=200)
@@ -336,6 +336,24 @@ def test_cards_of_two_kinds_are_as_fast_as_alone() -> None:
         assert alone is not None
         assert speed is not None
         assert speed.decode == pytest.approx(alone.decode, rel=1e-12)
+
+
+@pytest.mark.parametrize("users", [1, 8])
+@pytest.mark.parametrize("name", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
+def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> None:
+    """Runtimes together give the largest speed of each alone, which no bound leaves out."""
+    gpus = ["RTX 3090", "2x RTX 3090", "RTX 3090 + RTX 3060 12GB", "RTX 5090", "2x Arc Pro B60"]
+    machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
+    fleet, model, work = Fleet(machines), catalog.model(name, "Q4_K_M"), Workload(users=users)
+    every = np.ones(len(gpus), dtype=bool)
+    together = TimedFleet(fleet, model, work, VALUED)
+    for strategies in ((PlacementStrategy.CPU_OFFLOAD,), tuple(PlacementStrategy)):
+        each = [
+            TimedFleet(fleet, model, work, (runtime,)).fastest(every, strategies)
+            for runtime in VALUED
+        ]
+        expected = [fastest_of(speeds) for speeds in zip(*each, strict=True)]
+        assert together.fastest(every, strategies) == expected
 
 
 def test_a_new_desktop_is_its_parts() -> None:
