@@ -11,10 +11,11 @@ or arrays.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from advisor.catalog.constants import Constants
+from advisor.catalog.constants import STACKED, Constants
 from advisor.cost_model.engine_kernels import EngineKernels, engine_seconds, generation
 from advisor.cost_model.kernels import host_attention_seconds, host_kernel_seconds, kernel_seconds
 from advisor.cost_model.processors import FlowTime, cpu_seconds, gpu_seconds
@@ -180,30 +181,56 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
         rate = machine.network.value if machine.network else np.inf
         return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
     gpu = machine.gpus[0]
-    family = peer_path(gpu)
-    rate = (gpu.peer or gpu.link.pinned).value * constants.value("peer_share", family)
+    path = peer_path(gpu)
+    rate = peer_rate(gpu) * constants.value("peer_share", path)
     if not exchange.reduces:
         return exchange.times * (constants.value("crossing") + exchange.moved / rate)
     further = exchange.gpus - 2
-    alone = constants.value("all_reduce", family)
-    alone = alone + further * constants.value("all_reduce_further", family)
-    sharing = constants.value("peer_sharing", family or generation(gpu)) * further
+    alone = constants.value("all_reduce", path)
+    alone = alone + further * constants.value("all_reduce_further", path)
+    sharing = constants.value("peer_sharing", _or_else(path, generation(gpu))) * further
     return exchange.times * (alone + exchange.moved / rate * (1.0 + sharing))
 
 
 NVLINK, HOST_MEMORY = "NVLink", "host memory"
 """Paths between GPUs that have constants of their own; over PCIe they have the general ones."""
+PATHS = (HOST_MEMORY, "", NVLINK)
+
+
+def peer_rate(gpu: Gpu) -> Array:
+    """Rate from a GPU to another of its kind: of their own link, else of that to the host [B/s]."""
+    if gpu.peer is None:
+        return gpu.link.pinned.value
+    return np.where(gpu.peer.value > 0, gpu.peer.value, gpu.link.pinned.value)
 
 
 def peer_path(gpu: Gpu) -> str:
     """Path from a GPU to another of its kind, as the table of constants names it; "" for PCIe.
 
     NCCL copies through the host's memory where no GPU reads the memory of another
-    (`NCCL_SHM_DISABLE` in the environment variables of NCCL's documentation).
+    (`NCCL_SHM_DISABLE` in the environment variables of NCCL's documentation). For several GPUs in
+    one lookup, paths are joined by `STACKED`.
     """
-    if gpu.peer:
-        return NVLINK
-    return "" if gpu.peer_access else HOST_MEMORY
+    linked = gpu.peer is not None and gpu.peer.value > 0
+    place = np.where(linked, 2, np.where(np.asarray(gpu.peer_access) > 0, 1, 0))
+    return _joined(place.astype(np.uint8).tobytes())
+
+
+@lru_cache(maxsize=256)
+def _joined(places: bytes) -> str:
+    """Paths at some places of `PATHS`, kept for the next exchange."""
+    names = [PATHS[place] for place in places]
+    return names[0] if len(set(names)) == 1 else STACKED.join(names)
+
+
+@lru_cache(maxsize=256)
+def _or_else(paths: str, generations: str) -> str:
+    """Path of each GPU, or its generation where it has the general one."""
+    if STACKED not in paths:
+        return paths or generations
+    own, others = paths.split(STACKED), generations.split(STACKED)
+    others = others * (len(own) // len(others))
+    return STACKED.join(path or other for path, other in zip(own, others, strict=True))
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:

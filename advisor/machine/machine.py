@@ -41,7 +41,7 @@ class Gpu:
         board_power: power limit [W]; None where unknown.
         unified: whether it shares the host's memory.
         peer: rate to another GPU of its kind, one direction [B/s]; None for GPUs joined by `link`
-            alone.
+            alone, 0 for those in a stack of several.
         peer_access: whether GPUs joined by `link` read each other's memory; else they exchange
             data through the host's memory.
         dot_products: 1 with an instruction for dot products of four 8-bit integers, or with kernels

@@ -24,20 +24,13 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
 
     Args:
         machine: machine.
-        kernels: whether links between GPUs must agree too, for frameworks that divide layers among
-            GPUs; llama.cpp's GPUs work one after another.
+        kernels: whether the order of GPUs by speed must agree too, for frameworks that divide
+            layers among GPUs; llama.cpp's GPUs work one after another.
     """
     several = len(machine.gpus) > 1
     host, disk = machine.host, machine.disk
     return (
-        tuple(
-            (
-                gpu.unified,
-                gpu.link.pinned.kind,
-                kernels and several and (gpu.peer is not None, gpu.peer_access),
-            )
-            for gpu in machine.gpus
-        ),
+        tuple((gpu.unified, gpu.link.pinned.kind) for gpu in machine.gpus),
         kernels and several and _slowest_first(machine),
         drives(machine),
         (_maker(host), host.segment, host.instruction_sets, id(host.engine)),
@@ -99,8 +92,18 @@ def _gpu(gpus: Sequence[Gpu]) -> Gpu:
         link=_link([gpu.link for gpu in gpus]),
         dot_products=_numbers(gpu.dot_products for gpu in gpus),
         board_power=None,
-        peer=_quantity_or_none([gpu.peer for gpu in gpus]),
+        peer=_peer([gpu.peer for gpu in gpus]),
+        peer_access=_numbers(gpu.peer_access for gpu in gpus),
     )
+
+
+def _peer(links: Sequence[Quantity | None]) -> Quantity | None:
+    """Rates between GPUs, 0 where they have no link of their own; None where none has."""
+    known = [link for link in links if link is not None]
+    if len(known) in (0, len(links)):
+        return _quantity(known) if known else None
+    values = [0.0 if link is None else float(link.value) for link in links]
+    return replace(known[0], value=np.array(values))
 
 
 def _joined(names: Iterable[str]) -> str:

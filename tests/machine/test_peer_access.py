@@ -7,6 +7,7 @@ from advisor.cost_model.schedule import Exchange, ExchangePath
 from advisor.cost_model.timing import HOST_MEMORY, NVLINK, exchange_seconds, peer_path
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
+from advisor.machine.stacked import stacked
 
 
 @pytest.mark.parametrize(
@@ -51,3 +52,18 @@ def test_four_cards_on_one_path_take_longer_than_a_ring_by_hand() -> None:
 
     sharing = float(constants.value("peer_sharing", HOST_MEMORY))
     assert seconds(4) / seconds(2) == pytest.approx(1.5 * (1 + 2 * sharing), rel=0.01)
+
+
+def test_pairs_on_different_paths_exchange_together_as_alone() -> None:
+    pairs = [
+        machine(MachineSpec(gpu=gpu, gpu_count=2, ram_gb=64, bridge=bridge))
+        for gpu, bridge in (
+            ("RTX 3090", True), ("RTX 3090", False), ("RTX A6000", False), ("RX 7900 XTX", False)
+        )
+    ]  # fmt: skip
+    constants = fitted_constants().bound(Scope(runtime="vllm"))
+    for reduces in (True, False):
+        exchange = Exchange(way=ExchangePath.PEER, times=3.0, moved=1e6, reduces=reduces, gpus=4)
+        together = exchange_seconds(exchange, stacked(pairs), constants)
+        alone = [float(exchange_seconds(exchange, pair, constants)) for pair in pairs]
+        assert together == pytest.approx(alone, rel=1e-12)
