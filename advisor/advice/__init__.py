@@ -14,6 +14,7 @@ finder/             machines for a model, and models for a machine
 fleet/              many machines timed at once
 curves/             speeds over users, prompt length, layers and use
 arrivals/           many users of one server, simulated request by request
+serving/            machines that together serve many users, cheapest first
 diagnosis/          causes of a measured speed that differs from the prediction
 words/              sentences about an answer
 """

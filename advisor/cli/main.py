@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 import advisor
 from advisor.advice.advise import Advice
-from advisor.advice.arrivals.words import sentences
 from advisor.advice.compare import compare
 from advisor.advice.diagnosis.diagnose import diagnose, measurable
 from advisor.advice.diagnosis.text import diagnosis_text
@@ -223,9 +222,8 @@ def _advice_record(
     """JSON record of an answer; loads of many users are simulated only if it is printed."""
     if not args.json:
         return {}
-    load = many_users.load_of(args, answered.advice)
     record = json_records.advice_answer(answered.advice, answered.taken_as)
-    return record | many_users.answer(load, curve=many_users.is_asked(args))
+    return record | many_users.answer(args, answered.advice)
 
 
 def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
@@ -243,7 +241,7 @@ def _advice_text(args: argparse.Namespace, advice: Advice) -> str:
         ),
     ]
     if many_users.is_asked(args):
-        lines += ["", *sentences(many_users.load_of(args, advice))]
+        lines += ["", *many_users.text(args, advice)]
     return "\n".join(lines)
 
 

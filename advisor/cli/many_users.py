@@ -1,10 +1,17 @@
-"""Part of `advise` about many users: how many a server supports, and how long they wait."""
+"""Part of `advise` about many users: how many a server supports, how long they wait, and the
+machines that serve all of them.
+"""
 
 import argparse
+from collections.abc import Iterable
 
 from advisor.advice.advise import Advice
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
+from advisor.advice.arrivals.words import curve_lines, sentences
+from advisor.advice.serving.fleets import FleetPart, ServingFleet, serving_fleets
+from advisor.advice.serving.replicas import demand_of
+from advisor.advice.serving.words import heading, lines
 from advisor.catalog.inputs import LOAD
 from advisor.cli import described
 from advisor.cli.json_records import Json
@@ -26,7 +33,30 @@ def is_asked(args: argparse.Namespace) -> bool:
     return any(getattr(args, entry.name) is not None for entry in LOAD)
 
 
-def answer(load: ServerLoad | None, *, curve: bool) -> Json:
+def text(args: argparse.Namespace, advice: Advice) -> Iterable[str]:
+    """Users of this server, their waits, and the machines that serve all users."""
+    load = load_of(args, advice)
+    yield from sentences(load)
+    if load is not None:
+        yield from curve_lines(load)
+    demand = demand_of(advice.question, described.load_of(args), advice.chosen)
+    if demand.users > 1:
+        yield from ("", heading(demand))
+        yield from lines(serving_fleets(advice.question, demand))
+
+
+def answer(args: argparse.Namespace, advice: Advice) -> Json:
+    """JSON record of many users; waiting times for several numbers of users, and the machines that
+    serve all, only if an option about them is given.
+    """
+    wanted = is_asked(args)
+    record = _load(load_of(args, advice), curve=wanted)
+    demand = demand_of(advice.question, described.load_of(args), advice.chosen)
+    fleets = serving_fleets(advice.question, demand) if wanted and demand.users > 1 else ()
+    return record | {"fleets": [_fleet(fleet) for fleet in fleets]}
+
+
+def _load(load: ServerLoad | None, *, curve: bool) -> Json:
     """JSON record of a server's load; its values are None where no runtime here queues requests.
 
     Args:
@@ -51,6 +81,32 @@ def answer(load: ServerLoad | None, *, curve: bool) -> Json:
         "curve": [_waiting(point) for point in load.curve] if curve else None,
     }
     return {"users_supported": load.users_supported, "load": record}
+
+
+def _fleet(fleet: ServingFleet) -> Json:
+    return {
+        "machines": [_part(part) for part in fleet.parts],
+        "users": fleet.users,
+        "monthly_usd": fleet.monthly,
+        "upfront_usd": fleet.upfront,
+        "price_date": fleet.price_date or None,
+        "price_stale": fleet.stale,
+        "price_at_launch": fleet.listed,
+    }
+
+
+def _part(part: FleetPart) -> Json:
+    return {
+        "machine": part.offer.gpu,
+        "count": part.offer.count,
+        "offer": part.offer.kind,
+        "machines": part.machines,
+        "copies_on_gpus": list(part.copies),
+        "users_each": part.users_each,
+        "runtime": part.runtime,
+        "format": part.format,
+        "monthly_usd_each": part.offer.monthly,
+    }
 
 
 def _waiting(waiting: Waiting) -> Json:

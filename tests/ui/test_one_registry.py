@@ -38,6 +38,7 @@ CHANGES = [
     {"draft": "mtp"},
     {"prompt": 4000, "cached": 3500},
     {"prompt": 4000, "cachedshare": 0.9},
+    {"users": 40, "eachtps": 30.0, "firstin": 1.5, "perhour": 900.0, "spread": 0.25},
     {"draft": "Qwen3-0.6B", "acceptance": 0.6, "drafted": 4},
     {"gpu2": "RTX 4090"},
     {"gpus": 4, "division": WHOLE},
@@ -75,6 +76,7 @@ def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object
     assert described.machine_of(args) == machine(chosen.machine_inputs())
     assert described.work_of(args) == chosen.workload()
     assert described.settings_of(args) == chosen.settings()
+    assert described.load_of(args) == chosen.load()
     assert money_options.money_of(args) == chosen.money()
     assert money_options.currency_of(args) == chosen.paying()
     here = described.machine_of(args)

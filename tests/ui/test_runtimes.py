@@ -108,8 +108,8 @@ def test_users_who_come_and_go_are_counted_with_the_limit() -> None:
         r"serves (\d+) users at once with 20 tokens/s", chart_about(test, "users at once")
     )
     assert first is not None
-    test.number_input(key="load_tps").set_value(40.0)
-    test.number_input(key="load_rate").set_value(100.0)
+    test.number_input(key="eachtps").set_value(40.0)
+    test.number_input(key="perhour").set_value(100.0)
     text = chart_about(run(test), "users at once")
     fewer = re.search(r"serves (\d+) users? at once with 40 tokens/s", text)
     assert fewer is not None

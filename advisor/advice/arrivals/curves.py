@@ -89,12 +89,21 @@ def together(server: Server, lengths: Lengths) -> float:
     return min(server.slots, server.room / (lengths.prompt + lengths.output))
 
 
-def users_supported(server: Server, lengths: Lengths, question: LoadQuestion) -> int:
+def users_supported(
+    server: Server, lengths: Lengths, question: LoadQuestion, most: int = MOST_USERS
+) -> int:
     """Largest number of simultaneous users who are all served in time; 0 if a single one is not.
 
     Each sends the next request when a reply is complete. The search starts from the closed form of
     a step and ends at a precision of 3 %.
+
+    Args:
+        server: server.
+        lengths: distribution of lengths.
+        question: speed and wait that each user should have.
+        most: largest number of interest.
     """
+    most = min(most, MOST_USERS)
     known: dict[int, bool] = {}
 
     def holds(users: int) -> bool:
@@ -102,7 +111,8 @@ def users_supported(server: Server, lengths: Lengths, question: LoadQuestion) ->
             known[users] = with_users(server, lengths, users).meets(question)
         return known[users]
 
-    return _most(holds, max(by_closed_form(server, lengths, question), 1))
+    guess = by_closed_form(server, lengths, question)
+    return _most(holds, min(max(guess, 1), most), most)
 
 
 def by_closed_form(server: Server, lengths: Lengths, question: LoadQuestion) -> int:
@@ -119,11 +129,11 @@ def by_closed_form(server: Server, lengths: Lengths, question: LoadQuestion) -> 
     return min(fast, int(together(server, lengths)))
 
 
-def _most(holds: Callable[[int], bool], guess: int) -> int:
-    """Largest number for which a condition holds that holds for all smaller ones; starts at a
-    guess.
+def _most(holds: Callable[[int], bool], guess: int, most: int) -> int:
+    """Largest number, at most `most`, for which a condition holds that holds for all smaller ones;
+    starts at a guess.
     """
-    low, high = 0, MOST_USERS + 1
+    low, high = 0, most + 1
     tried = guess
     while high - low > max(1, NEAR * low):
         if holds(tried):

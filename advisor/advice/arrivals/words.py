@@ -10,6 +10,18 @@ NO_QUEUE = (
 )
 
 
+def curve_lines(load: ServerLoad) -> Iterable[str]:
+    """Waiting times by number of users as a table, with the limits marked."""
+    yield f"{'users':>6}  {'first token':>12}  {'one in twenty':>14}  {'tokens/s each':>14}"
+    for point in load.curve:
+        missed = "" if point.meets(load.question) else "  beyond the limits"
+        speed = number(1.0 / point.token_p50) if point.token_p50 else ""
+        yield (
+            f"{point.users:>6.0f}  {seconds(point.first_p50):>12}  {seconds(point.first_p95):>14}  "
+            f"{speed:>14}{missed}"
+        )
+
+
 def sentences(load: ServerLoad | None) -> Iterable[str]:
     """Sentences on users served in time, saturation, and waiting times at the stated rate."""
     if load is None:

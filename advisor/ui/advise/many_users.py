@@ -1,4 +1,5 @@
-"""Users under load: how many a server supports and how long they wait, in a folded part.
+"""Users under load: how many a server supports, how long they wait, and the machines that serve all
+of them, in a folded part.
 
 Each answer takes some simulations, which are made when the part is opened and then remembered.
 """
@@ -11,9 +12,15 @@ from advisor.advice.arrivals.curves import together
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.words import sentences
+from advisor.advice.serving.fleets import ServingFleet, serving_fleets
+from advisor.advice.serving.replicas import Demand, demand_of
+from advisor.advice.serving.words import NONE_SERVES, aged, heading, machines
+from advisor.formatting import money
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
-from advisor.ui.parts.markup import block, show
+from advisor.ui.parts.markup import block, show, table
+from advisor.ui.sidebar.folded import LOAD
+from advisor.ui.sidebar.widgets import ask
 
 
 def many_users(answer: AdviseAnswer) -> None:
@@ -25,12 +32,22 @@ def many_users(answer: AdviseAnswer) -> None:
 
 
 def _load(answer: AdviseAnswer) -> None:
-    load = _simulated(answer, _question())
+    _asked()
+    question = answer.choices.load()
+    load = _simulated(answer, question)
     words = " ".join(sentences(load))
     show(block("oa-strong", words, "p"))
     if load is not None:
         show(_chart(load, words))
         show(block("oa-soft", MEANING, "p"))
+    _fleets(answer, question)
+
+
+def _asked() -> None:
+    """Inputs of the question, whose values the choices take."""
+    for column, key in zip(st.columns(len(LOAD)), LOAD, strict=True):
+        with column:
+            ask(key)
 
 
 MEANING = (
@@ -40,24 +57,8 @@ MEANING = (
 )
 
 
-def _question() -> LoadQuestion:
-    default = LoadQuestion()
-    speed, wait, rate = st.columns(3)
-    per_hour = rate.number_input(
-        "Requests an hour", 0.0, 1e8, 0.0, 100.0, key="load_rate", format="%g",
-        help="Of all people together, at random times; 0 leaves it open.",
-    )  # fmt: skip
-    return LoadQuestion(
-        user_tps=speed.number_input(
-            "Tokens/s for each", 0.1, 1e4, default.user_tps, 1.0, key="load_tps", format="%g",
-            help="What each user should have at least once a reply has begun.",
-        ),
-        first_token_within=wait.number_input(
-            "First token within (s)", 0.01, 1e5, default.first_token_within, 0.5, key="load_wait",
-            format="%g", help="Longest wait for it that each user should have.",
-        ),
-        requests_per_hour=per_hour or None,
-    )  # fmt: skip
+def _wishes(demand: Demand) -> str:
+    return repr(demand.load)
 
 
 def _name(answer: AdviseAnswer) -> str:
@@ -73,6 +74,40 @@ def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> ServerLoad | Non
     advice = answer.advice
     wanted = (each for each in advice.estimates if advice.chosen in (None, each.how))
     return load_on(wanted, question)
+
+
+def _fleets(answer: AdviseAnswer, question: LoadQuestion) -> None:
+    """Machines that serve all users of the sidebar, cheapest first."""
+    demand = demand_of(answer.advice.question, question, answer.advice.chosen)
+    if demand.users < 2:
+        show(block("oa-soft", ALONE, "p"))
+        return
+    show(block("oa-strong", heading(demand), "p"))
+    fleets = _served(answer, demand)
+    if not fleets:
+        show(block("oa-soft", NONE_SERVES, "p"))
+        return
+    rows = [
+        (machines(fleet), money(fleet.monthly), money(fleet.upfront) if fleet.upfront else "",
+         f"{fleet.users:,}", aged(fleet).strip(" ()"))
+        for fleet in fleets
+    ]  # fmt: skip
+    show(table(HEADINGS, rows, label="Machines that serve all users", numeric=(1, 2, 3)))
+
+
+HEADINGS = ("Machines", "A month", "At once", "Users in all", "Price")
+ALONE = (
+    "With more than one under Users in the sidebar, the machines that serve all of them stand here."
+)
+
+
+@st.cache_resource(
+    max_entries=32, ttl=3600, show_spinner="Comparing machines",
+    hash_funcs={AdviseAnswer: _name, Demand: _wishes},
+)  # fmt: skip
+def _served(answer: AdviseAnswer, demand: Demand) -> tuple[ServingFleet, ...]:
+    """Machines that serve all users."""
+    return serving_fleets(answer.advice.question, demand)
 
 
 def _chart(load: ServerLoad, alt: str) -> Markup:

@@ -13,7 +13,12 @@ from advisor.ui.parts.plane import DASHES, Scale, Stroke, picture, plane, point,
 
 SHAPES = ("circle", "square")
 LOW = 20.0
-"""Height below which words of a horizontal mark are in the way of those at the foot [%]."""
+"""Height below which curves and words of a horizontal mark are in the way of words at the foot
+[%]."""
+ROW = 8.0
+"""Height of a row of words [%]."""
+NEAR = 30.0
+"""Width that the words of a vertical mark take [%]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,9 +119,12 @@ def _words(
             yield words_at(
                 across.place(x), up.place(y), line.name, "oa-end", series[place], leftward=rises
             )
+    points = [(across.place(x), up.place(y)) for line in lines for x, y in _known(line)]
     low = any(mark.y is not None and up.place(mark.y) < LOW for mark in marks)
+    for row, mark in enumerate(mark for mark in marks if mark.x is not None):
+        at = across.place(mark.x or 1.0)
+        crowded = low or any(abs(x - at) < NEAR and y < LOW for x, y in points)
+        yield words_at(at, 100 - LOW - ROW * row if crowded else 2 + ROW * row, mark.text)
     for mark in marks:
-        if mark.x is not None:
-            yield words_at(across.place(mark.x), 100 - LOW if low else 2, mark.text)
-        else:
-            yield words_at(100, up.place(mark.y or 1.0), mark.text)
+        if mark.y is not None:
+            yield words_at(100, up.place(mark.y), mark.text)

@@ -7,10 +7,20 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
+from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.changes.drafting import drafting
 from advisor.advice.money.inputs import MoneyInputs, money_in_usd
 from advisor.advice.money.ownership import Form, Ownership, form_of
-from advisor.catalog.inputs import BY_NAME, CURRENCY, MACHINE, MONEY, OWNERSHIP, REQUEST, in_usd
+from advisor.catalog.inputs import (
+    BY_NAME,
+    CURRENCY,
+    LOAD,
+    MACHINE,
+    MONEY,
+    OWNERSHIP,
+    REQUEST,
+    in_usd,
+)
 from advisor.catalog.limits import Input
 from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload, cached_tokens
@@ -28,6 +38,7 @@ from advisor.ui.sidebar.fields import (
     AUTO,
     BY_PARTS,
     IN_PARTS,
+    LOADED,
     NAMED,
     NO_GPU,
     NONE,
@@ -86,6 +97,10 @@ class Choices:
     backend: str | None = None
     threads: int | None = None
     division: str = IN_PARTS
+    eachtps: float = LOADED.user_tps
+    firstin: float = LOADED.first_token_within
+    perhour: float | None = None
+    spread: float = LOADED.length_spread
     having: str = OWNED
     formfactor: str = BY_PARTS
     resale: float | None = None
@@ -170,6 +185,23 @@ class Choices:
             ubatch=self.ubatch,
             **drafting(self._drafter() or "", self.acceptance, self.drafted),
         )
+
+    def load(self) -> LoadQuestion:
+        """Question about many users.
+
+        Raises:
+            InputError: a number out of its limits.
+        """
+        return LoadQuestion(**self._loaded())
+
+    def _loaded(self) -> dict[str, Any]:
+        """Numbers of many users by name of the input."""
+        return {
+            "user_tps": self.eachtps,
+            "first_token_within": self.firstin,
+            "requests_per_hour": self.perhour,
+            "length_spread": self.spread,
+        }
 
     def _drafter(self) -> str | None:
         """Drafting method or model as the command line names it; None without drafting."""
@@ -293,6 +325,7 @@ class Choices:
             *_stated(MACHINE, vars(spec), MachineSpec()),
             *_stated(REQUEST, vars(self.workload()) | {"cached": self.cached}, WORK),
             (BY_NAME["cached_share"].option, self.cachedshare),
+            *(_stated(LOAD, self._loaded(), LOADED) if name == "advise" else ()),
             ("--gpu-layers", self.layers), ("--cpu-moe", self.experts), ("--cache-gb", self.cache),
             *_stated(MONEY, self._spent(), SPENT),
             *self._currency(),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 
+from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form, Ownership
 from advisor.advice.prices.host_parts import part_kinds
@@ -25,8 +26,8 @@ CLOUD = "cloud"
 """Kind of the presets that nobody owns."""
 ANY_NAME = "Or type any name that people or drivers use"
 PCI, NVLINK = "PCI Express", "NVLink bridge"
-WORK, SPENT = Workload(), MoneyInputs()
-"""Requests and money as they are where nobody states them."""
+WORK, SPENT, LOADED = Workload(), MoneyInputs(), LoadQuestion()
+"""Requests, money and load as they are where nobody states them."""
 CURRENCIES = (
     "USD", "EUR", "GBP", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "HUF", "IDR", "ILS",
     "INR", "JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB",
@@ -93,7 +94,8 @@ def _sentence(phrase: str) -> str:
 @cache
 def fields() -> dict[str, Field]:
     """All inputs by key, built once."""
-    return {field.key: field for field in (*_model(), *_machine(), *_having(), *_more(), *_money())}
+    every = (*_model(), *_machine(), *_having(), *_more(), *_load(), *_money())
+    return {field.key: field for field in every}
 
 
 def _model() -> tuple[Field, ...]:
@@ -226,6 +228,16 @@ def _more() -> tuple[Field, ...]:
             "same; a step waits for the GPU whose experts are asked for most.",
         ),
     )  # fmt: skip
+
+
+def _load() -> tuple[Field, ...]:
+    """Inputs beside the chart of users who come and go."""
+    return (
+        number("eachtps", "user_tps", 1.0, default=LOADED.user_tps),
+        number("firstin", "first_token_within", 0.5, default=LOADED.first_token_within),
+        number("perhour", "requests_per_hour", 100.0, placeholder="left open"),
+        number("spread", "length_spread", 0.1, default=LOADED.length_spread),
+    )
 
 
 def _money() -> tuple[Field, ...]:

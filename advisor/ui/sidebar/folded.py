@@ -22,6 +22,7 @@ MONEY = (
     "rentday", "starts", "startmin", "apiin", "apiout", "apispeed", "rentgpu", "buygpu",
 )  # fmt: skip
 TYPED_PRICES = ("rentusd", "buyusd")
+LOAD = ("eachtps", "firstin", "perhour", "spread")
 
 
 def folded(
@@ -40,6 +41,23 @@ def folded(
         with part:
             return ask_all()
     return {name: default(name) for name in names}
+
+
+def elsewhere(names: Sequence[str]) -> dict[str, Any]:
+    """Values of inputs whose widgets stand on the page itself: as typed there, else of the address,
+    else the defaults.
+    """
+    return {name: _typed(name) for name in names}
+
+
+def _typed(name: str) -> Any:
+    if name in st.session_state:
+        typed = st.session_state[name]
+        return default(name) if typed is None else typed
+    field, text = every_field()[name], st.query_params.get(name)
+    if text is None or field.problem(text) or isinstance(field, Pick):
+        return default(name)
+    return field.amount(text)
 
 
 def default(name: str) -> Any:

@@ -11,7 +11,15 @@ from advisor.machine.catalog import gpu_bridges
 from advisor.ui.sidebar import machine_panel, model_panel, taken_as
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.fields import ANOTHER, NAMED, NONE, NOTHING, RENTED, THIS, fields
-from advisor.ui.sidebar.folded import DRAFTING, MONEY, REQUEST, TYPED_PRICES, folded
+from advisor.ui.sidebar.folded import (
+    DRAFTING,
+    LOAD,
+    MONEY,
+    REQUEST,
+    TYPED_PRICES,
+    elsewhere,
+    folded,
+)
 from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 
@@ -20,7 +28,7 @@ def choices() -> tuple[model_panel.Wanted, Choices]:
     with st.sidebar:
         wanted, values = _model()
         values |= {**_served(), **_machine(), **_having(), **_more(), **_money()}
-    return wanted, Choices(**values)
+    return wanted, Choices(**values, **elsewhere(LOAD))
 
 
 def target_choices() -> tuple[model_panel.Wanted, Choices]:
