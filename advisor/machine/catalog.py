@@ -1,6 +1,8 @@
 """Hardware of the catalogue, by name."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
@@ -8,6 +10,7 @@ from advisor.catalog.name_matching import by_name, find, spelled
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.machine_names import MachineName, MachineNames
+from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.rows import (
     CpuGenerationRow,
     CpuModelRow,
@@ -106,9 +109,39 @@ def gpu_named(name: str, memory: float | None = None) -> GpuName:
         UnknownName: no such GPU; lists similar names.
     """
     row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
-    if row is not None and memory is None:
-        return GpuName(row=row)
-    return gpu_names().match(name, None if memory is None else memory / GIB)
+    if memory is not None:
+        return gpu_names().match(name, memory / GIB)
+    known = gpu_names().match(name) if row is None else GpuName(row=row)
+    return _with_sizes(known, name)
+
+
+def _with_sizes(known: GpuName, name: str) -> GpuName:
+    """Reading of a name, with a note if the card is also sold with less memory."""
+    sizes = _sizes_by_card().get(_without_size(known.row.name), ())
+    if (
+        sizes[:1] in ((), (known.row.memory_gib,))
+        or known.memory_gib
+        or known.part_gib
+        or size_gib(plain(name))
+    ):
+        return known
+    listed = " or ".join(f"{size:g}" for size in sizes)
+    note = f"{_without_size(known.row.name)} is sold with {listed} GB: {known.row.memory_gib:g} GB "
+    return replace(known, notes=(*known.notes, f"{note}is assumed."))
+
+
+@cache
+def _sizes_by_card() -> Mapping[str, tuple[float, ...]]:
+    """Sizes of memory that cards of the same name are sold with [GiB]."""
+    sizes: dict[str, set[float]] = {}
+    for row in gpu_rows().values():
+        if not row.unified:
+            sizes.setdefault(_without_size(row.name), set()).add(row.memory_gib)
+    return {name: tuple(sorted(known)) for name, known in sizes.items()}
+
+
+def _without_size(name: str) -> str:
+    return re.sub(r" \d+GB\b", "", name)
 
 
 def find_gpu(name: str, memory: float | None = None) -> GpuRow:

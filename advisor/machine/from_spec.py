@@ -150,7 +150,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     """
     gpus: list[Gpu] = []
     for kind in cards_of(str(inputs.gpu)):
-        gpus += [_gpu(inputs, kind.row.name)] * kind.count
+        gpus += [_gpu(inputs, kind.row.name, kind.part_gib)] * kind.count
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
     cards = tuple(gpus) * inputs.gpu_count
     return _bridged(cards) if inputs.bridge else cards
@@ -168,10 +168,11 @@ def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     return tuple(from_catalog.bridged(card) for card in cards)
 
 
-def _gpu(inputs: MachineSpec, name: str) -> Gpu:
+def _gpu(inputs: MachineSpec, name: str, part_gib: float | None = None) -> Gpu:
     gpu = from_catalog.gpu(name)
-    if inputs.vram_gb is not None:
-        gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
+    size = part_gib if inputs.vram_gb is None else inputs.vram_gb
+    if size is not None:
+        gpu = replace(gpu, memory=given(size * GIB))
     return replace(gpu, link=link(inputs, gpu))
 
 

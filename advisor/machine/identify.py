@@ -80,7 +80,7 @@ def _gpu(name: str) -> Identified | None:
         name=gpu.row.name,
         gpus=(gpu.row,),
         count=gpu.count,
-        memory_gib=gpu.row.memory_gib,
+        memory_gib=gpu.part_gib or gpu.row.memory_gib,
         notes=gpu.notes,
         alternatives=gpu.alternatives,
     )

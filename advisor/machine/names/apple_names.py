@@ -8,7 +8,9 @@ from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.rows import GpuRow
 
 CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie))")
-OTHER_MAKERS = re.compile(r"tesla|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b|bosgame")
+OTHER_MAKERS = re.compile(
+    r"tesla|\bgrid\b|\brage\b|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b|bosgame"
+)
 CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu))")
 SMALLEST_BARE = 32
 """Smallest number without a unit that is read as memory; smaller ones are cores [GiB]."""

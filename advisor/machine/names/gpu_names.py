@@ -30,6 +30,7 @@ class GpuName:
         row: catalogue row.
         count: number of cards.
         memory_gib: memory size in the name [GiB]; None where it has none.
+        part_gib: memory of a virtual machine's part of the card [GiB]; None for whole cards.
         notes: assumptions, one sentence each.
         alternatives: other rows that the name may mean.
     """
@@ -37,6 +38,7 @@ class GpuName:
     row: GpuRow
     count: int = 1
     memory_gib: float | None = None
+    part_gib: float | None = None
     notes: tuple[str, ...] = ()
     alternatives: tuple[str, ...] = ()
 
@@ -124,11 +126,11 @@ class GpuNames:
             spellings = [
                 spelling
                 for spelling in self._index(words).get(words, [])
-                if not taken.vendors or spelling.row.vendor.split()[0] in taken.vendors
+                if _agrees(spelling.row, words, taken)
             ]
             if spellings:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
-        meant = self._by_chip(taken) or self._of_several(text)
+        meant = self._by_chip(taken) or self._of_several(text, taken.vendors)
         if meant is None:
             raise UnknownName("GPU", name, self._offers(taken), HINT)
         return replace(meant, count=taken.count)
@@ -144,7 +146,7 @@ class GpuNames:
         note = f"Taken by its chip, {chip}, as {names[0]}."
         return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))
 
-    def _of_several(self, text: str) -> GpuName | None:
+    def _of_several(self, text: str, vendors: frozenset[str]) -> GpuName | None:
         """Fastest of several graphics that a driver prints together ("Arc 130V / 140V"); None for
         cards, which differ in memory.
         """
@@ -153,6 +155,8 @@ class GpuNames:
         for part in parts if len(parts) > 1 else ():
             with suppress(UnknownName):
                 rows.append(self.match(part).row)
+        if vendors and any(row.vendor not in vendors for row in rows):
+            return None
         if not rows or not all(row.unified for row in rows):
             return None
         row = max(rows, key=lambda row: row.fp16_tflops or 0.0)
@@ -202,6 +206,8 @@ class GpuNames:
         else:
             among = [spelling for spelling in spellings if spelling.row in sized] or spellings
             row = _usual(name, among, taken)
+        if taken.part_gib:
+            notes.append(f"A virtual machine's {taken.part_gib:g} GB of the memory of {row.name}.")
         pair = size == 2 * row.memory_gib and DUAL.search(name.casefold()) is not None
         if pair:
             notes.append(f"A board with two {row.name}.")
@@ -213,6 +219,7 @@ class GpuNames:
             row=row,
             count=2 if pair else taken.count,
             memory_gib=row.memory_gib if pair else size,
+            part_gib=taken.part_gib,
             notes=tuple(notes),
             alternatives=tuple(other for other in dict.fromkeys(others) if other != row.name),
         )
@@ -260,6 +267,34 @@ class GpuNames:
             name for name in near if not taken.brands or taken.brands & set(plain(name).split())
         )
         return tuple(dict.fromkeys(alike)) or tuple(self.rows)
+
+
+def _agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
+    """Whether a row has the vendor and the architecture of a name; a laptop's name may only mean
+    a card if that word was looked up, too.
+    """
+    families = taken.words & words_of_kind("family").keys() - words
+    return (
+        (not taken.vendors or row.vendor.split()[0] in taken.vendors)
+        and all(_of_family(row, family) for family in families)
+        and not (OLD_QUADRO & words and "quadro" in taken.brands and _only_rtx(row, taken))
+        and (row.unified or "laptop" not in taken.words - words)
+    )
+
+
+OLD_QUADRO = frozenset({"2000", "3000", "4000", "5000", "6000"})
+"""Numbers of the Quadros of 2010, which have no other word in their names."""
+
+
+def _only_rtx(row: GpuRow, taken: GpuWords) -> bool:
+    """Whether a row is a Quadro RTX and the name does not say so."""
+    return row.name.startswith("Quadro RTX") and "rtx" not in taken.brands
+
+
+def _of_family(row: GpuRow, family: str) -> bool:
+    """Whether a word names a row's architecture: "rdna2" that of "RDNA 2"."""
+    own = plain(row.family).replace(" ", "")
+    return own.startswith({"lovelace": "ada"}.get(family, family))
 
 
 def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:

@@ -9,6 +9,10 @@ DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super
 """Pattern of words that identify a card beside any others; "3000" alone does not."""
 
 
+MEMORY = re.compile(r"gddr\d\w*")
+"""Pattern of a kind of memory, which distinguishes a few cards."""
+
+
 def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
     """Sets of words to look up, from all words of the name to fewer, each with its assumptions.
 
@@ -23,6 +27,9 @@ def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset
         yield from ((frozenset({word}), "") for word in sorted(taken.code))
         return
     yield words, ""
+    words = frozenset(word for word in words if not MEMORY.fullmatch(word))
+    if words != taken.words:
+        yield words, ""
     if "ada" in words:  # "A6000 Ada": the A stands for the architecture before it
         yield frozenset(re.sub(r"^a(?=[2456][05]00$)", "", word) for word in words), ""
     families = words & words_of_kind("family").keys()
@@ -37,15 +44,22 @@ def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset
     yield words - families, note
     for written, remark in _written_out(words):
         yield written, remark or note
-    words = _replaced(words, SHORT_SUPER, "super")
-    for optional in _optional(taken):
-        if optional in words:
-            words -= {optional}
-            yield words, note
-            yield words - families, note
+    for fewer in _without_optional(_replaced(words, SHORT_SUPER, "super"), _optional(taken)):
+        yield fewer, note
+        yield fewer - families, note
 
 
 SHORT_SUPER = r"\d{4}s"
+
+
+def _without_optional(words: frozenset[str], optional: tuple[str, ...]) -> Iterator[frozenset[str]]:
+    """Words without the optional ones, one after another; last without "laptop", which graphics
+    that only laptops have do not need.
+    """
+    for word in (*optional, "laptop"):
+        if word in words:
+            words -= {word}
+            yield words
 
 
 def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
@@ -75,5 +89,9 @@ OPTIONAL_OF_OTHERS = ("pro", "ai")
 
 
 def _optional(taken: GpuWords) -> tuple[str, ...]:
-    """Optional words, dropped one after another until the name is known."""
-    return OPTIONAL if "NVIDIA" in taken.vendors else OPTIONAL + OPTIONAL_OF_OTHERS
+    """Optional words, dropped one after another until the name is known.
+
+    "Pro" beside a bare number is another card: the Radeon Pro 560 is not the RX 560.
+    """
+    own = any(re.fullmatch(r"[a-z]+\d{3,4}\w*", word) for word in taken.words)
+    return OPTIONAL + OPTIONAL_OF_OTHERS if own and "NVIDIA" not in taken.vendors else OPTIONAL

@@ -36,6 +36,7 @@ class GpuWords:
         vendors: vendors of its brands.
         brands: brands, such as "geforce" or "radeon".
         size_gib: memory size [GiB]; None where it has none.
+        part_gib: memory of a virtual machine's part of a card [GiB]; None for whole cards.
         count: number of cards.
         code: words in brackets, such as the name of the chip.
     """
@@ -44,6 +45,7 @@ class GpuWords:
     vendors: frozenset[str]
     brands: frozenset[str]
     size_gib: float | None
+    part_gib: float | None
     count: int
     code: frozenset[str]
 
@@ -55,7 +57,7 @@ SPACED = (
     (re.compile(r"\b([ahbvp]\d{2,3})(sxm\d?|pcie)"), r"\1 \2"),
 )
 JOINED = (
-    (re.compile(r"\b(\d{4}) ([dms])\b"), r"\1\2"),
+    (re.compile(r"\b(\d{4})[ -]([dms])\b"), r"\1\2"),
     (re.compile(r"\b(titan|fury) ([xvz])\b"), r"\1\2"),
     (re.compile(r"\bmax[- ]?q\b"), "maxq"),
     (re.compile(r"\bvega (\d{1,2})\b"), r"vega\1"),
@@ -76,9 +78,10 @@ SCAFFOLD = (
     re.compile(r"\b\d{1,2}g-p\d-\d{4}-\w+|\b(?:merc ?\d{3}|50th anniversary)\b"),
     re.compile(r"\b(?:asus dual|twin (?:edge|frozr)|(?:ventus|windforce) [23]x)\b"),
     re.compile(rf"\((?:{DRIVERS})\b[^)]*\)"),
-    re.compile(r"\b(?:gddr\d\w*|\d+[- ]?bit|\d+ ?w(?:att)?s?)\b"),
+    re.compile(r"\b(?:\d+[- ]?bit|\d+ ?w(?:att)?s?)\b"),
+    re.compile(r"\brev\.? ?[a\d]\b|(?<=\w )\b(?:g[mpv]|tu|ga|ad)(?!100)\d{3}[a-z]{0,3}\b"),
     re.compile(r"\b(?:pci-?e ?\d(?:\.\d)?(?: ?x\d+)?|gen ?\d ?x\d+)\b"),
-    re.compile(r"\b(?:\d+ ?(?:cuda )?(?:sms?|cus?)|sm_\d+|nvlink|nvl\d+)\b"),
+    re.compile(r"\b(?:\d+ ?(?:cuda )?(?:sms?|cus?)|sm_?\d{2,3}|nvlink|nvl\d+)\b"),
 )
 """Patterns that nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
 
@@ -101,7 +104,9 @@ SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 @lru_cache(maxsize=16_384)
 def taken_apart(name: str) -> GpuWords:
     """Words of a name by meaning."""
-    text = SLICE.sub(r" \1gb", _named_part(plain(name)))
+    text = _named_part(plain(name))
+    part = SLICE.search(text)
+    text = SLICE.sub("", text)
     bracketed = " ".join(re.findall(r"\(([^)]*)\)", text))
     code = frozenset(re.findall(r"[a-z0-9_]+", bracketed) + GFX.findall(text))
     for pattern in SCAFFOLD:
@@ -124,6 +129,7 @@ def taken_apart(name: str) -> GpuWords:
         vendors=frozenset(vendors[word] for word in listed if word in vendors),
         brands=frozenset(word for word in listed if word in vendors),
         size_gib=size,
+        part_gib=float(part[1]) if part else None,
         count=count,
         code=code,
     )

@@ -54,8 +54,9 @@ COUNTS = (
     re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
     re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
     re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
+    re.compile(r"\s(?:-\s*)?(\d|1[06])x$"),
 )
-"""Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs"."""
+"""Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs", "A - 2x"."""
 MOST = 128
 
 
