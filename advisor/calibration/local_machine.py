@@ -19,7 +19,9 @@ from advisor.machine.from_spec import (
 )
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
+from advisor.machine.software import LINUX, OTHER_SPELLINGS
 from advisor.machine.spec import MachineSpec
+from advisor.machine.stated_software import with_software
 from advisor.paths import data_folder
 from advisor.probes import system
 from advisor.probes.gpu import detect as gpu_probe
@@ -49,8 +51,9 @@ def this_machine(
     cards, unseen = gpu_probe.gpus()
     known = local_store.load() if measured is None else measured
     return seen_machine(
-        host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead()
-    )
+        host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead(),
+        runs=OTHER_SPELLINGS.get(system.operating_system(), LINUX),
+    )  # fmt: skip
 
 
 def seen_machine(
@@ -61,6 +64,7 @@ def seen_machine(
     *,
     unseen: tuple[str, ...] = (),
     read_ahead: Quantity = USUAL_READ_AHEAD,
+    runs: str = "",
 ) -> Machine:
     """Machine of detected host facts and GPUs, with measured rates.
 
@@ -71,6 +75,7 @@ def seen_machine(
         overrides: typed values that replace detected and measured ones; None for none.
         unseen: problems of the GPU detection, a sentence each.
         read_ahead: read-ahead window of the drive [B].
+        runs: operating system, a key of `software.SYSTEMS`; empty where unknown.
 
     Raises:
         UnknownName: a typed part missing from the catalogue.
@@ -82,14 +87,14 @@ def seen_machine(
     host = at_work(host, inputs)
     disk, disk_notes = _seen_disk(inputs, measured, read_ahead)
     notes = (*seen.notes, *unseen, *measured.notes, measured.stale)
-    return Machine(
+    described = Machine(
         name=name_of(gpus, host),
         gpus=gpus,
         host=host,
         disk=disk,
         notes=tuple(filter(None, (*notes, *gpu_notes, *host_notes, *disk_notes))),
-        backend=inputs.backend or "",
     )
+    return with_software(described, inputs, runs or LINUX, seen=bool(runs))
 
 
 def _gpus(

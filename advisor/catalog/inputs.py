@@ -30,7 +30,26 @@ MACHINE = (
     Input(
         name="backend", label="Backend",
         help="GPU interface of llama.cpp: cuda, rocm, sycl, metal, vulkan, cpu or unknown; left "
-        "open, the one of the card's maker",
+        "open, the usual one of the card on its operating system",
+    ),
+    Input(
+        name="system", label="Operating system",
+        help="linux, windows or macos, which decides the usual backend; left open, this machine's "
+        "own, the one that a product is sold with, or linux",
+    ),
+    Input(
+        name="driver", label="Graphics driver",
+        help="mesa or rocm with its version (mesa 24.2, rocm 6.4), or amdvlk; left open, one of "
+        "today",
+    ),
+    Input(
+        name="build", label="Build of llama.cpp",
+        help="number of its build (b6715) or its month (2025-10); left open, one of today",
+    ),
+    Input(
+        name="numa", label="Memory nodes",
+        help="llama.cpp's --numa on several sockets: distribute, isolate (one socket alone), "
+        "numactl (bound to one by numactl) or none; left open, none",
     ),
     Input(
         name="ram_gb", label="RAM", unit="GB", limits=(0.5, 1_000_000),

@@ -7,8 +7,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants, Scope
+from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants
 from advisor.cost_model.assumptions import Assumption, assumptions
+from advisor.cost_model.conditions import conditioned, doubt, scope_of
 from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
@@ -30,10 +31,10 @@ from advisor.cost_model.uncertainty import (
     Range,
     circumstances,
     margins,
+    on_gpu,
 )
 from advisor.cost_model.workload import DRAFTS, Workload, without_drafting
 from advisor.errors import Refusal
-from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.units import Array
@@ -152,7 +153,10 @@ class Estimate:
             machine, constants,
             experts=self.model.has_experts, depth=depth, users=self.work.users,
         )  # fmt: skip
-        return margins(time, run, constants, constant)
+        of_gpu, of_host = doubt(machine, self.how, prompt=constant == IN_PROMPT)
+        gpu = on_gpu(time, run)
+        stated = of_gpu * gpu + of_host * (1.0 - gpu)
+        return margins(time, run, constants, constant).wider(stated)
 
     @cached_property
     def first_token(self) -> Range | None:
@@ -257,6 +261,8 @@ def estimate(
     if work.draft and not runtime.drafts:
         work = without_drafting(work)
         format_note = f"{format_note} No tokens are drafted in it here.".strip()
+    if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
+        format_note = f"{format_note} It has no --numa.".strip()
     outcome = Estimate(
         how=runtime, strategy=strategy, model=model, work=work, format_note=format_note
     )
@@ -267,12 +273,8 @@ def estimate(
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
-    scope = Scope(
-        runtime=runtime.key,
-        decode_class=model.decode_class,
-        backend=backend or backends.of_machine(machine),
-        build=runtime.build or build,
-    )
+    scope = scope_of(model, machine, runtime, backend, build)
+    there = constants_on(machine.host, model, constants.bound(scope))
     missing = missing_bytes(model, placement, machine, work)
     return replace(
         outcome,
@@ -280,7 +282,7 @@ def estimate(
         fits=np.asarray(missing) <= 0,
         missing=missing,
         machine=machine,
-        constants=constants_on(machine.host, model, constants.bound(scope)),
+        constants=conditioned(there, machine, runtime),
     )
 
 

@@ -82,6 +82,7 @@ class Runtime:
         room_for_layers: upper bound on the weights of repeating layers that the GPUs hold beside
             the cache of one user [B]; None for all of their memory.
         takes_layers: the number of layers on the GPU can be set.
+        binds_nodes: its command says how threads and memory lie on several sockets (`--numa`).
         computes_in_ram: the processor computes the weights in RAM; else they move to the GPU.
         takes_several_formats: its placement and schedule take a model whose numbers are arrays, as
             `model.many_formats` makes it.
@@ -111,6 +112,7 @@ class Runtime:
     build: str = ""
     room_for_layers: Callable[[Model, Machine, Workload], Array] | None = None
     takes_layers: bool = False
+    binds_nodes: bool = False
     computes_in_ram: bool = False
     takes_several_formats: bool = False
     reads_over_link: bool = False
@@ -127,8 +129,8 @@ class Runtime:
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
     """A runtime that places and computes as another one does, with a command of its own.
 
-    What belongs to the original's command is not taken over: its set-up, its notes, that it drafts
-    and that it is in common use.
+    What belongs to the original's command is not taken over: its set-up, its notes, that it drafts,
+    binds memory nodes and is in common use.
 
     Args:
         original: runtime whose placement, schedule and constants hold here too.
@@ -136,5 +138,5 @@ def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Ru
         command: shell text that starts it.
         own: further fields of `Runtime` that differ.
     """
-    bare = {"setup": None, "notes": (), "drafts": False, "mainstream": False}
+    bare = {"setup": None, "notes": (), "drafts": False, "mainstream": False, "binds_nodes": False}
     return replace(original, name=name, command=command, **{**bare, **own})

@@ -6,6 +6,7 @@ from functools import lru_cache
 from advisor.catalog.constants import STACKED
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
+from advisor.machine.software import MACOS, SYSTEMS, WINDOWS
 
 CPU, UNKNOWN = "cpu", "unknown"
 """Backend without a GPU, and an unknown backend, which widens ranges."""
@@ -18,15 +19,30 @@ OF_VENDOR = {
 }
 """Backends of each vendor's cards, the vendor's own first; none for cards that llama.cpp does not
 support (its ggml/src has no backend for Gaudi)."""
+ON_WINDOWS = {"AMD": ("vulkan", "rocm"), "Intel": ("vulkan", "sycl")}
+"""Backends on Windows where another comes first than on Linux: packages for Windows are built with
+CUDA or Vulkan (llama.cpp, docs/install.md: conda-forge; github.com/danmoreng/llama.cpp-installer
+takes Vulkan for cards of AMD and Intel; both 2026-11)."""
 NAMES = ("cuda", "rocm", "sycl", "metal", "vulkan", CPU, UNKNOWN)
 LABELS = {"cuda": "CUDA", "rocm": "ROCm", "sycl": "SYCL", "metal": "Metal", "vulkan": "Vulkan"}
 """Names of backends in words; with a number appended, llama.cpp's name of a device (GGML_CUDA_NAME,
 GGML_SYCL_NAME and GGML_VK_NAME in its ggml/include)."""
 
 
-def usual(vendor: str) -> str:
-    """Default backend of a vendor's cards."""
-    return (OF_VENDOR.get(vendor, ("vulkan",)) or (UNKNOWN,))[0]
+def of_vendor(vendor: str, system: str = "") -> tuple[str, ...]:
+    """Backends of a vendor's cards on an operating system, the usual one first."""
+    own = OF_VENDOR.get(vendor, ("vulkan",))
+    return ON_WINDOWS.get(vendor, own) if system == WINDOWS else own
+
+
+def usual(vendor: str, system: str = "") -> str:
+    """Default backend of a vendor's cards on an operating system."""
+    return (of_vendor(vendor, system) or (UNKNOWN,))[0]
+
+
+def by_system(machine: Machine) -> bool:
+    """Whether the usual backend of a machine's cards depends on the operating system."""
+    return any(vendor in ON_WINDOWS for gpu in machine.gpus for vendor in gpu.vendor.split(STACKED))
 
 
 def drives(machine: Machine) -> bool:
@@ -52,14 +68,14 @@ def of_machine(machine: Machine) -> str:
     """
     if not machine.gpus:
         return CPU
-    return _of_vendors(machine.gpus[0].vendor, machine.backend)
+    return _of_vendors(machine.gpus[0].vendor, machine.backend, machine.system)
 
 
 @lru_cache(maxsize=256)
-def _of_vendors(vendors: str, stated: str) -> str:
+def _of_vendors(vendors: str, stated: str, system: str) -> str:
     """Backends of several vendors' cards, joined by `STACKED`."""
     return STACKED.join(
-        stated if stated and reaches(stated, vendor) else usual(vendor)
+        stated if stated and reaches(stated, vendor) else usual(vendor, system)
         for vendor in vendors.split(STACKED)
     )
 
@@ -87,4 +103,22 @@ def check(backend: str, vendors: Iterable[str] = ()) -> None:
             raise InputError(
                 f"Backend (--backend) is {backend}, which drives no card of {vendor}; allowed here "
                 f"is {there}."
+            )
+
+
+def check_system(system: str, vendors: Iterable[str], backend: str | None) -> None:
+    """Check that a system drives the machine's cards through llama.cpp.
+
+    Builds for Macs without an Apple chip have Metal switched off, and Apple's chips run macOS.
+
+    Raises:
+        InputError: a system without a backend for a card.
+    """
+    if backend in (CPU, UNKNOWN):
+        return
+    for vendor in vendors:
+        if (vendor == "Apple") != (system == MACOS):
+            raise InputError(
+                f"Operating system (--system) is {system}; llama.cpp has no backend for cards of "
+                f"{vendor} on {SYSTEMS[system]}. Leave it out, or state the backend {CPU}."
             )

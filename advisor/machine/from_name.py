@@ -5,6 +5,8 @@ from dataclasses import fields, replace
 from advisor.machine import from_spec
 from advisor.machine.catalog import machine_named
 from advisor.machine.machine import Machine
+from advisor.machine.rows import MachineRow
+from advisor.machine.software import LINUX, MACOS, WINDOWS
 from advisor.machine.spec import MachineSpec
 
 
@@ -21,12 +23,25 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     named = machine_named(name)
     typed = overrides or MachineSpec()
     spec = overridden(named.spec, typed)
-    machine = from_spec.machine(spec)
+    machine = from_spec.machine(spec, _sold_with(named.preset))
     taken = f"{name.strip()!r} is taken as {named.name}."
     told = () if named.name.casefold() == name.strip().casefold() else (taken,)
     replaced = {named.memory_note} if typed.ram_gb is not None else set()
     assumed = (note for note in named.notes if note not in replaced)
     return replace(machine, notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))))
+
+
+SOLD_WITH = {"mac": MACOS, "laptop": WINDOWS, "mini": WINDOWS, "handheld": WINDOWS}
+"""Operating systems that kinds of products are usually sold with; others run Linux."""
+STEAM_DECK = "Steam Deck"
+"""Beginning of the names of handhelds that are sold with Linux (SteamOS)."""
+
+
+def _sold_with(preset: MachineRow | None) -> str:
+    """Operating system that a product is usually sold with; Linux for a list of parts."""
+    if preset is None or preset.name.startswith(STEAM_DECK):
+        return LINUX
+    return SOLD_WITH.get(preset.kind, LINUX)
 
 
 def overridden(spec: MachineSpec, typed: MachineSpec) -> MachineSpec:

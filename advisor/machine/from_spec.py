@@ -18,7 +18,9 @@ from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.quantity import Provenance, Quantity, given
+from advisor.machine.software import HYPER_THREADS, LINUX, PAST_CORES, SLOWER_CORES
 from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.machine.stated_software import with_software
 from advisor.units import GB, GIB, Array
 
 ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
@@ -31,27 +33,32 @@ TEN_GIGABIT = 0.94 * 1.25 * GB
 """Payload rate of 10 Gbit Ethernet with frames of 1500 bytes [B/s]."""
 
 
-def machine(inputs: MachineSpec) -> Machine:
+def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     """Machine of a specification, with typical parts for open fields.
+
+    Args:
+        inputs: typed values.
+        usual_system: operating system where none is typed.
 
     Raises:
         UnknownName: an unknown GPU, processor or drive.
+        InputError: software that does not go with the cards.
     """
     inputs = _with_own_graphics(inputs)
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
     gpus = reached(tuple(_sharing(gpu, host, inputs) for gpu in gpus), inputs)
     name = name_of(gpus, host)
-    return Machine(
+    described = Machine(
         name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
         gpus=gpus * inputs.machines,
         host=host,
         disk=drive(inputs),
-        notes=(*_assumptions(inputs), *_usual_backend(gpus, inputs)),
+        notes=_assumptions(inputs),
         nodes=inputs.machines,
         network=_network(inputs),
-        backend=inputs.backend or "",
     )
+    return with_software(described, inputs, usual_system)
 
 
 def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
@@ -67,11 +74,29 @@ def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
 
 
 def at_work(host: Host, inputs: MachineSpec) -> Host:
-    """Processor with one working core per thread, up to the number of cores."""
+    """Processor with one working core per thread, up to the number of cores that llama.cpp takes
+    by itself; further threads make these wait.
+    """
     if inputs.threads is None:
         return host
     working = min(host.cores, inputs.threads)
-    return replace(host, cores=working, threads=inputs.threads, cores_there=host.cores)
+    excess = _excess(host, inputs.threads)
+    return replace(
+        host, cores=working, threads=inputs.threads, cores_there=host.cores, thread_excess=excess
+    )
+
+
+def _excess(host: Host, threads: int) -> str:
+    """How threads exceed the cores; empty where they do not."""
+    if threads <= host.cores:
+        return ""
+    every = 2 * host.cores
+    with suppress(UnknownName):
+        row = find_host(host.name)
+        if host.cores == row.performance_cores and row.performance_cores < row.cores:
+            return SLOWER_CORES
+        every = row.threads if row.threads and host.cores == row.cores else every
+    return HYPER_THREADS if threads == every else PAST_CORES
 
 
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
@@ -80,18 +105,6 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     processors = (cpu_named(inputs.cpu),) if inputs.cpu else ()
     notes = (note for part in (*gpus, *processors) for note in part.notes)
     return tuple(dict.fromkeys(notes))
-
-
-def _usual_backend(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[str, ...]:
-    """Backend taken for cards of AMD and Intel, which llama.cpp reaches by several, unless stated.
-
-    NVIDIA's cards have CUDA in every usual build.
-    """
-    if not gpus or inputs.backend is not None or gpus[0].vendor not in ("AMD", "Intel"):
-        return ()
-    usual, other = backends.OF_VENDOR[gpus[0].vendor]
-    first, second = backends.LABELS[usual], backends.LABELS[other]
-    return (f"llama.cpp with {first} is assumed; for {second}, state the backend {other}.",)
 
 
 def _network(inputs: MachineSpec) -> Quantity | None:

@@ -103,6 +103,9 @@ class Host:
         bandwidth: sustained read rate of all cores [B/s].
         instruction_sets: Linux's names in lower case ("avx2", "avx512f", "amx_int8").
         engine: speeds of llama.cpp timed on this host; None where there are none.
+        thread_excess: how the stated threads exceed the cores, as `software.HYPER_THREADS` and the
+            like; empty where they do not.
+        numa: stated policy for several memory nodes (llama.cpp's `--numa`); empty for none.
         segment: kind of processor, which decides its clock and its share of the RAM's peak
             ("desktop", "server", "Apple"); empty where unknown.
     """
@@ -116,6 +119,8 @@ class Host:
     bandwidth: Quantity
     instruction_sets: frozenset[str] = frozenset()
     engine: EngineSpeed | None = None
+    thread_excess: str = ""
+    numa: str = ""
     segment: str = ""
 
 
@@ -160,6 +165,9 @@ class Machine:
             are those of the first.
         network: rate between machines, one direction [B/s]; None for a single machine.
         backend: stated backend of llama.cpp; empty for the default.
+        system: operating system, a key of `software.SYSTEMS`; empty where unknown.
+        driver: stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's.
+        build: month of the stated build of llama.cpp ("2025-10"); empty for today's.
     """
 
     name: str
@@ -170,6 +178,9 @@ class Machine:
     nodes: int = 1
     network: Quantity | None = None
     backend: str = ""
+    system: str = ""
+    driver: str = ""
+    build: str = ""
 
     @property
     def unified(self) -> bool:

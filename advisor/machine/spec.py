@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from advisor.catalog.inputs import MACHINE
 from advisor.catalog.limits import check_all
 from advisor.errors import InputError
-from advisor.machine import backends
+from advisor.machine import backends, software
 from advisor.units import Array
 
 NO_GPU = "none"
@@ -29,6 +29,10 @@ class MachineSpec:
         cores: physical cores.
         threads: number of computing threads; more threads than cores add nothing.
         backend: backend of llama.cpp, one of `backends.NAMES`.
+        system: operating system, as `software.system_named` reads it.
+        driver: graphics driver, as `software.driver_named` reads it.
+        build: build of llama.cpp, as `software.build_month` reads it.
+        numa: policy for several memory nodes, one of `software.POLICIES`.
         pcie_gbs: sustained rate from pinned memory to the GPU, used as it is [GB/s].
         pcie_gen: PCI Express generation.
         pcie_lanes: PCI Express lanes.
@@ -53,6 +57,10 @@ class MachineSpec:
     cores: int | None = None
     threads: int | None = None
     backend: str | None = None
+    system: str | None = None
+    driver: str | None = None
+    build: str | None = None
+    numa: str | None = None
     pcie_gbs: Array | None = None
     pcie_gen: int | None = None
     pcie_lanes: int | None = None
@@ -66,10 +74,26 @@ class MachineSpec:
         check_all(MACHINE, vars(self))
         if self.backend is not None:
             backends.check(self.backend)
+        self._check_software()
         if self.vram_gb is not None and MIXED in (self.gpu or ""):
             raise InputError(
                 f"vram gb is given for {self.gpu}; it can be for one kind of GPU alone."
             )
+
+    def _check_software(self) -> None:
+        if self.system is not None:
+            software.system_named(self.system)
+        if self.driver is not None:
+            driver = software.driver_named(self.driver)
+            if self.backend not in (None, driver.backend):
+                raise InputError(
+                    f"Driver (--driver) is {driver}, through which llama.cpp computes with "
+                    f"{driver.backend}; the backend is {self.backend}. Leave one of them out."
+                )
+        if self.build is not None:
+            software.build_month(self.build)
+        if self.numa is not None:
+            software.check_policy(self.numa)
 
     @property
     def empty(self) -> bool:

@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.catalog.constants import STACKED
-from advisor.machine.backends import drives
+from advisor.machine.backends import by_system, drives
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Quantity
+from advisor.machine.software import WINDOWS
 
 Part = TypeVar("Part")
 
@@ -34,7 +35,9 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
         kernels and several and _slowest_first(machine),
         drives(machine),
         (_maker(host), host.segment, host.instruction_sets, id(host.engine)),
-        (host.bandwidth.kind, machine.nodes),
+        (host.bandwidth.kind, machine.nodes, host.numa, host.thread_excess),
+        (machine.backend, machine.driver, machine.build),
+        by_system(machine) and machine.system == WINDOWS,
         None
         if disk is None
         else (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
@@ -60,6 +63,7 @@ def stacked(machines: Sequence[Machine]) -> Machine:
         host=_host([machine.host for machine in machines]),
         disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
         network=_quantity_or_none([machine.network for machine in machines]),
+        system=next((each.system for each in machines if by_system(each)), first.system),
     )
 
 

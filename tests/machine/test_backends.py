@@ -112,7 +112,7 @@ def test_threads_bind_the_fork_too() -> None:
     assert "-t 8" in run.command
 
 
-def test_fewer_threads_are_slower_and_more_than_cores_are_not_faster() -> None:
+def test_fewer_threads_are_slower_and_one_on_every_hyper_thread_a_little_slower() -> None:
     speeds = {}
     for threads in (1, 4, 16, 32):
         run = answer(MachineSpec(gpu="none", cpu="Ryzen 9 7950X", threads=threads), RAM)
@@ -120,7 +120,8 @@ def test_fewer_threads_are_slower_and_more_than_cores_are_not_faster() -> None:
         assert run.prefill is not None
         speeds[threads] = float(run.decode.value), float(run.prefill.value)
     assert speeds[1] < speeds[4]
-    assert speeds[16] == speeds[32]
+    # 4.49 of 4.81 tokens/s on an EPYC 7773X with a thread on every hyper-thread (lc0515, lc0518)
+    assert speeds[32][0] / speeds[16][0] == pytest.approx(4.49 / 4.81, abs=0.01)
     assert speeds[1][1] * 3 < speeds[4][1] < speeds[16][1] / 2
 
 

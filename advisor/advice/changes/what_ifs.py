@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from advisor.advice.changes.drafting import drafted_work
+from advisor.advice.changes.software_changes import software_changes
 from advisor.advice.compare import as_run, decode_tps, own_settings
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
@@ -18,7 +19,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.formatting import number
-from advisor.machine import backends, from_catalog
+from advisor.machine import from_catalog
 from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
@@ -93,6 +94,10 @@ def what_ifs(
         return ()
     now = decode_tps(best)
     fastest = partial(_fastest, best.how, own_settings(best.how, settings))
+
+    def speed_on(other: Machine) -> Speed | None:
+        return fastest(model, other, work)
+
     tried = [
         *_smaller_formats(machine, work, best, fastest),
         *_smaller_cache(model, machine, work, best.how, fastest),
@@ -100,8 +105,10 @@ def what_ifs(
         *_faster_memory(model, machine, work, best, fastest),
         *_faster_link(model, machine, work, best, fastest),
         *_other_read_ahead(model, machine, work, best, fastest),
-        *_other_backend(model, machine, work, best, fastest),
-        *_all_cores(model, machine, work, fastest),
+        *(
+            TriedChange(change=change.words, cost=change.cost, speed=speed_on(change.machine))
+            for change in software_changes(machine, best)
+        ),
     ]
     changes = [
         WhatIf(
@@ -260,35 +267,6 @@ def _other_read_ahead(
             speed = fastest(model, replace(machine, disk=drive), work)
             change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
             yield TriedChange(change=change, cost="free", speed=speed)
-
-
-def _other_backend(
-    model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
-) -> TriedChanges:
-    """Another backend of llama.cpp for the same card, if measured."""
-    if not machine.gpus or best.how.key not in BY_BACKEND:
-        return
-    now = backends.of_machine(machine)
-    for name in backends.OF_VENDOR.get(machine.gpus[0].vendor, ()):
-        if name != now and now != backends.UNKNOWN:
-            change = f"{backends.LABELS[name]} in place of {backends.LABELS[now]}"
-            speed = fastest(model, replace(machine, backend=name), work)
-            yield TriedChange(change=change, cost="free, another build", speed=speed)
-
-
-BY_BACKEND = ("llama.cpp", "lm-studio")
-"""Runtimes with a choice of the GPU backend."""
-
-
-def _all_cores(model: Model, machine: Machine, work: Workload, fastest: Fastest) -> TriedChanges:
-    """One thread per core, where fewer were stated."""
-    host = machine.host
-    there = host.cores_there
-    if host.threads is None or there is None or host.threads >= there:
-        return
-    every = replace(machine, host=replace(host, cores=there, threads=there))
-    change = f"{there} threads, one on each core, in place of {host.threads}"
-    yield TriedChange(change=change, cost="free", speed=fastest(model, every, work))
 
 
 def _own_link(gpu: Gpu) -> Link:

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.fleet.speed_bounds import may_reach
-from advisor.catalog.constants import Constants, PickedConstants, Scope, fitted_constants
+from advisor.catalog.constants import Constants, PickedConstants, fitted_constants
+from advisor.cost_model.conditions import conditioned, scope_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
 from advisor.cost_model.measured_constants import constants_on
@@ -84,13 +85,9 @@ class Run:
 
     def constants(self, stack: Stack) -> Constants:
         """Constants in the scope of the estimates on a stack."""
-        scope = Scope(
-            runtime=self.runtime.key,
-            decode_class=self.model.decode_class,
-            backend=stack.backend,
-            build=self.runtime.build,
-        )
-        return constants_on(stack.machine.host, self.model, fitted_constants().bound(scope))
+        scope = scope_of(self.model, stack.machine, self.runtime, stack.backend, "")
+        there = constants_on(stack.machine.host, self.model, fitted_constants().bound(scope))
+        return conditioned(there, stack.machine, self.runtime)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.row import PublishedRow
+from advisor.machine.software import kernels_of
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Model
 
@@ -43,8 +44,6 @@ BACKENDS = (
 SPLIT_CACHE = "2025-08"
 """Month from which each sequence has a cache buffer of its own (pull request 14363 of llama.cpp,
 https://github.com/ggml-org/llama.cpp/pull/14363); rows without a date count as older."""
-OLD_BUILDS = "2024-10"
-"""Month before which flash attention and CUDA graphs were not usual."""
 
 
 def requests(row: PublishedRow) -> tuple[Workload, Workload]:
@@ -118,11 +117,6 @@ def backend(row: PublishedRow) -> str:
     return ""
 
 
-INTEGER_MATRICES = {"rocm": "2025-12", "vulkan": "2025-11"}
-"""Month from which prompts in quantized formats use the matrix units of AMD's RDNA 3 and integer
-dot products for k-quants (llama.cpp, pull requests 17576 and 16536)."""
-
-
 def build(row: PublishedRow) -> str:
     """Build with other kernels than today's: "llamafile", "2024" or "2025" by date; else empty."""
     if re.search(r"llamafile|localscore", row.runtime.casefold()):
@@ -130,9 +124,7 @@ def build(row: PublishedRow) -> str:
     date = row.date
     if not date[:4].isdigit():
         return ""
-    if date[:7] < OLD_BUILDS:
-        return "2024"
-    return "2025" if date[:7] < INTEGER_MATRICES.get(backend(row), "") else ""
+    return kernels_of(date[:7], backend(row))
 
 
 REPACKED = re.compile(r"_r[48]\b|-?rtr\b|run-time repack")

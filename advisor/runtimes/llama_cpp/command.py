@@ -16,6 +16,7 @@ from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.machine import backends
 from advisor.machine.machine import Machine
+from advisor.machine.software import ONE_NODE
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 
@@ -38,7 +39,7 @@ def command(
     """
     weights = source or f"-m {shlex.quote(gguf_file(model))}"
     line = " ".join([f"llama-server {weights}", *arguments(model, placement, machine, work)])
-    return with_workers(line, placement, machine)
+    return with_workers(bound(line, machine), placement, machine)
 
 
 def gguf_file(model: Model) -> str:
@@ -157,7 +158,7 @@ def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[st
 
 
 def at_hand(machine: Machine) -> Iterable[str]:
-    """Threads and devices, where the user states them."""
+    """Threads, memory nodes and devices, where the user states them."""
     yield from threads(machine)
     if machine.backend == backends.CPU:
         yield "-dev none"
@@ -167,9 +168,23 @@ def at_hand(machine: Machine) -> Iterable[str]:
 
 
 def threads(machine: Machine) -> Iterable[str]:
-    """Number of threads, where the user states it."""
-    if machine.host.threads is not None:
-        yield f"-t {machine.host.threads}"
+    """Number of threads, where the user states it or one socket works, and the policy for memory
+    nodes.
+    """
+    host = machine.host
+    if host.threads is not None:
+        yield f"-t {host.threads}"
+    elif host.numa in ONE_NODE and host.sockets > 1:
+        yield f"-t {host.cores // host.sockets}"
+    if host.numa:
+        yield f"--numa {host.numa}"
+
+
+def bound(line: str, machine: Machine) -> str:
+    """Command line bound to the first memory node by numactl, where that is stated."""
+    if machine.host.numa != "numactl":
+        return line
+    return f"numactl --cpunodebind=0 --membind=0 {line}"
 
 
 SELECTED = ("cuda", "rocm", "sycl", "vulkan")

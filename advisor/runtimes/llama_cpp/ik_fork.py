@@ -19,6 +19,7 @@ from advisor.model.model import Model
 from advisor.runtimes.llama_cpp.command import (
     BATCH,
     MICRO_BATCH,
+    bound,
     devices,
     gguf_file,
     threads,
@@ -56,7 +57,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     """Command line of the fork's llama-server."""
     file = shlex.quote(gguf_file(model))
     line = " ".join([f"llama-server -m {file}", *_options(model, placement, machine, work)])
-    return with_workers(line, placement, machine)
+    return with_workers(bound(line, machine), placement, machine)
 
 
 def _options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:
@@ -87,6 +88,7 @@ IK_LLAMA_CPP = variant(
     version=VERSION,
     schedule=schedule,
     command=command,
+    binds_nodes=True,
     notes=(
         "A fork with faster kernels for the CPU. -rtr orders weights for it while they load, and "
         "reads the whole file into RAM.",

@@ -250,6 +250,7 @@ LLAMA_CPP = Runtime(
     schedule=schedule,
     command=command,
     computes_in_ram=True,
+    binds_nodes=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
     takes_several_formats=True,

@@ -12,7 +12,7 @@ from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.llama_cpp.command import gguf_file
+from advisor.runtimes.llama_cpp.command import bound, gguf_file, threads
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
 VERSION = "llamafile 0.9 (LocalScore)"
@@ -29,9 +29,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     ]
     if machine.gpus:
         words.append(f"-ngl {ALL_LAYERS if layers >= model.layers else layers}")
-    if machine.host.threads is not None:
-        words.append(f"-t {machine.host.threads}")
-    return " ".join(words)
+    return bound(" ".join([*words, *threads(machine)]), machine)
 
 
 LLAMAFILE = variant(
@@ -41,5 +39,6 @@ LLAMAFILE = variant(
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     command=command,
+    binds_nodes=True,
     notes=("Kernels of 2025: llama.cpp of today is faster on most machines.",),
 )

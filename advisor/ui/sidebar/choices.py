@@ -41,6 +41,7 @@ from advisor.ui.sidebar.fields import (
     LOADED,
     NAMED,
     NO_GPU,
+    NO_POLICY,
     NONE,
     NOTHING,
     NVLINK,
@@ -96,6 +97,10 @@ class Choices:
     cache: float | None = None
     backend: str | None = None
     threads: int | None = None
+    system: str | None = None
+    driver: str | None = None
+    build: str | None = None
+    numa: str | None = None
     division: str = IN_PARTS
     eachtps: float = LOADED.user_tps
     firstin: float = LOADED.first_token_within
@@ -294,8 +299,12 @@ class Choices:
             pcie_lanes=lanes,
             disk=self.drive,
             disk_gbs=self.drivespeed,
-            backend=None if self.backend in (None, AUTO) else self.backend,
             threads=self.threads,
+            numa=None if self.numa == NO_POLICY else self.numa,
+            backend=_open(self.backend),
+            system=_open(self.system),
+            driver=_open(self.driver),
+            build=_open(self.build),
         )
 
     def command(
@@ -359,6 +368,11 @@ class Choices:
     def _link(self) -> tuple[int | None, int | None]:
         match = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")
         return (int(match[1]), int(match[2])) if match else (None, None)
+
+
+def _open(choice: str | None) -> str | None:
+    """A choice; None for one that states nothing."""
+    return None if choice == AUTO else choice
 
 
 def _typed(name: str | None, amount: float | None) -> TypedPrices:

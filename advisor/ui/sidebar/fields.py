@@ -11,7 +11,7 @@ from advisor.advice.prices.machine_prices import machines_for_sale
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.formatting import US_DOLLAR
-from advisor.machine import backends, from_spec
+from advisor.machine import backends, from_spec, software
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
@@ -19,6 +19,9 @@ from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.ui.sidebar.field_kinds import Amount, Field, Pick, Size
 from advisor.units import gibibytes, gigabytes_per_second, tokens
 
+NO_POLICY = software.POLICIES[0]
+DRIVERS = ("mesa 24.2", "mesa 25.3", "amdvlk", "rocm 6.4")
+"""Drivers to choose from; others can be typed."""
 THIS, ANOTHER, NAMED = "This machine", "Another machine", "By name"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
 AS_STORED = "As stored"
@@ -62,6 +65,25 @@ def number(
     return Amount(
         key=key, label=label or entry.title, low=low, high=high, default=default, step=step,
         placeholder=placeholder, help=_sentence(entry.help),
+    )  # fmt: skip
+
+
+def _choice(
+    name: str, options: tuple[str, ...], kind: str, default: str, *, free: bool = False
+) -> Pick:
+    """Choice of the input registry, under its own name.
+
+    Args:
+        name: name in the registry, and the key in links and in the session.
+        options: names to choose from beside the default.
+        kind: kind of thing, for messages.
+        default: option that states nothing.
+        free: other text is allowed.
+    """
+    entry = BY_NAME[name]
+    return Pick(
+        key=name, label=entry.label, kind=kind, options=(default, *options), default=default,
+        help=_sentence(entry.help), free=free,
     )  # fmt: skip
 
 
@@ -218,9 +240,14 @@ def _more() -> tuple[Field, ...]:
         Pick(
             key="backend", label="Backend", kind="backend", options=(AUTO, *backends.NAMES),
             default=AUTO,
-            help="GPU interface of llama.cpp. Auto: the one of the card's maker.",
+            help="GPU interface of llama.cpp. Auto: the usual one of the card on its operating "
+            "system.",
         ),
         number("threads", "threads", 1, placeholder="one a core"),
+        _choice("system", tuple(software.SYSTEMS), "operating system", AUTO),
+        _choice("driver", DRIVERS, "driver", AUTO, free=True),
+        _choice("build", ("2024-09", "2025-10"), "build", AUTO, free=True),
+        _choice("numa", software.POLICIES[1:], "policy", NO_POLICY),
         Pick(
             key="division", label="Experts on each of several GPUs", kind="division of experts",
             options=(IN_PARTS, WHOLE), default=IN_PARTS,

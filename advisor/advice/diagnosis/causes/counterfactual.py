@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from advisor.catalog.constants import Constants
+from advisor.cost_model.conditions import CORE_RATES, GPU_READS, GPU_TIMES
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Phases, Route, Schedule
@@ -24,19 +25,8 @@ from advisor.machine.rows import HostRow
 from advisor.model.model import Model
 from advisor.units import Array
 
-CORE_RATES = (
-    "core_decode_rate",
-    "core_flops",
-    "core_attention_flops",
-    "core_batch_attention_flops",
-)
-"""Constants in proportion to the speed of the cores."""
 CPU_RATES = ("cpu_read_share", *CORE_RATES)
 """Constants in proportion to the speed of the cores and of RAM."""
-GPU_READS = ("gpu_read_share", "gpu_kv_share")
-"""Constants in proportion to the read rate of a GPU."""
-GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_layer")
-"""Fixed times of a GPU."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from advisor.advice.diagnosis.causes.counterfactual import (
-    CORE_RATES,
     Situation,
     Trials,
     scaled_link,
@@ -11,11 +10,10 @@ from advisor.advice.diagnosis.causes.counterfactual import (
     slower_gpu,
     trial,
 )
+from advisor.cost_model.conditions import CORE_RATES
 from advisor.cost_model.schedule import Route
+from advisor.machine.software import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
 
-EVERY_HYPER_THREAD, PAST_THE_CORES = 4.49 / 4.81, 5.05 / 6.60
-"""Speed with too many threads, relative to the best: EPYC 7773X with 128 threads on 64 cores, Xeon
-6980P with 172 on 128 (data/measurements/llama_cpp.csv, lc0515 to lc0518 and lc0551 to lc0552)."""
 EFFICIENT = 0.55
 """Speed with a thread on every core, relative to the performance cores alone: 3.81 of 6.93 tokens/s
 on four and four cores (https://github.com/ggml-org/llama.cpp/issues/7176, 2024-05)."""
@@ -34,12 +32,20 @@ LEFT_OVER = (0.75, 0.5)
 
 def many_threads(situation: Situation) -> Trials:
     """More threads than cores, which wait for each other in every layer."""
-    if not situation.takes(Route.IN_PLACE):
+    if not situation.takes(Route.IN_PLACE) or situation.machine.host.thread_excess:
         return
     row, source = situation.host_row, "sweeps over threads"
     if row is None or not row.threads or row.threads > row.cores:
-        yield trial("all hyper-threads", situation.scaled(slower_cpu(EVERY_HYPER_THREAD), source))
-    yield trial("threads past the cores", situation.scaled(slower_cpu(PAST_THE_CORES), source))
+        share = _speed(HYPER_THREADS)
+        yield trial("all hyper-threads", situation.scaled(slower_cpu(share), source))
+    share = _speed(PAST_CORES)
+    yield trial("threads past the cores", situation.scaled(slower_cpu(share), source))
+
+
+def _speed(excess: str) -> float:
+    """Speed with too many threads, relative to the best."""
+    effect = effect_of("threads", excess)
+    return 1.0 if effect is None else effect.token
 
 
 def few_threads(situation: Situation) -> Trials:
@@ -54,7 +60,8 @@ def few_threads(situation: Situation) -> Trials:
 def efficient_cores(situation: Situation) -> Trials:
     """Threads on the efficiency cores of a hybrid processor, which slow down all others."""
     row = situation.host_row
-    if row is None or not situation.takes(Route.IN_PLACE):
+    excess = situation.machine.host.thread_excess
+    if row is None or excess or not situation.takes(Route.IN_PLACE):
         return
     if row.performance_cores and row.performance_cores < row.cores:
         detail = f"threads on all {row.cores} cores, {row.performance_cores} of them fast"
@@ -63,7 +70,9 @@ def efficient_cores(situation: Situation) -> Trials:
 
 def far_memory(situation: Situation) -> Trials:
     """Weights in the memory of the other socket."""
-    if situation.machine.host.sockets < 2 or not situation.takes(Route.IN_PLACE, Route.STREAMED):
+    host = situation.machine.host
+    several = host.sockets > 1 and host.numa not in ONE_NODE
+    if not several or not situation.takes(Route.IN_PLACE, Route.STREAMED):
         return
     far = situation.on_gpus(lambda gpu: scaled_link(gpu, FAR_LINK))
     constants = situation.constants.scaled(slower_cpu(FAR_NODE), "pages on the wrong socket")

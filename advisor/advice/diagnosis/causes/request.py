@@ -20,6 +20,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Flow, Schedule, Stage
 from advisor.errors import Refusal
 from advisor.formatting import memory
+from advisor.machine.software import KERNELS, OLDEST_BUILD, USUAL_FLASH_ATTENTION, month_words
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.units import Array
@@ -27,11 +28,6 @@ from advisor.units import Array
 MOST_CONTEXT = (BY_NAME["context"].limits or (0.0, 0.0))[1]
 """Largest context of a request [tokens]."""
 
-OLD_BUILD = "2024"
-"""Builds from before October 2024, as in `catalog.constants.Scope`."""
-SLOW_PROMPTS = {"rocm": "December 2025", "vulkan": "November 2025"}
-"""Month before which prompts on AMD's cards lacked today's kernels, by backend (llama.cpp, pull
-requests 17576 and 16536); builds "2025"."""
 FORMATS = ("IQ2_XXS", "Q2_K", "Q3_K_M", "IQ4_XS", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "BF16")
 """Formats that GGUF repositories usually offer together, smallest first."""
 BENCH_TOKENS = 128
@@ -137,12 +133,13 @@ def old_build(situation: Situation) -> Trials:
     scope = situation.constants.scope
     if not situation.in_llama_cpp or scope.build:
         return
-    ages = {OLD_BUILD: "October 2024"}
-    if scope.backend in SLOW_PROMPTS and situation.machine.gpus[0].vendor == "AMD":
-        ages["2025"] = SLOW_PROMPTS[scope.backend]
+    ages = {OLDEST_BUILD: USUAL_FLASH_ATTENTION}
+    if scope.backend in KERNELS and situation.machine.gpus[0].vendor == "AMD":
+        ages["2025"] = KERNELS[scope.backend]
     for build, month in ages.items():
         aged = situation.constants.bound(replace(scope, build=build))
-        yield trial(f"from before {month}", replace(situation.estimate, constants=aged))
+        detail = f"from before {month_words(month)}"
+        yield trial(detail, replace(situation.estimate, constants=aged))
 
 
 def no_flash_attention(situation: Situation) -> Trials:
@@ -151,7 +148,7 @@ def no_flash_attention(situation: Situation) -> Trials:
     if not situation.in_llama_cpp or not gpus or scope.build:
         return
     name, family = "gpu_kv_share", gpus[0].family
-    old = situation.constants.bound(replace(scope, build=OLD_BUILD)).value(name, family)
+    old = situation.constants.bound(replace(scope, build=OLDEST_BUILD)).value(name, family)
     share = old / situation.constants.bound(scope).value(name, family)
     yield trial("", situation.scaled({name: share}, "builds without flash attention"))
 

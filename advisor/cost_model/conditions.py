@@ -1,0 +1,155 @@
+"""Constants under the software that a machine's owner states: driver, build and memory nodes.
+
+Published comparisons give each effect as a factor on constants of the parts that it concerns. They
+are too few to be fitted, so a stated effect also widens the range.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from advisor.catalog.constants import Constants, Scope
+from advisor.cost_model.measured_constants import RUNTIMES
+from advisor.cost_model.runtime import Runtime
+from advisor.machine import backends
+from advisor.machine.machine import Host, Machine
+from advisor.machine.software import ONE_NODE, SoftwareEffect, effect_of, kernels_of
+from advisor.machine.stated_software import effect_of_driver
+from advisor.model.model import Model
+
+GPU_READS = ("gpu_read_share", "gpu_kv_share")
+"""Constants in proportion to the read rate of a GPU."""
+GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_layer")
+"""Fixed times of a GPU."""
+GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
+"""Constants in proportion to a GPU's speed in a prompt."""
+CPU_TIMES = ("cpu_layer", "cpu_expert_layer")
+"""Fixed times of a processor."""
+CORE_RATES = (
+    "core_decode_rate",
+    "core_flops",
+    "core_attention_flops",
+    "core_batch_attention_flops",
+)
+"""Constants in proportion to the speed of the cores."""
+
+
+def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, build: str) -> Scope:
+    """Scope of the constants of a model in a runtime on a machine.
+
+    Args:
+        model: model in the format that the runtime loads.
+        machine: machine that runs it.
+        runtime: runtime.
+        backend: backends of the machine's cards; empty for the machine's own.
+        build: as `Scope.build`; empty for the stated one, else that of today.
+    """
+    interface = backend or backends.of_machine(machine)
+    stated = kernels_of(machine.build, interface) if runtime.key in RUNTIMES else ""
+    return Scope(
+        runtime=runtime.key,
+        decode_class=model.decode_class,
+        backend=interface,
+        build=runtime.build or build or stated,
+    )
+
+
+def conditioned(constants: Constants, machine: Machine, runtime: Runtime) -> Constants:
+    """Constants under the stated driver, threads and policy; unchanged where none has an effect.
+
+    Constants that already are under them stay as they are.
+    """
+    for factors, source in _effects(constants, machine, runtime):
+        known = constants.rows[next(iter(factors))]
+        if all(row.source != source for row in known):
+            constants = constants.scaled(factors, source)
+    return constants
+
+
+def _effects(
+    constants: Constants, machine: Machine, runtime: Runtime
+) -> Iterator[tuple[Mapping[str, float], str]]:
+    """Factors on constants of every effect, with their source."""
+    for effect in _published(machine, runtime):
+        yield FACTORS[effect.option](effect, constants), f"{effect.source}: {effect.note}"
+    if machine.host.numa in ONE_NODE and binds(machine.host, runtime):
+        yield _one_socket(machine.host, constants), "one socket alone"
+
+
+def _published(machine: Machine, runtime: Runtime) -> Iterator[SoftwareEffect]:
+    """Published effects of the stated software on a runtime."""
+    host = machine.host
+    driver = effect_of_driver(machine) if runtime.key in RUNTIMES else None
+    policy = effect_of("numa", host.numa) if binds(host, runtime) else None
+    threads = effect_of("threads", host.thread_excess) if runtime.takes_layers else None
+    yield from filter(None, (driver, policy, threads))
+
+
+def _of_driver(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
+    return {
+        **dict.fromkeys(GPU_READS, effect.token),
+        **dict.fromkeys(GPU_TIMES, 1.0 / effect.token),
+        **dict.fromkeys(GPU_PRODUCTS, effect.prompt),
+    }
+
+
+def _of_policy(effect: SoftwareEffect, constants: Constants) -> Mapping[str, float]:
+    """Factor on the share of several sockets' RAM rate, which is at most the whole."""
+    return {"socket_share": min(effect.token, 1.0 / constants.value("socket_share"))}
+
+
+def _of_threads(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
+    return {
+        "cpu_read_share": effect.token,
+        "core_decode_rate": effect.token,
+        **dict.fromkeys(CORE_RATES[1:], effect.prompt),
+        **dict.fromkeys(CPU_TIMES, 1.0 / effect.token),
+    }
+
+
+FACTORS: Mapping[str, Callable[[SoftwareEffect, Constants], Mapping[str, float]]] = {
+    "driver": _of_driver,
+    "numa": _of_policy,
+    "threads": _of_threads,
+}
+"""Factors on constants of an effect, by the input that it belongs to."""
+
+
+def binds(host: Host, runtime: Runtime) -> bool:
+    """Whether a stated policy for memory nodes changes a runtime's speed on a host."""
+    return bool(host.numa) and runtime.binds_nodes and host.sockets > 1 and host.engine is None
+
+
+def _one_socket(host: Host, constants: Constants) -> Mapping[str, float]:
+    """Factors of the constants of several sockets of which one works, with its own memory.
+
+    Its share of the memory channels and of the cores is 1 / sockets, with nothing lost between
+    sockets and fewer cores to wait for at a layer's end.
+    """
+    share = 1.0 / host.sockets
+    return {
+        "socket_share": share / constants.value("socket_share"),
+        "socket_flop_share": share / constants.value("socket_flop_share"),
+        **dict.fromkeys((name for name in CORE_RATES if name != "core_flops"), share),
+        "cpu_layer": share,
+    }
+
+
+def doubt(machine: Machine, runtime: Runtime, *, prompt: bool) -> tuple[float, float]:
+    """Half widths that stated software adds to the time of GPUs and of the processor.
+
+    As logarithms of factors; they count by the share of the time. What leaves the speed of tokens
+    as it is adds nothing to theirs.
+
+    Args:
+        machine: machine with its software.
+        runtime: runtime.
+        prompt: whether the time is that of a prompt.
+    """
+    of_gpu = of_host = 0.0
+    for effect in _published(machine, runtime):
+        changes = (effect.prompt if prompt else effect.token) != 1.0
+        if effect.option == "driver":
+            of_gpu += effect.doubt * changes
+        else:
+            of_host = math.hypot(of_host, effect.doubt * changes)
+    return of_gpu, of_host

@@ -1,0 +1,223 @@
+"""A machine with the software that a person states: system, backend, driver, build, memory nodes.
+
+What is left open is taken as usual, and the machine's notes say so where it changes the speed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from advisor.errors import InputError
+from advisor.formatting import memory, number
+from advisor.machine import backends
+from advisor.machine.machine import Host, Machine
+from advisor.machine.software import (
+    AMDVLK,
+    HYPER_THREADS,
+    LINUX,
+    MACOS,
+    ONE_NODE,
+    PAST_CORES,
+    ROCM,
+    SLOWER_CORES,
+    SYSTEMS,
+    GraphicsDriver,
+    SoftwareEffect,
+    build_month,
+    driver_effect,
+    driver_named,
+    effect_of,
+    kernels_of,
+    month_words,
+    software_effects,
+    system_named,
+)
+from advisor.machine.spec import MachineSpec
+
+NOTABLE = 0.95
+"""Speed with an older driver, relative to today's, from which a note warns of it."""
+
+
+def with_software(
+    machine: Machine, inputs: MachineSpec, usual_system: str = LINUX, *, seen: bool = False
+) -> Machine:
+    """A machine with its software, as typed or as usual.
+
+    Args:
+        machine: its parts.
+        inputs: typed values.
+        usual_system: operating system where none is typed.
+        seen: whether that is the machine's own.
+
+    Raises:
+        InputError: a system, backend or driver that does not go with the cards or the others.
+    """
+    apple = any(gpu.vendor == "Apple" for gpu in machine.gpus)
+    system = MACOS if apple else usual_system
+    vendors = {gpu.vendor for gpu in machine.gpus}
+    if inputs.system is not None:
+        system = system_named(inputs.system)
+        backends.check_system(system, vendors, inputs.backend)
+    driver = None if inputs.driver is None else driver_named(inputs.driver)
+    if driver is not None:
+        system = _system_of(driver, vendors, system, inputs)
+    numa = "" if inputs.numa in (None, "none") else str(inputs.numa)
+    stated = replace(
+        machine,
+        host=replace(machine.host, numa=numa),
+        system=system,
+        backend=inputs.backend or (driver.backend if driver else ""),
+        driver="" if driver is None else str(driver),
+        build="" if inputs.build is None else build_month(inputs.build),
+    )
+    return replace(
+        stated, notes=(*machine.notes, *_notes(stated, seen or inputs.system is not None))
+    )
+
+
+def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: MachineSpec) -> str:
+    """Operating system with a stated driver: Linux for Mesa and AMDVLK, which Windows lacks.
+
+    Raises:
+        InputError: a driver of other cards, or of another system than the stated one.
+    """
+    reached = all(backends.reaches(driver.backend, vendor) for vendor in vendors)
+    if not vendors or not reached or (driver.name in (AMDVLK, ROCM) and vendors != {"AMD"}):
+        cards = " and ".join(sorted(vendors)) or "no GPU"
+        raise InputError(
+            f"Driver (--driver) is {driver}; the machine has {cards}, which it does not drive. "
+            "Leave it out, or name the GPU that it belongs to."
+        )
+    if driver.name == ROCM:
+        return system
+    if inputs.system is not None and system != LINUX:
+        raise InputError(
+            f"Driver (--driver) is {driver}, which drives cards on Linux; the operating system is "
+            f"{SYSTEMS[system]}. Leave one of them out."
+        )
+    return LINUX
+
+
+def _notes(machine: Machine, known: bool) -> Iterator[str]:
+    """Notes on a machine's software; its operating system is known, or assumed."""
+    if machine.gpus:
+        yield from _usual_backend(machine, known)
+        yield from _driver_notes(machine)
+    if machine.build:
+        yield _build_note(machine)
+    if machine.host.thread_excess:
+        yield _threads_note(machine.host)
+    if machine.host.numa:
+        yield _numa_note(machine.host)
+
+
+def _usual_backend(machine: Machine, known: bool) -> Iterator[str]:
+    """Backend taken for cards that llama.cpp reaches by several, unless stated.
+
+    NVIDIA's cards have CUDA in every usual build.
+    """
+    vendor = machine.gpus[0].vendor
+    if machine.backend or vendor not in backends.ON_WINDOWS:
+        return
+    usual, other = backends.of_vendor(vendor, machine.system)
+    first, second = backends.LABELS[usual], backends.LABELS[other]
+    system = SYSTEMS[machine.system]
+    where = f"On {system}, llama.cpp" if known else f"{system} and, as usual there, llama.cpp"
+    yield f"{where} with {first} is assumed; for {second}, state the backend {other}."
+
+
+def _driver_notes(machine: Machine) -> Iterator[str]:
+    """Effect of the stated driver, or that a driver of today is assumed where others are slower."""
+    effect = effect_of_driver(machine)
+    if effect is not None and effect.token == effect.prompt == 1.0:
+        yield f"{machine.driver} is taken as fast as a driver of today {_compared(effect)}."
+    elif effect is not None:
+        yield (
+            f"With {machine.driver}, tokens are taken at {number(effect.token, 2)} and prompts at "
+            f"{number(effect.prompt, 2)} of the speed with a driver of today {_rests_on(effect)}."
+        )
+    elif machine.driver:
+        yield (
+            f"No published speed tells {machine.driver} from a driver of today on this card, so it "
+            "changes nothing here."
+        )
+    elif machine.system == LINUX:
+        yield from _slower_drivers(machine)
+
+
+def _slower_drivers(machine: Machine) -> Iterator[str]:
+    gpu, backend = machine.gpus[0], backends.of_machine(machine)
+    for row in software_effects():
+        slowest = min(row.token, row.prompt)
+        of_card = row.vendor == gpu.vendor and row.family in ("", gpu.family)
+        if row.option == "driver" and of_card and row.backend == backend and slowest <= NOTABLE:
+            older = f"{row.value} before {row.before}" if row.before else row.value
+            what = "tokens" if row.token <= NOTABLE else "prompts"
+            yield (
+                f"A graphics driver of today is assumed; with {older}, {what} come at about "
+                f"{number(slowest, 2)} of the speed: state yours (driver)."
+            )
+            return
+
+
+def effect_of_driver(machine: Machine) -> SoftwareEffect | None:
+    """Published effect of a machine's stated driver; None without one."""
+    if not machine.driver or not machine.gpus:
+        return None
+    vendors = frozenset(gpu.vendor for gpu in machine.gpus)
+    return driver_effect(
+        machine.driver, vendors, machine.gpus[0].family, backends.of_machine(machine)
+    )
+
+
+def _rests_on(effect: SoftwareEffect) -> str:
+    return f"{_compared(effect)}, and the range is wider for it"
+
+
+def _compared(effect: SoftwareEffect) -> str:
+    few = effect.sources == 1
+    sources = "one published comparison" if few else f"{effect.sources} published comparisons"
+    return f"({sources}, {effect.date[:7]})"
+
+
+def _threads_note(host: Host) -> str:
+    """How threads past the cores are taken."""
+    effect = effect_of("threads", host.thread_excess)
+    if effect is None:
+        return ""
+    there = {
+        HYPER_THREADS: f"a thread on every hyper-thread of {host.cores_there} cores",
+        PAST_CORES: f"more threads than the {host.cores_there} cores",
+        SLOWER_CORES: f"threads on slower cores beside the {host.cores_there} fast ones",
+    }[host.thread_excess]
+    return (
+        f"{host.threads} threads are {there}: weights in RAM are read at "
+        f"{number(effect.token, 2)} of the speed {_rests_on(effect)}."
+    )
+
+
+def _build_note(machine: Machine) -> str:
+    """How the stated build is taken."""
+    when = month_words(machine.build)
+    if kernels_of(machine.build, backends.of_machine(machine)):
+        return f"A build of llama.cpp of {when} is taken with the kernels of that time."
+    return f"A build of llama.cpp of {when} is taken as fast as one of today."
+
+
+def _numa_note(host: Host) -> str:
+    """How the stated policy for memory nodes is taken."""
+    if host.sockets < 2:
+        return (
+            f"--numa {host.numa} changes nothing here: no published speed tells it on a single "
+            "socket."
+        )
+    if host.engine is not None:
+        return f"llama.cpp was timed here without --numa {host.numa}, so it changes nothing."
+    if host.numa in ONE_NODE:
+        held = memory(float(host.memory.value) / host.sockets)
+        return (
+            f"--numa {host.numa}: the cores and memory channels of one socket work, which holds "
+            f"while the model fits its {held}."
+        )
+    effect = effect_of("numa", host.numa)
+    gain = "" if effect is None else f"{number(effect.token, 3)} times as fast {_rests_on(effect)}"
+    return f"--numa {host.numa}: weights in RAM are read {gain}."

@@ -1,0 +1,229 @@
+"""Stated driver, build, threads and memory nodes in the speeds, ranges and commands."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor.advice.changes.what_ifs import what_ifs
+from advisor.advice.diagnosis.causes.counterfactual import situation
+from advisor.advice.fleet.fleet import Fleet
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import IK_LLAMA_CPP, LLAMA_CPP, OLLAMA, VLLM
+
+RESIDENT, RAM = PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD
+A770 = MachineSpec(gpu="Arc A770", backend="vulkan")
+TWO = MachineSpec(gpu="none", cpu="2x EPYC 9654", ram_gb=256)
+WORK = Workload()
+
+
+def answer(
+    spec: MachineSpec, strategy: PlacementStrategy = RESIDENT, runtime: Runtime = LLAMA_CPP,
+    name: str = "Llama-3.1-8B", form: str = "Q4_K_M",
+) -> Estimate:  # fmt: skip
+    model = catalog.model(name, form)
+    there = machine(spec)
+    return estimate(model, there, WORK, runtime, strategy, fitted_constants())
+
+
+def token(run: Estimate) -> float:
+    assert run.decode is not None
+    return float(run.decode.value)
+
+
+def prompt(run: Estimate) -> float:
+    assert run.prefill is not None
+    return float(run.prefill.value)
+
+
+def width(run: Estimate) -> float:
+    assert run.decode is not None
+    return float(np.log(run.decode.high / run.decode.low))
+
+
+def test_an_old_mesa_slows_an_arc_by_the_published_factor_and_widens_the_range() -> None:
+    new, old = answer(A770), answer(replace(A770, driver="mesa 24.2.8"))
+    # Arc B580 41.82 of 129.95, A770 39.14 of 96.42, Core Ultra 7 268V 13.75 of 36.87 tokens/s
+    published = np.prod([41.82 / 129.95, 39.14 / 96.42, 13.75 / 36.87]) ** (1 / 3)
+    assert token(old) / token(new) == pytest.approx(published, rel=0.02)
+    assert prompt(old) / prompt(new) == pytest.approx(published, rel=0.05)
+    assert width(old) > width(new)
+
+
+def test_a_published_speed_with_an_old_mesa_lies_in_the_range() -> None:
+    """An A770 with Mesa 24.0.9: 24.99 tokens/s of an 8B (llama.cpp, pull request 10597)."""
+    old = answer(replace(A770, driver="mesa 24.0.9", build="2024-12"))
+    assert old.decode is not None
+    assert old.decode.low < 24.99 < old.decode.high
+    new = answer(A770)
+    assert new.decode is not None
+    assert new.decode.low > 24.99
+
+
+def test_newer_mesa_changes_the_prompt_of_xe2_only() -> None:
+    new, old = answer(replace(A770, gpu="Arc B580")), answer(
+        replace(A770, gpu="Arc B580", driver="mesa 25.3")
+    )  # fmt: skip
+    assert token(old) == pytest.approx(token(new))
+    assert width(old) == pytest.approx(width(new))
+    assert prompt(old) / prompt(new) == pytest.approx(1 / np.sqrt(1.37 * 2.3), rel=0.05)
+    assert token(answer(replace(A770, driver="mesa 25.3"))) == token(answer(A770))
+
+
+def test_a_driver_does_not_touch_other_runtimes() -> None:
+    amd = MachineSpec(gpu="MI300X")
+    model = catalog.model("Llama-3.1-8B", "FP8")
+    speeds = [
+        token(estimate(model, machine(spec), WORK, VLLM, RESIDENT, fitted_constants()))
+        for spec in (amd, replace(amd, driver="rocm 6.4"), replace(amd, build="2024-01"))
+    ]
+    assert len(set(speeds)) == 1
+
+
+def test_an_old_build_has_the_constants_of_its_time() -> None:
+    amd = MachineSpec(gpu="RX 7900 XTX", backend="rocm")
+    for month, kernels in (("2024-05", "2024"), ("2025-06", "2025"), ("2026-05", "")):
+        run = answer(replace(amd, build=month))
+        assert run.constants is not None
+        assert run.constants.scope.build == kernels
+    assert prompt(answer(replace(amd, build="2025-06"))) < prompt(answer(amd))
+    forked = answer(replace(TWO, build="2024-05"), RAM, IK_LLAMA_CPP)
+    assert forked.constants is not None
+    assert forked.constants.scope.build == "ik"
+
+
+def test_one_socket_of_two_is_as_fast_as_that_socket() -> None:
+    alone = answer(replace(TWO, cpu="EPYC 9654"), RAM)
+    for policy in ("isolate", "numactl"):
+        bound = answer(replace(TWO, numa=policy), RAM)
+        assert token(bound) == pytest.approx(token(alone), rel=1e-3)
+        assert prompt(bound) == pytest.approx(prompt(alone), rel=1e-3)
+
+
+def test_spread_pages_are_faster_and_less_certain() -> None:
+    plain = answer(TWO, RAM, name="Llama-3.1-70B", form="F16")
+    spread = answer(replace(TWO, numa="distribute"), RAM, name="Llama-3.1-70B", form="F16")
+    assert 1.2 < token(spread) / token(plain) <= 1.55
+    assert width(spread) > width(plain)
+    assert token(answer(replace(TWO, cpu="EPYC 9654", numa="distribute"), RAM)) == token(
+        answer(replace(TWO, cpu="EPYC 9654"), RAM)
+    )
+
+
+def test_policies_are_in_the_command() -> None:
+    assert " --numa distribute" in answer(replace(TWO, numa="distribute"), RAM).command
+    isolated = answer(replace(TWO, numa="isolate"), RAM).command
+    assert " -t 96 --numa isolate" in isolated
+    bound = answer(replace(TWO, numa="numactl"), RAM, IK_LLAMA_CPP).command
+    assert bound.startswith("numactl --cpunodebind=0 --membind=0 llama-server")
+    assert "-t 96 --numa numactl" in bound
+    assert "--numa" not in answer(TWO, RAM).command
+
+
+def test_ollama_has_no_such_option_and_says_so() -> None:
+    bound, plain = answer(replace(TWO, numa="isolate"), RAM, OLLAMA), answer(TWO, RAM, OLLAMA)
+    assert token(bound) == token(plain)
+    assert "It has no --numa." in bound.format_note
+
+
+def test_threads_past_the_cores_are_slower_by_what_was_published() -> None:
+    xeon = MachineSpec(gpu="none", cpu="Xeon 6980P", ram_gb=768)
+    best, past = (
+        answer(replace(xeon, threads=count), RAM, name="Llama-3.1-70B", form="Q8_0")
+        for count in (128, 172)
+    )
+    assert token(past) / token(best) == pytest.approx(5.05 / 6.60, abs=0.02)
+    assert width(past) > width(best)
+
+
+def test_threads_on_slower_cores_make_the_fast_ones_wait() -> None:
+    hybrid = MachineSpec(gpu="none", cpu="i9-13900K")
+    usual, fast, every = (
+        token(answer(replace(hybrid, threads=count), RAM)) for count in (None, 8, 24)
+    )
+    assert usual == fast
+    assert 0.55 < every / fast < 1.0
+    there = machine(replace(hybrid, threads=24))
+    assert any("slower cores beside the 8 fast ones" in note for note in there.notes)
+
+
+def changes(spec: MachineSpec, strategy: PlacementStrategy = RESIDENT) -> dict[str, float]:
+    run = answer(spec, strategy)
+    offers = what_ifs(run.model, machine(spec), WORK, run)
+    return {each.change: each.gain for each in offers}
+
+
+def test_software_of_today_is_offered_for_a_stated_old_one() -> None:
+    driver = changes(replace(A770, driver="mesa 24.2"))
+    gain = driver["a graphics driver of today in place of mesa 24.2"]
+    assert gain == pytest.approx(1 / 0.365, rel=0.02)
+    assert "SYCL in place of Vulkan" in driver
+    build = changes(MachineSpec(gpu="RTX 4090", build="2024-05"))
+    assert any(change.startswith("llama.cpp of today in place of May 2024") for change in build)
+
+
+def test_backends_are_offered_both_ways_for_amd_and_intel() -> None:
+    """The slower of two backends is offered the other one, whichever it is."""
+    for gpu, pair in (("Radeon 8060S", ("rocm", "vulkan")), ("Arc Pro B70", ("sycl", "vulkan"))):
+        speeds = {name: token(answer(MachineSpec(gpu=gpu, backend=name))) for name in pair}
+        slow, fast = sorted(pair, key=lambda name: speeds[name])
+        gain = speeds[fast] / speeds[slow]
+        offered = changes(MachineSpec(gpu=gpu, backend=slow))
+        swaps = [value for words, value in offered.items() if " in place of " in words]
+        assert (pytest.approx(gain) in swaps) == (gain >= 1.02)
+        back = changes(MachineSpec(gpu=gpu, backend=fast))
+        assert not any(" in place of " in words and "CPU" not in words for words in back)
+
+
+def test_memory_nodes_and_threads_are_offered() -> None:
+    two = changes(TWO, RAM)
+    assert "--numa isolate: one socket alone, with its own memory" in two
+    small = changes(replace(TWO, ram_gb=8), RAM)
+    assert not any("isolate" in change for change in small)
+    many = changes(replace(TWO, cpu="EPYC 9654", threads=150), RAM)
+    assert "96 threads, one on each core, in place of 150" in many
+    few = changes(replace(TWO, cpu="EPYC 9654", threads=4), RAM)
+    assert "96 threads, one on each core, in place of 4" in few
+
+
+def test_a_diagnosis_does_not_count_a_condition_twice() -> None:
+    for spec, strategy in (
+        (replace(A770, driver="mesa 24.2"), RESIDENT), (replace(TWO, numa="isolate"), RAM),
+        (replace(TWO, threads=300), RAM),
+    ):  # fmt: skip
+        run = answer(spec, strategy)
+        placed = situation(run).placed(Settings())
+        assert token(placed) == pytest.approx(token(run))
+
+
+def test_a_fleet_answers_as_single_estimates_do() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    specs = (
+        A770,
+        replace(A770, driver="mesa 24.2"),
+        replace(A770, system="windows"),
+        MachineSpec(gpu="RX 7900 XTX", build="2025-06"),
+        MachineSpec(gpu="RTX 4090"),
+    )
+    there = Fleet([machine(spec) for spec in specs]).speeds(model, WORK, LLAMA_CPP, RESIDENT)
+    for place, spec in enumerate(specs):
+        assert float(there.decode[place]) == pytest.approx(token(answer(spec)), rel=1e-9)
+        run = answer(spec)
+        assert run.decode is not None
+        assert float(there.low[place]) == pytest.approx(float(run.decode.low), rel=1e-9)
+    hosts = (
+        TWO,
+        replace(TWO, numa="isolate"),
+        replace(TWO, numa="distribute"),
+        replace(TWO, threads=300),
+    )
+    there = Fleet([machine(spec) for spec in hosts]).speeds(model, WORK, LLAMA_CPP, RAM)
+    for place, spec in enumerate(hosts):
+        assert float(there.decode[place]) == pytest.approx(token(answer(spec, RAM)), rel=1e-9)
