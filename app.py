@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 import advisor.ui
-from advisor.ui.parts import code_block, theme, unforeseen
+from advisor.ui.parts import code_block, outcome, theme, unforeseen
 
 UI = Path(advisor.ui.__file__).parent
 
@@ -32,5 +32,6 @@ page = st.navigation(
     ],
     position="top",
 )  # fmt: skip
+outcome.visit(page.url_path)
 with unforeseen.named():
     page.run()

@@ -350,6 +350,36 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     assert imported_store.names() == ()
 
 
+def test_an_outcome_stays_until_the_next_action_or_another_page() -> None:
+    test = upload(page(), json.dumps(to_json(SERVER)))
+    # A run that overtakes the one that shows the outcome finds it as well.
+    assert "server is here" in page_text(run(test))
+    test.selectbox(key="calibrate_machine").select("server")
+    assert "server is here" in page_text(run(test))
+    test.text_input(key="newname_server").set_value("this")
+    test.button(key="renamed_server").click()
+    text = page_text(run(test))
+    assert "give another name" in text
+    assert "server is here" not in text
+    assert "give another name" in page_text(run(test))
+    test.switch_page("advisor/ui/pages/method.py")
+    run(test)
+    test.switch_page("advisor/ui/pages/calibrate.py")
+    assert "give another name" not in page_text(run(test))
+
+
+def test_a_refused_import_keeps_its_inputs() -> None:
+    test = page()
+    test.number_input(key="import_ram").set_value(128)
+    upload(test, json.dumps(to_json(SERVER)), "this")
+    assert "give another name" in page_text(test)
+    assert test.number_input(key="import_ram").value == 128
+    assert test.text_input(key="import_name").value == "this"
+    test.text_input(key="import_name").set_value("server")
+    test.button(key="import_now").click()
+    assert "server is here, with 3 measured figures" in page_text(run(test))
+
+
 def test_a_machine_that_is_renamed_stays_chosen():
     imported_store.keep(SERVER, "server")
     test = page()

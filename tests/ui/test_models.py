@@ -188,7 +188,9 @@ def test_a_paste_that_is_no_config_changes_nothing(text):
     test = paste(app(model="Qwen3-8B"), text)
     assert "Not possible." in page_text(test)
     assert "Qwen3-8B, Q4_K_M" in title(test)
-    assert "Not possible." not in page_text(run(test))  # said once
+    assert "Not possible." in page_text(run(test))  # another run takes nothing away
+    test.selectbox(key="model").select("Qwen3-32B")
+    assert "Not possible." not in page_text(run(test))
 
 
 def test_a_header_is_uploaded(gguf_file):

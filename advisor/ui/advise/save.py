@@ -5,15 +5,16 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from advisor.errors import AdvisorError
+from advisor.errors import InputError
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_NOTES
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts import outcome
 from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import notice
 from advisor.ui.parts.session import author, base, own_store
 from advisor.ui.sidebar import uploads
 
+SAVED = "Saved. You find it under Reports."
 NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 
@@ -22,31 +23,37 @@ def save_button(answer: AdviseAnswer) -> None:
     title = answer.advice.title[:LONGEST_NAME]
     with st.popover("Save report", icon=":material/bookmark:", key="save_report"):
         with st.form("save", border=False):
-            name = st.text_input(
-                "Name", max_chars=LONGEST_NAME, placeholder=title, key="report_name"
-            )
-            notes = st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
-            tags = st.text_input("Tags, with commas between", key="report_tags")
-            made_by = st.text_input(
+            st.text_input("Name", max_chars=LONGEST_NAME, placeholder=title, key="report_name")
+            st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
+            st.text_input("Tags, with commas between", key="report_tags")
+            st.text_input(
                 "Made by", author(), max_chars=LONGEST_NAME, key="report_author",
                 help="Stands in the report; leave it empty to say nothing.",
             )  # fmt: skip
-            pressed = st.form_submit_button("Save", type="primary", key="save_now")
-        if pressed:
-            _save(answer, name or title, notes, tags.split(","), made_by)
+            st.form_submit_button(
+                "Save", type="primary", key="save_now", on_click=outcome.attempt,
+                args=("save", lambda: _save(answer, title)),
+                kwargs={"about": answer.document.inputs},
+            )  # fmt: skip
+        outcome.show("save", about=answer.document.inputs)
 
 
-def _save(answer: AdviseAnswer, name: str, notes: str, tags: list[str], made_by: str) -> None:
-    try:
-        store = own_store()
-        if store is None:
-            notice("Log in on the Reports page first; reports belong to whoever saves them.")
-            return
-        store.save(_document(answer), name, notes, tags=tags, author=made_by)
-    except AdvisorError as error:
-        notice(str(error), "error")
-        return
-    notice("Saved. You find it under Reports.")
+def _save(answer: AdviseAnswer, title: str) -> str:
+    """Save the comparison that the visitor sees, and say so.
+
+    Raises:
+        InputError: nobody is logged in where reports have owners.
+        StoreError: the report cannot be saved.
+    """
+    name, notes, tags, made_by = (
+        str(st.session_state[f"report_{part}"] or "")
+        for part in ("name", "notes", "tags", "author")
+    )
+    store = own_store()
+    if store is None:
+        raise InputError("Log in on the Reports page first; reports belong to whoever saves them.")
+    store.save(_document(answer), name or title, notes, tags=tags.split(","), author=made_by)
+    return SAVED
 
 
 def _document(answer: AdviseAnswer) -> ReportDocument:

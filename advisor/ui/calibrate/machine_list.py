@@ -1,7 +1,6 @@
 """Machines on the Calibrate page: export, import, rename, delete."""
 
 import json
-from collections.abc import Callable
 
 import streamlit as st
 from markupsafe import Markup
@@ -10,12 +9,12 @@ from advisor.calibration import imported_store
 from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.measurement_file import LARGEST, MeasurementHistory, imported, to_json
-from advisor.errors import AdvisorError, InputError, StoreError, UnknownName
+from advisor.errors import InputError, StoreError, UnknownName
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import find_gpu, find_host, gpu_rows, host_rows
-from advisor.ui.parts import probe_job
+from advisor.ui.parts import outcome, probe_job
 from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.session import base
 from advisor.ui.sidebar.choices import address
 from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, fields
@@ -23,7 +22,8 @@ from advisor.units import GB, GIB
 
 CHOSEN = "calibrate_machine"
 """Session key of the chosen machine."""
-MESSAGE, TROUBLE = "machines_message", "machines_trouble"
+LIST, FORM = "machine_list", "machine_form"
+"""Places of outcomes."""
 MOST = 50
 """Machines of a server, so that nobody fills its drive."""
 HOW = (
@@ -42,10 +42,7 @@ def title(name: str) -> str:
 def section() -> None:
     """Machines, and the form that imports one."""
     st.subheader("Machines", anchor="machines")
-    if message := st.session_state.pop(MESSAGE, ""):
-        notice(message)
-    if trouble := st.session_state.pop(TROUBLE, ""):
-        notice(trouble, "error")
+    outcome.show(LIST)
     for name in (THIS, *imported_store.names()):
         _row(name)
     with st.expander("Bring a machine that was measured elsewhere", key="bring"):
@@ -93,7 +90,8 @@ def _rename_button(name: str) -> None:
         st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
         st.button(
             "Rename", type="primary", key=f"renamed_{_key(name)}",
-            on_click=_tried, args=(lambda: _rename(name, str(st.session_state[field])),),
+            on_click=outcome.attempt,
+            args=(LIST, lambda: _rename(name, str(st.session_state[field]))),
         )  # fmt: skip
 
 
@@ -110,7 +108,7 @@ def _delete_button(name: str) -> None:
         show(block("", question, "p"))
         st.button(
             "Delete for good", type="primary", key=f"really_{_key(name)}",
-            on_click=_tried, args=(lambda: _delete(name),),
+            on_click=outcome.attempt, args=(LIST, lambda: _delete(name)),
         )  # fmt: skip
 
 
@@ -125,13 +123,6 @@ def _key(name: str) -> str:
 def _delete(name: str) -> str:
     imported_store.delete(name)
     return f"Deleted: what was measured on {title(name)}."
-
-
-def _tried(action: Callable[[], str]) -> None:
-    try:
-        st.session_state[MESSAGE] = action()
-    except AdvisorError as error:
-        st.session_state[TROUBLE] = str(error)
 
 
 def parts_of(seen: Fingerprint | None) -> str:
@@ -180,6 +171,16 @@ def _known(key: str, name: str) -> str:
 def _form() -> None:
     show(block("oa-soft", HOW, "p"))
     copyable(COMMAND)
+    with st.form("import_machine", border=False):
+        _inputs()
+        st.form_submit_button(
+            "Import", type="primary", key="import_now",
+            on_click=outcome.attempt, args=(FORM, _import),
+        )  # fmt: skip
+    outcome.show(FORM)
+
+
+def _inputs() -> None:
     st.file_uploader("The file it wrote", type=["json"], key="import_file")
     st.text_input(
         "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"
@@ -192,7 +193,6 @@ def _form() -> None:
         st.selectbox("GPU", (UNKNOWN, *gpu_rows()), key="import_gpu")
     with ram:
         st.number_input("RAM (GB)", 0.0, 100_000.0, 0.0, 8.0, key="import_ram", format="%.0f")
-    st.button("Import", type="primary", key="import_now", on_click=_tried, args=(_import,))
 
 
 def _import() -> str:

@@ -1,7 +1,7 @@
 """Button of the Calibrate page that starts the probes, with progress and stop."""
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -17,8 +17,8 @@ from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
 from advisor.ui.sidebar import machine_panel
 from advisor.units import GB
 
-MINE = "calibrate_job"
-"""Session key of the job started on this page."""
+MINE, PACE = "calibrate_job", "calibrate_pace"
+"""Session keys of the job started on this page, and of its choice."""
 STARTED = "started"
 """Parameter of the address that tells whose job it is, so that it can be stopped after a reload."""
 LITTLE_SPACE = 10 * GB
@@ -69,15 +69,15 @@ def _start() -> None:
         f"Full, about {sum(suite.FULL.values()):.0f} s": True,
     }
     with choice:
-        pace = st.radio(
-            "How thoroughly", list(paces), horizontal=True, key="calibrate_pace",
+        st.radio(
+            "How thoroughly", list(paces), horizontal=True, key=PACE,
             persist_state="session",
             help="The full pass repeats more often and draws every point of the curves.",
         )  # fmt: skip
     with button:
-        pressed = st.button(
+        st.button(
             "Measure this machine", type="primary", icon=":material/speed:", width="stretch",
-            key="calibrate_start",
+            key="calibrate_start", on_click=_begin, args=(paces,),
         )  # fmt: skip
     show(block("oa-soft", POLITE, "p"))
     free = free_space(data_folder())
@@ -87,18 +87,15 @@ def _start() -> None:
             "a smaller file, and less surely",
             "warning",
         )
-    if pressed:
-        _begin(full=paces[pace])
 
 
-def _begin(*, full: bool) -> None:
+def _begin(paces: Mapping[str, bool]) -> None:
     prober = machine_panel.prober()
     before = prober.job
-    job = prober.start(tuple(suite.QUICK), full=full)
+    job = prober.start(tuple(suite.QUICK), full=paces[st.session_state[PACE]])
     if job is not before:
         st.session_state[MINE] = st.session_state[machine_panel.JOB] = job
         st.query_params[STARTED] = job.token
-    st.rerun()
 
 
 def free_space(folder: Path) -> float | None:

@@ -7,7 +7,7 @@ from advisor.reports.side_by_side.comparison import compared
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.markup import block, show, table
-from advisor.ui.reports.today import show_changes
+from advisor.ui.reports.today import show_changes, want_changes
 
 
 def view(store: ReportStore, numbers: str) -> None:
@@ -34,10 +34,13 @@ def view(store: ReportStore, numbers: str) -> None:
         st.subheader(words.title)
         show(table(words.headings, words.rows, label=words.title))
     with st.expander("And today?", key="compare_today"):
-        if st.button("Recompute all with today's version and prices", key="compare_again"):
-            for name, report in zip(comparison.names, reports, strict=True):
-                show(block("oa-name", name, "h3"))
-                show_changes(report)
+        st.button(
+            "Recompute all with today's version and prices", key="compare_again",
+            on_click=want_changes, args=(reports,),
+        )  # fmt: skip
+        for name, report in zip(comparison.names, reports, strict=True):
+            show(block("oa-name", name, "h3"))
+            show_changes(report)
 
 
 def _close() -> None:

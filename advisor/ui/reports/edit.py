@@ -6,10 +6,15 @@ from advisor.errors import AdvisorError
 from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_NOTES
 from advisor.reports.store.saved import ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
+from advisor.ui.parts import outcome
 from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.session import base
+from advisor.ui.reports.listing import PLACE
 from advisor.ui.sidebar.choices import address
+
+NOTES = "report_notes_form"
+"""Place of the outcome below the notes."""
 
 
 def form(store: ReportStore, report: SavedReport) -> None:
@@ -18,31 +23,30 @@ def form(store: ReportStore, report: SavedReport) -> None:
     seen: ReportHead = st.session_state.setdefault(f"seen_{report.id}", report)
     st.subheader("Notes")
     with st.form(f"notes_{report.id}", border=False):
-        name = st.text_input("Name", seen.name, max_chars=LONGEST_NAME, key=f"name_{report.id}")
-        tags = st.text_input("Tags, with commas between", ", ".join(seen.tags),
-                             key=f"tags_{report.id}")  # fmt: skip
-        notes = st.text_area(
+        st.text_input("Name", seen.name, max_chars=LONGEST_NAME, key=f"name_{report.id}")
+        st.text_input("Tags, with commas between", ", ".join(seen.tags), key=f"tags_{report.id}")
+        st.text_area(
             "Notes", seen.notes, max_chars=LONGEST_NOTES, key=f"text_{report.id}",
             label_visibility="collapsed",
         )  # fmt: skip
-        pressed = st.form_submit_button("Keep", key=f"keep_{report.id}")
-    if pressed:
-        _keep(store, seen, name, notes, tuple(tags.split(",")))
+        st.form_submit_button(
+            "Keep", key=f"keep_{report.id}", on_click=_keep, args=(store, seen)
+        )  # fmt: skip
+    outcome.show(NOTES)
 
 
-def _keep(
-    store: ReportStore, seen: ReportHead, name: str, notes: str, tags: tuple[str, ...]
-) -> None:
+def _keep(store: ReportStore, seen: ReportHead) -> None:
+    name, notes, tags = (
+        str(st.session_state[f"{part}_{seen.id}"]) for part in ("name", "text", "tags")
+    )
     try:
-        kept = store.annotate(seen.id, name=name, notes=notes, tags=tags, seen=seen)
+        kept = store.annotate(seen.id, name=name, notes=notes, tags=tags.split(","), seen=seen)
     except AdvisorError as error:
-        notice(str(error), "error")
+        outcome.keep(NOTES, ("error", str(error)))
         return
     st.session_state[f"seen_{seen.id}"] = kept.head
-    for conflict in kept.conflicts:
-        notice(str(conflict), "warning")
-    if not kept.conflicts:
-        notice("Kept.")
+    conflicts = [("warning", str(conflict)) for conflict in kept.conflicts]
+    outcome.keep(NOTES, *(conflicts or [("note", "Kept.")]))
 
 
 def share_button(store: ReportStore, report: SavedReport) -> None:
@@ -64,4 +68,4 @@ def _share(store: ReportStore, number: int, *, public: bool) -> None:
     try:
         store.share(number, public=public)
     except AdvisorError as error:
-        st.session_state["report_message"] = str(error)
+        outcome.keep(PLACE, ("error", str(error)))

@@ -6,20 +6,21 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor import formatting
-from advisor.errors import AdvisorError
 from advisor.reports.content.front_page import parted
 from advisor.reports.side_by_side.comparison import FEWEST, MOST
 from advisor.reports.store.queries import PAGE, ReportQuery
 from advisor.reports.store.saved import ReportHead
 from advisor.reports.store.store import ReportStore
-from advisor.ui.parts.markup import block, joined, notice, show
+from advisor.ui.parts import outcome
+from advisor.ui.parts.markup import block, joined, show
 
 EMPTY = Markup(
     "<div class='oa-empty'><b>No reports yet</b><br>Make a comparison on the Advise page and "
     "choose Save report.<br>It keeps the numbers, their sources and a link that reopens it.</div>"
 )
 ANY = "any"
-MESSAGE = "report_message"
+PLACE = "reports"
+"""Place of outcomes, in the list and above an open report."""
 DELETED = "report_deleted"
 CHOSEN = "report_chosen"
 
@@ -46,11 +47,10 @@ def listing(store: ReportStore) -> None:
 
 
 def _messages(store: ReportStore) -> None:
-    if message := st.session_state.pop(MESSAGE, ""):
-        notice(message)
+    outcome.show(PLACE)
     number = st.session_state.get(DELETED)
     if number is not None:
-        st.button("Undo delete", key="undo_delete", on_click=_restore, args=(store, number))
+        _restore_button(store, number, "Undo delete", "undo_delete")
 
 
 def _query(store: ReportStore) -> ReportQuery:
@@ -110,9 +110,7 @@ def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
                 show(joined(block("oa-badge", tag, "span") for tag in head.tags))
         with actions, st.container(horizontal=True, horizontal_alignment="right"):
             if deleted:
-                st.button(
-                    "Restore", key=f"restore_{head.id}", on_click=_restore, args=(store, head.id)
-                )
+                _restore_button(store, head.id, "Restore", f"restore_{head.id}")
                 return
             st.checkbox(
                 "Compare", head.id in st.session_state.get(CHOSEN, ()),
@@ -129,31 +127,34 @@ def _choose(number: int) -> None:
 
 
 def _open(name: str, value: str) -> None:
+    outcome.forget()
     st.query_params[name] = value
 
 
 def delete_button(store: ReportStore, head: ReportHead) -> None:
     """Button that deletes a report, with undo."""
-    st.button("Delete", key=f"delete_{head.id}", on_click=_delete, args=(store, head))
+    st.button(
+        "Delete", key=f"delete_{head.id}",
+        on_click=outcome.attempt, args=(PLACE, lambda: _delete(store, head)),
+    )  # fmt: skip
 
 
-def _delete(store: ReportStore, head: ReportHead) -> None:
-    try:
-        store.delete(head.id)
-    except AdvisorError as error:
-        st.session_state[MESSAGE] = str(error)
-        return
-    st.session_state[MESSAGE] = f"Deleted: {head.name}. It can be restored for 30 days."
+def _delete(store: ReportStore, head: ReportHead) -> str:
+    store.delete(head.id)
     st.session_state[DELETED] = head.id
     st.session_state[CHOSEN] = set(st.session_state.get(CHOSEN, ())) - {head.id}
     st.query_params.pop("report", None)
+    return f"Deleted: {head.name}. It can be restored for 30 days."
 
 
-def _restore(store: ReportStore, number: int) -> None:
-    try:
-        head = store.restore(number)
-    except AdvisorError as error:
-        st.session_state[MESSAGE] = str(error)
-        return
-    st.session_state[MESSAGE] = f"Restored: {head.name}."
+def _restore(store: ReportStore, number: int) -> str:
+    head = store.restore(number)
     st.session_state.pop(DELETED, None)
+    return f"Restored: {head.name}."
+
+
+def _restore_button(store: ReportStore, number: int, label: str, key: str) -> None:
+    st.button(
+        label, key=key,
+        on_click=outcome.attempt, args=(PLACE, lambda: _restore(store, number)),
+    )  # fmt: skip

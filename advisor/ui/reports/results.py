@@ -5,20 +5,22 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from advisor.advice.diagnosis.reported_speeds import reported
-from advisor.errors import AdvisorError
+from advisor.errors import InputError
 from advisor.reports.document.measured import MeasuredResult, measured_card
 from advisor.reports.document.parts import PlacementCard
 from advisor.reports.document.words import PLACEMENTS
 from advisor.reports.files.contribution import contribution
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
+from advisor.ui.parts import outcome
 from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import notice
 
 FILE_HELP = (
     "JSON of llama-bench, Ollama, LM Studio or vLLM, or an answer of llama-server or vLLM with its "
     "own timing."
 )
+FORM = "result_form"
+"""Place of the outcome below the form."""
 AGREE = "I measured this myself and agree that it is published."
 
 
@@ -38,31 +40,37 @@ def panel(store: ReportStore, report: SavedReport) -> None:
 
 def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -> None:
     with st.form(f"result_{report.id}", border=False):
-        card = st.selectbox(
+        st.selectbox(
             "Runtime and placement", cards, key=f"result_card_{report.id}",
             format_func=lambda own: f"{own.runtime}, {PLACEMENTS[own.placement]}",
         )  # fmt: skip
-        speed = st.number_input(
-            "Speed [tokens/s]", 0.0, None, None, key=f"result_speed_{report.id}"
-        )
-        file = st.file_uploader(
+        st.number_input("Speed [tokens/s]", 0.0, None, None, key=f"result_speed_{report.id}")
+        st.file_uploader(
             "or a file with it", type="json", help=FILE_HELP, key=f"result_file_{report.id}"
         )
-        note = st.text_input("Note", max_chars=200, key=f"result_note_{report.id}")
-        pressed = st.form_submit_button("Attach", key=f"attach_{report.id}")
-    if not pressed:
-        return
+        st.text_input("Note", max_chars=200, key=f"result_note_{report.id}")
+        st.form_submit_button(
+            "Attach", key=f"attach_{report.id}", on_click=outcome.attempt,
+            args=(FORM, lambda: _attach(store, report)),
+        )  # fmt: skip
+    outcome.show(FORM)
+
+
+def _attach(store: ReportStore, report: SavedReport) -> str:
+    """Attach the typed speed, or the file's, and say so.
+
+    Raises:
+        InputError: neither is given, or the file is not understood.
+        StoreError: the result cannot be saved.
+    """
+    card, speed, file, note = (
+        st.session_state[f"result_{part}_{report.id}"] for part in ("card", "speed", "file", "note")
+    )
     if card is None or (not speed and file is None):
-        notice("Type a speed or choose a file.", "warning")
-        return
+        raise InputError("Type a speed or choose a file.")
     content = (file.getvalue(), file.name) if file is not None else None
-    try:
-        store.attach(report.id, _result(report, card, speed, content, note))
-    except AdvisorError as error:
-        notice(str(error), "error")
-        return
-    st.session_state["report_message"] = "Attached; it stands beside its prediction now."
-    st.rerun()
+    store.attach(report.id, _result(report, card, speed, content, note))
+    return "Attached; it stands beside its prediction now."
 
 
 def _result(

@@ -4,7 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -33,22 +33,46 @@ LONGEST_RUN = 120.0
 def panel(report: SavedReport) -> None:
     """Button and today's answer."""
     with st.expander("And today?", key=f"today_{report.id}"):
-        if st.button("Recompute with today's version and prices", key=f"again_{report.id}"):
-            show_changes(report)
+        st.button(
+            "Recompute with today's version and prices", key=f"again_{report.id}",
+            on_click=want_changes, args=([report],),
+        )  # fmt: skip
+        show_changes(report)
+
+
+def want_changes(reports: Iterable[SavedReport]) -> None:
+    """Have today's answer computed by the next run, again if it was before (for callbacks)."""
+    for report in reports:
+        st.session_state[_key(report)] = None
+
+
+def _key(report: SavedReport) -> str:
+    return f"changes_{report.id}"
 
 
 def show_changes(report: SavedReport) -> None:
-    """Changed answers and their reasons, beside the saved ones."""
-    try:
-        changed = _changes(report)
-    except AdvisorError as error:
-        notice(str(error), "error")
+    """Changed answers and their reasons, beside the saved ones; nothing until they are wanted."""
+    key = _key(report)
+    if key not in st.session_state:
+        return
+    if st.session_state[key] is None:  # kept, since any other input runs the page again
+        st.session_state[key] = _changes_or_refusal(report)
+    changed: tuple[Change, ...] | str = st.session_state[key]
+    if isinstance(changed, str):
+        notice(changed, "error")
         return
     if not changed:
         notice("Nothing changed: today's answer is the same.")
     for words in change_tables(changed):
         st.markdown(f"**{words.title}**")
         show(table(words.headings, words.rows, label=words.title))
+
+
+def _changes_or_refusal(report: SavedReport) -> tuple[Change, ...] | str:
+    try:
+        return _changes(report)
+    except AdvisorError as error:
+        return str(error)
 
 
 def _changes(report: SavedReport) -> tuple[Change, ...]:

@@ -13,13 +13,13 @@ from advisor.reports.document.document import ReportDocument
 from advisor.reports.files.export import FORMS
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
-from advisor.ui.parts import comparison_charts
+from advisor.ui.parts import comparison_charts, outcome
 from advisor.ui.parts.bars import track
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.session import base
 from advisor.ui.reports import edit, results, today
-from advisor.ui.reports.listing import MESSAGE, delete_button
+from advisor.ui.reports.listing import PLACE, delete_button
 from advisor.ui.sidebar.choices import address
 
 
@@ -31,8 +31,7 @@ def view(store: ReportStore, number: str) -> None:
         StoreError: a missing or damaged report.
     """
     st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
-    if message := st.session_state.pop(MESSAGE, ""):
-        notice(message)
+    outcome.show(PLACE)
     if not number.isascii() or not number.isdigit():
         raise InputError(f"{number[:40]!r} is not the number of a report; choose one of the list.")
     report = store.load(int(number))
@@ -62,6 +61,7 @@ def shared(store: ReportStore, secret: str) -> None:
 
 
 def _close() -> None:
+    outcome.forget()
     for name in ("report", "compare"):
         st.query_params.pop(name, None)
 

@@ -91,16 +91,19 @@ def measure(where: str) -> None:
     if job is not None and job.running:
         _watch(where)
         return
-    if st.button(
+    st.button(
         f"Measure RAM and drive (about {math.ceil(probe_job.ProbeJob().whole)} s)",
         key=f"measure_{where}",
         icon=":material/speed:",
         width="stretch",
-    ):
-        st.session_state[JOB] = prober().start()
-        st.rerun()
+        on_click=_start,
+    )
     if message := st.session_state.get(RESULT):
         markup.notice(message)
+
+
+def _start() -> None:
+    st.session_state[JOB] = prober().start()
 
 
 @st.fragment(run_every=0.5)

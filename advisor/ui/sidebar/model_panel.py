@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from advisor.errors import AdvisorError, NetworkError, UnknownName
-from advisor.ui.parts import markup
+from advisor.ui.parts import markup, outcome
 from advisor.ui.sidebar import model_choice, other_model_sources, uploads
 from advisor.ui.sidebar.field_kinds import Pick
 from advisor.ui.sidebar.fields import AS_STORED, fields
@@ -43,7 +43,8 @@ def show() -> Wanted:
 
 
 def _pasted_here() -> None:
-    """Handle a config.json pasted into the model control."""
+    """Handle another text in the model control, which may be a pasted config.json."""
+    outcome.forget()
     text = st.session_state["model"]
     if text and text.strip().startswith("{"):
         st.session_state["model"] = None

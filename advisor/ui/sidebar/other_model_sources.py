@@ -7,14 +7,15 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.formatting import memory
 from advisor.model.installed import InstalledModel, Survey, survey
-from advisor.ui.parts import markup
+from advisor.ui.parts import markup, outcome
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.sidebar import model_choice, uploads
 
 REMEMBERED = 600
 """Seconds until this machine is searched again [s]."""
 CUT = "head -c 32M model.gguf > header.gguf"
-_LOOKED, _PROBLEM = "looked_for_models", "given_problem"
+_LOOKED, _PLACE = "looked_for_models", "other_model"
+"""Session key of a search of this machine, and the place of outcomes."""
 
 
 def show() -> None:
@@ -27,13 +28,13 @@ def show() -> None:
             _paste()
         with uploaded:
             _upload()
-    if problem := st.session_state.pop(_PROBLEM, ""):
-        markup.notice(problem, "error")
+    outcome.show(_PLACE)
 
 
 def choose(text: str) -> None:
     """Put a text into the model control (for callbacks only)."""
     st.session_state["model"] = text
+    outcome.forget()
 
 
 def take_paste(text: str) -> None:
@@ -45,7 +46,7 @@ def _take(keep: Callable[[], str]) -> None:
     try:
         choose(keep())
     except AdvisorError as error:
-        st.session_state[_PROBLEM] = str(error)
+        outcome.keep(_PLACE, ("error", str(error)))
 
 
 def _installed() -> None:

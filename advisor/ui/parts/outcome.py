@@ -1,0 +1,72 @@
+"""Outcome of a visitor's last action, shown until the next one or until the page is left.
+
+Callbacks keep it and pages show it. A message that the showing run takes away is lost where another
+run overtakes that one, as a file that arrives late makes it do.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from advisor.errors import AdvisorError
+from advisor.ui.parts.markup import notice
+
+_LAST, _PAGE = "last_outcome", "page_of_outcome"
+"""Session keys of the outcome and of the page being visited."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionOutcome:
+    """Sentences about one action.
+
+    Attributes:
+        place: part of a page that shows them.
+        sentences: kinds of notice and their texts.
+        about: what they are true of; another value there hides them.
+    """
+
+    place: str
+    sentences: tuple[tuple[str, str], ...]
+    about: object
+
+
+def keep(place: str, *sentences: tuple[str, str], about: object = None) -> None:
+    """Replace the outcome (for callbacks).
+
+    Args:
+        place: part of a page that shows it.
+        sentences: kinds of notice and their texts.
+        about: what they are true of.
+    """
+    st.session_state[_LAST] = ActionOutcome(place=place, sentences=sentences, about=about)
+
+
+def attempt(place: str, action: Callable[[], str], *, about: object = None) -> None:
+    """Do something, and keep its sentence or the reason of its refusal (for callbacks)."""
+    try:
+        kind, text = "note", action()
+    except AdvisorError as error:
+        kind, text = "error", str(error)
+    keep(place, (kind, text), about=about)
+
+
+def forget() -> None:
+    """Drop the outcome (for callbacks that go elsewhere)."""
+    st.session_state.pop(_LAST, None)
+
+
+def show(place: str, *, about: object = None) -> None:
+    """Notices of the last action, where it belongs to this place."""
+    last: ActionOutcome | None = st.session_state.get(_LAST)
+    if last is None or (last.place, last.about) != (place, about):
+        return
+    for kind, text in last.sentences:
+        notice(text, kind)
+
+
+def visit(page: str) -> None:
+    """Forget the outcome of another page."""
+    if st.session_state.get(_PAGE) != page:
+        st.session_state[_PAGE] = page
+        forget()
