@@ -14,9 +14,10 @@ PROBED = [
 
 
 def upload(page, name, content):
-    """Choose a file; the form cannot be sent before the server has it."""
+    """Choose a file and wait for its upload, while which the form cannot be sent."""
     file = {"name": name, "mimeType": "application/json", "buffer": content}
-    page.locator("input[type=file]").set_input_files(file)
+    with page.expect_response(lambda answer: "upload_file" in answer.url and answer.ok):
+        page.locator("input[type=file]").set_input_files(file)
 
 
 def bring(page, name):
