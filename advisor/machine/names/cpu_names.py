@@ -105,7 +105,7 @@ class CpuNames:
     def _by_rule(self, candidate: str, generation: CpuGenerationRow, text: str) -> CpuName:
         model = self.models.get(candidate)
         same = model or self._without_pro(candidate)
-        stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}", text)
+        stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}[xm]?\b", text)
         cores = same.cores if same else int(stated[1] or stated[2]) if stated else generation.cores
         notes = [f"{generation.name}: channels and memory rate of its generation."]
         if same is None and stated is None:
@@ -226,6 +226,7 @@ SMALL = {
     "plus": "Plus",
     "ampereone": "AmpereOne",
     "lcd": "LCD",
+    "ii": "II",
     "oled": "OLED",
 }
 
@@ -236,7 +237,7 @@ def _title(candidate: str) -> str:
     for word in candidate.split():
         if word in SMALL:
             words.append(SMALL[word])
-        elif re.fullmatch(r"v\d|w\d-\w+|i\d-\w+", word):
+        elif re.fullmatch(r"v\d|[wim]\d-\w+", word):
             words.append(word[0] + word[1:].upper() if "-" in word else word)
         else:
             words.append(word.upper() if any(c.isdigit() for c in word) else word.title())

@@ -44,11 +44,18 @@ SOCKETS = (
     (re.compile(r"\(?\b1 of 2 sockets\b[^)]*\)?"), 1),
     (
         re.compile(
-            r"\b(?:dual(?! edition)|two|double|2[- ]?(?:socket|way|cpu|p|s))\b[\s-]*(?:socket)?"
+            r"\b(?:(?<!pentium )dual(?! edition|[ -]core)|two|double"
+            r"|(?<!core )(?<!core)2[- ]?(?:socket|way|cpu|p|s))\b(?!-core)[\s-]*(?:socket)?"
         ),
         2,
     ),
-    (re.compile(r"\b(?:quad|four|4[- ]?(?:socket|way))\b[\s-]*(?:socket)?(?!-)"), 4),
+    (
+        re.compile(
+            r"\b(?<!core 2 )(?<!core2 )(?:quad|four|4[- ]?(?:socket|way))\b"
+            r"(?![ -]cores?\b)[\s-]*(?:socket)?"
+        ),
+        4,
+    ),
     (re.compile(r"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?=[a-z(]|\d{4})"), 0),
     (re.compile(r"(?<=[\w)+])\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
 )
@@ -71,7 +78,8 @@ def packages(text: str) -> tuple[str, int]:
 NOISE = re.compile(
     r"@\s*[\d.]+\s*[gm]hz|\b[\d.]+\s*[gm]hz\b"
     r"|\b(?:with|w/)\s*radeon.*$|\bradeon\b.*$"
-    r"|\b(?:\d+|two|four|six|eight|ten|twelve|sixteen)[- ]cores?\b|\b\d+ ?(?:threads?|vcpus?)\b"
+    r"|\b(?:\d+|single|dual|triple|quad|two|four|six|eight|ten|twelve|sixteen)[- ]cores?\b"
+    r"|\b\d+ ?(?:threads?|vcpus?)\b|\b\d+ compute cores\b.*$"
     r"|\b\d+(?:th|nd|rd|st) gen(?:eration)?\b"
     r"|\b(?:intel|amd|genuine|authentic|corporation|cpu|processors?|apu|soc|inc)\b"
     r"|\b(?:ddr\d|lpddr\d\w*)(?:-\d+)?\b|\b\d+ ?ch(?:annels?)?\b"
