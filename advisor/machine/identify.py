@@ -8,7 +8,7 @@ from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_nam
 from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_names import MachineName
-from advisor.machine.names.machine_words import memory_sizes, spelled_out
+from advisor.machine.names.machine_words import memory_sizes, names_ram, spelled_out
 from advisor.machine.names.spelling import plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU
@@ -58,7 +58,7 @@ def identified(name: str) -> Identified:
     text = plain(name)
     if spelled_out(text) != text or machine_names().preset(text) is not None:
         return _machine(machine_named(name))
-    gpu = _gpu(name)
+    gpu = None if names_ram(text) else _gpu(name)
     if gpu is not None:
         return gpu
     whole = machine_names().names_cards(text) or bool(memory_sizes(text))
@@ -74,6 +74,8 @@ def _gpu(name: str) -> Identified | None:
         return None
     left_out = any("left out" in note for note in gpu.notes)
     if left_out or (gpu.row.unified and not gpu.row.of_ram):
+        return None
+    if gpu.row.of_ram and _processor(name) is not None:
         return None
     return Identified(
         kind="gpu",

@@ -104,7 +104,7 @@ class CpuNames:
 
     def _by_rule(self, candidate: str, generation: CpuGenerationRow, text: str) -> CpuName:
         model = self.models.get(candidate)
-        same = model or self._without_pro(candidate)
+        same = model or self._same_silicon(candidate)
         stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}[xm]?\b", text)
         cores = same.cores if same else int(stated[1] or stated[2]) if stated else generation.cores
         notes = [f"{generation.name}: channels and memory rate of its generation."]
@@ -116,12 +116,15 @@ class CpuNames:
         own = same.gpu if isinstance(same, CpuModelRow) else ""
         return CpuName(row=row, gpu=own or generation.gpu, notes=tuple(notes))
 
-    def _without_pro(self, candidate: str) -> CpuModelRow | HostRow | None:
-        """The model that a Ryzen PRO is with other firmware: it has the same cores."""
-        if not candidate.startswith("ryzen ") or " pro " not in candidate:
-            return None
-        plain_model = candidate.replace(" pro ", " ")
-        return self.models.get(plain_model) or self.exact.get(plain_model)
+    def _same_silicon(self, candidate: str) -> CpuModelRow | HostRow | None:
+        """Model with the same cores: a Ryzen without its PRO, an EPYC without the P of a single
+        socket, a Xeon Scalable without the M or L of more memory.
+        """
+        for pattern, written in SAME_SILICON:
+            other = pattern.sub(written, candidate)
+            if other != candidate:
+                return self.models.get(other) or self.exact.get(other)
+        return None
 
     def _graphics(self, name: str) -> str:
         """Graphics of a model, else of its generation; empty where unknown."""
@@ -137,6 +140,13 @@ class CpuNames:
         names = [*self.hosts, *(row.name for row in self.models.values())]
         near = [name for name in names if digits & set(re.findall(r"\d{3,5}", name))]
         return tuple(dict.fromkeys(near)) or tuple(self.hosts)
+
+
+SAME_SILICON = (
+    (re.compile(r"^(ryzen .*)pro "), r"\1"),
+    (re.compile(r"^(epyc \d{4})p$"), r"\1"),
+    (re.compile(r"^(xeon (?:gold|platinum) \d{4})[ml]$"), r"\1"),
+)
 
 
 @cache

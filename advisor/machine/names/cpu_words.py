@@ -40,23 +40,33 @@ def written_out(text: str, *, listed: bool) -> Iterator[str]:
                 yield re.sub(r"\s+", " ", template.format(*groups)).strip()
 
 
+BESIDES = r"(?![ -]?(?:cores?|channels?|ranks?|slots?|fans?|nics?|ports?|\d+ ?gb|edition|boot)\b)"
+"""Words after a number that count something else than processors."""
+PROCESSOR = (
+    r"\(*(?:intel|amd|genuine|xeon|epyc|opteron|threadripper|ryzen|core|platinum|gold|silver|bronze"
+    r"|[ew][\d-]|i[3579]|ampere|altra|[qm]\d|graviton|kunpeng|nvidia|grace|apple|power|hygon|phytium"
+    r"|naples|rome|milan|genoa|bergamo|turin|siena|sapphire|emerald|granite|cascade|ice ?lake"
+    r"|skylake|broadwell|haswell|snapdragon|cpus?\b|\d{4}|quad|[elx]\d{4}"
+    r"|(?:six|eight|\d+)[ -]core)"
+)
 SOCKETS = (
     (re.compile(r"\(?\b1 of 2 sockets\b[^)]*\)?"), 1),
     (
         re.compile(
-            r"\b(?:(?<!pentium )dual(?! edition|[ -]core)|two|double"
-            r"|(?<!core )(?<!core)2[- ]?(?:socket|way|cpu|p|s))\b(?!-core)[\s-]*(?:socket)?"
+            r"\b(?:(?<!pentium )dual|two|double"
+            r"|(?<!core )(?<!core)2[- ]?(?:sockets?|way|cpu|p|s))\b"
+            rf"{BESIDES}[\s-]*(?:socket)?"
         ),
         2,
     ),
     (
         re.compile(
-            r"\b(?<!core 2 )(?<!core2 )(?:quad|four|4[- ]?(?:socket|way))\b"
-            r"(?![ -]cores?\b)[\s-]*(?:socket)?"
+            r"\b(?<!core 2 )(?<!core2 )(?:quad|four|4[- ]?(?:sockets?|way))\b"
+            rf"{BESIDES}[\s-]*(?:socket)?"
         ),
         4,
     ),
-    (re.compile(r"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?=[a-z(]|\d{4})"), 0),
+    (re.compile(rf"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?={PROCESSOR})"), 0),
     (re.compile(r"(?<=[\w)+])\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
 )
 """Patterns of the number of sockets ("2x", "dual", "2P", "x2") with the number; 0 where the

@@ -16,6 +16,7 @@ from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.machine_words import (
     CARD,
     is_laptop,
+    is_tower,
     memory_sizes,
     says_nothing,
     server_memory,
@@ -177,6 +178,12 @@ class MachineNames:
         if rented is not None:
             return self._as_sold(rented, text)
         cpu = self._processor(rest)
+        notes = []
+        if cpu and _is_of_gaming_laptops(cpu) and len(gpus) == 1 and not is_tower(text):
+            mobile, rest = self._cards(text, laptop=True)
+            if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
+                gpus = mobile
+                notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
         self._refuse_unknown(name, rest, known=bool(gpus), cpu=cpu)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
             gpus = [self._own_graphics(cpu)]
@@ -185,7 +192,7 @@ class MachineNames:
         if not sizes and cpu and cpu.row.segment in ("server", "workstation"):
             sizes = server_memory(rest)
         platform = cpu.row.name if cpu else None
-        notes = [note for part in (*gpus, cpu) if part for note in part.notes]
+        notes += [note for part in (*gpus, cpu) if part for note in part.notes]
         if cpu is None and chip is None:
             platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else None)
             notes += [f"The processor is taken as {platform}."] if platform else []
@@ -286,7 +293,7 @@ class MachineNames:
     def _processor(self, text: str) -> CpuName | None:
         bare = re.sub(r"\s+", " ", text.replace("|", " ")).strip(" ,;+")
         try:
-            return self.cpus.match(bare) if bare else None
+            return self.cpus.match(bare) if bare and not KIND_ALONE.fullmatch(bare) else None
         except UnknownName:
             return None
 
@@ -301,8 +308,16 @@ SURELY_A_CARD = re.compile(
     r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
 )
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
+KIND_ALONE = re.compile(r"(?:server|workstation|desktop|laptop|tower|pc)")
+OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
 OWN_COUNT = re.compile(r"\d+x ")
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
+
+
+def _is_of_gaming_laptops(cpu: CpuName) -> bool:
+    """Processor that is sold beside a laptop GPU: its name ends in H, HS or HX."""
+    name = cpu.row.name.casefold()
+    return cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(name) is not None
 
 
 def _is_beside(word: str, row: MachineRow) -> bool:

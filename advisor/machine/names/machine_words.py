@@ -31,8 +31,12 @@ def _patterns(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def is_laptop(text: str) -> bool:
     """Whether a plain text names a machine with laptop graphics."""
-    laptop = any(pattern.search(text) for pattern, _ in _patterns("laptop"))
-    return laptop and not any(pattern.search(text) for pattern, _ in _patterns("tower"))
+    return any(pattern.search(text) for pattern, _ in _patterns("laptop")) and not is_tower(text)
+
+
+def is_tower(text: str) -> bool:
+    """Whether a plain text names a machine or dock that takes desktop cards."""
+    return any(pattern.search(text) for pattern, _ in _patterns("tower"))
 
 
 def typical_platform(text: str) -> str | None:
@@ -70,9 +74,23 @@ DRIVE = re.compile(r"\b\d+(?:\.\d+)? ?[tg]b (?:ssd|nvme|hdd|disk|drive|storage|m
 STORAGE = re.compile(rf"{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b")
 
 
+MODULES = re.compile(r"(?<![\w.])(\d{1,2}) ?[x*] ?(\d{1,3}) ?gb\b")
+RAM = re.compile(
+    r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:system|host|main))?"
+    r" (?:ram|l?p?ddr\d\w*|memory|ecc)\b"
+    r"|\b(?:ram|memory|l?p?ddr\d\w*):? \d+(?:\.\d+)? ?g(?:i?b)?\b"
+)
+
+
 def memory_sizes(text: str) -> list[float]:
-    """Memory sizes in a plain text, without the drive's [GiB]."""
-    return sizes_gib(STORAGE.sub(" ", text))
+    """Memory sizes in a plain text, without the drive's; "8x 32 GB" is 256 [GiB]."""
+    bare = MODULES.sub(lambda match: f"{int(match[1]) * int(match[2])}gb", STORAGE.sub(" ", text))
+    return sizes_gib(bare)
+
+
+def names_ram(text: str) -> bool:
+    """Whether a plain text has a memory size that it calls RAM: "64 GB DDR5"."""
+    return bool(RAM.search(STORAGE.sub(" ", text)))
 
 
 def server_memory(text: str) -> list[float]:
@@ -109,9 +127,10 @@ def says_nothing(word: str) -> bool:
 
 
 COUNT = (
-    r"(?<![\w.-])(?:\d{1,2}\s*[x*]\s*|(?:dual|triple|quad|two|three|four|six|eight)\s+"
+    r"(?<![\w.-])(?:(?:\d{1,2}\s*[x*]\s*|(?:dual|triple|quad|two|three|four|six|eight)\s+"
     r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
-    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b|[ahblv]\d{2,3}s?\b))?"
+    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b|[ahblv]\d{2,3}s?\b))"
+    r"(?:\d{1,3} ?gb\s+)?)?"
 )
 MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
 MODELS = (
