@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.advice.arrivals.host_work import TAKING_IN
 from advisor.advice.arrivals.requests import Lengths
 from advisor.cost_model.estimate import Estimate, with_drafting
 from advisor.cost_model.timing import schedule_seconds
@@ -44,6 +45,8 @@ class Server:
         slots: largest number of sequences served together.
         room: tokens that fit in all caches together [tokens].
         mixed: whether a step can both read prompts and decode; else decoding stops meanwhile.
+        taking_in: time of the processor for a request before its prompt's pass [s].
+        least: shortest step; 0 where CUDA graphs start its kernels [s].
     """
 
     counts: Floats
@@ -56,6 +59,8 @@ class Server:
     slots: int
     room: float
     mixed: bool = True
+    taking_in: float = 0.0
+    least: float = 0.0
 
     def time_per_token(self, users: Floats, lengths: Lengths) -> Floats:
         """Time for each token of users who each send the next request at once, shape (users,) [s].
@@ -85,9 +90,10 @@ class Server:
             before: sum over prompts of tokens in the step times earlier tokens [tokens^2].
         """
         if reading <= 0:
-            return float(np.interp(writing, self.counts, self.bare)) + self.cached * kept
-        both = float(np.interp(writing + reading, self.chunks, self.passes))
-        return both + self.cached * kept + self.earlier * before
+            bare = float(np.interp(writing, self.counts, self.bare))
+        else:
+            bare = float(np.interp(writing + reading, self.chunks, self.passes))
+        return max(bare + self.cached * kept + self.earlier * before, self.least)
 
 
 def server(estimate: Estimate) -> Server | None:
@@ -120,6 +126,7 @@ def server(estimate: Estimate) -> Server | None:
         slots=max(int(min(fitting, slots)), 1),
         room=max(fitting, 1.0) * whole,
         mixed=estimate.how is not SGLANG,
+        taking_in=TAKING_IN,
     )
 
 

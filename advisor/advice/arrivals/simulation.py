@@ -4,7 +4,8 @@ In each step every sequence with a finished prompt gets a token. The rest of the
 to prompts in order of arrival, long ones in chunks. Of a cached prompt only the rest is read, at
 least a token; its cache takes memory as any other. A request is admitted when a slot is free and
 all caches, at their full length, fit. Steps between two events differ only in their caches, which
-grow by a token each, and are computed together.
+grow by a token each, and are computed together. The processor's work on a request before its
+prompt's pass goes on beside the GPU's steps, so that it delays a reply and no other request.
 """
 
 import math
@@ -71,7 +72,13 @@ def simulate(server: Server, requests: Requests) -> Served:
     run = _Run(server, requests)
     while run.busy():
         run.advance()
-    return Served(arrivals=run.arrivals, firsts=run.firsts, ends=run.ends, outputs=requests.outputs)
+    later = server.taking_in
+    return Served(
+        arrivals=run.arrivals,
+        firsts=run.firsts + later,
+        ends=run.ends + later,
+        outputs=requests.outputs,
+    )
 
 
 class _Run:

@@ -7,6 +7,7 @@ from advisor.evidence.accuracy.points import drafting as drafting_points
 from advisor.evidence.accuracy.points import engine as engine_points
 from advisor.evidence.accuracy.points import framework as framework_points
 from advisor.evidence.accuracy.points import llama_cpp as llama_cpp_points
+from advisor.evidence.accuracy.points import load_curves as load_curve_points
 from advisor.evidence.accuracy.points import paged as paged_points
 from advisor.evidence.accuracy.points import split as split_points
 from advisor.evidence.accuracy.points.point import AccuracyPoint
@@ -41,6 +42,7 @@ def ledger() -> Ledger:
         *framework_points.points(),
         *engine_points.points(),
         *drafting_points.points(),
+        *load_curve_points.points(),
         *paged_points.points(),
     )
     return Ledger(

@@ -217,6 +217,12 @@ REGIMES = (
         traits={"category": "drafted"},
     ),
     Regime(
+        name="server under load",
+        text="Tokens of all users of a serving engine together, or of one where requests come at "
+        "random times: published load curves, simulated. Nothing is fitted to them.",
+        traits={"category": "load"},
+    ),
+    Regime(
         name="resident, other engines",
         text="Every weight in the memory of the GPU, one sequence, frameworks other than "
         "llama.cpp.",

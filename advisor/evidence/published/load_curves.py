@@ -22,10 +22,15 @@ class LoadCurveRow:
     prompt_len: float
     gen_len: float
     spread: float
-    users: int
+    use: str
+    users: int | None
+    rate_per_s: float | None
     requests: int
+    slots: int | None
+    cached_share: float
+    cuda_graphs: bool
     output_tps: float
-    ttft_p50_s: float
+    ttft_p50_s: float | None
     tpot_p50_s: float | None
     date: str
     source_url: str

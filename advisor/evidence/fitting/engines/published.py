@@ -86,7 +86,8 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
 @cache
 def points_of_curves() -> frozenset[tuple[str, float]]:
     """Sources and numbers of users of the load curves' points, which are scored and not fitted."""
-    return frozenset((point.source_url, float(point.users)) for point in load_curve_rows())
+    rows = load_curve_rows()
+    return frozenset((row.source_url, float(row.users)) for row in rows if row.users)
 
 
 def source(row: PublishedRow) -> str:
