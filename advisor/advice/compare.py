@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.estimate import Estimate, estimate, whole_bytes
-from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal

@@ -7,9 +7,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants
+from advisor.catalog.constant_views import RecordedConstants
+from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.assumptions import Assumption, assumptions
 from advisor.cost_model.conditions import conditioned, doubt, scope_of
+from advisor.cost_model.drafting import DRAFTING, with_drafting
 from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
@@ -17,9 +19,9 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
+    held_bytes,
     missing_bytes,
-    needed_bytes,
-    weight_bytes,
+    whole_bytes,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Phases, Route, Schedule
@@ -33,7 +35,7 @@ from advisor.cost_model.uncertainty import (
     margins,
     on_gpu,
 )
-from advisor.cost_model.workload import DRAFTS, Workload, without_drafting
+from advisor.cost_model.workload import Workload, without_drafting
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -50,12 +52,6 @@ BOUND_BY = {
     TOKEN: "fixed cost per token",
 }
 """Bottleneck in words, by the part with most of a step's time."""
-
-
-DRAFTING = 0.2
-"""Half width that drafted tokens add to a range, as the logarithm of a factor: acceptance is 0.68
-to 0.88 by kind of text (nine kinds, llama.cpp pull request 24087), and published gains lie a fifth
-from what their own acceptance says (data/measurements/drafting.csv)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +177,7 @@ class Estimate:
     @cached_property
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
         """Memory in use by tier, a number for each device [B]."""
-        return _held(self.model, self.placement, self.work) if self.placement else {}
+        return held_bytes(self.model, self.placement, self.work) if self.placement else {}
 
     @property
     def runtime(self) -> str:
@@ -293,58 +289,3 @@ def _queued(outcome: Estimate, at_once: Array) -> Estimate:
     if np.all(running == users):
         return outcome
     return replace(outcome, work=replace(outcome.work, users=running), waiting=users - running)
-
-
-def with_drafting(time: StepTime, model: Model, work: Workload) -> StepTime:
-    """A step with the time of its k drafts, each a part as large as the drafter's share.
-
-    t = t_moving (1 + k bytes_d / bytes) + t_layers (1 + k layers_d / layers) + t_token (1 + k runs)
-
-    A head reads one layer and the output head in the same run; a smaller model is run for each
-    token. Where the model lies in RAM, the drafter is taken to lie there too.
-    """
-    if not work.draft or not np.any(work.drafted):
-        return time
-    drafted = np.asarray(work.drafted, dtype=float)
-    read = model.read_bytes_per_token
-    if work.draft_model is not None:
-        shares = {LAYERS: work.draft_model.layers / model.layers, TOKEN: 1.0, CROSSINGS: 0.0}
-        moving = work.draft_model.read / read
-    else:
-        layers = DRAFTS[work.draft]
-        head = model.output * (layers > 0)
-        moving = (layers * (read - model.output) / model.layers + head) / read
-        shares = {}
-    parts: dict[str, Array] = {
-        name: seconds * (1.0 + drafted * shares.get(name, moving))
-        for name, seconds in time.parts.items()
-    }
-    return replace(time, total=sum(parts.values(), start=np.zeros(())), parts=parts)
-
-
-def _held(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:
-    held: dict[Tier, tuple[Array, ...]] = dict.fromkeys(Tier, ())
-    for location in placement.locations:
-        needed = needed_bytes(model, placement, location, work)
-        held[location.tier] = (*held[location.tier], needed)
-    return held
-
-
-def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier, dict[str, float]]:
-    """Memory in use by tier and purpose: weights, KV cache, buffers [B]."""
-    parts: dict[Tier, dict[str, float]] = {}
-    for location in placement.locations:
-        weights = float(weight_bytes(model, placement, location))
-        buffers = float(placement.buffers.get(location, 0.0))
-        cache = float(needed_bytes(model, placement, location, work)) - weights - buffers
-        tier = parts.setdefault(location.tier, {"weights": 0.0, "KV cache": 0.0, "buffers": 0.0})
-        tier["weights"] += weights
-        tier["KV cache"] += cache
-        tier["buffers"] += buffers
-    return parts
-
-
-def whole_bytes(model: Model, work: Workload) -> Array:
-    """Weights and KV cache, as missing memory of an impossible combination [B]."""
-    cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
-    return np.asarray(model.file_bytes + cache)

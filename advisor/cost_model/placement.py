@@ -14,7 +14,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
-from advisor.model.model import LAYERED, Floats, Model
+from advisor.model.model import Floats, Model
 from advisor.units import GIB, Array
 
 
@@ -276,64 +276,30 @@ def capacity(machine: Machine, location: Location) -> Array:
     return machine.host.memory.value if location.tier is Tier.RAM else np.inf
 
 
-def last_layers(model: Model, count: Array) -> Floats:
-    """Share of each layer: 1 for the last `count` layers, else 0, shape (..., layers)."""
-    index = np.arange(model.layers)
-    return (index >= model.layers - np.asarray(count, dtype=float)[..., None]).astype(float)
+def held_bytes(model: Model, placement: Placement, work: Workload) -> dict[Tier, tuple[Array, ...]]:
+    """Memory in use by tier, a number for each device [B]."""
+    held: dict[Tier, tuple[Array, ...]] = dict.fromkeys(Tier, ())
+    for location in placement.locations:
+        needed = needed_bytes(model, placement, location, work)
+        held[location.tier] = (*held[location.tier], needed)
+    return held
 
 
-def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
-    """Largest number of last layers whose bytes stay within a budget.
-
-    Args:
-        per_layer: bytes of each layer, shape (..., layers) [B].
-        budget: memory available for layers, shape (...) [B].
-    """
-    totals = np.cumsum(per_layer[..., ::-1], axis=-1)
-    fitting = totals <= np.asarray(budget, dtype=float)[..., None]
-    return np.asarray(np.sum(fitting, axis=-1), dtype=float)
-
-
-def over_gpus(
-    machine: Machine, share: Floats, held: Floats | None = None, tail: Array = 0.0
-) -> list[Floats]:
-    """Layers of each GPU, in proportion to its memory; the first GPU takes the first layers.
-
-    Args:
-        machine: machine with at least one GPU.
-        share: 1 where a layer is on any GPU, shape (..., layers).
-        held: bytes of each layer, shape (..., layers); None for equal layers [B].
-        tail: bytes that the last GPU holds after its layers, in the unit of `held` [B].
-
-    Returns:
-        Share of each layer, an array of the shape of `share` for each GPU.
-    """
-    divided = gpu_shares(machine)
-    weight = share if held is None else share * held
-    whole = np.sum(weight, axis=-1, keepdims=True) + np.asarray(tail, dtype=float)[..., None]
-    rank = (np.cumsum(weight, axis=-1) - weight / 2) / np.where(whole > 0, whole, 1.0)
-    parts, start = [], np.zeros(())
-    for part in divided:
-        end = start + part
-        inside = (rank > start[..., None] + EDGE) & (rank <= end[..., None] + EDGE)
-        parts.append(share * inside)
-        start = end
+def parts_held(model: Model, placement: Placement, work: Workload) -> dict[Tier, dict[str, float]]:
+    """Memory in use by tier and purpose: weights, KV cache, buffers [B]."""
+    parts: dict[Tier, dict[str, float]] = {}
+    for location in placement.locations:
+        weights = float(weight_bytes(model, placement, location))
+        buffers = float(placement.buffers.get(location, 0.0))
+        cache = float(needed_bytes(model, placement, location, work)) - weights - buffers
+        tier = parts.setdefault(location.tier, {"weights": 0.0, "KV cache": 0.0, "buffers": 0.0})
+        tier["weights"] += weights
+        tier["KV cache"] += cache
+        tier["buffers"] += buffers
     return parts
 
 
-EDGE = 1e-12
-"""Room for rounding where one GPU's part ends and the next one's begins."""
-
-
-def gpu_shares(machine: Machine) -> list[Array]:
-    """Share of each GPU in the memory of all; GPUs of one kind share evenly."""
-    sizes = [gpu.memory.value for gpu in machine.gpus]
-    if all(np.array_equal(size, sizes[0]) for size in sizes[1:]):
-        return [np.asarray(1.0 / len(sizes))] * len(sizes)
-    total = np.sum(np.broadcast_arrays(*sizes), axis=0)
-    return [np.asarray(size / total) for size in sizes]
-
-
-def all_of(share: Floats) -> dict[Group, Floats]:
-    """The same share for every group of the repeating layers."""
-    return dict.fromkeys(LAYERED, share)
+def whole_bytes(model: Model, work: Workload) -> Array:
+    """Weights and KV cache, as missing memory of an impossible combination [B]."""
+    cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
+    return np.asarray(model.file_bytes + cache)

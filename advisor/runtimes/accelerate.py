@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from advisor.cost_model.layer_division import all_of, over_gpus
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -20,8 +21,6 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     Tier,
-    all_of,
-    over_gpus,
     vram,
     weight_bytes,
 )

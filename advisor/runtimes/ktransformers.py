@@ -22,16 +22,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.layer_division import all_of
 from advisor.cost_model.loads import ForwardPass, prompt_step, step_load, token_step
-from advisor.cost_model.placement import (
-    RAM,
-    Location,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    all_of,
-    vram,
-)
+from advisor.cost_model.placement import RAM, Location, Placement, PlacementStrategy, Settings, vram
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.cost_model.workload import Workload

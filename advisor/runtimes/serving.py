@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.cost_model.layer_division import all_of, layers_that_fit
 from advisor.cost_model.placement import (
     RAM,
     Location,
     Placement,
     PlacementStrategy,
     Settings,
-    all_of,
     kv_bytes,
-    layers_that_fit,
     vram,
     weight_bytes,
 )

@@ -8,14 +8,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor.cost_model.placement import (
-    RAM,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    layers_that_fit,
-    weight_bytes,
-)
+from advisor.cost_model.layer_division import layers_that_fit
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.placement_choice import either
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine

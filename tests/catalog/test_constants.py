@@ -2,7 +2,8 @@
 
 import pytest
 
-from advisor.catalog.constants import FACTOR, ConstantRow, Constants, RecordedConstants, Scope
+from advisor.catalog.constant_views import RecordedConstants
+from advisor.catalog.constants import FACTOR, ConstantRow, Constants, Scope
 from advisor.errors import DataError
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.estimate import Estimate, estimate, with_drafting
+from advisor.cost_model.drafting import with_drafting
+from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import (

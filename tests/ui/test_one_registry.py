@@ -25,6 +25,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.field_kinds import Amount, Pick, Size
 from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, WHOLE, fields
 from advisor.units import GIB
@@ -75,7 +76,7 @@ def parsed(command: str) -> options.argparse.Namespace:
 @pytest.mark.parametrize("changes", CHANGES, ids=lambda changes: "+".join(changes) or "first")
 def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object]) -> None:
     chosen = choices(**changes)
-    args = parsed(chosen.command())
+    args = parsed(command(chosen))
     assert described.machine_of(args) == machine(chosen.machine_inputs())
     assert described.work_of(args) == chosen.workload()
     assert described.settings_of(args) == chosen.settings()
@@ -91,7 +92,7 @@ def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object
 
 def test_values_typed_over_this_machine_are_in_the_command() -> None:
     chosen = choices(machine="This machine", gpu=None, cpu=None, ram=None, drive=None, ramspeed=30)
-    args = parsed(chosen.command())
+    args = parsed(command(chosen))
     assert args.machine == "this"
     assert args.ram_gbs == 30
 
@@ -101,7 +102,7 @@ def test_a_machine_by_name_is_named_in_the_command() -> None:
         machine="By name", owned="Mac Studio M3 Ultra 512GB", gpu=None, cpu=None, ram=None,
         drive=None,
     )  # fmt: skip
-    args = parsed(chosen.command())
+    args = parsed(command(chosen))
     assert args.machine == "Mac Studio M3 Ultra 512GB"
     assert described.machine_of(args).host.memory.value == 512 * GIB
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from advisor.advice.arrivals.host_work import TAKING_IN
 from advisor.advice.arrivals.requests import Lengths
-from advisor.cost_model.estimate import Estimate, with_drafting
+from advisor.cost_model.drafting import with_drafting
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.timing import schedule_seconds
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine

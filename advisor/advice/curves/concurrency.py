@@ -12,8 +12,8 @@ import numpy as np
 
 from advisor.advice.compare import decode_tps, own_settings
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.estimate import Estimate, estimate, parts_held
-from advisor.cost_model.placement import Settings
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import Settings, parts_held
 from advisor.cost_model.workload import Workload
 from advisor.model.model import Floats
 

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.fleet.speed_bounds import may_reach
-from advisor.catalog.constants import Constants, PickedConstants, fitted_constants
+from advisor.catalog.constant_views import PickedConstants
+from advisor.catalog.constants import Constants, fitted_constants
 from advisor.cost_model.conditions import conditioned, scope_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken

@@ -17,8 +17,8 @@ from advisor.advice.options.table import split
 from advisor.advice.options.turning import in_question, what_changes
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.cost_model.assumptions import Assumption
-from advisor.cost_model.estimate import Estimate, parts_held
-from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory, number, rate, seconds, shown_currency

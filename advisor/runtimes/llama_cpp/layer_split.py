@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.layer_division import all_of, last_layers, layers_that_fit, over_gpus
 from advisor.cost_model.placement import (
     DISK,
     LOAD_MODES,
@@ -18,11 +19,7 @@ from advisor.cost_model.placement import (
     Placement,
     PlacementStrategy,
     Settings,
-    all_of,
-    last_layers,
-    layers_that_fit,
     needed_bytes,
-    over_gpus,
     vram,
     weight_bytes,
 )

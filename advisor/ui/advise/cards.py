@@ -9,8 +9,8 @@ from advisor.advice.compare import decode_tps, usable
 from advisor.advice.curves.sweeps import page_cache_for
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.placement_cards import TITLES, card_of
-from advisor.cost_model.estimate import Estimate, parts_held
-from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second

@@ -13,6 +13,7 @@ from advisor.ui.parts import outcome
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.session import author, base, own_store
 from advisor.ui.sidebar import uploads
+from advisor.ui.sidebar.copied_command import command
 
 SAVED = "Saved. You find it under Reports."
 NO_LINK = "A link cannot carry what was pasted or uploaded."
@@ -59,7 +60,7 @@ def _save(answer: AdviseAnswer, title: str) -> str:
 def _document(answer: AdviseAnswer) -> ReportDocument:
     link = "" if uploads.is_given(answer.choices.model) else answer.choices.permalink(base())
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(answer.document, created_at=now, link=link, command=answer.choices.command())
+    return replace(answer.document, created_at=now, link=link, command=command(answer.choices))
 
 
 def link_button(answer: AdviseAnswer) -> None:

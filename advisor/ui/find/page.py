@@ -15,6 +15,7 @@ from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.points import points
 from advisor.ui.sidebar import uploads
+from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.target_fields import NEW_DESKTOP
 from advisor.ui.sidebar.widgets import ask, switch
 
@@ -134,6 +135,6 @@ def _host(answer: FindAnswer) -> str:
 
 def _command(answer: FindAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
-    copyable(answer.choices.command("find", answer.target.options()))
+    copyable(command(answer.choices, "find", answer.target.options()))
     if not uploads.is_given(answer.choices.model):
         show(block("oa-soft", "The address of this page reopens it as it is.", "p"))

@@ -13,6 +13,7 @@ from advisor.ui.parts.points import points
 from advisor.ui.runnable.answer import RunnableAnswer
 from advisor.ui.runnable.chart import quality_against_speed
 from advisor.ui.runnable.table import models_table
+from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.widgets import ask
 
 
@@ -103,4 +104,4 @@ def _scored(answer: RunnableAnswer) -> None:
 def _command(answer: RunnableAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
     more = (("--runtime", answer.runtime.name),)
-    copyable(answer.choices.command("find", more))
+    copyable(command(answer.choices, "find", more))

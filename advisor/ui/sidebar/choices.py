@@ -1,8 +1,7 @@
 """Choices on the Advise page, and the objects they describe."""
 
 import re
-import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
@@ -12,16 +11,8 @@ from advisor.advice.changes.drafting import drafting
 from advisor.advice.money.inputs import MoneyInputs, money_in_usd
 from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.catalog.inputs import (
-    BY_NAME,
-    CURRENCY,
-    LOAD,
-    MACHINE,
-    MONEY,
-    OWNERSHIP,
-    REQUEST,
     in_usd,
 )
-from advisor.catalog.limits import Input
 from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload, cached_tokens
 from advisor.formatting import US_DOLLAR, Currency
@@ -29,7 +20,6 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, MachineSpec
 from advisor.machine.spec import NO_GPU as NAMED_NONE
 from advisor.runtimes import Runtime, runtime
-from advisor.ui.sidebar import uploads
 from advisor.ui.sidebar.fields import (
     ANOTHER,
     ANY,
@@ -47,9 +37,7 @@ from advisor.ui.sidebar.fields import (
     NVLINK,
     OWNED,
     RENTED,
-    SPENT,
     WHOLE,
-    WORK,
 )
 from advisor.ui.sidebar.fields import fields as form_fields
 from advisor.units import tokens
@@ -188,7 +176,7 @@ class Choices:
             users=self.users,
             kv_type=self.kv,
             ubatch=self.ubatch,
-            **drafting(self._drafter() or "", self.acceptance, self.drafted),
+            **drafting(self.drafter() or "", self.acceptance, self.drafted),
         )
 
     def load(self) -> LoadQuestion:
@@ -197,9 +185,9 @@ class Choices:
         Raises:
             InputError: a number out of its limits.
         """
-        return LoadQuestion(**self._loaded())
+        return LoadQuestion(**self.typed_load())
 
-    def _loaded(self) -> dict[str, Any]:
+    def typed_load(self) -> dict[str, Any]:
         """Numbers of many users by name of the input."""
         return {
             "user_tps": self.eachtps,
@@ -208,7 +196,7 @@ class Choices:
             "length_spread": self.spread,
         }
 
-    def _drafter(self) -> str | None:
+    def drafter(self) -> str | None:
         """Drafting method or model as the command line names it; None without drafting."""
         return None if self.draft == NONE else self.draft
 
@@ -220,9 +208,9 @@ class Choices:
 
     def money(self) -> MoneyInputs:
         """Inputs about time and money, in US dollars."""
-        return money_in_usd(self._spent(), *self._typed_prices(), self.paying().usd)
+        return money_in_usd(self.typed_amounts(), *self.typed_prices(), self.paying().usd)
 
-    def _spent(self) -> dict[str, float | None]:
+    def typed_amounts(self) -> dict[str, float | None]:
         """Amounts as typed, by name of the input."""
         return {
             "replies_per_day": self.replies,
@@ -242,7 +230,8 @@ class Choices:
             "api_tps": self.apispeed,
         }
 
-    def _typed_prices(self) -> tuple[TypedPrices, TypedPrices]:
+    def typed_prices(self) -> tuple[TypedPrices, TypedPrices]:
+        """Typed rents and purchase prices."""
         return _typed(self.rentgpu, self.rentusd), _typed(self.buygpu, self.buyusd)
 
     def ownership(self, machine: Machine) -> Ownership:
@@ -251,14 +240,16 @@ class Choices:
         return self._owned(form_of(machine) if by_parts else Form(self.formfactor))
 
     def _owned(self, form: Form) -> Ownership:
-        return Ownership(form=form, **in_usd(self._had(), self.paying().usd), nothing=self.nothing)
+        return Ownership(
+            form=form, **in_usd(self.typed_ownership(), self.paying().usd), nothing=self.nothing
+        )
 
     @property
     def nothing(self) -> bool:
         """Whether there is no machine yet."""
         return self.having == NOTHING
 
-    def _had(self) -> dict[str, float]:
+    def typed_ownership(self) -> dict[str, float]:
         """Resale value or rent as typed; nothing without a machine."""
         if self.nothing:
             return {}
@@ -272,11 +263,11 @@ class Choices:
             gpu_layers=self.layers,
             cpu_moe=self.experts,
             cache_gb=self.cache,
-            expert_parallel=self._whole_experts,
+            expert_parallel=self.whole_experts,
         )
 
     @property
-    def _whole_experts(self) -> bool:
+    def whole_experts(self) -> bool:
         """Each GPU holds whole experts."""
         return self.division == WHOLE
 
@@ -307,64 +298,6 @@ class Choices:
             build=_open(self.build),
         )
 
-    def command(
-        self, name: str = "advise", more: Iterable[tuple[str, float | str | None]] = ()
-    ) -> str:
-        """Command that gives the same answer, without defaults.
-
-        Args:
-            name: of the command.
-            more: further options of the command.
-        """
-        spec = self.machine_inputs()
-        rents, prices = self._typed_prices()
-        here = "this" if self.this_machine and not spec.empty else self.named
-        named = {
-            "--model": uploads.as_file(self.model) if self.model else None,
-            "--quant": self.form,
-            "--machine": here,
-            "--runtime": None if self.runtime == ANY else self.runtime,
-            "--kv-type": None if self.kv == WORK.kv_type else self.kv,
-            "--draft": self._drafter(),
-            BY_NAME["acceptance"].option: self.acceptance,
-            BY_NAME["drafted"].option: self.drafted,
-        }
-        options = [
-            *named.items(),
-            *_stated(MACHINE, vars(spec), MachineSpec()),
-            *_stated(REQUEST, vars(self.workload()) | {"cached": self.cached}, WORK),
-            (BY_NAME["cached_share"].option, self.cachedshare),
-            *(_stated(LOAD, self._loaded(), LOADED) if name == "advise" else ()),
-            ("--gpu-layers", self.layers), ("--cpu-moe", self.experts), ("--cache-gb", self.cache),
-            *_stated(MONEY, self._spent(), SPENT),
-            *self._currency(),
-            *(self._ownership() if name == "advise" else ()),
-            *(("--own-price", f"{name}={amount:.12g}") for name, amount in prices),
-            *(("--own-rent", f"{gpu}={amount:.12g}") for gpu, amount in rents),
-            *more,
-        ]  # fmt: skip
-        words = (
-            f"{option} {shlex.quote(f'{value:.12g}' if isinstance(value, float) else str(value))}"
-            for option, value in options
-            if value is not None
-        )
-        flags = {"--nvlink": spec.bridge, "--expert-parallel": self._whole_experts}
-        meant = (flag for flag, stated_so in flags.items() if stated_so)
-        return " ".join((f"python -m advisor {name}", *words, *meant))
-
-    def _ownership(self) -> Iterable[tuple[str, float | str | None]]:
-        return (
-            ("--own", "nothing" if self.nothing else None),
-            *_stated(OWNERSHIP, self._had(), Ownership()),
-            ("--form", None if self.formfactor == BY_PARTS else self.formfactor),
-        )
-
-    def _currency(self) -> Iterable[tuple[str, float | str]]:
-        paying = self.paying()
-        return () if paying == US_DOLLAR else (
-            ("--currency", paying.code), (CURRENCY.option, paying.usd)
-        )  # fmt: skip
-
     def _link(self) -> tuple[int | None, int | None]:
         match = re.fullmatch(r"PCIe (\d+) x(\d+)", self.link or "")
         return (int(match[1]), int(match[2])) if match else (None, None)
@@ -383,13 +316,3 @@ def _typed(name: str | None, amount: float | None) -> TypedPrices:
 def address(base: str, parameters: Mapping[str, str]) -> str:
     """Link that reopens a comparison."""
     return f"{base}?{urlencode(parameters)}"
-
-
-def _stated(
-    inputs: Iterable[Input], values: Mapping[str, Any], default: object
-) -> Iterable[tuple[str, float | str]]:
-    """Options of the values that differ from their defaults."""
-    for entry in inputs:
-        value = values.get(entry.name, getattr(default, entry.name))
-        if value != getattr(default, entry.name):
-            yield entry.option, value

@@ -12,7 +12,8 @@ from advisor.advice.diagnosis.causes.counterfactual import (
     slower_gpu,
     trial,
 )
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, layers_that_fit
+from advisor.cost_model.layer_division import layers_that_fit
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.formatting import memory
 from advisor.machine import from_catalog
