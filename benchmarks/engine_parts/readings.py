@@ -1,6 +1,7 @@
 """What an engine benchmark read, kept between its runs: a shared machine is not quiet for long."""
 
 import json
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -31,6 +32,7 @@ class Run:
         direct: the drive's direct read rate, before and after; 0 where it does not matter [B/s].
         mapped: likewise, through a cold map [B/s].
         ahead: what the kernel read around a page that was touched; 0 where it does not matter [B].
+        turn: number of measurements of probes before it; 0 where they did not take turns.
     """
 
     target: str
@@ -47,6 +49,7 @@ class Run:
     direct: float = 0.0
     mapped: float = 0.0
     ahead: float = 0.0
+    turn: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,21 @@ class Readings:
         for one in self.probes:
             found.setdefault(one.name, []).append(one)
         return found
+
+    def around(self, run: Run) -> Iterable[Measurement]:
+        """Each figure in the mean of the probes right before and after a run.
+
+        All probes' medians for a run without a turn.
+        """
+        if not run.turn:
+            yield from self.medians()
+            return
+        earlier = {entry.name: entry for entry in self.probes[: run.turn]}
+        later = {entry.name: entry for entry in reversed(self.probes[run.turn :])}
+        for name in {**earlier, **later}:
+            near = [each[name] for each in (earlier, later) if name in each]
+            value = math.exp(statistics.fmean(math.log(entry.value) for entry in near))
+            yield replace(near[-1], value=value)
 
     def medians(self) -> Iterable[Measurement]:
         """Each figure's median over all rounds, and how far rounds differ."""

@@ -1,16 +1,18 @@
-"""Decode speed of models in RAM: probe and engine in turns, medians compared."""
+"""Decode speed of models in RAM: probe and engine in turns, each run beside its own prediction."""
 
+import math
 import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from advisor.calibration import local_store
 from advisor.calibration.local_machine import this_machine
+from advisor.calibration.local_store import Calibration
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -21,23 +23,26 @@ from advisor.probes.host import inventory, ram
 from advisor.probes.llama_cpp import engine
 from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, write
+from advisor.probes.measurement import Measurement
 from advisor.runtimes import LLAMA_CPP
 from benchmarks.engine_parts import talk
 from benchmarks.engine_parts.models import CONTEXTS, Target
-from benchmarks.engine_parts.readings import Readings, Run
+from benchmarks.engine_parts.readings import Readings, Run, spread
 
 TOKENS, TOKEN_SECONDS = 16, 1.5
-RAM_SECONDS, ENGINE_SECONDS, FEW = 2.5, 30.0, 3
-"""Time for the probes, and how many targets lie between two of them: the speed of a shared machine
-drifts within minutes."""
+RAM_SECONDS, ENGINE_SECONDS = 2.5, 30.0
+"""Time for the probes, which take turns with the targets: the speed of a shared machine drifts
+within minutes."""
+REFERENCE = "engine_read_q4_k"
+"""Figure of every probe by which the machine's steadiness is told."""
 VOCAB = 1000
 
 
 def read(
     targets: Sequence[Target], found: Readings, quantile: float, folder: Path,
-    over: Callable[[], bool],
+    over: Callable[[], bool], *, probing: float = ENGINE_SECONDS,
 ) -> None:  # fmt: skip
-    """Every target once, those first that were timed least, and the probes before each few.
+    """Every target once in turns with the probes, those first that were timed least.
 
     Args:
         targets: to run.
@@ -45,15 +50,21 @@ def read(
         quantile: of a round's tokens that stands for the round; 0.5 for the median.
         folder: for model files and caches.
         over: asked before each whether to stop.
+        probing: time of each probe of the engine [s].
     """
-    least_first = sorted(targets, key=lambda one: len(found.of(one.name, max(CONTEXTS))))
-    for number, target in enumerate(least_first):
+    for target in sorted(targets, key=lambda entry: len(found.of(entry.name, max(CONTEXTS)))):
         if over():
-            return
-        if number % FEW == 0:
-            found.probes.extend((*ram.measure(RAM_SECONDS), *engine.measure(ENGINE_SECONDS)))
-        found.runs.extend(_timed(target, quantile, folder))
+            break
+        _probe(found, probing)
+        turn = len(found.probes)
+        found.runs.extend(replace(run, turn=turn) for run in _timed(target, quantile, folder))
         found.keep()
+    _probe(found, probing)
+    found.keep()
+
+
+def _probe(found: Readings, seconds: float) -> None:
+    found.probes.extend((*ram.measure(RAM_SECONDS), *engine.measure(seconds)))
 
 
 def _timed(target: Target, quantile: float, folder: Path) -> tuple[Run, ...]:
@@ -88,10 +99,17 @@ def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> AbstractContext
     return talk.loaded(job, folder)
 
 
-def calibrated(found: Readings) -> Machine:
-    """This machine with the medians of its probes saved; no GPU, which no target uses."""
-    local_store.save(found.medians())
-    return replace(this_machine(), gpus=())
+def calibrated(measured: Iterable[Measurement]) -> Machine:
+    """This machine with measurements of it; no GPU, which no target uses."""
+    latest = {entry.name: entry for entry in measured}
+    return replace(this_machine(measured=Calibration(measurements=latest)), gpus=())
+
+
+def steadiness(found: Readings) -> tuple[int, float, float]:
+    """Number of probes, half the range of their read rate, and its median change between two."""
+    rates = [entry.value for entry in found.rounds[REFERENCE]]
+    steps = [abs(math.log(after / before)) for before, after in pairwise(rates)]
+    return len(rates), spread(rates), statistics.median(steps) if steps else 0.0
 
 
 def predicted(model: Model, machine: Machine, depth: int) -> Estimate:

@@ -14,6 +14,7 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -28,7 +29,14 @@ from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes.host import inventory
-from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, die_with_parent, engine, samples
+from advisor.probes.llama_cpp import (
+    by_llama_bench,
+    by_xllamacpp,
+    die_with_parent,
+    engine,
+    samples,
+    turns,
+)
 from advisor.probes.llama_cpp.job import EngineJob, Timings, output_of
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
 from advisor.probes.progress import ProbeStep
@@ -121,6 +129,87 @@ def test_a_prompt_skips_the_last_feed_forward_part() -> None:
     assert by_name["engine_prompt_q4_k"] == pytest.approx(
         PROMPT * (2 * attention + feed_forward), rel=1e-3
     )
+
+
+# The machine's speed over a probe: half of the usual at a turn in the middle, and so on.
+PACES = {
+    "slower and slower": lambda part: 1.0 + 0.4 * part,
+    "faster and faster": lambda part: 1.0 / (1.0 + 0.4 * part),
+    "a slow middle": lambda part: 1.2 if 0.3 < part < 0.7 else 1.0,
+    "steady": lambda part: 1.0,
+}
+
+
+@pytest.fixture
+def drifting(monkeypatch: pytest.MonkeyPatch):
+    """An engine on a machine whose speed changes, with a clock that each sample moves by 1 s."""
+
+    def install(pace) -> None:
+        clock = SimpleNamespace(now=0.0)
+        parts = len(samples.samples(FACTS))
+
+        def run(job: EngineJob, stop) -> Timings:
+            even, slow = exact(job, stop), pace((clock.now + 0.5) / parts)
+            clock.now += 1.0
+            return Timings(
+                token_seconds={
+                    depth: tuple(time * slow for time in times)
+                    for depth, times in even.token_seconds.items()
+                },
+                prompt_rates=tuple(rate / slow for rate in even.prompt_rates),
+            )
+
+        use(monkeypatch, run)
+        monkeypatch.setattr(engine, "now", lambda: clock.now)
+
+    return install
+
+
+def test_the_first_sample_is_timed_between_the_others() -> None:
+    wanted = samples.samples(FACTS)
+    places = [place for place, sample in enumerate(wanted) if sample == wanted[0]]
+    assert places[0] == 0
+    assert places[-1] == len(wanted) - 1
+    assert max(after - before for before, after in pairwise(places)) <= samples.BETWEEN + 1
+
+
+@pytest.mark.parametrize("kind", ["slower and slower", "faster and faster", "steady"])
+def test_a_drift_of_the_machine_is_taken_out(drifting, kind: str) -> None:
+    drifting(PACES[kind])
+    by_name = {item.name: item for item in engine.measure(600)}
+    # The pace at which all is compared: the mean of the reference's turns, on a logarithmic scale.
+    wanted = samples.samples(FACTS)
+    turns = [place for place, sample in enumerate(wanted) if sample == wanted[0]]
+    paces = [PACES[kind]((place + 0.5) / len(wanted)) for place in turns]
+    mean = float(np.exp(np.mean(np.log(paces))))
+    assert by_name["engine_read_q8_0"].value == pytest.approx(RATES["Q8_0"] / mean, rel=0.01)
+    assert by_name["engine_read_f16"].value == pytest.approx(RATES["F16"] / mean, rel=0.01)
+    # Early and late samples together: a tenth of error in either would double a layer's cost.
+    assert by_name["engine_layer"].value == pytest.approx(LAYER * mean, rel=0.1)
+    drift = (max(paces) - min(paces)) / (2 * mean)
+    told = f"Over {len(turns)} turns the machine's speed stayed within {drift:.0%} each way"
+    assert told in by_name["engine_layer"].note
+    assert ("which is taken out" in by_name["engine_layer"].note) == (kind != "steady")
+    assert by_name["engine_read_q8_0"].spread == pytest.approx(drift)
+
+
+def test_a_slow_stretch_is_said_and_widens_every_figure(drifting) -> None:
+    drifting(PACES["a slow middle"])
+    measured = engine.measure(600)
+    # 1.2 beside 1.0: half the range over a mean between the two
+    assert all(0.2 / 2.4 < item.spread < 0.2 / 2.0 for item in measured)
+    assert all("which is taken out" in item.note for item in measured)
+
+
+def test_one_turn_tells_nothing_of_steadiness() -> None:
+    sample = samples.samples(FACTS)[0]
+    turn = turns.Turn(
+        sample=sample, timings=Timings(token_seconds={16: (0.1, 0.1)}), began=0.0, ended=1.0
+    )
+    timed, steadiness = turns.in_turns([turn])
+    assert timed[sample.role, sample.kind][1].token_seconds == {16: (0.1, 0.1)}
+    assert (steadiness.turns, steadiness.drift, steadiness.words) == (1, 0.0, "")
+    assert turns.in_turns([]) == ({}, turns.Steadiness(turns=0, drift=0.0))
 
 
 def test_progress_goes_up_to_its_end() -> None:

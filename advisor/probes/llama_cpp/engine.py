@@ -1,8 +1,9 @@
 """Speed of llama.cpp on this machine's processor, by short runs of small models.
 
 Wide layers show the rate at which each storage type is read and unpacked, many narrow ones the
-fixed cost of a layer, a long cache that of attention, and experts that of routing. The models are
-written for the purpose and deleted afterwards; the engine runs in a separate process.
+fixed cost of a layer, a long cache that of attention, and experts that of routing. The first model
+is timed again between the others, which shows how steady the machine was. The models are written
+for the purpose and deleted afterwards; the engine runs in a separate process.
 """
 
 import shutil
@@ -19,8 +20,9 @@ from advisor.probes.host import inventory
 from advisor.probes.host.other_load import Neighbours
 from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, synthetic_model
 from advisor.probes.llama_cpp.costs import Timed, costs
-from advisor.probes.llama_cpp.job import EngineJob, Timings
+from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.samples import PLAIN, Sample, samples, samples_with
+from advisor.probes.llama_cpp.turns import Steadiness, Turn, in_turns
 from advisor.probes.measurement import Measurement
 from advisor.probes.progress import Cancelled, Progress, Watch, now
 from advisor.probes.repeats import moment
@@ -75,14 +77,16 @@ def measure(
     facts = inventory.facts()
     wanted = samples(facts) if path is None else _with_own(path, facts.memory_available)
     neighbours = Neighbours()
-    timed, failures = _timed(name, wanted, facts.cores, seconds, path, watch)
+    turns, failures = _turns(name, wanted, facts.cores, seconds, path, watch)
     if watch.stop(1.0):
         return ()
-    if not timed:
+    if not turns:
         raise ProbeError(failures[0] if failures else _too_slow(seconds))
+    timed, steadiness = in_turns(turns)
     models = f"{len(timed)} model{'s' if len(timed) > 1 else ''}"
-    note = " ".join((f"llama.cpp by {name}, {models}.", neighbours.note(BUSY)))
-    return _measurements(timed, facts.cores, " ".join((note, *dict.fromkeys(failures))).strip())
+    told = (f"llama.cpp by {name}, {models}.", steadiness.words, neighbours.note(BUSY))
+    note = " ".join(filter(None, (*told, *dict.fromkeys(failures))))
+    return _measurements(timed, facts.cores, note, steadiness)
 
 
 def _with_own(path: Path, available: int) -> Sequence[Sample]:
@@ -98,13 +102,13 @@ def _with_own(path: Path, available: int) -> Sequence[Sample]:
     return samples_with(model)
 
 
-def _timed(
+def _turns(
     name: str, wanted: Sequence[Sample], threads: int, seconds: float, own: Path | None,
     watch: Watch,
-) -> tuple[Timed, list[str]]:  # fmt: skip
-    """Timed samples, and the reasons why others failed."""
+) -> tuple[list[Turn], list[str]]:  # fmt: skip
+    """Timed samples in their order, and the reasons why others failed."""
     until = now() + seconds
-    timed: dict[tuple[str, str], tuple[Sample, Timings]] = {}
+    turns: list[Turn] = []
     failures: list[str] = []
     for part, sample in enumerate(wanted):
         if sample.role == PLAIN and ENGINES[name] is by_llama_bench:
@@ -116,6 +120,7 @@ def _timed(
 
         if stop():
             break
+        began = now()
         try:
             with _written(sample, own) as (file, descriptor):
                 job = _job(sample, file, descriptor, threads, seconds / len(wanted) / 2)
@@ -124,21 +129,8 @@ def _timed(
             failures.append(str(error))
             continue
         if set(timings.token_seconds) >= set(sample.depths):
-            before = timed.get((sample.role, sample.kind))
-            both = timings if before is None else _together(before[1], timings)
-            timed[sample.role, sample.kind] = (sample, both)
-    return timed, failures
-
-
-def _together(first: Timings, other: Timings) -> Timings:
-    """Repeats of both runs."""
-    return Timings(
-        token_seconds={
-            depth: seconds + other.token_seconds[depth]
-            for depth, seconds in first.token_seconds.items()
-        },
-        prompt_rates=first.prompt_rates + other.prompt_rates,
-    )
+            turns.append(Turn(sample=sample, timings=timings, began=began, ended=now()))
+    return turns, failures
 
 
 def _job(
@@ -190,12 +182,15 @@ def _check_room(folder: Path, needed: float) -> None:
         )
 
 
-def _measurements(timed: Timed, threads: int, note: str) -> tuple[Measurement, ...]:
+def _measurements(
+    timed: Timed, threads: int, note: str, steadiness: Steadiness
+) -> tuple[Measurement, ...]:
+    """Costs as measurements; none is more certain than the machine was steady."""
     when = moment()
     return tuple(
         Measurement(
-            name=cost.name, value=cost.value, unit=cost.unit, spread=cost.spread, threads=threads,
-            when=when, note=note,
+            name=cost.name, value=cost.value, unit=cost.unit,
+            spread=max(cost.spread, steadiness.drift), threads=threads, when=when, note=note,
         )
         for cost in costs(timed)
     )  # fmt: skip

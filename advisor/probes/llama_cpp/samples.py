@@ -30,6 +30,8 @@ CACHES = 4
 token."""
 LEAST_BYTES, MOST_BYTES = int(256 * MIB), int(1024 * MIB)
 UNKNOWN_LLC = int(32 * MIB)
+BETWEEN = 4
+"""Samples between two turns of the first one."""
 PARTS = 10
 """Free memory over a sample's weights: an engine that repacks weights holds them twice, and both
 copies with its buffers are to stay within a quarter."""
@@ -70,9 +72,8 @@ class Sample:
 
 
 def samples(facts: HostFacts) -> Sequence[Sample]:
-    """All samples, most important first, with the first two repeated at the end.
-
-    The costs of all others depend on the first two.
+    """All samples, most important first, with the first again after every few others and at the
+    end: the costs of all others depend on it, and its times show how the machine's speed changes.
 
     Raises:
         ProbeError: less than 2.5 GiB of memory is free.
@@ -80,9 +81,9 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
     size = sample_bytes(facts)
     wide = [_wide(kind, size) for kind in (FIRST_TYPE, "Q8_0", "Q6_K", "Q4_0", "F16")]
     attending = [_attending(*heads) for heads in HEADS]
-    return (
-        wide[0],
-        _sample(NARROW, FIRST_TYPE, _NARROW),
+    narrow = _sample(NARROW, FIRST_TYPE, _NARROW)
+    others = (
+        narrow,
         attending[0],
         wide[1],
         attending[1],
@@ -91,20 +92,21 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
         *wide[3:],
         *attending[2:],
         *(replace(sample, role=PLAIN, prompt=0) for sample in (wide[0], wide[3])),
-        wide[0],
-        _sample(NARROW, FIRST_TYPE, _NARROW),
+        narrow,
     )
+    groups = (others[place : place + BETWEEN] for place in range(0, len(others), BETWEEN))
+    return (wide[0], *(sample for group in groups for sample in (*group, wide[0])))
 
 
 def samples_with(model: Model) -> Sequence[Sample]:
-    """The user's model, and a sample that separates the cost of its layers."""
+    """The user's model before and after a sample that separates the cost of its layers."""
     own = Sample(role=OWN, kind=model.format, model=model, prompt=PROMPT)
     try:
         written = in_format(_NARROW, model.format)
     except AdvisorError:
         return (own,)
     narrow = Sample(role=NARROW, kind=model.format, model=written.model, synthetic=written)
-    return (own, narrow)
+    return (own, narrow, own)
 
 
 def sample_bytes(facts: HostFacts) -> int:
