@@ -75,7 +75,6 @@ class Price:
         note: seller and item.
         sources: addresses of the sources.
         at_launch: part of `usd` that is a maker's list price at launch [USD].
-        uncounted: a needed part without a price is not in `usd`.
         typed: typed by the person.
     """
 
@@ -84,7 +83,6 @@ class Price:
     note: str = ""
     sources: tuple[str, ...] = ()
     at_launch: float = 0.0
-    uncounted: bool = False
     typed: bool = False
 
     @property
@@ -242,7 +240,7 @@ class Option:
         """Whether the verdict may name it: it keeps up, has a dated price of all its parts, and
         loses no quality.
         """
-        priced = self.cost is not None and self.dated and not self.price.uncounted
+        priced = self.cost is not None and self.dated
         return priced and self.keeps_up and not self.loses_quality
 
     @property

@@ -6,7 +6,7 @@ from functools import cache
 
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Price
-from advisor.advice.prices.host_parts import RISER, HostPartRow, host_part_rows, part_kinds
+from advisor.advice.prices.host_parts import HostPartRow, host_part_rows, part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import oldest
 from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
@@ -120,8 +120,6 @@ def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 
     each = part.usd if typed is None else typed
     name = f"{count}x {part.name}" if count > 1 else part.name
     so_far = f"{price.note}, " if price.note else ""
-    if each is None and part.part == RISER:
-        return replace(price, uncounted=True, note=f"{so_far}{name} not counted: {_no_price(part)}")
     if each is None:
         return replace(price, usd=None, note=f"{so_far}{name}: {_no_price(part)}")
     note = f"{so_far}{name} ${each * count:,.0f}"

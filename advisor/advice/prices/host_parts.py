@@ -18,8 +18,9 @@ for a card of 350 W; assumed [W].
 """
 
 
-RISER = "riser"
-"""Kind of part that cards beyond a board's slots need; it costs little beside them."""
+SHARED_SLOTS = 4
+"""Most cards on the board of a desktop; more take a server board, which comes with its processor
+and memory, and an open frame."""
 DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000
 """Cores, memory [GiB] and drive [GB] of a desktop that is built for cards; assumed."""
 
@@ -77,8 +78,8 @@ def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> li
         after: planned cards.
     """
     if in_dock(form):
-        dock = smallest("dock", 1)
-        return [dock] if dock and len(after) > len(before) else []
+        dock, further = smallest("dock", 1), after[len(before) :]
+        return [dock, *supplies(supply_watts(further))] if dock and further else []
     if form is not Form.DESKTOP:
         return []
     parts: list[HostPartRow | None] = []
@@ -107,9 +108,10 @@ def supplies(watts: float) -> list[HostPartRow]:
 
 def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
     """Parts of a new desktop for these cards, without the cards."""
+    served = len(cards) > SHARED_SLOTS
     parts = (
-        smallest("cpu", DESKTOP_CORES),
-        smallest("ram", DESKTOP_RAM),
+        None if served else smallest("cpu", DESKTOP_CORES),
+        None if served else smallest("ram", DESKTOP_RAM),
         smallest("drive", DESKTOP_DRIVE),
         smallest("board", _slots(len(cards))),
         smallest("case", len(cards)),
@@ -120,10 +122,11 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
 
 
 def _risers(cards: int) -> list[HostPartRow | None]:
-    """A riser for each card that has no slot on the board."""
-    return [smallest(RISER, 1)] * max(cards - _slots(cards), 0)
+    """A riser for each card that has no slot on the board; in an open frame for each card."""
+    count = cards if cards > SHARED_SLOTS else max(cards - _slots(cards), 0)
+    return [smallest("riser", 1)] * count
 
 
 def _slots(cards: int) -> int:
     """Slots of a new board; up to four cards share a board for two, through risers."""
-    return 2 if cards <= 4 else cards
+    return 2 if cards <= SHARED_SLOTS else cards

@@ -86,7 +86,7 @@ def _built(question: Question, gpu: str, count: int) -> ServerOffer | None:
     """New desktop with cards, all parts included; None where one has no price."""
     machine, money = with_gpus(gpu, count), question.money
     price = bought(gpu, count, money, desktop_parts(machine.gpus))
-    if price.usd is None or price.uncounted:
+    if price.usd is None:
         return None
     purchase = float(monthly_purchase(price.usd, money.purchase_months))
     watts = draw_of(machine).busy

@@ -19,7 +19,7 @@ from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented, selling_price, sold
 from advisor.advice.options.question import Question
 from advisor.advice.options.table import choice, folded, options, rank
-from advisor.advice.prices.host_parts import parts_for, smallest
+from advisor.advice.prices.host_parts import desktop_parts, parts_for, smallest
 from advisor.advice.prices.power import PowerDraw, draw_of
 from advisor.advice.speeds import Speed, fastest_of, speed_of
 from advisor.cost_model.placement import PlacementStrategy
@@ -199,12 +199,13 @@ def test_a_larger_machine_is_rented_whole() -> None:
         (Form.DESKTOP, 0, 1, []),
         (Form.DESKTOP, 2, 3, [2, 4, 1, 1600]),
         (Form.SERVER, 1, 8, []),
-        (Form.LAPTOP, 0, 1, [1]),
+        (Form.DESKTOP, 2, 6, [7, 8, 1, 1, 1, 1, 1, 1, 1600]),
+        (Form.LAPTOP, 0, 1, [1, 750]),
         (Form.MAC, 0, 1, []),
     ],
 )
 def test_further_cards_need_further_parts(form, before, after, parts) -> None:
-    # 350 W a card and 400 W: 750, 1100, 1450 W
+    # 350 W a card and 400 W: 750, 1100, 1450, 2500 W, of which two cards have 1200 W already
     card = from_catalog.gpu("RTX 3090")
     rows = parts_for(form, (card,) * before, (card,) * after)
     if (before, after) == (0, 1) and form is Form.DESKTOP:
@@ -213,17 +214,16 @@ def test_further_cards_need_further_parts(form, before, after, parts) -> None:
         assert [part.size for part in rows] == parts
 
 
-def test_what_needs_a_riser_without_a_price_wins_no_verdict_until_it_is_typed() -> None:
-    # three cards on a board for two: a riser, 45 USD as typed
+def test_three_cards_on_a_board_for_two_need_a_riser() -> None:
+    # 35 USD on record, 45 as typed
     def three(**money: object) -> Option:
         options = all_of(replace(ask("Apple M4 Max 40c"), money=MoneyInputs(**money)))
         return next(option for option in options if option.name == "New desktop with 3x RTX 4080")
 
-    without, with_riser = three(), three(own_price=(("riser", 45.0),))
-    assert "not counted" in without.price.note
-    assert not without.may_win
-    assert with_riser.may_win
-    assert with_riser.upfront == pytest.approx((without.upfront or 0.0) + 45)
+    on_record, typed = three(), three(own_price=(("riser", 45.0),))
+    assert "PCIe 4.0 riser of 16 lanes $35" in on_record.price.note
+    assert on_record.may_win
+    assert typed.upfront == pytest.approx((on_record.upfront or 0.0) + 10)
 
 
 def test_a_laptop_takes_a_card_in_a_dock_and_nothing_else() -> None:
@@ -232,8 +232,11 @@ def test_a_laptop_takes_a_card_in_a_dock_and_nothing_else() -> None:
     added = of_kind(options, OptionKind.ADD)
     assert added
     assert all("in a dock" in option.name for option in added)
-    # no dated page has a dock's price
-    assert all(option.upfront is None and option.pays is None for option in added)
+    # a dock of 299 USD and a supply for the card alone: 360 + 400 W take 850 W, 134.94 USD
+    (card,) = [option for option in added if option.name == "RTX 5080 in a dock"]
+    alone = selling_price("RTX 5080")
+    assert alone is not None
+    assert card.upfront == pytest.approx(alone.usd + 299 + 134.94)
     assert not of_kind(options, OptionKind.REPLACE)
 
 
@@ -356,12 +359,21 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
         assert together.fastest(every, strategies) == expected
 
 
+def test_six_cards_take_a_server_board_with_its_processor_by_hand() -> None:
+    # board with processor and memory 2200, frame 115, 6 risers 35, 2 TB 369.95; 2500 W take
+    # 1600 and 1000 W, 599.99 + 199.90
+    parts = desktop_parts((from_catalog.gpu("RTX 3090"),) * 6)
+    known = [part.usd or 0.0 for part in parts]
+    assert sum(known) == pytest.approx(2200 + 115 + 6 * 35 + 369.95 + 599.99 + 199.9)
+
+
 def test_a_new_desktop_is_its_parts() -> None:
-    # 2x RTX 3090 at 990, 8 cores 340.05, 64 GB 900, 2 TB 144, board 244.94, case 124.99, 1200 W 239
+    # 2x RTX 3090 at 990, 8 cores 340.05, 64 GB 900, 2 TB 369.95, board 244.94, case 124.99, 1200 W
+    # 239
     by_name = {option.name: option for option in all_of(ask("Apple M2 Max 38c"))}
     desktop = by_name["New desktop with 2x RTX 3090"]
     assert desktop.kind is OptionKind.MACHINE
-    parts = 340.05 + 900 + 144 + 244.94 + 124.99 + 239
+    parts = 340.05 + 900 + 369.95 + 244.94 + 124.99 + 239
     assert desktop.upfront == pytest.approx(2 * 990 + parts)
     assert desktop.price.date == "2025-07-23"
     assert not any(
@@ -390,8 +402,9 @@ def test_a_part_without_a_price_on_record_is_typed() -> None:
     docked = replace(ask("RTX 4090 Laptop 16GB"), money=money)
     docked = replace(docked, ownership=Ownership(form=Form.LAPTOP))
     (card,) = [option for option in all_of(docked) if option.name == "RTX 5080 in a dock"]
-    assert card.upfront == pytest.approx(1110)
-    assert card.price.typed
+    # and a supply of 850 W, 134.94 USD
+    assert card.upfront == pytest.approx(1110 + 134.94)
+    assert card.price.date == "2025-07-23"
 
 
 def test_who_rents_adds_and_replaces_nothing() -> None:
