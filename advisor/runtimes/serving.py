@@ -1,6 +1,6 @@
 """Common parts of vLLM and SGLang: weights and cache over all GPUs, the rest in pinned RAM."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from advisor.cost_model.placement import (
     vram,
     weight_bytes,
 )
-from advisor.cost_model.workload import Workload, drafter_cache, drafter_memory
+from advisor.cost_model.workload import Workload, drafter_cache
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
@@ -46,6 +46,22 @@ def served(work: Workload) -> Workload:
     return replace(work, kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
 
 
+def typical_tokens(work: Workload) -> Array:
+    """Mean length of a user's cache while decoding, at most the context [tokens]."""
+    return np.asarray(np.minimum(work.decode_depth, work.context), dtype=float)
+
+
+def paged(work: Workload) -> Workload:
+    """Request with the part of the cache that pages hold for each user, as its context.
+
+    max( c, context / users ), with the mean length c: pages are given out as a sequence grows, so
+    users take what their requests come to; but an engine starts only if its cache holds one whole
+    context (`--max-model-len`; vllm/v1/core/kv_cache_utils.py of 0.33.0).
+    """
+    users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
+    return replace(work, context=np.maximum(typical_tokens(work), work.context / users))
+
+
 def drafter(work: Workload) -> str:
     """Repository of the drafter: a smaller model, or a placeholder for an EAGLE head."""
     if work.draft_model is None:
@@ -67,7 +83,7 @@ class Room:
     Attributes:
         usable: share of VRAM in use.
         buffered: number of layers in VRAM for streaming.
-        cache: KV cache of one user per layer, shape (..., layers) [B].
+        cache: KV cache of one user in use, per layer, shape (..., layers) [B].
         working: part of that share for computing [B].
         drafter: memory of who drafts, divided among the GPUs that share layers [B].
     """
@@ -207,27 +223,47 @@ def spread(
     )
 
 
-def users_at_once(model: Model, machine: Machine, work: Workload, room: Room) -> Array:
-    """Users whose whole context fits in the cache beside all weights; the others wait [users].
+def users_at_once(
+    model: Model, machine: Machine, work: Workload, room_of: Callable[[Workload], Room]
+) -> Array:
+    """Users whose requests fit in the cache beside all weights; the others wait [users].
 
-    0 where the weights themselves do not fit.
+    A request holds its prompt and half of its reply on average. 0 where the weights and the cache
+    of a whole context do not fit.
+
+    Args:
+        model: model that is served.
+        machine: machine that serves it.
+        work: request; its users do not matter.
+        room_of: function that gives the memory for a request of a single user.
     """
     how = parallel(model, machine)
-    alone = replace(work, users=0.0 * np.asarray(work.users) + 1.0)
-    each_drafter = drafter_cache(model, served(work)) if work.draft else 0.0
-    drafted = each_drafter / how.tensor
-    room = replace(room, drafter=drafter_memory(model, served(alone)))
+    ones = 0.0 * np.asarray(work.users) + 1.0
+    whole = replace(work, users=ones)
+    typical = replace(whole, context=typical_tokens(work))
     counts = []
     for at, group in enumerate(chunks(model, how.pipeline)):
         held = group @ model.layer_bytes / how.tensor
-        each = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1) + drafted
-        left = weight_room(model, machine, alone, room, how, at) + each - held
-        counts.append(np.floor(np.maximum(left, 0.0) / np.maximum(each, 1.0)))
+        room = room_of(whole)
+        left = weight_room(model, machine, whole, room, how, at) - held
+        caches = left + _cache_of_a_user(model, whole, room, how, group)
+        each = _cache_of_a_user(model, typical, room_of(typical), how, group)
+        fitting = np.floor(np.maximum(caches, 0.0) / np.maximum(each, 1.0))
+        counts.append(np.where(left >= 0.0, fitting, 0.0))
     return np.asarray(np.minimum.reduce(np.broadcast_arrays(*counts)))
 
 
+def _cache_of_a_user(
+    model: Model, work: Workload, room: Room, how: Parallel, group: Floats
+) -> Array:
+    """Cache of one user on each GPU of a group, that of who drafts included [B]."""
+    drafted = drafter_cache(model, served(work)) / how.tensor if work.draft else 0.0
+    own = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1)
+    return np.asarray(own + drafted)
+
+
 def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:
-    """Conversations whose whole context fits in the cache beside the weights in VRAM.
+    """Conversations, each with the cache of `paged`, that fit beside the weights in VRAM.
 
     Further ones are not refused: the scheduler lets them wait, or drops the cache of one and
     computes it again.

@@ -11,6 +11,7 @@ import math
 import shlex
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from advisor.runtimes.serving import (
     Room,
     checkpoint,
     drafter,
+    paged,
     placed,
     room_for_layers,
     served,
@@ -95,13 +97,13 @@ def place(
 
 
 def _room(model: Model, machine: Machine, work: Workload) -> Room:
-    cache = model.kv_bytes(work.context, served(work).kv_type)
+    held = served(paged(work))
     return Room(
         usable=static_share(machine),
         buffered=BUFFERED,
-        cache=cache,
+        cache=model.kv_bytes(held.context, held.kv_type),
         working=0.0,
-        drafter=drafter_memory(model, served(work)),
+        drafter=drafter_memory(model, held),
     )
 
 
@@ -113,7 +115,7 @@ def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
     """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, _room(model, machine, work))
+    return users_at_once(model, machine, work, partial(_room, model, machine))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:

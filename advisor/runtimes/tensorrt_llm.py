@@ -6,6 +6,7 @@ weights and buffers for pages of the cache. It keeps no weights in RAM.
 
 import shlex
 from dataclasses import replace
+from functools import partial
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
@@ -19,6 +20,7 @@ from advisor.runtimes.parallelism import parallel, several
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
+    paged,
     placed,
     room_for_layers,
     served,
@@ -50,7 +52,8 @@ def place(
 
 
 def _room(model: Model, work: Workload) -> Room:
-    cache = model.kv_bytes(work.context, served(work).kv_type)
+    held = served(paged(work))
+    cache = model.kv_bytes(held.context, held.kv_type)
     return Room(usable=MEMORY_USED, buffered=0, cache=cache)
 
 
@@ -62,7 +65,7 @@ def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
     """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, _room(model, work))
+    return users_at_once(model, machine, work, partial(_room, model))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

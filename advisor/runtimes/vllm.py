@@ -36,6 +36,7 @@ from advisor.runtimes.serving import (
     Room,
     checkpoint,
     drafter,
+    paged,
     placed,
     room_for_layers,
     served,
@@ -89,11 +90,12 @@ def place(
 
 
 def _room(model: Model, work: Workload) -> Room:
+    held = served(paged(work))
     return Room(
         usable=MEMORY_USED,
         buffered=BUFFERED,
-        cache=paged_cache(model, served(work)),
-        drafter=drafter_memory(model, served(work)),
+        cache=paged_cache(model, held),
+        drafter=drafter_memory(model, held),
     )
 
 
@@ -105,7 +107,7 @@ def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
 
 def at_once(model: Model, machine: Machine, work: Workload) -> Array:
     """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, _room(model, work))
+    return users_at_once(model, machine, work, partial(_room, model))
 
 
 def paged_cache(model: Model, work: Workload) -> Floats:

@@ -1,6 +1,7 @@
 """vLLM and SGLang: weights on the GPUs, offloaded weights, several GPUs."""
 
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -151,24 +152,54 @@ def test_more_gpus_take_longer_to_add_up() -> None:
     assert float(eight.step.parts["crossings"]) > float(two.step.parts["crossings"])
 
 
-def test_users_who_do_not_fit_wait() -> None:
-    """34.3 GB of Qwen3-32B in FP8 and 4.29 GB of cache for each 16k of a user in 0.92 of 48 GiB.
+LONG = Workload(users=8, prompt=15_872, output=512, context=16_384)
+"""Requests of 16k tokens: 15,872 + 512 / 2 = 16,128 in the cache on average."""
+OF_A_TOKEN = 64 * 2 * 8 * 128 * 2
+"""Cache of a token of Qwen3-32B in 16 bits: 64 layers, 8 heads of 128 keys and values [B]."""
 
-    The driver keeps 381 MiB of the card.
+
+@pytest.mark.parametrize(
+    ("card", "kept"), [("RTX 6000 Ada", 381 * 2**20), ("L40S", 3.5 * GIB)]
+)  # fmt: skip
+def test_users_who_do_not_fit_wait(card: str, kept: float) -> None:
+    """34.3 GB of Qwen3-32B in FP8 and 4.23 GB of cache for each user in 0.92 of 48 GiB.
+
+    The driver keeps 381 MiB of the one card, and error correction 3 GiB of the other.
     """
-    work = Workload(users=8, context=16384)
-    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
-    left = (48 * GIB - 381 * 2**20) * 0.92 - GIB - estimate.model.file_bytes
-    assert float(estimate.work.users) == left // (16384 * 64 * 2 * 8 * 128 * 2) == 2
+    estimate = run(VLLM, rig(card), RESIDENT, "Qwen3-32B", form="FP8", work=LONG)
+    assert estimate.machine is not None
+    memory = float(estimate.machine.gpus[0].memory.value)
+    assert memory == pytest.approx(48 * GIB - kept, rel=0.01)
+    left = memory * 0.92 - GIB - estimate.model.file_bytes
+    assert float(estimate.work.users) == left // (16_128 * OF_A_TOKEN) == 2
     assert float(estimate.waiting) == 6
     assert any("2 users run at once and 6 wait" in note for note in remarks(estimate))
     assert bool(estimate.fits)
 
 
+def test_users_take_the_pages_of_their_requests() -> None:
+    """Of 16,384 tokens that a user may fill, 512 + 256 / 2 = 640 are in use on average."""
+    short = Workload(users=8, context=16_384)
+    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=short)
+    assert (float(estimate.work.users), float(np.sum(estimate.waiting))) == (8, 0)
+    # Eight times 640 tokens are less than a whole context, which the engine must be able to hold.
+    assert placement(estimate).cache is not None
+    assert 8 * np.sum(placement(estimate).cache) == pytest.approx(16_384 * OF_A_TOKEN)
+    longer = replace(short, prompt=4000, output=512)
+    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=longer)
+    assert np.sum(placement(estimate).cache) == pytest.approx(4256 * OF_A_TOKEN)
+
+
+def test_a_whole_context_must_fit_however_short_the_requests() -> None:
+    """11.6 GB are left; 65,536 tokens need 17.2 GB, and the engine would not start."""
+    work = Workload(users=8, context=65_536)
+    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
+    assert not bool(estimate.fits)
+
+
 def test_first_tokens_come_in_turns_by_hand() -> None:
     """Two at once of eight: prompts after t / 2 and t, the next pair a whole reply later."""
-    work = Workload(users=8, context=16384)
-    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=work)
+    estimate = run(VLLM, rig("RTX 6000 Ada"), RESIDENT, "Qwen3-32B", form="FP8", work=LONG)
     assert estimate.first_token is not None
     prompt, reply = float(estimate.first_token.value), float(estimate.reply)
     times = first_token_times(estimate)

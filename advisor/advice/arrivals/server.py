@@ -109,8 +109,8 @@ def server(estimate: Estimate) -> Server | None:
     if machine is None or at_once is None or not np.all(estimate.fits):
         return None
     whole = float(work.prompt) + float(work.output)
-    typical = replace(work, users=1.0, context=whole)
-    fitting = float(at_once(estimate.model, machine, typical))
+    longest = replace(work, users=1.0, prompt=whole, output=1.0, cached=0.0, context=whole)
+    fitting = float(at_once(estimate.model, machine, longest))
     deep = whole - float(work.output) / 2.0
     budget, slots = step_limits(machine, estimate.how)
     bare = _decode(estimate, COUNTS, 1.0)

@@ -14,7 +14,7 @@ from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, LLAMA_CPP_TEN
 from advisor.runtimes.accelerate import MEMORY_USED
 from advisor.runtimes.device_map import HEAD, device_map
 from advisor.runtimes.llama_cpp.passes import READ_IN
-from advisor.runtimes.serving import sequences_that_fit, served
+from advisor.runtimes.serving import paged, sequences_that_fit, served
 
 
 def remarks(estimate: Estimate) -> tuple[str, ...]:
@@ -191,8 +191,9 @@ def _served(estimate: Estimate) -> Iterable[str]:
     if np.any(estimate.waiting):
         yield (
             f"{float(estimate.work.users):.0f} users run at once and {float(estimate.waiting):.0f} "
-            "wait: the GPU has no room for the cache of all. The speed is that of a user who runs."
+            "wait: the GPU has no room for the cache of all, each with its prompt and half of its "
+            "reply on average. The speed is that of a user who runs."
         )
     elif count > int(estimate.work.users):
-        context = number(float(estimate.work.context))
+        context = number(float(paged(estimate.work).context))
         yield f"The GPU has room for the cache of {count:,} conversations of {context} tokens."

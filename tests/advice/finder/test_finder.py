@@ -184,7 +184,7 @@ def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object])
 
 def test_as_many_machines_as_answer_all_users_at_once() -> None:
     # 64 users of 16k tokens each: no card of 48 GB holds all beside 33 GB of weights.
-    work = Workload(users=64, context=16_384)
+    work = Workload(users=64, prompt=15_872, output=512, context=16_384)
     estimate = replace(question("Qwen3-32B"), model=catalog.model("Qwen3-32B", "FP8"), work=work)
     hits = find(estimate, Target(min_tps=10), (VLLM,), ("FP8",)).hits
     hit = next(hit for hit in hits if (hit.machine, hit.count) == ("L40S", 1))
