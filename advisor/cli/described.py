@@ -76,16 +76,24 @@ def machine_of(args: argparse.Namespace) -> Machine:
         if getattr(args, name) and args.gpu is None and args.machine is None:
             option = name.replace("_", "-")
             raise InputError(f"--{option} describes a GPU; say which with --gpu NAME.")
+    machine, notes = _described(args, inputs)
+    for note in notes:
+        print(f"advisor: {note}", file=sys.stderr)
+    return machine
+
+
+def _described(args: argparse.Namespace, inputs: MachineSpec) -> tuple[Machine, tuple[str, ...]]:
+    """Machine of the options, and what is told of it: of a measured one, of its software alone."""
     if args.machine is None and inputs.empty:
-        return local_machine.this_machine()
+        here = local_machine.this_machine()
+        return here, here.software_notes
     if args.machine is not None and is_imported(args.machine):
-        return _imported(args.machine, inputs)
+        measured = _imported(args.machine, inputs)
+        return measured, measured.software_notes
     machine = (
         from_spec.machine(inputs) if args.machine is None else machine_by_name(args.machine, inputs)
     )
-    for note in machine.notes:
-        print(f"advisor: {note}", file=sys.stderr)
-    return machine
+    return machine, machine.notes
 
 
 def _imported(name: str, inputs: MachineSpec) -> Machine:

@@ -207,7 +207,8 @@ def advise_(args: argparse.Namespace) -> None:
     advice = answered.advice
     if not args.json:
         for caveat in answered.caveats:
-            print(f"note: {caveat}", file=sys.stderr)
+            if caveat not in answered.machine.software_notes:
+                print(f"note: {caveat}", file=sys.stderr)
     if args.save is not None:
         from advisor.reports.store.store import open_store
 

@@ -88,7 +88,12 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
     return ComputedAdvice(
         model=resolved.model,
         taken_as=resolved.taken_as,
-        caveats=(*resolved.notes, *context_notes(resolved.model, work), *odd_prices(money)),
+        caveats=(
+            *resolved.notes,
+            *machine.software_notes,
+            *context_notes(resolved.model, work),
+            *odd_prices(money),
+        ),
         machine=machine,
         work=work,
         money=money,

@@ -168,6 +168,7 @@ class Machine:
         system: operating system, a key of `software.SYSTEMS`; empty where unknown.
         driver: stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's.
         build: month of the stated build of llama.cpp ("2025-10"); empty for today's.
+        software_notes: those of the notes that are about software.
     """
 
     name: str
@@ -181,6 +182,7 @@ class Machine:
     system: str = ""
     driver: str = ""
     build: str = ""
+    software_notes: tuple[str, ...] = ()
 
     @property
     def unified(self) -> bool:

@@ -69,9 +69,8 @@ def with_software(
         driver="" if driver is None else str(driver),
         build="" if inputs.build is None else build_month(inputs.build),
     )
-    return replace(
-        stated, notes=(*machine.notes, *_notes(stated, seen or inputs.system is not None))
-    )
+    told = tuple(_notes(stated, seen or inputs.system is not None))
+    return replace(stated, notes=(*machine.notes, *told), software_notes=told)
 
 
 def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: MachineSpec) -> str:

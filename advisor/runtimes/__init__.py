@@ -55,7 +55,10 @@ def runtime(name: str) -> Runtime:
         if folded in (known.name.casefold(), known.key):
             return known
     raise UnknownName(
-        "runtime", name, [known.name for known in RUNTIMES], "See docs/runtimes.md for the list."
+        "runtime",
+        name,
+        [known.name for known in (*RUNTIMES, *ASIDE)],
+        "See docs/runtimes.md for the list.",
     )
 
 

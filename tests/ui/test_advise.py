@@ -263,3 +263,14 @@ def test_drafted_tokens_are_in_the_link_and_who_needs_an_acceptance_is_told():
     assert "Each step checks 3 tokens drafted by eagle, 70 % accepted." in page_text(test)
     test.number_input(key="acceptance").set_value(None)
     assert "Drafting by eagle needs an acceptance" in page_text(run(test))
+
+
+def test_stated_software_is_told_beside_the_answer():
+    arc = {"machine": "Another machine", "model": "Llama-3.1-8B", "gpu": "Arc A770"}
+    assumed = page_text(app(**arc))
+    assert "llama.cpp with SYCL is assumed" in assumed
+    old = page_text(app(**arc, driver="mesa 24.2"))
+    assert "With mesa 24.2, tokens are taken at 0.36" in old
+    assert "is assumed; for" not in old
+    wrong = page_text(app(**arc, driver="nvidia 575"))
+    assert "allowed is mesa or rocm with a version" in wrong

@@ -54,6 +54,7 @@ class AdviseAnswer:
             inputs=self.choices.parameters(),
             caveats=(
                 *self.resolved.notes,
+                *self.machine.software_notes,
                 *context_notes(model, self.work),
                 *odd_prices(self.money),
             ),

@@ -81,6 +81,7 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     model_summary.expander(answer)
     cards(answer)
     _unknown(answer)
+    _software(answer)
     diagnosis.panel(answer)
     _charts(answer)
     st.subheader("Options", anchor="options")
@@ -137,6 +138,12 @@ def _unknown(answer: AdviseAnswer) -> None:
     with action:
         if here:
             machine_panel.measure("main")
+
+
+def _software(answer: AdviseAnswer) -> None:
+    """How stated software is taken, and what is assumed of it."""
+    if answer.machine.software_notes:
+        notice(" ".join(answer.machine.software_notes))
 
 
 def _charts(answer: AdviseAnswer) -> None:

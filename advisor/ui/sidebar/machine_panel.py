@@ -70,7 +70,8 @@ def show() -> None:
     markup.show(_figures(here.machine))
     if here.stale:
         markup.notice(here.stale, "warning")
-    notes = [note for note in here.machine.notes if note != here.stale]
+    elsewhere = {here.stale, *here.machine.software_notes}
+    notes = [note for note in here.machine.notes if note not in elsewhere]
     if notes:
         with st.expander("What could not be seen"):
             markup.show(markup.joined(markup.block("oa-soft", note, "p") for note in notes))
