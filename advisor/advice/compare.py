@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -59,10 +60,48 @@ def _in_runtime(
             for strategy in runtime.strategies
         ]
     own = own_settings(runtime, settings)
-    return [
+    results = [
         estimate(model, machine, work, runtime, strategy, fitted_constants(), own, loaded.reason)
         for strategy in runtime.strategies
     ]
+    chosen = as_chosen(stored)
+    if chosen is None or model.format != stored.native:
+        return results
+    return [_or_smaller(result, chosen, machine, work, own) for result in results]
+
+
+def as_chosen(stored: Model) -> Model | None:
+    """Model in the format chosen by default, where the maker's weights are far larger; else None.
+
+    Who has no room for the maker's weights in the GPUs takes smaller ones.
+    """
+    if not stored.native or stored.native == stored.format:
+        return None
+    makers = catalog.in_format(stored.architecture, stored.native)
+    smaller = stored.file_bytes < FAR_SMALLER * makers.file_bytes
+    return replace(stored, native="") if smaller else None
+
+
+FAR_SMALLER = 0.8
+"""Size below which weights take the place of larger ones, as a share of those."""
+
+
+def _or_smaller(
+    result: Estimate, chosen: Model, machine: Machine, work: Workload, settings: Settings
+) -> Estimate:
+    """The estimate, or that of smaller weights where only they fit in the GPUs."""
+    if result.strategy is not PlacementStrategy.GPU_RESIDENT or bool(result.fits):
+        return result
+    try:
+        form = taken_format(chosen, result.how, machine)
+        model = as_run(chosen, result.how, machine)
+    except Refusal:
+        return result
+    reason = f"The maker's own weights, {result.model.format}, do not fit. {form.reason}".strip()
+    smaller = estimate(
+        model, machine, work, result.how, result.strategy, fitted_constants(), settings, reason
+    )
+    return smaller if bool(smaller.fits) else result
 
 
 def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from advisor.advice.compare import as_chosen
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.stacks import Mask
 from advisor.advice.speeds import Speed, fastest_of
@@ -113,4 +114,24 @@ class TimedFleet:
             for index in np.flatnonzero(new):
                 speeds[index] = timed.at(int(index))
             known[new] = least[new]
+            larger = new & (timed.formats == self._model.native) & ~timed.fits
+            if strategy is PlacementStrategy.GPU_RESIDENT and larger.any():
+                self._smaller(speeds, runtime, larger)
         return speeds
+
+    def _smaller(self, speeds: list[Speed | None], runtime: Runtime, wanted: Mask) -> None:
+        """Fill in machines whose GPUs hold the model in its chosen format, not as its maker has it.
+
+        Args:
+            speeds: speed of each machine.
+            runtime: runtime.
+            wanted: machines that the maker's own weights do not fit, shape (machines,).
+        """
+        chosen = as_chosen(self._model)
+        if chosen is None:
+            return
+        timed = self.fleet.speeds(
+            chosen, self._work, runtime, PlacementStrategy.GPU_RESIDENT, skip=~wanted
+        )
+        for index in map(int, np.flatnonzero(wanted)):
+            speeds[index] = timed.at(index)
