@@ -8,6 +8,7 @@ import numpy as np
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, weight_bytes
+from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import number, range_of, seconds, tokens_per_second
 from advisor.machine.machine import Machine
 from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, LLAMA_CPP_TENSOR, VLLM
@@ -184,6 +185,12 @@ def _accelerate(estimate: Estimate) -> Iterable[str]:
 def _served(estimate: Estimate) -> Iterable[str]:
     if estimate.placement is None or estimate.machine is None:
         return
+    card, constants = estimate.machine.gpus[0], estimate.constants
+    if constants is not None and float(constants.value("sources", card.family)) < ENOUGH:
+        yield (
+            "Hardly anyone has published serving engines' speeds on GPUs of the generation of "
+            f"{card.name} ({card.family}): the range is wide."
+        )
     kept = served(estimate.work).kv_type
     if kept == "fp8" != estimate.work.kv_type:
         yield f"The cache is kept as fp8, the nearest to {estimate.work.kv_type}."

@@ -6,6 +6,7 @@ from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.evidence.fitting.engines.published import cases
 from advisor.evidence.published.row import published_rows
+from advisor.machine.catalog import gpu_rows
 
 
 def test_no_constant_is_stated_twice() -> None:
@@ -15,6 +16,15 @@ def test_no_constant_is_stated_twice() -> None:
         for row in rows
     )
     assert [key for key, count in keys.items() if count > 1] == []
+
+
+def test_every_generation_has_its_own_count_of_publishers() -> None:
+    """Without one, a lookup would take the count of llama.cpp's publishers."""
+    rows = read(DATA / "generated/engine_kernels.csv", ConstantRow)
+    counts = {(row.runtime, row.family): row.value for row in rows if row.constant == "sources"}
+    families = {card.family for card in gpu_rows().values()}
+    assert {family for engine, family in counts if engine == "vllm"} >= families
+    assert (counts["vllm", "RDNA 3"], counts["vllm", "Hopper"]) == (0.0, 7.0)
 
 
 def test_a_prompt_is_not_read_faster_than_the_datasheet_allows() -> None:

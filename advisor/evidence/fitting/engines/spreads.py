@@ -1,9 +1,9 @@
 """80 % ranges of serving engines, from published runs that were predicted without their group.
 
 Widths and widening factors are fitted as those of llama.cpp (`llama_cpp/spreads.py`), but with
-their own count of publishers, since a GPU with few runs of llama.cpp may have many of serving
-engines. The simulator counts as one publisher. First tokens have too few publishers for more than
-one width.
+their own count of publishers for each family of GPUs, 0 included: a GPU with few runs of llama.cpp
+may have many of serving engines, and the other way round. The simulator counts as one publisher.
+First tokens have too few publishers for more than one width.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,6 +27,7 @@ from advisor.evidence.fitting.engines.cases import PUBLISHED, EngineCases
 from advisor.evidence.fitting.frameworks.runs import SERVING
 from advisor.evidence.fitting.llama_cpp.row_errors import Errors
 from advisor.evidence.fitting.llama_cpp.spreads import COVERED, GPU, LEAN_GPU, TRAIT, widths
+from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
 
 PARTS = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
@@ -96,8 +97,10 @@ def spread_rows(cases: EngineCases, predicted: Floats, source: str) -> Iterator[
         yield from rows(IN_PROMPT, half, str(part), int(prompts.sum()))
     yield from rows(BY_TRAIT[IN_PROMPT], 1.0, SEVERAL, int(prompts.sum()))
     yield from rows("sources", 0.0, "", 0)
-    for family, names in sorted(publishers(cases).items()):
-        yield from rows("sources", float(len(names)), family, len(names))
+    counts = dict.fromkeys((card.family for card in gpu_rows().values()), 0)
+    counts |= {family: len(names) for family, names in publishers(cases).items()}
+    for family, number in sorted(counts.items()):
+        yield from rows("sources", float(number), family, number)
 
 
 def _errors(cases: EngineCases, off: Floats, chosen: npt.NDArray[np.bool_]) -> Errors:
