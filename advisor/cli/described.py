@@ -21,6 +21,7 @@ from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.from_name import machine_by_name
 from advisor.machine.machine import Machine
+from advisor.machine.software import SYSTEMS, system_named
 from advisor.machine.spec import MachineSpec
 
 
@@ -106,7 +107,9 @@ def _imported(name: str, inputs: MachineSpec) -> Machine:
 
 
 def system_of(args: argparse.Namespace) -> str:
-    """Operating system, where the options mean this machine; else empty."""
+    """Operating system, where it is stated or the options mean this machine; else empty."""
+    if args.system:
+        return SYSTEMS[system_named(args.system)]
     return "" if args.machine or options.given(args, MACHINE) else this_system()
 
 

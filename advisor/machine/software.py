@@ -6,6 +6,7 @@ data/runtimes/software_effects.csv.
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
@@ -198,6 +199,22 @@ class SoftwareEffect:
     date: str
     note: str
 
+    @property
+    def last_version(self) -> tuple[int, ...]:
+        """Version of the driver just before the one from which it no longer holds."""
+        if not self.before:
+            return ()
+        year, release = map(int, self.before.split("."))
+        return (year, release - 1) if release else (year - 1, 3)
+
+
+def drivers_of(vendor: str, family: str, backend: str) -> Iterator[SoftwareEffect]:
+    """Drivers whose effect on a card was published."""
+    for row in software_effects():
+        of_card = row.vendor == vendor and row.family in ("", family)
+        if row.option == "driver" and of_card and row.backend == backend:
+            yield row
+
 
 @cache
 def software_effects() -> tuple[SoftwareEffect, ...]:
@@ -220,18 +237,11 @@ def driver_effect(
     if not stated:
         return None
     driver = driver_named(stated)
-    fitting = (
-        row
-        for row in software_effects()
-        if row.option == "driver"
-        and row.value == driver.name
-        and driver.before(row.before)
-        and not (row.since and driver.before(row.since))
-        and {row.vendor} >= vendors
-        and row.family in ("", family)
-        and row.backend == backend
-    )
-    return next(fitting, None)
+    for row in drivers_of(next(iter(vendors)), family, backend):
+        holds = driver.before(row.before) and not (row.since and driver.before(row.since))
+        if row.value == driver.name and holds and len(vendors) == 1:
+            return row
+    return None
 
 
 POLICIES = ("none", "distribute", "isolate", "numactl")

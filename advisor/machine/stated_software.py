@@ -25,10 +25,10 @@ from advisor.machine.software import (
     build_month,
     driver_effect,
     driver_named,
+    drivers_of,
     effect_of,
     kernels_of,
     month_words,
-    software_effects,
     system_named,
 )
 from advisor.machine.spec import MachineSpec
@@ -144,11 +144,10 @@ def _driver_notes(machine: Machine) -> Iterator[str]:
 
 
 def _slower_drivers(machine: Machine) -> Iterator[str]:
-    gpu, backend = machine.gpus[0], backends.of_machine(machine)
-    for row in software_effects():
+    gpu = machine.gpus[0]
+    for row in drivers_of(gpu.vendor, gpu.family, backends.of_machine(machine)):
         slowest = min(row.token, row.prompt)
-        of_card = row.vendor == gpu.vendor and row.family in ("", gpu.family)
-        if row.option == "driver" and of_card and row.backend == backend and slowest <= NOTABLE:
+        if slowest <= NOTABLE:
             older = f"{row.value} before {row.before}" if row.before else row.value
             what = "tokens" if row.token <= NOTABLE else "prompts"
             yield (

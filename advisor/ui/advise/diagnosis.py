@@ -29,6 +29,7 @@ from advisor.advice.placement_cards import TITLES
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
+from advisor.machine.software import SYSTEMS
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import unforeseen
 from advisor.ui.parts.code_block import copyable
@@ -50,6 +51,8 @@ def panel(answer: AdviseAnswer) -> None:
     with st.expander("Measured something else?", key="diagnose"):
         estimate, decode, prompt = _asked(named)
         system = this_system() if answer.choices.this_machine else ""
+        stated = answer.choices.machine_inputs().system
+        system = SYSTEMS[stated] if stated else system
         try:
             measured = Measured(decode=decode, prompt=prompt) if decode else _in_a_file()
             if measured is None:

@@ -66,6 +66,8 @@ SITUATIONS: dict[str, tuple[str, str, PlacementStrategy, Runtime, dict, dict]] =
               {"gpu": "RTX 4090", "ram_gb": 64}),
     "AMD": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
             {"gpu": "Radeon 8060S (Ryzen AI Max+ 395)"}),
+    "Arc": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
+            {"gpu": "Arc B580", "backend": "vulkan"}),
     "unified": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {}, {"gpu": "Apple M4 Max 40c"}),
 }  # fmt: skip
 SPLITS = {"few layers": Settings(gpu_layers=30.0, cpu_moe=0.0)}
@@ -159,6 +161,8 @@ SIMULATED = [
     ("gpu_limits", "resident", "29%"),
     ("cpu_limits", "full RAM", "cores at 50%"),
     ("old_build", "resident", ""),
+    ("old_driver", "Arc", "mesa before 25.0"),
+    ("other_backend", "AMD", "Vulkan in place of ROCm"),
     ("no_repacking", "full RAM", ""),
     ("cache_in_ram", "resident", ""),
     ("larger_file", "no GPU", "Q8_0"),

@@ -6,7 +6,7 @@ cost model computes the speeds. A cause that is impossible in a situation yields
 
 from collections.abc import Callable, Mapping
 
-from advisor.advice.diagnosis.causes import cpu, gpu, ram_and_drive, request
+from advisor.advice.diagnosis.causes import cpu, gpu, ram_and_drive, request, software
 from advisor.advice.diagnosis.causes.counterfactual import Situation, Trials
 
 CAUSES: Mapping[str, Callable[[Situation], Trials]] = {
@@ -31,6 +31,8 @@ CAUSES: Mapping[str, Callable[[Situation], Trials]] = {
     "cpu_limits": cpu.cpu_limits,
     "no_flash_attention": request.no_flash_attention,
     "old_build": request.old_build,
+    "old_driver": software.old_driver,
+    "other_backend": software.other_backend,
     "no_repacking": request.no_repacking,
     "cache_in_ram": gpu.cache_in_ram,
     "larger_file": request.larger_file,
