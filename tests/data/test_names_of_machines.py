@@ -5,6 +5,7 @@ import re
 from provenance import is_past, is_public
 
 from advisor.machine.catalog import cpu_generations, cpu_models, find_gpu, find_host, machine_rows
+from advisor.machine.names.instance_names import families
 
 
 def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:
@@ -16,6 +17,12 @@ def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> 
         assert row.usd is None or (row.usd > 0 and is_public(row.price_source) and row.per)
         if row.cpu:
             find_host(row.cpu)
+
+
+def test_families_of_rented_machines_have_their_pages() -> None:
+    for family in families():
+        assert is_public(family.source), family.pattern
+        assert is_past(family.retrieved), family.pattern
 
 
 def test_generations_and_models_of_processors_have_their_pages() -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from advisor.errors import UnknownName
 from advisor.machine.names.apple_names import apple_chip, memory_options, names_apple
 from advisor.machine.names.gpu_readings import readings
+from advisor.machine.names.gpu_slices import Slice, has_profile, slice_of, sliced
 from advisor.machine.names.gpu_words import GpuWords, taken_apart, words_of_kind
 from advisor.machine.names.spelling import plain, size_gib, without_sizes
 from advisor.machine.rows import GpuRow
@@ -121,6 +122,9 @@ class GpuNames:
             return GpuName(row=exact, memory_gib=size, alternatives=self._siblings(exact))
         if names_apple(text):
             return self._apple(name)
+        part = sliced(name)
+        if part is not None:
+            return self._slice(*part)
         taken = taken_apart(name)
         for words, note in readings(taken, self._known_words):
             spellings = [
@@ -134,6 +138,22 @@ class GpuNames:
         if meant is None:
             raise UnknownName("GPU", name, self._offers(taken), HINT)
         return replace(meant, count=taken.count)
+
+    def _slice(self, card: str, part: Slice) -> GpuName:
+        """Slice of a card; of cards with the same name the one that has the profile.
+
+        Raises:
+            UnknownName: no such card or slice.
+        """
+        if not card:
+            raise UnknownName("GPU", str(part), (), "Name the card that it is a slice of.")
+        whole = self.match(card)
+        socket = whole.row.name.split()[:2]
+        rows = (whole.row, *(self.rows[other] for other in whole.alternatives))
+        fitting = [row for row in rows if has_profile(row, part)]
+        fitting.sort(key=lambda row: row.name.split()[:2] != socket)
+        row = slice_of(fitting[0] if fitting else whole.row, part)
+        return GpuName(row=row, count=whole.count, notes=(*whole.notes, f"{row.name}: {row.note}."))
 
     def _by_chip(self, taken: GpuWords) -> GpuName | None:
         """Usual GPU with a chip, for drivers that print the chip's name."""

@@ -4,6 +4,7 @@
 Threadripper" and "Legion with 4070" are put together from their parts.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -13,11 +14,14 @@ from advisor.errors import UnknownName
 from advisor.machine.names.apple_names import either, memory_options, names_apple
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
+from advisor.machine.names.gpu_slices import sliced
+from advisor.machine.names.instance_names import Instance, instance_of
 from advisor.machine.names.machine_words import (
     CARD,
     is_laptop,
     is_tower,
     memory_sizes,
+    refusal,
     says_nothing,
     server_memory,
     spelled_out,
@@ -26,6 +30,7 @@ from advisor.machine.names.machine_words import (
     telling_words,
     typical_platform,
     without_line_numbers,
+    without_owners,
 )
 from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
 from advisor.machine.rows import MachineRow
@@ -85,7 +90,13 @@ class MachineNames:
             UnknownName: neither a preset nor known parts; lists similar names.
         """
         text = plain(name)
+        why = refusal(text)
+        if why:
+            raise UnknownName("machine", name, (), why)
         row = self.preset(text)
+        rented = None if row else instance_of(without_owners(text).strip())
+        if rented is not None:
+            return self._of_family(rented)
         several = None if row else self._several(text)
         if row is None and several is None:
             text = spelled_out(text)
@@ -113,6 +124,20 @@ class MachineNames:
         return replace(
             single, name=f"{count}x {row.name}", spec=replace(single.spec, machines=count)
         )
+
+    def _of_family(self, rented: Instance) -> MachineName:
+        """Rented machine without a GPU, with its share of the host's memory channels."""
+        host = self.cpus.match(rented.family.cpu).row
+        sockets = max(1, math.ceil(rented.cores / host.cores))
+        channels = (host.memory_channels or FEWEST_CHANNELS) * rented.cores / host.cores
+        spec = MachineSpec(
+            gpu=NO_GPU,
+            cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
+            cores=rented.cores,
+            ram_gb=rented.ram_gib,
+            ram_channels=max(FEWEST_CHANNELS, round(channels)),
+        )
+        return MachineName(name=rented.name, spec=spec, notes=(rented.note,))
 
     def preset(self, text: str) -> MachineRow | None:
         """Preset of a plain text: by name, else the one whose words are all in the text, without
@@ -200,6 +225,7 @@ class MachineNames:
         spec = MachineSpec(
             gpu=cards,
             gpu_count=count,
+            vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
             cpu=platform,
             ram_gb=max(sizes) if sizes else (_own_memory(gpus[0]) if chip else None),
         )
@@ -259,7 +285,7 @@ class MachineNames:
             mention = KIND_OF_MACHINE.sub("", match[0].strip())
             try:
                 gpu = self._card(mention, laptop=laptop)
-                sizes = sizes_gib(mention)
+                sizes = [] if sliced(mention) else sizes_gib(mention)
                 if not sizes or abs(sizes[0] - gpu.row.memory_gib) <= 1:
                     cards.append(gpu)
                     return " | "
@@ -298,6 +324,8 @@ class MachineNames:
             return None
 
 
+FEWEST_CHANNELS = 2
+"""Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 COUNTED = re.compile(r"\d+x", re.IGNORECASE)
 """Names of rented machines that begin with a count are those of their cards too."""
 

@@ -13,7 +13,8 @@ from advisor.machine.names.spelling import plain, sizes_gib, without_sizes
 class MachineWordRow:
     """One row of data/hardware/machine_words.csv: a word for laptops or towers, for a kind of
     platform (with the typical one of the catalogue), of owners and sellers, a product line with its
-    own numbers, a cloud's name of cards with its meaning, or an abbreviation.
+    own numbers, a cloud's name of cards with its meaning, an abbreviation, or a refused name with
+    the reason.
     """
 
     pattern: str
@@ -42,6 +43,11 @@ def is_tower(text: str) -> bool:
 def typical_platform(text: str) -> str | None:
     """Typical platform of a kind that is named without a number ("Threadripper")."""
     return next((name for pattern, name in _patterns("platform") if pattern.search(text)), None)
+
+
+def refusal(text: str) -> str:
+    """Why a machine or part that a plain text names cannot be described; empty for others."""
+    return next((why for pattern, why in _patterns("refused") if pattern.search(text)), "")
 
 
 def spelled_out(text: str) -> str:
@@ -147,10 +153,13 @@ SUFFIXES = (
     r"|blackwell|generation|server|workstation|edition|pcie|sxm\d?|nvl|hbm\de?|sff|founders|fe"
     r"|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
 )
-SIZE = r"(?:[\s-]*\(?\d{1,3} ?g(?:i?b)?\b\)?(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
+SIZE = (
+    r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?\b\)?(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
+)
+SLICE = r"(?:(?: hbm\de?)?[\s,(-]*(?:mig[\s:-]*)?\d ?g[._]\d{1,3} ?gb\)?)?"
 SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
 CARD = re.compile(
-    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}{SOCKET}(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
+    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}{SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
 )
 """Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and X99
 are boards.

@@ -1,0 +1,70 @@
+"""Rented machines without a GPU, by their family and size."""
+
+import pytest
+
+from advisor.errors import UnknownName
+from advisor.machine.catalog import cpu_named, machine_named
+from advisor.machine.names.instance_names import families
+
+KARPENTER = (
+    # name, virtual processors, memory [MiB]: Amazon's own description of its instances, read from
+    # github.com/aws/karpenter-provider-aws, instance-types.md, 2026-08-21
+    ("c5.18xlarge", 72, 147456),
+    ("m5a.24xlarge", 96, 393216),
+    ("c6i.metal", 128, 262144),
+    ("r6a.8xlarge", 32, 262144),
+    ("c7g.metal", 64, 131072),
+    ("m7i.metal-24xl", 96, 393216),
+    ("r7a.48xlarge", 192, 1572864),
+    ("x8g.16xlarge", 64, 1048576),
+)
+
+
+@pytest.mark.parametrize(("name", "vcpu", "mib"), KARPENTER)
+def test_a_size_has_the_memory_that_its_provider_describes(name: str, vcpu: int, mib: int) -> None:
+    machine = machine_named(name)
+    assert machine.spec.ram_gb == mib / 1024
+    assert f"{vcpu} virtual processors" in machine.notes[0]
+
+
+def test_virtual_processors_are_hyper_threads_or_cores() -> None:
+    """Graviton and AMD's 7th generation at Amazon have no hyper-threads; Intel's have two."""
+    assert machine_named("c7g.16xlarge").spec.cores == 64
+    assert machine_named("m7a.16xlarge").spec.cores == 64
+    assert machine_named("m7i.16xlarge").spec.cores == 32
+    assert machine_named("Standard_D32as_v5").spec.cores == 16
+    assert machine_named("t2a-standard-48").spec.cores == 48
+
+
+def test_a_part_of_a_host_has_its_share_of_the_memory_channels() -> None:
+    """16 of the 64 cores of an EPYC 7763 with eight channels, and never fewer than two."""
+    assert machine_named("Standard_D32as_v5").spec.ram_channels == 2
+    assert machine_named("r7i.metal-48xl").spec.ram_channels == 16
+    assert machine_named("c6i.large").spec.ram_channels == 2
+
+
+def test_every_family_has_a_known_processor() -> None:
+    for family in families():
+        assert cpu_named(family.cpu).row.memory_channels
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("Standard_NV6ads_A10_v5", "part of one A10"),
+        ("g6f.xlarge", "part of one L4"),
+        ("trn1.32xlarge", "Trainium"),
+        ("c4a-standard-16", "Axion"),
+        ("1/6 A10", "part of a card"),
+    ],
+)
+def test_what_no_page_describes_is_refused_with_the_reason(typed: str, why: str) -> None:
+    with pytest.raises(UnknownName, match=why):
+        machine_named(typed)
+
+
+def test_non_multithreaded_instances_of_azure_have_as_many_cores_as_processors() -> None:
+    """NC A100 v4 and NCasT4_v3: "non-multithreaded" cores, says Azure's documentation."""
+    assert machine_named("Standard_NC24ads_A100_v4").spec.cores == 24
+    assert machine_named("Standard_NC16as_T4_v3").spec.cores == 16
+    assert machine_named("Standard_NC40ads_H100_v5").spec.cores == 40
