@@ -22,7 +22,10 @@ def add(commands: Any) -> None:
     )
 
     parser = added(commands, "accuracy", _accuracy, "predictions against published measurements")
-    parser.add_argument("--markdown", action="store_true", help="print the table of README.md")
+    parser.add_argument(
+        "--markdown", nargs="?", const="README.md", choices=("README.md", "docs/accuracy.md"),
+        help="print the table of README.md (the default), or the whole table of docs/accuracy.md",
+    )  # fmt: skip
     parser.add_argument("--write", action="store_true", help="write data/generated/coverage.csv")
 
     refit = commands.add_parser("refit", help="fit the constants of the cost model again")
@@ -78,11 +81,11 @@ def _accuracy(args: argparse.Namespace) -> None:
         _rewrite(main)
         return
     from advisor.evidence.accuracy.ledger import ledger
-    from advisor.evidence.accuracy.text import markdown, plain, record
+    from advisor.evidence.accuracy.text import front_page, markdown, plain, record
 
     scores = ledger()
     if args.markdown:
-        print(markdown(scores))
+        print(front_page(scores) if args.markdown == "README.md" else markdown(scores))
         return
     show(args, record(scores), lambda: plain(scores))
 

@@ -9,8 +9,30 @@ from advisor.evidence.accuracy.groups import GroupScore, by_card, with_doubtful,
 from advisor.evidence.accuracy.ledger import Ledger
 from advisor.evidence.accuracy.noise_floor import Floor
 from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.regimes import ALL
 from advisor.evidence.accuracy.scoring import PeerScore, Score
 from advisor.evidence.peers import PEERS
+
+FRONT = (
+    "resident, dense",
+    "resident, experts",
+    "resident, deep context",
+    "CPU alone, RAM stated",
+    "CPU alone",
+    "dense split",
+    "experts in RAM",
+    "streamed from RAM",
+    "experts streamed",
+    "read from a drive",
+    "paged by llama.cpp",
+    "prompt, resident",
+    "prompt, experts in RAM",
+    "serving engines",
+    "server under load",
+    "MLX",
+    ALL,
+)
+"""Regimes of the table in README: every placement, the prompt, and several users."""
 
 PLAIN = "{:<38} {:>5} {:>7} {:>8} {:>9} {:>8} {:>8} {:>9} {:>9} {:>12} {:>6}  {}"
 
@@ -105,7 +127,7 @@ def _starred(peer: PeerScore, score: Score) -> str:
 
 
 def markdown(ledger: Ledger) -> str:
-    """Table of README, with the difference between sources and the public formulas."""
+    """Whole table, with the difference between sources and the public formulas."""
     head = (
         "| regime | rows | groups | median error | by group | within the 80 % range "
         "(chance allows) | by group | high over low | best public formula, median (mean) |",
@@ -123,6 +145,28 @@ def markdown(ledger: Ledger) -> str:
         f"{names}."
     )
     return "\n".join((*head, *body, "", floor_sentence(ledger.floor), "", formulas))
+
+
+def front_page(ledger: Ledger) -> str:
+    """Table of README: the regimes of `FRONT`, without the means and what chance allows."""
+    head = (
+        "| kind of run | figures | groups | median error | by group | within the 80 % range, "
+        "by group | best public formula, median |",
+        "|---|---|---|---|---|---|---|",
+    )
+    by_name = {score.regime: score for score in ledger.scores}
+    body = (
+        f"| {score.regime} | {score.rows} | {score.groups} | {percent(score.median, 1)} "
+        f"| {percent(score.group_median, 1)} | {percent(score.group_covered)} "
+        f"| {_best_median(score)} |"
+        for score in (by_name[name] for name in FRONT)
+    )
+    return "\n".join((*head, *body, "", floor_sentence(ledger.floor)))
+
+
+def _best_median(score: Score) -> str:
+    peer = score.best_peer
+    return "none" if peer is None else f"{peer.name}, {percent(peer.median, 1)}"
 
 
 def record(ledger: Ledger) -> dict[str, Any]:

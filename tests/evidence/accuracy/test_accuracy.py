@@ -17,7 +17,14 @@ from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.points.split import ram_rate, sweeps
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
 from advisor.evidence.accuracy.scoring import chance, scores
-from advisor.evidence.accuracy.text import floor_sentence, markdown, plain, record
+from advisor.evidence.accuracy.text import (
+    FRONT,
+    floor_sentence,
+    front_page,
+    markdown,
+    plain,
+    record,
+)
 from advisor.evidence.fitting.llama_cpp.rows import published
 from advisor.evidence.peers import PEERS
 from advisor.evidence.published.row import PublishedRow
@@ -252,14 +259,30 @@ def test_the_terminal_shows_every_regime_and_formula(whole_ledger: Ledger) -> No
 
 
 @pytest.mark.parametrize(
-    ("option", "begins"), [("--json", "{"), ("--markdown", "| regime"), ("", " ")]
+    ("options", "begins"),
+    [
+        (["--json"], "{"),
+        (["--markdown"], "| kind of run"),
+        (["--markdown", "docs/accuracy.md"], "| regime"),
+        ([], " "),
+    ],
 )
-def test_the_command_prints_it(whole_ledger, monkeypatch, capsys, option: str, begins: str) -> None:
+def test_the_command_prints_it(whole_ledger, monkeypatch, capsys, options, begins: str) -> None:
     monkeypatch.setattr("advisor.evidence.accuracy.ledger.ledger", lambda: whole_ledger)
-    assert main(["accuracy", *filter(None, [option])]) == 0
+    assert main(["accuracy", *options]) == 0
     assert capsys.readouterr().out.startswith(begins)
 
 
-def test_readme_shows_these_numbers(whole_ledger: Ledger) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert markdown(whole_ledger) in readme, "python -m advisor accuracy --markdown"
+@pytest.mark.parametrize(
+    ("document", "table"), [("README.md", front_page), ("docs/accuracy.md", markdown)]
+)
+def test_documents_show_these_numbers(whole_ledger: Ledger, document: str, table) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    assert table(whole_ledger) in text, f"python -m advisor accuracy --markdown {document}"
+
+
+def test_readme_hides_no_placement_and_no_wide_miss(whole_ledger: Ledger) -> None:
+    """Regimes of measured tokens that README leaves out are no worse than its worst."""
+    errors = {score.regime: score.group_median for score in whole_ledger.scores}
+    worst = max(errors[name] for name in FRONT)
+    assert max(errors.values()) <= worst
