@@ -20,6 +20,7 @@ class Speed:
         high: upper end of the 80 % range [tokens/s].
         first_token: time to first token [s].
         load: time to load the file from the drive [s]; None where unknown.
+        waiting: users in the queue, for whom the caches have no room at the same time.
     """
 
     strategy: PlacementStrategy
@@ -30,6 +31,7 @@ class Speed:
     high: float
     first_token: float
     load: float | None
+    waiting: float = 0.0
 
     @property
     def whole(self) -> bool:
@@ -50,6 +52,7 @@ def speed_of(estimate: Estimate) -> Speed | None:
         high=float(estimate.decode.high),
         first_token=float(estimate.first_token.value),
         load=None if estimate.load is None else float(estimate.load),
+        waiting=float(estimate.waiting),
     )
 
 

@@ -71,6 +71,7 @@ class Speeds:
             high=float(self.high[place]),
             first_token=float(self.first_token[place]),
             load=None if np.isnan(load) else load,
+            waiting=float(np.nan_to_num(self.waiting[place])),
         )
 
 

@@ -34,6 +34,20 @@ def waiting_seconds(
     return first_token + thought / decode_tps + behind
 
 
+def queue_seconds(users: float, running: float, reply: Array) -> Array:
+    """Mean time in the queue of users who all ask at once, when some run together [s].
+
+    t_reply / U x sum over i < U of floor(i / R)
+
+    Args:
+        users: number of users U.
+        running: users R who run together.
+        reply: time of a whole reply [s].
+    """
+    turns = np.arange(np.ceil(users)) // max(running, 1.0)
+    return float(np.mean(turns)) * reply
+
+
 def speed_for_wait(wait: Array, thought: Array, shown: Array, reading_tps: Array) -> Array:
     """Decode speed at which a person waits that long: `waiting_seconds` solved for S [tokens/s].
 

@@ -10,9 +10,9 @@ from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.timed_fleet import TimedFleet
 from advisor.advice.options.candidates import cardless
 from advisor.advice.options.option import Option, OptionKind, Price
-from advisor.advice.options.prices import bought, rented
+from advisor.advice.options.prices import bought, rented, rented_count
 from advisor.advice.options.question import Question
-from advisor.advice.options.timed_cards import FEW, KEPT, CardSpeed
+from advisor.advice.options.timed_cards import FEW, KEPT, CardSpeed, TimedCards
 from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
 from advisor.advice.prices.host_parts import desktop_parts
 from advisor.advice.prices.machine_prices import MachineForSale, machines_for_sale
@@ -133,20 +133,26 @@ def _machine(
     )
 
 
-def rents(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
-    """Existing rented machines with the fewest cards that hold the model: stopped between sessions,
-    and by the month.
+def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
+    """Existing rented machines with the fewest cards of each kind that hold the model: stopped
+    between sessions, and by the month.
+
+    A machine with more cards than that is rented whole, and all of them are used.
 
     Args:
         question: question with model and use.
         kept: option of keeping the present machine, for comparison.
-        held: fewest cards of each kind that hold the model, from `holders`.
+        cards: cards with their speeds.
     """
     rented_ones: list[Option] = []
-    for card, count, speed in held:
-        offer = rented(card.name, count, question.money)
-        if offer is None or speed.strategy is not PlacementStrategy.GPU_RESIDENT:
+    for card, fewest, least in cards.holders:
+        offer = rented(card.name, fewest, question.money)
+        if offer is None or least.strategy is not PlacementStrategy.GPU_RESIDENT:
             continue
+        count, speed = fewest, least
+        whole = rented_count(card.name, fewest, question.money)
+        if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
+            count, speed = whole, faster
         name = f"{count}x {card.name}" if count > 1 else card.name
         rented_ones += _rented(question, kept, name, speed, *offer)
     return rented_ones

@@ -8,6 +8,7 @@ from advisor.advice.money.use import (
     api_cost,
     computing_seconds,
     monthly_tokens,
+    queue_seconds,
     rented_hours,
     session_seconds,
     waiting_seconds,
@@ -52,8 +53,20 @@ class Use:
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
         )  # fmt: skip
+        if speed.waiting:
+            each = each + queue_seconds(
+                float(self.work.users), self.running(speed), self._computing(speed)
+            )
         hours = float(each) * self.money.replies_per_day * self.money.days / SECONDS_PER_HOUR
         return min(hours, HOURS_PER_MONTH * float(self.work.users))
+
+    def running(self, speed: Speed) -> float:
+        """Users who are answered at the same time; the others wait in the queue."""
+        return max(float(self.work.users) - speed.waiting, 1.0)
+
+    def _computing(self, speed: Speed) -> float:
+        """Time that the machine takes for a reply [s]."""
+        return float(computing_seconds(speed.first_token, speed.decode, self.generated))
 
     def start_seconds(self, speed: Speed) -> float:
         """From asking for a rented machine until it answers: its start and the loading [s]."""
@@ -67,9 +80,8 @@ class Use:
         return self.start_seconds(speed) * starts * self.money.days / SECONDS_PER_HOUR
 
     def busy_hours(self, speed: Speed) -> float:
-        """Hours of a month that it answers, users together counted as one stream [h]."""
-        each = float(computing_seconds(speed.first_token, speed.decode, self.generated))
-        together = each / float(self.work.users)
+        """Hours of a month that it answers, users who run together counted as one stream [h]."""
+        together = self._computing(speed) / self.running(speed)
         return together * self.money.replies_per_day * self.money.days / SECONDS_PER_HOUR
 
     def keeps_up(self, speed: Speed) -> bool:
@@ -85,7 +97,7 @@ class Use:
             self.money.reading_tps,
         )  # fmt: skip
         start = self.start_seconds(speed)
-        each = float(turn) / float(self.work.users)
+        each = float(turn) / self.running(speed)
         replies, starts = self.money.replies_per_day, self.money.starts_per_day
         return float(
             rented_hours(each, replies, starts if replies else 0.0, start, self.money.days)

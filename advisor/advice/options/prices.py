@@ -65,12 +65,24 @@ def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | No
     own = dict(money.own_rent).get(gpu)
     if own is not None:
         return Price(typed=True, note=f"${own:.2f} an hour each, as you typed"), own * count
-    row = next((row for row in rents(gpu) if row.gpu_count >= count), None)
+    row = _rented_row(gpu, count)
     if row is None:
         return None
     size = f" with {row.gpu_count}" if row.gpu_count > count else ""
     note = f"${row.usd:.2f} an hour, {row.provider}, {row.instance or row.gpu}{size}"
     return Price(date=price_date(row), note=note, sources=(row.source,)), row.usd
+
+
+def _rented_row(gpu: str, count: int) -> PriceRow | None:
+    return next((row for row in rents(gpu) if row.gpu_count >= count), None)
+
+
+def rented_count(gpu: str, count: int, money: MoneyInputs) -> int:
+    """GPUs of the cheapest rented machine with at least a number of them; that number at a typed
+    rent, and where there is none.
+    """
+    row = None if gpu in dict(money.own_rent) else _rented_row(gpu, count)
+    return count if row is None else row.gpu_count
 
 
 def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow] = ()) -> Price:

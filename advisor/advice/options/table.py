@@ -43,7 +43,7 @@ def options(
         *replaced(question, kept, held),
         *machines(question, kept),
         *(desktops(question, kept, _in_a_desktop(question, held)) if whole else ()),
-        *rents(question, kept, held),
+        *rents(question, kept, cards_held(question)),
         *apis(question, kept),
     ]
     return (kept, *sorted(others, key=rank))

@@ -147,6 +147,15 @@ class TimedCards:
                 kind = self.machines.kind(machine)
                 yield self.machines.cards[kind], kind, speed
 
+    def holding(self, name: str, count: int) -> Speed | None:
+        """Speed of a number of one kind of card that hold the whole model; None where they do not,
+        or are not among the machines.
+        """
+        kind = np.array([card.name == name for card in self.machines.cards])
+        wanted = self.machines.alike(count, kind)
+        speeds = self._timed.best(PlacementStrategy.GPU_RESIDENT, wanted)
+        return next((speed for _, _, speed in self._kinds(wanted, speeds)), None)
+
     def alone(self, names: Iterable[str]) -> list[CardSpeed]:
         """One of each named card, holding a part of the model."""
         known = set(names)

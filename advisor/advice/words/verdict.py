@@ -94,10 +94,19 @@ def _now(best: Estimate | None, estimates: Iterable[Estimate], chosen: Runtime |
     """Present speed, or the reason why nothing runs."""
     if best is None:
         return _nothing(estimates, chosen).removesuffix(".")
-    speed = tokens_per_second(decode_tps(best))
+    speed = f"{tokens_per_second(decode_tps(best))}{_in_turns(best)}"
     if best.strategy is PlacementStrategy.GPU_RESIDENT:
         return f"It fits in the GPU: {best.runtime} gives {speed}"
     return f"{_how(best, chosen)} gives {speed}"
+
+
+def _in_turns(best: Estimate) -> str:
+    """Remark on users who wait for the others' replies; empty where all run together."""
+    waiting, running = float(best.waiting), float(best.work.users)
+    if not waiting:
+        return ""
+    others = "the other waits" if waiting == 1 else f"the other {waiting:,.0f} wait"
+    return f" to {'a user' if running == 1 else f'{running:,.0f} users'} at a time while {others}"
 
 
 def _kept(kept: Option) -> str:

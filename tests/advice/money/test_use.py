@@ -11,6 +11,7 @@ from advisor.advice.money.use import (
     api_cost,
     computing_seconds,
     monthly_tokens,
+    queue_seconds,
     rented_hours,
     session_seconds,
     waiting_seconds,
@@ -88,3 +89,18 @@ def test_working_days_and_the_hours_of_a_day_count() -> None:
     for hours, enough in ((0.5, True), (0.25, False)):
         within = Use(work=use.work, money=replace(worked, answer_hours=hours))
         assert within.keeps_up(slow) is enough
+
+
+def test_users_beyond_those_who_run_wait_for_replies_by_hand() -> None:
+    # Of 8 users 2 run together: turns 0, 0, 1, 1, 2, 2, 3, 3 of 42 s, 1.5 x 42 on average.
+    assert queue_seconds(8, 2, 42.0) == pytest.approx(63.0)
+    assert queue_seconds(8, 8, 42.0) == 0.0
+    # 22 s of reading behind, as for one user, and 63 s: 40 replies on 30.4375 days
+    two = Speed(
+        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=5, low=4, high=6,
+        first_token=2, load=None, waiting=6.0,
+    )  # fmt: skip
+    eight = Use(work=Workload(output=200, users=8), money=MoneyInputs())
+    assert eight.hours_lost(two) == pytest.approx(40 * 30.4375 * 85 / 3600)
+    # 42 s of computing for each pair
+    assert eight.busy_hours(two) == pytest.approx(40 * 30.4375 * 21 / 3600)

@@ -13,6 +13,8 @@ from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.timed_fleet import TimedFleet
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form, Ownership, form_of
+from advisor.advice.options.candidates import cards_held
+from advisor.advice.options.elsewhere import rents
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind, Price
@@ -405,6 +407,27 @@ def test_a_part_without_a_price_on_record_is_typed() -> None:
     # and a supply of 850 W, 134.94 USD
     assert card.upfront == pytest.approx(1110 + 134.94)
     assert card.price.date == "2025-07-23"
+
+
+def test_a_rented_machine_is_taken_whole() -> None:
+    # 671 billion weights in 4 bits need 6 of 80 GB; the smallest machine that exists has 8
+    question = replace(
+        ask("H100", "DeepSeek-V3"),
+        model=catalog.model("DeepSeek-V3", "AWQ"), runtimes=(VLLM,),
+    )  # fmt: skip
+    kept = keep(question, None)
+    names = {option.name: option for option in rents(question, kept, cards_held(question))}
+    assert "6x H100 SXM" not in names
+    whole = names["8x H100 SXM"]
+    assert whole.speed is not None
+    here = replace(question.machine, gpus=(from_catalog.gpu("H100 SXM"),) * 8)
+    (alone,) = [
+        estimate
+        for estimate in compare(question.model, here, question.work, runtimes=(VLLM,))
+        if estimate.strategy is PlacementStrategy.GPU_RESIDENT
+    ]
+    assert alone.decode is not None
+    assert whole.speed.decode == pytest.approx(float(alone.decode.value), rel=1e-9)
 
 
 def test_who_rents_adds_and_replaces_nothing() -> None:
