@@ -4,6 +4,7 @@ from collections import Counter
 
 from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import DATA, read
+from advisor.evidence.fitting.engines.order import Rows, ordered_generations
 from advisor.evidence.fitting.engines.published import cases
 from advisor.evidence.published.row import published_rows
 from advisor.machine.catalog import gpu_rows
@@ -38,3 +39,23 @@ def test_a_prompt_is_not_read_faster_than_the_datasheet_allows() -> None:
     assert "ttft_p50_ms=51" in rows["n3530"].other_metric
     assert first_tokens["n3530"] == []
     assert first_tokens["n3565"] == [0.24266]
+
+
+def rows_of(name: str, values: dict[str, tuple[float, str]]) -> Rows:
+    """Rows of a constant by family, each with its value and kind."""
+    return {
+        (name, "", family): ConstantRow(
+            constant=name, family=family, value=value, unit="s", kind=kind, source="", date=""
+        )
+        for family, (value, kind) in values.items()
+    }
+
+
+def test_a_generation_without_evidence_is_not_better_than_the_next() -> None:
+    # Nobody measured the A100's start of latent attention; its FlashMLA is Hopper's alone.
+    measured = {"Hopper": (90e-6, "fitted"), "Ada": (160e-6, "fitted")}
+    assumed = rows_of("latent_layer", {**measured, "Ampere HBM": (90e-6, "assumed")})
+    known = rows_of("latent_layer", {**measured, "Ampere HBM": (95e-6, "fitted")})
+    unmeasured = ordered_generations(assumed)["latent_layer", "", "Ampere HBM"].value
+    fitted = ordered_generations(known)["latent_layer", "", "Ampere HBM"].value
+    assert (unmeasured, fitted) == (160e-6, 95e-6)

@@ -26,9 +26,9 @@ def ordered_generations(rows: Rows) -> Rows:
         elif "_int4_" in name:
             kernel = _bounded(_bounded(kernel, INT4_NEWER, max), FAR_WIDER, _at_least_a_part)
         elif name.endswith("_share"):
-            kernel = _bounded(kernel, OLDER, min)
+            kernel = _bounded(kernel, (*OLDER, *_unmeasured(kernel)), min)
         else:
-            kernel = _bounded(kernel, (*STARTS_OLDER, *OLDER), max)
+            kernel = _bounded(kernel, (*STARTS_OLDER, *OLDER, *_unmeasured(kernel)), max)
         ordered |= {(name, engine, family): row for family, row in kernel.items()}
     return ordered
 
@@ -47,6 +47,17 @@ def _bounded(
             value = bound(bounded[second].value, bounded[first].value)
             bounded[second] = replace(bounded[second], value=value)
     return bounded
+
+
+def _unmeasured(kernel: Kernel) -> Iterable[tuple[str, str]]:
+    """Pairs for a generation that nobody measured in a kernel.
+
+    A100s lack the kernels of Hopper alone (FlashMLA, native 8-bit floats), which is their next
+    generation with HBM; without evidence they are not taken to be better than Ada, either.
+    """
+    own = kernel.get("Ampere HBM")
+    if own is not None and own.kind == "assumed":
+        yield "Ada", "Ampere HBM"
 
 
 def _at_least_a_part(own: float, other: float) -> float:
