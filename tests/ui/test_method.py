@@ -5,11 +5,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from streamlit.testing.v1 import AppTest
 from ui_app import ROOT, page_text, run
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.schedule import Route
+from advisor.machine.software import software_effects
 from advisor.ui.method.constants import RANGES
 from advisor.ui.method.formulas import FORMULAS
 from advisor.ui.method.page import LIMITS
@@ -98,3 +100,11 @@ def test_unknown_name_gets_a_message_and_the_formulas_stay(part: dict[str, str])
     assert "oa-error" in text
     assert not routes_of(text)
     assert len(page.latex) == len(FORMULAS)
+
+
+def test_software_that_can_be_stated_has_its_comparisons() -> None:
+    text = desktop()
+    assert "graphics driver mesa before 25.0" in text
+    for row in software_effects():
+        assert escape(row.note) in text
+        assert row.source in text

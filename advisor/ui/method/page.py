@@ -1,4 +1,4 @@
-"""Main part of the Method page: idea, routes, formulas, constants, limits."""
+"""Main part of the Method page: idea, routes, formulas, constants, software, limits."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.ui.method import constants, formulas, routes
+from advisor.ui.method import constants, formulas, routes, software_table
 from advisor.ui.method.answer import route_use_of
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, notice, show, table
@@ -71,5 +71,16 @@ def _general() -> None:
     with st.expander("All constants"):
         rows = constants.constants_rows()
         show(table(constants.HEADINGS, rows, label="Constants", numeric=(1, 3, 4)))
+    st.subheader("Software that you state", anchor="software")
+    show(
+        block(
+            "oa-sub", "A graphics driver, a policy for several sockets and threads past the cores "
+            "have factors from published comparisons. These are too few to be fitted, so they "
+            "widen the range too. An older build has the constants of builds of its time.", "p",
+        )
+    )  # fmt: skip
+    with st.expander("All comparisons"):
+        compared = software_table.software_rows()
+        show(table(software_table.HEADINGS, compared, label="Software", numeric=(2, 3, 4, 5)))
     st.subheader("Limits", anchor="limits")
     show(block("oa-answer", joined(block("", explained(limit), "li") for limit in LIMITS), "ul"))
