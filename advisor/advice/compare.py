@@ -138,6 +138,11 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
     return with_experts(runtime.key, loaded, machine) if stored.has_experts else loaded
 
 
+def could_hold(model: Model, machine: Machine) -> bool:
+    """Whether the GPUs of a single machine are at least as large as the weights."""
+    return bool(machine.gpu_memory >= model.bytes_without_table)
+
+
 def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
     """Reason why a runtime has no estimate of a placement; empty where it has one."""
     if strategy in runtime.strategies:

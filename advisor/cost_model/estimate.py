@@ -262,8 +262,8 @@ def estimate(
     outcome = Estimate(
         how=runtime, strategy=strategy, model=model, work=work, format_note=format_note
     )
-    if runtime.at_once is not None and strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
-        outcome = _queued(outcome, runtime.at_once(model, machine, work))
+    if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
+        outcome = _queued(outcome, machine)
         work = outcome.work
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
@@ -282,9 +282,15 @@ def estimate(
     )
 
 
-def _queued(outcome: Estimate, at_once: Array) -> Estimate:
-    """Estimate with the users beyond `at_once` moved to the queue, where it is one or more."""
+def _queued(outcome: Estimate, machine: Machine) -> Estimate:
+    """Estimate with the users beyond `Runtime.at_once` moved to the queue, where it is one or more.
+
+    A single user never waits.
+    """
     users = np.asarray(outcome.work.users, dtype=float)
+    if outcome.how.at_once is None or np.all(users <= 1.0):
+        return outcome
+    at_once = outcome.how.at_once(outcome.model, machine, outcome.work)
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
         return outcome

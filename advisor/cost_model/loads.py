@@ -132,6 +132,64 @@ def micro_batches(work: Workload) -> tuple[ForwardPass, Array]:
     return replace(whole, tokens=whole.tokens / count, sequences=1.0), count
 
 
+@dataclass(frozen=True, kw_only=True)
+class HeldParts:
+    """Sums over the parts at a location, the same for every step.
+
+    Attributes:
+        model: model that the sums are of.
+        weights: weights that every step reads, without routed experts [B].
+        experts: routed experts held [B].
+        flops: work of a token on these weights [FLOP].
+        expert_flops: work of a token on routed experts [FLOP].
+        layers: number of repeating layers.
+        expert_layers: number of layers with routed experts.
+        state_layers: number of layers with a state.
+        latent_layers: number of layers that cache a latent.
+    """
+
+    model: Model
+    weights: Array
+    experts: Array
+    flops: Array
+    expert_flops: Array
+    layers: Array
+    expert_layers: Array
+    state_layers: Array
+    latent_layers: Array
+
+
+def held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:
+    """Sums over the parts at a location, kept with the placement for its next step."""
+    known = placement.sums.get(location)
+    if known is None or known.model is not model:
+        known = placement.sums[location] = _held_parts(model, placement, location)
+    return known
+
+
+def _held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:
+    shares = dict(placement.weights.get(location, {}))
+    nothing = np.zeros(model.layers)
+    norms = shares.get(Group.NORMS, nothing)
+    routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
+    head = placement.output.get(location, 0.0)
+    weights, flops = head * model.output, head * model.output_flops
+    for share, groups in by_share(shares):
+        held, work = model.together(groups)
+        weights, flops = weights + np.vecdot(share, held), flops + share @ work
+    return HeldParts(
+        model=model,
+        weights=np.asarray(weights),
+        experts=np.vecdot(routed, model.bytes_per_layer[Group.ROUTED_EXPERTS]),
+        flops=flops,
+        expert_flops=routed @ model.flops[Group.ROUTED_EXPERTS],
+        layers=np.sum(norms, axis=-1),
+        expert_layers=routed @ model.expert_layers,
+        state_layers=norms @ model.state_layers,
+        latent_layers=norms @ model.latent_layers,
+    )
+
+
 def step_load(model: Model, placement: Placement, location: Location, step: ForwardPass) -> Load:
     """Load of a step at a location.
 
@@ -141,34 +199,25 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         location: memory whose parts are read.
         step: pass over the layers.
     """
-    shares = dict(placement.weights.get(location, {}))
-    nothing = np.zeros(model.layers)
-    norms = shares.get(Group.NORMS, nothing)
-    routed = shares.pop(Group.ROUTED_EXPERTS, nothing)
-    experts = np.vecdot(routed, model.bytes_per_layer[Group.ROUTED_EXPERTS])
-    experts = experts * model.read_share(Group.ROUTED_EXPERTS, step.tokens)
-    head = placement.output.get(location, 0.0)
-    weights, flops = experts + head * model.output, head * model.output_flops
-    for share, groups in by_share(shares):
-        held, work = model.together(groups)
-        weights, flops = weights + np.vecdot(share, held), flops + share @ work
-    cache = placement.kv.get(location, nothing)
+    held = held_parts(model, placement, location)
+    experts = held.experts * model.read_share(Group.ROUTED_EXPERTS, step.tokens)
+    cache = placement.kv.get(location, np.zeros(model.layers))
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
-    attention = np.sum(cache * model.attention_flops * attended, axis=-1)
+    attention = np.vecdot(cache * model.attention_flops, attended)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         tokens=step.tokens,
         each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
-        weights=np.asarray(weights),
+        weights=experts + held.weights,
         experts=experts,
-        kv=np.sum(cache * kept, axis=-1) * step.sequences,
-        flops=flops * step.tokens,
+        kv=np.vecdot(cache, kept) * step.sequences,
+        flops=held.flops * step.tokens,
         attention_flops=attention * step.tokens,
-        expert_flops=routed @ model.flops[Group.ROUTED_EXPERTS] * step.tokens,
-        layers=np.sum(norms, axis=-1),
-        state_layers=norms @ model.state_layers,
-        latent_layers=norms @ model.latent_layers,
-        expert_layers=routed @ model.expert_layers,
+        expert_flops=held.expert_flops * step.tokens,
+        layers=held.layers,
+        state_layers=held.state_layers,
+        latent_layers=held.latent_layers,
+        expert_layers=held.expert_layers,
         per_expert=_per_expert(model, step),
         shared_with=step.shared_with,
     )

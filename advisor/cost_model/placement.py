@@ -7,6 +7,8 @@ describe a sweep over machines, workloads or splits: the leading axes are those 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -199,6 +201,11 @@ class Placement:
         return tuple(
             sorted(used, key=lambda location: (order.index(location.tier), location.device))
         )
+
+    @cached_property
+    def sums(self) -> dict[Location, Any]:
+        """Sums over the parts at each location, as `loads.held_parts` keeps them."""
+        return {}
 
     def holds(self, location: Location) -> bool:
         """Whether some weights, head or cache that a step reads lie at a location."""

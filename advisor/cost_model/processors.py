@@ -4,7 +4,6 @@ Shares of the datasheet and fixed costs come from data/generated/efficiency.csv;
 arrays.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,19 +144,25 @@ formats multiply 8-bit integers, twice as many at a time."""
 
 def peak_16_bit(gpu: Gpu) -> Array:
     """Highest dense peak among `MATRIX_TYPES`, in 16-bit operations [FLOP/s]."""
-    peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
-    return np.asarray(np.maximum.reduce(np.broadcast_arrays(*peaks)))
+    highest = gpu.peaks.get(())
+    if highest is None:
+        peaks = (gpu.tensor_flops.get(kind, 0.0) / per for kind, per in MATRIX_TYPES)
+        highest = gpu.peaks[()] = np.maximum.reduce(np.broadcast_arrays(*peaks))
+    return highest
 
 
-def first_peak(gpu: Gpu, kinds: Iterable[str]) -> Array:
+def first_peak(gpu: Gpu, kinds: tuple[str, ...]) -> Array:
     """Dense peak in the first of some number types that a GPU computes in; 1 without any [FLOP/s].
 
     Of several GPUs at once each has its own first type: one that a GPU lacks is 0 there.
     """
-    peak: Array = 1.0
-    for kind in reversed(tuple(kinds)):
-        own = gpu.tensor_flops.get(kind, 0.0)
-        peak = np.where(np.asarray(own) > 0, own, peak)
+    peak = gpu.peaks.get(kinds)
+    if peak is None:
+        peak = 1.0
+        for kind in reversed(kinds):
+            own = gpu.tensor_flops.get(kind, 0.0)
+            peak = np.where(np.asarray(own) > 0, own, peak)
+        gpu.peaks[kinds] = peak
     return peak
 
 

@@ -6,7 +6,7 @@ datasheet states. The width of the range is fitted to sources that were left out
 the side on which most errors are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import Array
 
+Shares = Sequence[tuple[str, Array]]
+"""Parts of a time with their shares of it."""
 IN_DECODE, IN_PROMPT = "spread", "spread_prompt"
 """Constants with the half widths of a token's time and of a prompt's, by part of the time."""
 BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}
@@ -152,15 +154,16 @@ def margins(
         constants: constants in the scope of the estimate.
         constant: `IN_DECODE` or `IN_PROMPT`.
     """
-    half = half_width(time, circumstances, constants, constant)
+    shares = _shares(time, circumstances)
+    half = half_width(shares, circumstances, constants, constant)
     lean: Array = 0.0
-    for name, share in _shares(time, circumstances):
+    for name, share in shares:
         lean = lean + share * constants.value(LEAN[constant], name)
     return Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
 
 
 def half_width(
-    time: StepTime, circumstances: Circumstances, constants: Constants, constant: str
+    shares: Shares, circumstances: Circumstances, constants: Constants, constant: str
 ) -> Array:
     """Half width of the 80 % interval of a time, as the logarithm of a factor.
 
@@ -171,13 +174,13 @@ def half_width(
     the GPUs' share of the time.
     """
     total: Array = 0.0
-    for name, share in _shares(time, circumstances):
+    for name, share in shares:
         own: Array = constants.value(constant, name)
         if constant == IN_DECODE and name in circumstances.unmeasured:
             behind = constants.value("spread_unmeasured", name)
             own = np.hypot(own, behind * circumstances.unmeasured[name])
         total = total + share * own
-    gpu = on_gpu(time, circumstances)
+    gpu = _gpu_share(shares)
     for trait, reached in {**circumstances.traits, SPLIT: divided(gpu)}.items():
         counts = reached * (gpu if trait in OF_GPUS else 1.0)
         total = total * constants.value(BY_TRAIT[constant], trait) ** counts
@@ -186,10 +189,11 @@ def half_width(
 
 def on_gpu(time: StepTime, circumstances: Circumstances) -> Array:
     """Share of a time for GPUs and their link."""
-    return sum(
-        (share for name, share in _shares(time, circumstances) if name in ON_GPU),
-        start=np.zeros(()),
-    )
+    return _gpu_share(_shares(time, circumstances))
+
+
+def _gpu_share(shares: Shares) -> Array:
+    return sum((share for name, share in shares if name in ON_GPU), start=np.zeros(()))
 
 
 def divided(share: Array) -> Array:
@@ -197,7 +201,7 @@ def divided(share: Array) -> Array:
     return np.asarray(4.0 * np.asarray(share) * (1.0 - np.asarray(share)))
 
 
-def _shares(time: StepTime, circumstances: Circumstances) -> list[tuple[str, Array]]:
+def _shares(time: StepTime, circumstances: Circumstances) -> Shares:
     """Parts of a time with their shares; without a GPU, fixed costs count for the processor."""
     processors = () if circumstances.on_gpu else FIXED
     return [

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -60,6 +61,11 @@ class Gpu:
     peer: Quantity | None = None
     peer_access: bool = True
     dot_products: float = 1.0
+
+    @cached_property
+    def peaks(self) -> dict[tuple[str, ...], Array]:
+        """Peaks by the number types they are chosen from, as `processors` keeps them [FLOP/s]."""
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)

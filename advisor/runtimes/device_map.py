@@ -8,6 +8,7 @@ transformers 5.23, integrations/accelerate.py). A tied head needs no room beyond
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -34,6 +35,7 @@ class Blocks:
     sizes: Floats
 
 
+@lru_cache(maxsize=64)
 def blocks(model: Model) -> Blocks:
     """Token table, layers, final norm and head; no head where it is tied."""
     norm = sum(

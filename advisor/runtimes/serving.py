@@ -198,17 +198,20 @@ def spread(
     kv: dict[Location, Floats] = {}
     ends: dict[str, dict[Location, Array]] = {"table": {}, "head": {}}
     buffers: dict[Location, Array] = {}
-    for device in range(how.gpus):
-        at, where = device // how.tensor, vram(device)
-        weights[where] = all_of(kept[at] / how.tensor)
-        kv[where] = np.broadcast_to(groups[at] * shares, kept[at].shape)
-        ends["table"][where] = 1.0 / how.tensor if at == first else 0.0
-        ends["head"][where] = np.asarray(1.0 / how.tensor if at == last else 0.0)
-        largest = float(np.max(groups[at] * model.layer_bytes)) / how.tensor
-        streams = np.any(np.asarray(groups[at] - kept[at]) > 0, axis=-1)
-        unused = machine.gpus[device].memory.value * (1 - np.asarray(room.usable))
+    unused = 1 - np.asarray(room.usable)
+    for at, group in enumerate(groups):
+        own = all_of(kept[at] / how.tensor)
+        cached = np.broadcast_to(group * shares, kept[at].shape)
+        largest = float(np.max(group * model.layer_bytes)) / how.tensor
+        streams = np.any(np.asarray(group - kept[at]) > 0, axis=-1)
         passing = np.where(streams, room.buffered * largest, 0.0)
-        buffers[where] = unused + room.working + room.drafter / how.tensor + passing
+        working = room.working + room.drafter / how.tensor + passing
+        for device in range(at * how.tensor, (at + 1) * how.tensor):
+            where = vram(device)
+            weights[where], kv[where] = own, cached
+            ends["table"][where] = 1.0 / how.tensor if at == first else 0.0
+            ends["head"][where] = np.asarray(1.0 / how.tensor if at == last else 0.0)
+            buffers[where] = machine.gpus[device].memory.value * unused + working
     return Placement(
         strategy=strategy,
         gpu_layers=np.sum(whole, axis=-1),

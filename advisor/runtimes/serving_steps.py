@@ -1,7 +1,7 @@
 """Steps of vLLM and SGLang: what each GPU reads and computes, and with which kernels."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
@@ -9,14 +9,13 @@ import numpy as np
 
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
 from advisor.cost_model.loads import (
-    OF_THE_STEP,
     ForwardPass,
     Load,
     prompt_step,
     step_load,
     token_step,
 )
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
+from advisor.cost_model.placement import RAM, Placement, vram
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -46,19 +45,23 @@ from advisor.units import Array
 def held_load(
     model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
-    """Load of one GPU of a group from its own memory."""
+    """Load of one GPU of a group from its own memory; each starts the kernels of every layer."""
     where = vram(representative(machine, how, at))
     load = step_load(model, placement, where, step)
-    if where in placement.kv:
-        heads = chunks(model, how.pipeline)[at] / how.tensor
-        load = replace(
-            load,
-            attention_flops=attention_work(model, heads, step),
-            kv=cache_read(model, placement.kv[where], step),
-        )
     if placement.expert_parallel:
         load = _with_whole_experts(load, model, how, step)
-    return _all_start(load, how.tensor)
+    attention: dict[str, Array] = {}
+    if where in placement.kv:
+        heads = chunks(model, how.pipeline)[at] / how.tensor
+        attention["attention_flops"] = attention_work(model, heads, step)
+        attention["kv"] = cache_read(model, placement.kv[where], step)
+    return replace(
+        load,
+        **attention,
+        layers=load.layers * how.tensor,
+        expert_layers=load.expert_layers * how.tensor,
+        state_layers=load.state_layers * how.tensor,
+    )
 
 
 def _with_whole_experts(load: Load, model: Model, how: Parallel, step: ForwardPass) -> Load:
@@ -76,33 +79,11 @@ def outside_load(
     model: Model, placement: Placement, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
     """Load of one GPU of a group from its layers in RAM, after they were copied."""
-    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        return _no_load(step)
     group = chunks(model, how.pipeline)[at]
     own = {part: share * group for part, share in placement.weights[RAM].items()}
     alone = replace(placement, weights={RAM: own}, kv={}, output={})
     load = step_load(model, alone, RAM, step)
     return each_of(load, how.tensor)
-
-
-def _no_load(step: ForwardPass) -> Load:
-    """Load of a step where nothing lies."""
-    amounts = (field.name for field in fields(Load) if field.name not in OF_THE_STEP)
-    return Load(
-        tokens=step.tokens,
-        each=np.asarray(step.tokens) / np.maximum(step.sequences, 1.0),
-        **dict.fromkeys(amounts, np.zeros(())),
-    )
-
-
-def _all_start(load: Load, tensor: int) -> Load:
-    """Load in which all GPUs that share layers start the kernels of every layer."""
-    return replace(
-        load,
-        layers=load.layers * tensor,
-        expert_layers=load.expert_layers * tensor,
-        state_layers=load.state_layers * tensor,
-    )
 
 
 def phases(
@@ -135,8 +116,6 @@ def phases(
 
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
     """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
-    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        return np.zeros(())
     group = chunks(model, how.pipeline)[at]
     shares = placement.weights[RAM].items()
     whole: Array = sum((share * group) @ model.bytes_per_layer[part] for part, share in shares)

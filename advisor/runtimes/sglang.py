@@ -128,9 +128,12 @@ def _group(
 ) -> Iterable[Stage]:
     device = representative(machine, how, at)
     here = held_load(model, placement, machine, how, at, step)
+    own = group_kernels(model, placement, machine, how, at, step)
+    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
+        yield alone(Flow(route=Route.RESIDENT, load=here, device=device, kernels=own))
+        return
     outside = outside_load(model, placement, how, at, step)
     moved = group_weights(model, placement, how, at)
-    own = group_kernels(model, placement, machine, how, at, step)
     yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=own))
     yield alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED))
 

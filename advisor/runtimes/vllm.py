@@ -24,7 +24,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.placement_choice import either
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer
+from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer, alone
 from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -142,12 +142,17 @@ def _group(
     """
     device = representative(machine, how, at)
     here = held_load(model, placement, machine, how, at, step)
-    outside = outside_load(model, placement, how, at, step)
-    read = np.asarray(placement.zero_copy, dtype=float)
-    moved = group_weights(model, placement, how, at) * (1.0 - read)
+    own = computed(model, placement, machine, how, at, step)
 
     def resident(load: Load, own: Kernels) -> Flow:
         return Flow(route=Route.RESIDENT, load=load, device=device, kernels=own, alike=how.tensor)
+
+    if placement.strategy is PlacementStrategy.GPU_RESIDENT:
+        yield alone(resident(here, own))
+        return
+    outside = outside_load(model, placement, how, at, step)
+    read = np.asarray(placement.zero_copy, dtype=float)
+    moved = group_weights(model, placement, how, at) * (1.0 - read)
 
     def streamed(size: Array, transfer: Transfer) -> Flow:
         return Flow(
@@ -155,7 +160,6 @@ def _group(
         )
 
     copied = streamed(moved, Transfer.PINNED)
-    own = computed(model, placement, machine, how, at, step)
     yield Stage(flows=(resident(here + outside.times(1.0 - read), own), copied))
     if np.any(read > 0):
         work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)

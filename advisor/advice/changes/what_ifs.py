@@ -9,7 +9,7 @@ from functools import partial
 
 from advisor.advice.changes.drafting import drafted_work
 from advisor.advice.changes.software_changes import software_changes
-from advisor.advice.compare import as_run, decode_tps, own_settings
+from advisor.advice.compare import as_run, could_hold, decode_tps, own_settings
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import BOUND_BY, Estimate, estimate
@@ -135,6 +135,8 @@ def _fastest(
     except Refusal:
         return None
     for strategy in runtime.strategies:
+        if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, machine):
+            continue
         placed = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
         if bool(placed.fits):
             return speed_of(placed)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from advisor.advice.compare import could_hold
 from advisor.advice.finder.quality import QualityRow, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
@@ -114,17 +115,12 @@ def _best(
 def _speed(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Speed | None:
     """Speed in the first placement that fits, which is the fastest."""
     for strategy in runtime.strategies:
-        if strategy is PlacementStrategy.GPU_RESIDENT and not _could_hold(model, machine):
+        if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, machine):
             continue
         trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
         if bool(trial.fits):
             return speed_of(trial)
     return None
-
-
-def _could_hold(model: Model, machine: Machine) -> bool:
-    """Whether the GPUs are at least as large as the weights."""
-    return bool(machine.gpu_memory >= model.bytes_without_table)
 
 
 def _longest(

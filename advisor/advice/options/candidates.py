@@ -1,7 +1,7 @@
 """Cards and machines that could replace or extend the present machine, with their speeds."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.timed_fleet import TimedFleet
@@ -37,7 +37,12 @@ def desktop_kinds(question: Question) -> tuple[str, ...]:
 
 
 def _for_sale(question: Question, *, server: bool) -> tuple[str, ...]:
-    typed = [name for name, _ in question.money.own_price if name in gpu_rows()]
+    return _sold_or_typed(tuple(name for name, _ in question.money.own_price), server=server)
+
+
+@lru_cache(maxsize=64)
+def _sold_or_typed(priced: tuple[str, ...], *, server: bool) -> tuple[str, ...]:
+    typed = [name for name in priced if name in gpu_rows()]
     names = [name for name in sold() if server or not WITHOUT_FANS.match(name)]
     return tuple(
         name

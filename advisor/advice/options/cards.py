@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from advisor.advice.money.ownership import discrete, in_dock, room_for
 from advisor.advice.options.candidates import cards_here, kinds
@@ -141,8 +142,13 @@ def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: S
 
 def largest(question: Question, vendor: str) -> str:
     """A maker's card for games with the most memory, the fastest of several; empty for none."""
+    return _largest(kinds(question), vendor)
+
+
+@lru_cache(maxsize=64)
+def _largest(names: tuple[str, ...], vendor: str) -> str:
     pattern = FOR_GAMES.get(vendor)
-    rows = [find_gpu(name) for name in kinds(question) if pattern and pattern.fullmatch(name)]
+    rows = [find_gpu(name) for name in names if pattern and pattern.fullmatch(name)]
     best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)
     return best.name if best else ""
 

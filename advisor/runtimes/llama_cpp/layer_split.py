@@ -107,11 +107,12 @@ def _placed(
         held = model.layer_bytes - (1.0 - experts_on_gpu) * experts
         held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
         parts = over_gpus(machine, on_gpu, held, head * model.output)
+        computing = gpu_buffer(model, work, outside)
         for device, layers in enumerate(parts):
             there = {Group.ROUTED_EXPERTS: experts_on_gpu * (layers > 0)}
             weights[vram(device)] = {**all_of(layers), **there}
             kv[vram(device)] = cached_on_gpu * (layers > 0)
-            buffers[vram(device)] = gpu_buffer(model, work, outside)
+            buffers[vram(device)] = computing
         output[vram(len(machine.gpus) - 1)] = head
     drafter = vram(len(machine.gpus) - 1) if machine.gpus else RAM
     buffers[drafter] = buffers[drafter] + drafter_memory(model, work)
