@@ -43,16 +43,16 @@ def main(folder: Path, rounds: int) -> str:
             os.fsync(file.fileno())
         read_rates.DIRECT, read_rates.THROUGH_CACHE = SAME, ((BLOCK, 1),)
         for _ in range(rounds):
-            for found in read_rates.measure(SECONDS, path=path):
-                pairs.setdefault(found.name, []).append((found.value, fio_rate(fio, path, found)))
+            for read in read_rates.measure(SECONDS, path=path):
+                pairs.setdefault(read.name, []).append((read.value, fio_rate(fio, path, read)))
     return "disk_probe: " + "; ".join(line(name, both) for name, both in pairs.items())
 
 
-def fio_rate(fio: str, path: Path, found: Measurement) -> float:
+def fio_rate(fio: str, path: Path, read: Measurement) -> float:
     """Rate of fio for the same kind of read, with as much in flight [B/s]."""
     ways = {
         "disk_read_direct": (
-            *("--ioengine=libaio", "--direct=1", f"--iodepth={found.threads}"),
+            *("--ioengine=libaio", "--direct=1", f"--iodepth={read.threads}"),
             *(f"--size={FILE_BYTES}", "--time_based", "--runtime=1"),
         ),
         "disk_read_mmap": (
@@ -64,7 +64,7 @@ def fio_rate(fio: str, path: Path, found: Measurement) -> float:
     }
     command = (
         *(fio, "--name=read", "--rw=read", f"--filename={path}", f"--bs={BLOCK}"),
-        *("--output-format=json", *ways[found.name]),
+        *("--output-format=json", *ways[read.name]),
     )
     forget(path)
     ran = subprocess.run(command, capture_output=True, text=True, check=True)

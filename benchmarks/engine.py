@@ -56,9 +56,9 @@ def main(arguments: argparse.Namespace) -> None:
         folder = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(exist_ok=True)
         os.environ[DATA_VARIABLE] = f"{folder}/data"
-        found = readings.read(folder / "readings.json")
+        record = readings.read(folder / "readings.json")
         both = [part for part in (_resident, _paged) if arguments.only in (None, part.__name__[1:])]
-        written = [row for part in both for row in part(found, folder, arguments)]
+        written = [row for part in both for row in part(record, folder, arguments)]
     print(f"engine: other programs took {neighbours.share():.0%} of the processor meanwhile.")
     if arguments.csv:
         cpu = {"cpu": arguments.cpu} if arguments.cpu else {}
@@ -68,7 +68,7 @@ def main(arguments: argparse.Namespace) -> None:
 def _room(folder: Path) -> bool:
     from advisor.probes.host import inventory
 
-    place = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     free, memory = shutil.disk_usage(place).free, inventory.facts().memory_available
     if free >= LEAST_DISK and memory >= LEAST_MEMORY:
         return True
@@ -84,24 +84,24 @@ def _over(seconds: float) -> Callable[[], bool]:
     return lambda: now() > until
 
 
-def _resident(found: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
-    asked = [one for one in targets() if arguments.model in one.name][: arguments.targets]
+def _resident(record: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
+    chosen = [target for target in targets() if arguments.model in target.name][: arguments.targets]
     over = _over(arguments.seconds)
     for number in range(arguments.rounds):
         if not over():
             resident.read(
-                asked, found, FAST if arguments.fast else 0.5, folder, over,
+                chosen, record, FAST if arguments.fast else 0.5, folder, over,
                 probing=arguments.probing,
             )  # fmt: skip
             print(f"engine: round {number + 1} of {arguments.rounds} is done.", file=sys.stderr)
-    for name, each in sorted(found.rounds.items()):
-        values = [one.value for one in each]
+    for name, each in sorted(record.rounds.items()):
+        values = [measurement.value for measurement in each]
         print(f"  {name:<24} {statistics.median(values):10.4g} {each[0].unit:<7} {_range(values)}")
-    timed = [one for one in asked if found.of(one.name, max(CONTEXTS))]
-    compared = [_compared(one, depth, found) for one in timed for depth in CONTEXTS]
-    errors = [one for one, _, _, _ in compared]
-    if found.probes:
-        probes, drift, step = resident.steadiness(found)
+    timed = [target for target in chosen if record.of(target.name, max(CONTEXTS))]
+    compared = [_compared(target, depth, record) for target in timed for depth in CONTEXTS]
+    errors = [error for error, _, _, _ in compared]
+    if record.probes:
+        probes, drift, step = resident.steadiness(record)
         print(
             f"engine, in RAM: {probes} probes in turns with the runs; the machine's read rate "
             f"stayed within {drift:.0%} each way and changed by {step:.0%} between two of them."
@@ -111,19 +111,19 @@ def _resident(found: Readings, folder: Path, arguments: argparse.Namespace) -> R
             f"engine, in RAM: median error {_median(errors):.1%} (promised {MEDIAN:.0%}), worst "
             f"{max(map(abs, errors)):.1%} ({WORST:.0%}), {len(errors)} figures, "
             f"{sum(inside for _, _, inside, _ in compared)} in their 80 % range; not calibrated "
-            f"{_median([one for _, one, _, _ in compared]):.1%}."
+            f"{_median([other for _, other, _, _ in compared]):.1%}."
         )
     return [row for _, _, _, row in compared]
 
 
 def _compared(
-    target: Target, depth: int, found: Readings
+    target: Target, depth: int, record: Readings
 ) -> tuple[float, float, bool, dict[str, object]]:
     """Error calibrated and not, whether most runs lie in their range, and the row."""
-    model, runs = target.synthetic.model, found.of(target.name, depth)
+    model, runs = target.synthetic.model, record.of(target.name, depth)
     rates = resident.rates(runs)
     measured, prompt = statistics.median(rates), resident.prompt_rate(runs)
-    machines = [resident.calibrated(found.around(run)) for run in runs]
+    machines = [resident.calibrated(record.around(run)) for run in runs]
     turns = [resident.predicted(model, machine, depth) for machine in machines]
     bare = [replace(each, host=replace(each.host, engine=None)) for each in machines]
     untimed = [resident.predicted(model, machine, depth) for machine in bare]
@@ -165,27 +165,27 @@ def _error(turns: Sequence[Estimate], rates: Sequence[float]) -> float:
     return statistics.median(each) - 1
 
 
-def _paged(found: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
+def _paged(record: Readings, folder: Path, arguments: argparse.Namespace) -> Rows:
     reason = capped.missing()
     if reason:
         print(f"engine, from the drive: skipped, {reason}.")
         return []
-    machine = resident.calibrated(found.medians())
-    models = [one for one in paged.larger() if arguments.model in one.name]
+    machine = resident.calibrated(record.medians())
+    models = [model for model in paged.larger() if arguments.model in model.name]
     over = _over(arguments.seconds)
     for _ in range(arguments.rounds):
-        paged.read(models, found, folder, machine, over)
+        paged.read(models, record, folder, machine, over)
     written, factors = [], []
     for model in models:
         for share in model.shares:
-            timed = found.of(model.name, paged.DEPTH, share)
-            for ahead in sorted({one.ahead for one in timed}):
-                runs = [one for one in timed if one.ahead == ahead]
+            timed = record.of(model.name, paged.DEPTH, share)
+            for ahead in sorted({run.ahead for run in timed}):
+                runs = [run for run in timed if run.ahead == ahead]
                 factor, row = _larger(model, runs, paged.on_drive(machine, runs))
                 factors.append(factor)
                 written.append(row)
     if factors:
-        worst = max(factors, key=lambda one: abs(math.log(one)))
+        worst = max(factors, key=lambda factor: abs(math.log(factor)))
         print(f"engine, from the drive: worst {worst:.2f} times (promised within {paged.WITHIN}).")
     return written
 
@@ -197,26 +197,26 @@ def _larger(
     rates = resident.rates(runs)
     measured = statistics.median(rates)
     cache, read = (
-        statistics.median(getattr(one, name) for one in runs) for name in ("cache", "read")
+        statistics.median(getattr(run, name) for run in runs) for name in ("cache", "read")
     )
-    one = paged.predicted(model, machine, cache)
-    if one.decode is None:
-        raise SystemExit(f"engine: {one.refusal}")
-    said, size = float(one.decode.value), model.synthetic.model.file_bytes
+    estimate = paged.predicted(model, machine, cache)
+    if estimate.decode is None:
+        raise SystemExit(f"engine: {estimate.refusal}")
+    predicted_tps, size = float(estimate.decode.value), model.synthetic.model.file_bytes
     print(
         f"  {model.name:<24} {cache / size:4.0%} of {size / GB:.2f} GB in memory, "
         f"{runs[0].ahead / KIB:.0f} KiB read ahead: measured {measured:6.3f} {_range(rates)}, "
-        f"predicted {said:6.3f} tokens/s ({said / measured:.2f} times); {read / GB:.2f} GB read "
-        "for a token"
+        f"predicted {predicted_tps:6.3f} tokens/s ({predicted_tps / measured:.2f} times); "
+        f"{read / GB:.2f} GB read for a token"
     )
     row = rows.row(
         model.synthetic.facts, model.synthetic.model, machine, **_here(), category="nvme",
         context_depth=paged.DEPTH, rounds=len(runs), cache_gib=f"{cache / GIB:.3f}",
         read_gb=f"{read / GB:.4f}", tg_tps=f"{measured:.3f}",
-        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{said:.3f}",
+        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{predicted_tps:.3f}",
         source_note="python -m benchmarks.engine --only paged", **rows.drive(machine),
     )  # fmt: skip
-    return said / measured, row
+    return predicted_tps / measured, row
 
 
 def _here() -> dict[str, object]:

@@ -85,18 +85,18 @@ def main(arguments: argparse.Namespace) -> None:
         keep = arguments.keep or folder
         keep.mkdir(parents=True, exist_ok=True)
         here = _here(arguments.ram_gb) if arguments.rounds else None
-        found = readings.read(keep / "readings.json", here)
-        asked = [name for name in PARTS if arguments.only in (None, name)]
+        record = readings.read(keep / "readings.json", here)
+        parts = [name for name in PARTS if arguments.only in (None, name)]
         if arguments.rounds:
-            measure(found, folder, arguments, asked)
-        if found.machine is None:
+            measure(record, folder, arguments, parts)
+        if record.machine is None:
             raise InputError(f"{keep} holds no readings; give a folder that --keep wrote.")
-        compared = report(found, arguments, asked)
+        compared = report(record, arguments, parts)
     if arguments.rounds:
         print(f"gpu_engine: other programs took {neighbours.share():.0%} of the processor.")
     if arguments.csv:
         cpu = {"cpu": arguments.cpu} if arguments.cpu else {}
-        rows.append(arguments.csv, [one.row | cpu for one in compared])
+        rows.append(arguments.csv, [entry.row | cpu for entry in compared])
 
 
 def _here(ram_gib: float | None) -> Fingerprint:
@@ -106,23 +106,23 @@ def _here(ram_gib: float | None) -> Fingerprint:
 
 
 def measure(
-    found: Readings, folder: Path, arguments: argparse.Namespace, asked: Sequence[str]
+    record: Readings, folder: Path, arguments: argparse.Namespace, parts: Sequence[str]
 ) -> None:
     """As many rounds of each part as the time allows, which the parts share evenly."""
-    if found.machine and len(found.machine.gpus) > 1:  # predictions are for one GPU
+    if record.machine and len(record.machine.gpus) > 1:  # predictions are for one GPU
         os.environ.update(CUDA_VISIBLE_DEVICES="0", CUDA_DEVICE_ORDER="PCI_BUS_ID")
     began = now()
-    for number, name in enumerate(asked, 1):
+    for number, name in enumerate(parts, 1):
         reason = PARTS[name].missing()
         if reason:
             print(f"gpu_engine, {name}: skipped, {reason}", flush=True)
             continue
         session = Session(
-            found=found,
+            record=record,
             folder=folder,
-            machine=partial(gpu_machine.measured, found, arguments.ram_gb),
-            probe=partial(gpu_machine.probe, found, PROBED[name]),
-            over=_over(began + arguments.seconds * number / len(asked)),
+            machine=partial(gpu_machine.measured, record, arguments.ram_gb),
+            probe=partial(gpu_machine.probe, record, PROBED[name]),
+            over=_over(began + arguments.seconds * number / len(parts)),
             free=partial(free, arguments.ram_gb),
             say=partial(say, began),
         )
@@ -150,47 +150,47 @@ def _over(until: float) -> Callable[[], bool]:
     return lambda: now() > until
 
 
-def report(found: Readings, arguments: argparse.Namespace, asked: Sequence[str]) -> list[Compared]:
+def report(record: Readings, arguments: argparse.Namespace, parts: Sequence[str]) -> list[Compared]:
     """Predicted beside measured, case by case, then by place."""
-    for name, each in sorted(found.rounds.items()):
-        values = [one.value for one in each]
+    for name, each in sorted(record.rounds.items()):
+        values = [measurement.value for measurement in each]
         print(f"  {name:<26} {statistics.median(values):10.4g} {each[0].unit:<10} {_range(values)}")
-    machine = gpu_machine.measured(found, arguments.ram_gb)
-    bare = gpu_machine.as_found(found, arguments.ram_gb)
+    machine = gpu_machine.measured(record, arguments.ram_gb)
+    bare = gpu_machine.as_found(record, arguments.ram_gb)
     if not machine.gpus:
         raise InputError("data/hardware/gpus.csv has no row of the GPU that was measured; add one.")
     compared: list[Compared] = []
-    for name in asked:
+    for name in parts:
         for case in chosen(name, arguments.model):
-            compared += _case(case, found, machine, bare, f"{NOTE} {name}")
-    for place in dict.fromkeys(one.case.place for one in compared):
-        of_place = [one for one in compared if one.case.place == place]
-        for engine in dict.fromkeys(one.case.runtime.name for one in of_place):
-            print(summary([one for one in of_place if one.case.runtime.name == engine]))
+            compared += _case(case, record, machine, bare, f"{NOTE} {name}")
+    for place in dict.fromkeys(entry.case.place for entry in compared):
+        of_place = [entry for entry in compared if entry.case.place == place]
+        for engine in dict.fromkeys(entry.case.runtime.name for entry in of_place):
+            print(summary([entry for entry in of_place if entry.case.runtime.name == engine]))
     return compared
 
 
 def summary(compared: Sequence[Compared]) -> str:
     """How far predictions of one engine and place were off."""
     case = compared[0].case
-    ratios = [one.ratio for one in compared]
-    worst = max(ratios, key=lambda one: abs(math.log(one)))
-    median = statistics.median(abs(one - 1.0) for one in ratios)
+    ratios = [entry.ratio for entry in compared]
+    worst = max(ratios, key=lambda ratio: abs(math.log(ratio)))
+    median = statistics.median(abs(ratio - 1.0) for ratio in ratios)
     promised = f"{MEDIAN:.0%} and {WORST:.0%}"
     if case.category == FROM_DRIVE:
         promised = f"within {paged.WITHIN} times"
     return (
         f"gpu_engine, {case.runtime.name}, {case.place}: median error {median:.1%}, worst "
         f"{worst:.2f} times (promised {promised}); {len(ratios)} figures, "
-        f"{sum(one.inside for one in compared)} in their 80 % range."
+        f"{sum(entry.inside for entry in compared)} in their 80 % range."
     )
 
 
 def _case(
-    case: Case, found: Readings, machine: Machine, bare: Machine, note: str
+    case: Case, record: Readings, machine: Machine, bare: Machine, note: str
 ) -> list[Compared]:
     """Every depth that was timed."""
-    timed = [(depth, case.runs(found, depth)) for depth in case.depths]
+    timed = [(depth, case.runs(record, depth)) for depth in case.depths]
     try:
         return [_compared(case, depth, runs, machine, bare, note) for depth, runs in timed if runs]
     except AdvisorError as error:
@@ -203,33 +203,33 @@ def _compared(
 ) -> Compared:
     if case.category == FROM_DRIVE:
         machine = paged.on_drive(machine, runs)
-    one, before = predicted(case, machine, depth), predicted(case, bare, depth)
-    if one.decode is None or before.decode is None or one.placement is None:
-        raise InputError(one.refusal)
+    estimate, before = predicted(case, machine, depth), predicted(case, bare, depth)
+    if estimate.decode is None or before.decode is None or estimate.placement is None:
+        raise InputError(estimate.refusal)
     rates = [1.0 / run.seconds for run in runs]
-    said, measured = float(one.decode.value), statistics.median(rates)
+    predicted_tps, measured = float(estimate.decode.value), statistics.median(rates)
     print(
         f"  {case.name:<22} {case.place:<20} at {depth:4}: measured {measured:7.2f} "
-        f"{_range(rates)}, predicted {said:7.2f} tokens/s ({said / measured:.2f} times; not "
-        f"calibrated {float(before.decode.value) / measured:.2f})"
+        f"{_range(rates)}, predicted {predicted_tps:7.2f} tokens/s ({predicted_tps / measured:.2f} "
+        f"times; not calibrated {float(before.decode.value) / measured:.2f})"
     )
     row = rows.row(
         case.facts, case.model, machine, category=case.category, runtime=runs[-1].runtime,
         os=runs[-1].os, date=runs[-1].date, gpu=machine.gpus[0].name,
-        ngl=round(float(one.placement.gpu_layers)), context_depth=depth, rounds=len(runs),
+        ngl=round(float(estimate.placement.gpu_layers)), context_depth=depth, rounds=len(runs),
         tg_tps=f"{measured:.3f}",
-        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{said:.3f}",
+        tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{predicted_tps:.3f}",
         source_url="benchmarks/gpu_engine.py", source_note=f"{note}; {_link(machine)}",
-        **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **_prompt(one, runs),
+        **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **_prompt(estimate, runs),
     )  # fmt: skip
-    inside = bool(one.decode.low <= measured <= one.decode.high)
-    return Compared(case=case, ratio=said / measured, inside=inside, row=row)
+    inside = bool(estimate.decode.low <= measured <= estimate.decode.high)
+    return Compared(case=case, ratio=predicted_tps / measured, inside=inside, row=row)
 
 
 def _drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
     """Columns of a run from the drive."""
     read, cache = (
-        statistics.median(getattr(one, name) for one in runs) for name in ("read", "cache")
+        statistics.median(getattr(run, name) for run in runs) for name in ("read", "cache")
     )
     told = {"cache_gib": f"{cache / GIB:.3f}", "read_gb": f"{read / GB:.4f}"}
     return {**rows.drive(machine), "read_ahead_kib": "", **told}  # nobody looked at that
@@ -246,7 +246,7 @@ def _prompt(predicted: Estimate, runs: Sequence[Run]) -> dict[str, object]:
 def _link(machine: Machine) -> str:
     """What the way to the GPU gave, which no column of a row holds."""
     link = machine.gpus[0].link
-    pinned, pageable = (float(one.value) / GB for one in (link.pinned, link.pageable))
+    pinned, pageable = (float(rate.value) / GB for rate in (link.pinned, link.pageable))
     return f"to the GPU {pinned:.1f} GB/s from pinned memory, {pageable:.1f} GB/s from pageable"
 
 

@@ -148,7 +148,7 @@ def compared(name: str, reference: Reference, rounds: int) -> str:
     """Probe and reference in turns, so that both meet the same neighbours."""
     pairs: dict[str, list[tuple[float, float]]] = {}
     for _ in range(rounds):
-        ours = {one.name: one.value for one in transfer.measure(SECONDS)}
+        ours = {measurement.name: measurement.value for measurement in transfer.measure(SECONDS)}
         for figure, theirs in reference().items():
             pairs.setdefault(figure, []).append((ours[figure], theirs))
     return f"gpu_probe beside {name}: " + "; ".join(

@@ -84,11 +84,11 @@ def compared(read_rate: Callable[..., float], rounds: int) -> str:
     size, sink = ram.buffer_bytes(inventory.facts()), ctypes.c_uint64()
     ours, theirs, threads = [], [], 0
     for _ in range(rounds):
-        (found,) = ram.measure(SECONDS)
-        threads = found.threads
-        passes = max(1, math.ceil(ram.WINDOW * found.value / size))
+        (read,) = ram.measure(SECONDS)
+        threads = read.threads
+        passes = max(1, math.ceil(ram.WINDOW * read.value / size))
         loop = read_rate(ctypes.c_size_t(size), threads, passes, REPEATS, ctypes.byref(sink))
-        ours.append(found.value)
+        ours.append(read.value)
         theirs.append(loop)
     ratios = [mine / loop for mine, loop in zip(ours, theirs, strict=True)]
     return (

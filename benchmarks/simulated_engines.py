@@ -52,7 +52,7 @@ def answer(row: Mapping[str, str]) -> Mapping[str, str]:
     whole = int(row["ep"])
     more = {"moe_quant_mode": experts, "moe_tp_size": gpus // whole, "moe_ep_size": whole}
     engine = row["runtime"].split()[0]
-    found = cli_estimate(
+    answer = cli_estimate(
         f"{owner}/{name}", SYSTEMS[row["gpu"]], mode="static", backend_name=ENGINES[engine],
         isl=int(row["prompt_len"]), osl=int(row["gen_len"]), batch_size=int(row["batch"]),
         tp_size=gpus, stride=64, gemm_quant_mode=dense,
@@ -60,9 +60,9 @@ def answer(row: Mapping[str, str]) -> Mapping[str, str]:
     )  # fmt: skip
     return {
         **row,
-        "runtime": f"{engine} {found.backend_version}",
-        "ttft_s": f"{found.ttft / 1e3:.5g}",
-        "seconds_per_token": f"{found.tpot / 1e3:.5g}",
+        "runtime": f"{engine} {answer.backend_version}",
+        "ttft_s": f"{answer.ttft / 1e3:.5g}",
+        "seconds_per_token": f"{answer.tpot / 1e3:.5g}",
     }
 
 

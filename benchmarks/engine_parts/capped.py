@@ -29,10 +29,10 @@ def missing() -> str:
 @contextmanager
 def capped(size: int) -> Iterator[Path]:
     """A control group with so much memory and no swap, gone when the block ends [B]."""
-    found = _folder()
-    if found is None:
+    group = _folder()
+    if group is None:
         raise OSError(2, "no control group for memory")
-    parent, file = found
+    parent, file = group
     if file == CAPS[0]:
         (parent / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
     folder = parent / f"{NAME}-{os.getpid()}"
@@ -78,7 +78,7 @@ def cached(folder: Path) -> int:
 def kept(folder: Path) -> int:
     """What a control group holds beside pages of files that no program has mapped [B]."""
     sizes = (folder / name for name in ("memory.current", "memory.usage_in_bytes"))
-    held = next(int(one.read_text(encoding="ascii")) for one in sizes if one.exists())
+    held = next(int(size.read_text(encoding="ascii")) for size in sizes if size.exists())
     return held - cached(folder) + _held(folder, "file_mapped", "mapped_file")
 
 

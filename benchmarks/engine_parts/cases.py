@@ -50,9 +50,9 @@ class Case:
     def __str__(self) -> str:
         return f"{self.name}, {self.place}"
 
-    def runs(self, found: Readings, depth: int) -> Sequence[Run]:
+    def runs(self, record: Readings, depth: int) -> Sequence[Run]:
         """What was read of it."""
-        return found.of(self.name, depth, place=self.place)
+        return record.of(self.name, depth, place=self.place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Session:
     """What runs are made with.
 
     Attributes:
-        found: what was read before, to which they add.
+        record: what was read before, to which they add.
         folder: for model files.
         machine: as measured so far.
         probe: measures the machine anew, the drive not with it.
@@ -69,7 +69,7 @@ class Session:
         say: tells whoever waits.
     """
 
-    found: Readings
+    record: Readings
     folder: Path
     machine: Callable[[], Machine]
     probe: Callable[[], None]
@@ -79,11 +79,11 @@ class Session:
 
     def add(self, runs: Iterable[Run]) -> None:
         """Keep what was timed, and tell of it."""
-        for one in runs:
-            self.found.runs.append(replace(one, os=rows.system(), date=rows.today()))
-            rate = f"{1.0 / one.seconds:.2f} tokens/s"
-            self.say(f"{one.target}, {one.place}, at {one.depth}: {rate}")
-        self.found.keep()
+        for run in runs:
+            self.record.runs.append(replace(run, os=rows.system(), date=rows.today()))
+            rate = f"{1.0 / run.seconds:.2f} tokens/s"
+            self.say(f"{run.target}, {run.place}, at {run.depth}: {rate}")
+        self.record.keep()
 
     def needs(self, size: float) -> None:
         """Refuses what takes more memory than is free.
@@ -117,21 +117,21 @@ def placed(case: Case, machine: Machine) -> Placement:
     Raises:
         Refusal: it cannot run there, or does not fit.
     """
-    found = predicted(case, machine, max(case.depths))
-    if found.placement is None:
-        raise Refusal(found.refusal)
-    if not found.fits:
-        raise Refusal(f"{float(found.missing) / GB:.1f} GB of memory are missing.")
-    return found.placement
+    estimate = predicted(case, machine, max(case.depths))
+    if estimate.placement is None:
+        raise Refusal(estimate.refusal)
+    if not estimate.fits:
+        raise Refusal(f"{float(estimate.missing) / GB:.1f} GB of memory are missing.")
+    return estimate.placement
 
 
-def least_first(cases: Sequence[Case], found: Readings) -> Mapping[str, list[Case]]:
+def least_first(cases: Sequence[Case], record: Readings) -> Mapping[str, list[Case]]:
     """Cases by model, the model that was timed least first; its file serves all of them."""
     by_model: dict[str, list[Case]] = {}
     for case in cases:
         by_model.setdefault(case.name, []).append(case)
 
     def timed(name: str) -> int:
-        return min(len(case.runs(found, case.depths[-1])) for case in by_model[name])
+        return min(len(case.runs(record, case.depths[-1])) for case in by_model[name])
 
     return {name: by_model[name] for name in sorted(by_model, key=timed)}

@@ -30,9 +30,9 @@ NAMES = {
     "output": "lm_head",
     "attn_norm": "input_layernorm",
     "ffn_norm": "post_attention_layernorm",
-    **{f"attn_{one}": f"self_attn.{one}_proj" for one in "qkv"},
+    **{f"attn_{part}": f"self_attn.{part}_proj" for part in "qkv"},
     "attn_output": "self_attn.o_proj",
-    **{f"ffn_{one}": f"mlp.{one}_proj" for one in ("gate", "up", "down")},
+    **{f"ffn_{part}": f"mlp.{part}_proj" for part in ("gate", "up", "down")},
 }
 """Transformers' names of a Llama's tensors by llama.cpp's."""
 

@@ -47,7 +47,7 @@ TINY = ArchitectureSpec(
 
 def cases() -> list[Case]:
     """Each model in its places."""
-    by_name = {one.name: one for one in targets()}
+    by_name = {target.name: target for target in targets()}
     return [case for name in NAMES for case in _cases(by_name[name])]
 
 
@@ -78,18 +78,18 @@ def missing() -> str:
         with path.open("wb") as file:
             write(file, in_type(TINY, "Q8_0"))
         try:
-            found = _rows((*_call(path, 1), "-ngl", "99", "-n", "2", "-r", "1"), LONGEST)
+            rows = _rows((*_call(path, 1), "-ngl", "99", "-n", "2", "-r", "1"), LONGEST)
         except AdvisorError as error:
             return str(error)
-    if found[0].get("gpu_info"):
+    if rows[0].get("gpu_info"):
         return ""
-    return f"{shutil.which(PROGRAM)} sees no GPU (its backends: {found[0].get('backends')})."
+    return f"{shutil.which(PROGRAM)} sees no GPU (its backends: {rows[0].get('backends')})."
 
 
-def read_once(asked: Sequence[Case], session: Session) -> None:
+def read_once(chosen: Sequence[Case], session: Session) -> None:
     """Every case once, those first that were timed least, and the probes before each few."""
     done = 0
-    for cases_of_model in least_first(asked, session.found).values():
+    for cases_of_model in least_first(chosen, session.record).values():
         with _written(cases_of_model[0], session.folder) as path:
             for case in cases_of_model:
                 if session.over():
@@ -109,11 +109,11 @@ def _timed(case: Case, path: Path, session: Session) -> list[Run]:
     rows = _rows(command(case, placement, path), LONGEST)
     return [
         Run(
-            target=case.name, place=case.place, runtime=_named(rows[0]), depth=int(one.depth),
-            seconds=statistics.median(1.0 / rate for rate in one.samples),
+            target=case.name, place=case.place, runtime=_named(rows[0]), depth=int(speed.depth),
+            seconds=statistics.median(1.0 / rate for rate in speed.samples),
         )
-        for one in read(json.dumps(rows))
-        if one.decode
+        for speed in read(json.dumps(rows))
+        if speed.decode
     ]  # fmt: skip
 
 
@@ -146,12 +146,12 @@ def _rows(command: Sequence[str], seconds: float) -> list[dict[str, Any]]:
     if not printed.rstrip().endswith("]"):
         raise ProbeError(f"llama-bench had not ended after {seconds:.0f} s.")
     try:
-        found = json.loads(printed)
+        entries = json.loads(printed)
     except json.JSONDecodeError as error:
         raise InputError(f"llama-bench printed no JSON ({error}): {printed[:80]!r}") from error
-    if not found:
+    if not entries:
         raise InputError("llama-bench printed no run.")
-    return list(found)
+    return list(entries)
 
 
 def _named(row: dict[str, Any]) -> str:

@@ -46,26 +46,26 @@ def missing() -> str:
     return f"data/hardware/gpus.csv has no row of {names}; add one."
 
 
-def probe(found: Readings, names: Sequence[str] = tuple(PROBES)) -> None:
+def probe(record: Readings, names: Sequence[str] = tuple(PROBES)) -> None:
     """Measure the machine once more; what cannot be measured is told."""
     for name in names:
         measure, seconds = PROBES[name]
         try:
-            found.probes.extend(measure(seconds))
+            record.probes.extend(measure(seconds))
         except ProbeError as error:
             print(f"gpu_engine: the {name} probe measured nothing: {error}", file=sys.stderr)
-    found.keep()
+    record.keep()
 
 
-def measured(found: Readings, ram_gib: float | None = None) -> Machine:
+def measured(record: Readings, ram_gib: float | None = None) -> Machine:
     """With the medians of what its probes found, and its first GPU alone."""
-    medians = MeasurementHistory(fingerprint=found.machine, history=tuple(found.medians()))
+    medians = MeasurementHistory(fingerprint=record.machine, history=tuple(record.medians()))
     return _first_gpu(as_probed(medians, local_store.judged(medians), _inputs(ram_gib)))
 
 
-def as_found(found: Readings, ram_gib: float | None = None) -> Machine:
+def as_found(record: Readings, ram_gib: float | None = None) -> Machine:
     """As the catalogue has its parts."""
-    bare = MeasurementHistory(fingerprint=found.machine, history=())
+    bare = MeasurementHistory(fingerprint=record.machine, history=())
     return _first_gpu(as_probed(bare, Calibration(), _inputs(ram_gib)))
 
 

@@ -92,9 +92,9 @@ def missing() -> str:
     )
 
 
-def read_once(asked: Sequence[Case], session: Session) -> None:
+def read_once(chosen: Sequence[Case], session: Session) -> None:
     """Every case once, those of the model that was timed least first, and the probes before."""
-    for cases_of_model in least_first(asked, session.found).values():
+    for cases_of_model in least_first(chosen, session.record).values():
         if session.over():
             return
         short = _short_of_disk(cases_of_model[0], session.folder)
@@ -129,12 +129,17 @@ def _timed(case: Case, weights: Path, session: Session) -> Run:
     reason = capped.missing()
     if reason:
         raise ProbeError(reason)
-    rates = {one.name: one.value for one in read_rates.measure(DISK_SECONDS, path=weights)}
+    rates = {
+        measurement.name: measurement.value
+        for measurement in read_rates.measure(DISK_SECONDS, path=weights)
+    }
     capped.forget(weights)
     with capped.capped(inventory.facts().memory_total) as group:
-        found = _generated(job, session.folder, group, room(case))
+        generated = _generated(job, session.folder, group, room(case))
     return replace(
-        _run(case, found), direct=rates["disk_read_direct"], mapped=rates.get("disk_read_mmap", 0.0)
+        _run(case, generated),
+        direct=rates["disk_read_direct"],
+        mapped=rates.get("disk_read_mmap", 0.0),
     )
 
 
@@ -190,9 +195,9 @@ def _generated(
         first = exchange({"depth": DEPTH, "tokens": 1})["first"]
         sizes = stack.enter_context(capped.looked_at(group)) if group else [0]
         tokens = tokens_in(SECONDS, first, LEAST_FROM_DRIVE if group else LEAST)
-        found = exchange({"depth": DEPTH, "tokens": tokens + 1})
+        answer = exchange({"depth": DEPTH, "tokens": tokens + 1})
     cache = statistics.median(sizes) if sizes else 0.0
-    return Generated(runtime=runtime, first=found["first"], steps=found["steps"], cache=cache)
+    return Generated(runtime=runtime, first=answer["first"], steps=answer["steps"], cache=cache)
 
 
 def tokens_in(seconds: float, each: float, least: int) -> int:
@@ -200,15 +205,15 @@ def tokens_in(seconds: float, each: float, least: int) -> int:
     return max(least, min(TOKENS, int(seconds / each)))
 
 
-def _run(case: Case, found: Generated) -> Run:
-    seconds, read = zip(*found.steps, strict=True)
+def _run(case: Case, generated: Generated) -> Run:
+    seconds, read = zip(*generated.steps, strict=True)
     mean = (
         case.strategy is PlacementStrategy.NVME_OFFLOAD
     )  # the drive may be slow now and fast then
     return Run(
-        target=case.name, place=case.place, runtime=found.runtime, depth=DEPTH,
+        target=case.name, place=case.place, runtime=generated.runtime, depth=DEPTH,
         seconds=(statistics.fmean if mean else statistics.median)(seconds),
-        prompt=DEPTH / found.first, read=statistics.fmean(read), cache=found.cache,
+        prompt=DEPTH / generated.first, read=statistics.fmean(read), cache=generated.cache,
     )  # fmt: skip
 
 

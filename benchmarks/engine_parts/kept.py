@@ -36,15 +36,15 @@ def main(job: dict[str, Any]) -> None:
     answers(loaded, words(job, FIRST, SEED), 1)
     tell({"ready": True})
     for line in sys.stdin:
-        asked = json.loads(line)
-        prompt, rate = words(job, asked["depth"]), None
-        if "slot" in asked:
-            slot(loaded, "restore", asked["slot"])
+        request = json.loads(line)
+        prompt, rate = words(job, request["depth"]), None
+        if "slot" in request:
+            slot(loaded, "restore", request["slot"])
         else:
             rate = answers(loaded, prompt, 1, fresh=True)[-1]["prompt_per_second"]
-        if "save" in asked:
-            slot(loaded, "save", asked["save"])
-        sampling = ANY if asked.get("any") else {}
+        if "save" in request:
+            slot(loaded, "save", request["save"])
+        sampling = ANY if request.get("any") else {}
         tell({"steps": list(steps(loaded, prompt, job, sampling)), "prompt_rate": rate})
 
 

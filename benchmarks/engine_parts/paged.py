@@ -73,28 +73,33 @@ def larger() -> list[Larger]:
 
 
 def read(
-    models: Sequence[Larger], found: Readings, folder: Path, machine: Machine,
+    models: Sequence[Larger], record: Readings, folder: Path, machine: Machine,
     over: Callable[[], bool],
 ) -> None:  # fmt: skip
     """Each model under each cap, those first that were timed least; the drive before and after."""
     ahead = float(read_ahead(folder) or 0)
-    for model in sorted(models, key=lambda one: len(found.of(one.name, DEPTH, one.shares[-1]))):
+    for model in sorted(
+        models, key=lambda larger: len(record.of(larger.name, DEPTH, larger.shares[-1]))
+    ):
         if over():
             return
         with _filled(folder, model.synthetic) as path:
             before = _drive(path)
             for share in model.shares:
-                one = _timed(model, share, path, machine)
+                run = _timed(model, share, path, machine)
                 after = _drive(path)
                 direct, mapped = map(statistics.fmean, zip(before, after, strict=True))
-                found.runs.append(replace(one, direct=direct, mapped=mapped, ahead=ahead))
+                record.runs.append(replace(run, direct=direct, mapped=mapped, ahead=ahead))
                 before = after
-        found.keep()
+        record.keep()
 
 
 def _drive(path: Path) -> tuple[float, float]:
     """Direct reads of a file, and its cold map [B/s]."""
-    by_name = {one.name: one.value for one in read_rates.measure(DISK_SECONDS, path=path)}
+    by_name = {
+        measurement.name: measurement.value
+        for measurement in read_rates.measure(DISK_SECONDS, path=path)
+    }
     return by_name["disk_read_direct"], by_name["disk_read_mmap"]
 
 
@@ -152,7 +157,7 @@ def on_drive(machine: Machine, runs: Sequence[Run]) -> Machine:
     if machine.disk is None:
         raise SystemExit("engine: the drive is not known.")
     direct, mapped, ahead = (
-        statistics.median(getattr(one, name) for one in runs)
+        statistics.median(getattr(run, name) for run in runs)
         for name in ("direct", "mapped", "ahead")
     )
     drive = replace(machine.disk, sequential=_figure(direct), mapped=_figure(mapped))

@@ -71,7 +71,7 @@ class Readings:
     def of(self, target: str, depth: int, share: float = 0.0, *, place: str = "") -> Sequence[Run]:
         """Runs of one kind."""
         wanted = (target, place, depth, share)
-        return [one for one in self.runs if (one.target, one.place, one.depth, one.share) == wanted]
+        return [run for run in self.runs if (run.target, run.place, run.depth, run.share) == wanted]
 
     def keep(self) -> None:
         """Write them to their file."""
@@ -85,10 +85,10 @@ class Readings:
     @property
     def rounds(self) -> dict[str, list[Measurement]]:
         """Measurements of each name."""
-        found: dict[str, list[Measurement]] = {}
-        for one in self.probes:
-            found.setdefault(one.name, []).append(one)
-        return found
+        rounds: dict[str, list[Measurement]] = {}
+        for measurement in self.probes:
+            rounds.setdefault(measurement.name, []).append(measurement)
+        return rounds
 
     def around(self, run: Run) -> Iterable[Measurement]:
         """Each figure in the mean of the probes right before and after a run.
@@ -107,9 +107,9 @@ class Readings:
 
     def medians(self) -> Iterable[Measurement]:
         """Each figure's median over all rounds, and how far rounds differ."""
-        for found in self.rounds.values():
-            values = [one.value for one in found]
-            yield replace(found[-1], value=statistics.median(values), spread=spread(values))
+        for repeats in self.rounds.values():
+            values = [measurement.value for measurement in repeats]
+            yield replace(repeats[-1], value=statistics.median(values), spread=spread(values))
 
 
 def read(path: Path, here: Fingerprint | None = None) -> Readings:
@@ -131,7 +131,7 @@ def read(path: Path, here: Fingerprint | None = None) -> Readings:
     other = difference(kept.fingerprint, here) if kept.fingerprint and here else ""
     if other:
         raise InputError(f"{path} holds another machine's readings; give another folder. {other}")
-    runs = [Run(**one) for one in content["runs"]]
+    runs = [Run(**fields) for fields in content["runs"]]
     return Readings(path, here or kept.fingerprint, list(kept.history), runs)
 
 

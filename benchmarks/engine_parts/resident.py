@@ -39,32 +39,32 @@ VOCAB = 1000
 
 
 def read(
-    targets: Sequence[Target], found: Readings, quantile: float, folder: Path,
+    targets: Sequence[Target], record: Readings, quantile: float, folder: Path,
     over: Callable[[], bool], *, probing: float = ENGINE_SECONDS,
 ) -> None:  # fmt: skip
     """Every target once in turns with the probes, those first that were timed least.
 
     Args:
         targets: to run.
-        found: what was read before, to which this is added.
+        record: what was read before, to which this is added.
         quantile: of a round's tokens that stands for the round; 0.5 for the median.
         folder: for model files and caches.
         over: asked before each whether to stop.
         probing: time of each probe of the engine [s].
     """
-    for target in sorted(targets, key=lambda entry: len(found.of(entry.name, max(CONTEXTS)))):
+    for target in sorted(targets, key=lambda entry: len(record.of(entry.name, max(CONTEXTS)))):
         if over():
             break
-        _probe(found, probing)
-        turn = len(found.probes)
-        found.runs.extend(replace(run, turn=turn) for run in _timed(target, quantile, folder))
-        found.keep()
-    _probe(found, probing)
-    found.keep()
+        _probe(record, probing)
+        turn = len(record.probes)
+        record.runs.extend(replace(run, turn=turn) for run in _timed(target, quantile, folder))
+        record.keep()
+    _probe(record, probing)
+    record.keep()
 
 
-def _probe(found: Readings, seconds: float) -> None:
-    found.probes.extend((*ram.measure(RAM_SECONDS), *engine.measure(seconds)))
+def _probe(record: Readings, seconds: float) -> None:
+    record.probes.extend((*ram.measure(RAM_SECONDS), *engine.measure(seconds)))
 
 
 def _timed(target: Target, quantile: float, folder: Path) -> tuple[Run, ...]:
@@ -80,10 +80,10 @@ def _timed(target: Target, quantile: float, folder: Path) -> tuple[Run, ...]:
         Run(
             target=target.name,
             depth=depth,
-            seconds=float(np.quantile(one.seconds, quantile)),
-            prompt=one.prompt,
+            seconds=float(np.quantile(run.seconds, quantile)),
+            prompt=run.prompt,
         )
-        for depth, one in zip(CONTEXTS, both, strict=True)
+        for depth, run in zip(CONTEXTS, both, strict=True)
     )
 
 
@@ -105,9 +105,9 @@ def calibrated(measured: Iterable[Measurement]) -> Machine:
     return replace(this_machine(measured=Calibration(measurements=latest)), gpus=())
 
 
-def steadiness(found: Readings) -> tuple[int, float, float]:
+def steadiness(record: Readings) -> tuple[int, float, float]:
     """Number of probes, half the range of their read rate, and its median change between two."""
-    rates = [entry.value for entry in found.rounds[REFERENCE]]
+    rates = [entry.value for entry in record.rounds[REFERENCE]]
     steps = [abs(math.log(after / before)) for before, after in pairwise(rates)]
     return len(rates), spread(rates), statistics.median(steps) if steps else 0.0
 
@@ -121,10 +121,10 @@ def predicted(model: Model, machine: Machine, depth: int) -> Estimate:
 
 def rates(runs: Sequence[Run]) -> list[float]:
     """Tokens per second of each run."""
-    return [1.0 / one.seconds for one in runs]
+    return [1.0 / run.seconds for run in runs]
 
 
 def prompt_rate(runs: Sequence[Run]) -> float | None:
     """Median speed of the prompt over runs; None where none was timed [tokens/s]."""
-    found = [one.prompt for one in runs if one.prompt is not None]
-    return statistics.median(found) if found else None
+    prompts = [run.prompt for run in runs if run.prompt is not None]
+    return statistics.median(prompts) if prompts else None

@@ -13,7 +13,7 @@ from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
 
-COLUMNS = tuple(one.name for one in fields(OwnRow))
+COLUMNS = tuple(field.name for field in fields(OwnRow))
 
 
 def row(
@@ -72,7 +72,7 @@ def append(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """Write rows behind those that a file has; ids go on."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     old = list(csv.DictReader(lines))
-    numbered = [one | {"id": f"own{number:04}"} for number, one in enumerate(rows, len(old) + 1)]
+    numbered = [row | {"id": f"own{number:04}"} for number, row in enumerate(rows, len(old) + 1)]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()

@@ -57,9 +57,9 @@ def begun(command: Sequence[str], log: Path, seconds: float = math.inf) -> Itera
         log: file for what it says besides.
         seconds: after which it is ended [s].
     """
-    with log.open("w", encoding="utf-8") as said, subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
-        env={**os.environ, "GGML_NO_BACKTRACE": "1"},
+    with log.open("w", encoding="utf-8") as complaints, subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints,
+        text=True, env={**os.environ, "GGML_NO_BACKTRACE": "1"},
     ) as process:  # fmt: skip
 
         def exchange(what: Mapping[str, object] | None) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def begun(command: Sequence[str], log: Path, seconds: float = math.inf) -> Itera
                     f"The process ended with code {process.wait()}: {last or 'no words'}"
                 )
             try:
-                found: dict[str, Any] = json.loads(words)
+                answer: dict[str, Any] = json.loads(words)
             except json.JSONDecodeError as error:
                 raise ProbeError(f"The process said {words[:LAST_WORDS]!r}, no JSON.") from error
-            return found
+            return answer
 
         end = threading.Timer(min(seconds, threading.TIMEOUT_MAX), process.kill)
         end.daemon = True
@@ -115,9 +115,9 @@ def loaded(job: EngineJob, slots: Path, enter: Enter = tuple) -> Iterator[Ask]:
             job.path.unlink()
 
             def ask(what: dict[str, object]) -> Answer:
-                found = exchange(what)
-                seconds, read = zip(*found["steps"], strict=True)
-                return Answer(seconds=seconds, read=read, prompt=found["prompt_rate"])
+                answer = exchange(what)
+                seconds, read = zip(*answer["steps"], strict=True)
+                return Answer(seconds=seconds, read=read, prompt=answer["prompt_rate"])
 
             yield ask
     finally:

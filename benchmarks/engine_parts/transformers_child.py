@@ -83,7 +83,7 @@ def synchronize() -> None:
 def places(model: Any) -> list[str]:
     """Devices that hold modules: "0" for the first GPU, "cpu", "disk"."""
     whole = {"": model.device}  # a model on one device has no map
-    return sorted({str(one) for one in getattr(model, "hf_device_map", whole).values()})
+    return sorted({str(device) for device in getattr(model, "hf_device_map", whole).values()})
 
 
 def runtime() -> str:

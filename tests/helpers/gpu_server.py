@@ -48,7 +48,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Machine:
 def session(folder: Path, machine: Machine, told: list[str], **more: Any) -> cases.Session:
     return cases.Session(
         **{
-            "found": readings.Readings(folder / "readings.json", SERVER),
+            "record": readings.Readings(folder / "readings.json", SERVER),
             "folder": folder,
             "machine": lambda: machine,
             "probe": lambda: None,
