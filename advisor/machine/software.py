@@ -21,6 +21,7 @@ OTHER_SPELLINGS = {"win": WINDOWS, "win32": WINDOWS, "mac": MACOS, "osx": MACOS,
 MESA, AMDVLK, ROCM = "mesa", "amdvlk", "rocm"
 DRIVER_BACKENDS = {MESA: "vulkan", AMDVLK: "vulkan", ROCM: "rocm"}
 """Drivers that can be stated, with the backend of llama.cpp that computes through each."""
+DRIVER_LABELS = {MESA: "Mesa", AMDVLK: "AMDVLK", ROCM: "ROCm"}
 DRIVER_SPELLINGS = {"radv": MESA, "anv": MESA, "nvk": MESA, "hip": ROCM}
 """Parts of Mesa, and other names, by which people call a driver."""
 DRIVER = re.compile(r"([a-z]+)\s*v?(\d+(?:\.\d+)*)?")
@@ -65,6 +66,11 @@ class GraphicsDriver:
 
     def __str__(self) -> str:
         return f"{self.name} {'.'.join(map(str, self.version))}".strip()
+
+    @property
+    def words(self) -> str:
+        """Name and version as its makers write them: "Mesa 24.2"."""
+        return f"{DRIVER_LABELS[self.name]} {'.'.join(map(str, self.version))}".strip()
 
     @property
     def backend(self) -> str:

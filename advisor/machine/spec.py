@@ -87,7 +87,7 @@ class MachineSpec:
             driver = software.driver_named(self.driver)
             if self.backend not in (None, driver.backend):
                 raise InputError(
-                    f"Driver (--driver) is {driver}, through which llama.cpp computes with "
+                    f"Driver (--driver) is {driver.words}, through which llama.cpp computes with "
                     f"{driver.backend}; the backend is {self.backend}. Leave one of them out."
                 )
         if self.build is not None:

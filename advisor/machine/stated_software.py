@@ -12,6 +12,7 @@ from advisor.machine import backends
 from advisor.machine.machine import Host, Machine
 from advisor.machine.software import (
     AMDVLK,
+    DRIVER_LABELS,
     HYPER_THREADS,
     LINUX,
     MACOS,
@@ -83,15 +84,15 @@ def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: M
     if not vendors or not reached or (driver.name in (AMDVLK, ROCM) and vendors != {"AMD"}):
         cards = " and ".join(sorted(vendors)) or "no GPU"
         raise InputError(
-            f"Driver (--driver) is {driver}; the machine has {cards}, which it does not drive. "
-            "Leave it out, or name the GPU that it belongs to."
+            f"Driver (--driver) is {driver.words}; the machine has {cards}, which it does not "
+            "drive. Leave it out, or name the GPU that it belongs to."
         )
     if driver.name == ROCM:
         return system
     if inputs.system is not None and system != LINUX:
         raise InputError(
-            f"Driver (--driver) is {driver}, which drives cards on Linux; the operating system is "
-            f"{SYSTEMS[system]}. Leave one of them out."
+            f"Driver (--driver) is {driver.words}, which drives cards on Linux; the operating "
+            f"system is {SYSTEMS[system]}. Leave one of them out."
         )
     return LINUX
 
@@ -126,17 +127,17 @@ def _usual_backend(machine: Machine, known: bool) -> Iterator[str]:
 
 def _driver_notes(machine: Machine) -> Iterator[str]:
     """Effect of the stated driver, or that a driver of today is assumed where others are slower."""
-    effect = effect_of_driver(machine)
+    effect, driver = effect_of_driver(machine), stated_driver(machine)
     if effect is not None and effect.token == effect.prompt == 1.0:
-        yield f"{machine.driver} is taken as fast as a driver of today {_compared(effect)}."
+        yield f"{driver} is taken as fast as a driver of today {_compared(effect)}."
     elif effect is not None:
         yield (
-            f"With {machine.driver}, tokens are taken at {number(effect.token, 2)} and prompts at "
+            f"With {driver}, tokens are taken at {number(effect.token, 2)} and prompts at "
             f"{number(effect.prompt, 2)} of the speed with a driver of today {_rests_on(effect)}."
         )
     elif machine.driver:
         yield (
-            f"No published speed tells {machine.driver} from a driver of today on this card, so it "
+            f"No published speed tells {driver} from a driver of today on this card, so it "
             "changes nothing here."
         )
     elif machine.system == LINUX:
@@ -148,13 +149,19 @@ def _slower_drivers(machine: Machine) -> Iterator[str]:
     for row in drivers_of(gpu.vendor, gpu.family, backends.of_machine(machine)):
         slowest = min(row.token, row.prompt)
         if slowest <= NOTABLE:
-            older = f"{row.value} before {row.before}" if row.before else row.value
+            label = DRIVER_LABELS[row.value]
+            older = f"{label} before {row.before}" if row.before else label
             what = "tokens" if row.token <= NOTABLE else "prompts"
             yield (
                 f"A graphics driver of today is assumed; with {older}, {what} come at about "
                 f"{number(slowest, 2)} of the speed: state yours (driver)."
             )
             return
+
+
+def stated_driver(machine: Machine) -> str:
+    """A machine's stated driver in words; empty without one."""
+    return driver_named(machine.driver).words if machine.driver else ""
 
 
 def effect_of_driver(machine: Machine) -> SoftwareEffect | None:

@@ -162,7 +162,7 @@ def changes(spec: MachineSpec, strategy: PlacementStrategy = RESIDENT) -> dict[s
 
 def test_software_of_today_is_offered_for_a_stated_old_one() -> None:
     driver = changes(replace(A770, driver="mesa 24.2"))
-    gain = driver["a graphics driver of today in place of mesa 24.2"]
+    gain = driver["a graphics driver of today in place of Mesa 24.2"]
     assert gain == pytest.approx(1 / 0.365, rel=0.02)
     assert "SYCL in place of Vulkan" in driver
     build = changes(MachineSpec(gpu="RTX 4090", build="2024-05"))

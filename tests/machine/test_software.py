@@ -89,7 +89,7 @@ def test_a_driver_is_told_apart_only_where_somebody_compared_it() -> None:
     assert "tokens are taken at 0.36 and prompts at 0.36" in old
     assert "2 published comparisons" in old
     new = notes(machine(MachineSpec(gpu="Arc A770", driver="mesa 26.2")))
-    assert "No published speed tells mesa 26.2 from a driver of today" in new
+    assert "No published speed tells Mesa 26.2 from a driver of today" in new
     alike = notes(machine(MachineSpec(gpu="Radeon 8060S", driver="rocm 6.4.4")))
     assert "taken as fast as a driver of today" in alike
     assert "No published speed" in notes(machine(MachineSpec(gpu="RX 6800", driver="rocm 5.7")))
@@ -97,7 +97,7 @@ def test_a_driver_is_told_apart_only_where_somebody_compared_it() -> None:
 
 def test_a_driver_of_today_is_said_to_be_assumed_where_older_ones_are_slower() -> None:
     open_vulkan = MachineSpec(gpu="Arc A770", backend="vulkan")
-    assert "A graphics driver of today is assumed; with mesa before 25.0" in notes(
+    assert "A graphics driver of today is assumed; with Mesa before 25.0" in notes(
         machine(open_vulkan)
     )
     for other in (

@@ -270,7 +270,7 @@ def test_stated_software_is_told_beside_the_answer():
     assumed = page_text(app(**arc))
     assert "llama.cpp with SYCL is assumed" in assumed
     old = page_text(app(**arc, driver="mesa 24.2"))
-    assert "With mesa 24.2, tokens are taken at 0.36" in old
+    assert "With Mesa 24.2, tokens are taken at 0.36" in old
     assert "is assumed; for" not in old
     wrong = page_text(app(**arc, driver="nvidia 575"))
     assert "allowed is mesa or rocm with a version" in wrong

@@ -104,7 +104,7 @@ def test_unknown_name_gets_a_message_and_the_formulas_stay(part: dict[str, str])
 
 def test_software_that_can_be_stated_has_its_comparisons() -> None:
     text = desktop()
-    assert "graphics driver mesa before 25.0" in text
+    assert "graphics driver Mesa before 25.0" in text
     for row in software_effects():
         assert escape(row.note) in text
         assert row.source in text

@@ -7,7 +7,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.software import ONE_NODE, kernels_of, month_words
-from advisor.machine.stated_software import effect_of_driver
+from advisor.machine.stated_software import effect_of_driver, stated_driver
 
 BY_BACKEND = ("llama.cpp", "lm-studio")
 """Runtimes with a choice of the GPU backend."""
@@ -63,7 +63,7 @@ def _of_today(machine: Machine) -> Iterator[SoftwareChange]:
     """A driver, or a build of llama.cpp, of today in place of a stated older one."""
     if effect_of_driver(machine) is not None:
         yield SoftwareChange(
-            words=f"a graphics driver of today in place of {machine.driver}",
+            words=f"a graphics driver of today in place of {stated_driver(machine)}",
             cost="free, an update",
             machine=replace(machine, driver=""),
         )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from advisor.formatting import number
-from advisor.machine.software import SoftwareEffect, software_effects
+from advisor.machine.software import DRIVER_LABELS, SoftwareEffect, software_effects
 from advisor.ui.parts.markup import block, joined
 
 HEADINGS = ("Stated", "For", "Tokens", "Prompts", "Range wider", "Comparisons", "What was compared")
@@ -17,7 +17,7 @@ def software_rows() -> Iterator[Sequence[object]]:
     for row in software_effects():
         told = (f"{row.note} (", block("oa-soft", f"{row.source}, {row.date}", "span"), ")")
         yield (
-            f"{WORDS[row.option]} {row.value}{_versions(row)}",
+            f"{WORDS[row.option]} {DRIVER_LABELS.get(row.value, row.value)}{_versions(row)}",
             " ".join(filter(None, (row.vendor, row.family, row.backend))) or "any",
             f"{number(row.token, 2)} x",
             f"{number(row.prompt, 2)} x",

@@ -20,7 +20,7 @@ from advisor.ui.sidebar.field_kinds import Amount, Field, Pick, Size
 from advisor.units import gibibytes, gigabytes_per_second, tokens
 
 NO_POLICY = software.POLICIES[0]
-DRIVERS = ("mesa 24.2", "mesa 25.3", "amdvlk", "rocm 6.4")
+DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
 """Drivers to choose from; others can be typed."""
 THIS, ANOTHER, NAMED = "This machine", "Another machine", "By name"
 NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"

@@ -161,7 +161,7 @@ SIMULATED = [
     ("gpu_limits", "resident", "29%"),
     ("cpu_limits", "full RAM", "cores at 50%"),
     ("old_build", "resident", ""),
-    ("old_driver", "Arc", "mesa before 25.0"),
+    ("old_driver", "Arc", "Mesa before 25.0"),
     ("other_backend", "AMD", "Vulkan in place of ROCm"),
     ("no_repacking", "full RAM", ""),
     ("cache_in_ram", "resident", ""),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from advisor.advice.diagnosis.causes.counterfactual import Situation, Trials, trial
 from advisor.cost_model.conditions import conditioned
 from advisor.machine import backends
-from advisor.machine.software import SYSTEMS, GraphicsDriver, drivers_of
+from advisor.machine.software import DRIVER_LABELS, SYSTEMS, GraphicsDriver, drivers_of
 from advisor.machine.stated_software import NOTABLE
 
 
@@ -22,7 +22,8 @@ def old_driver(situation: Situation) -> Trials:
             continue
         aged = replace(machine, driver=str(GraphicsDriver(row.value, row.last_version)))
         constants = conditioned(situation.constants, aged, situation.estimate.how)
-        detail = f"{row.value} before {row.before}" if row.before else row.value
+        label = DRIVER_LABELS[row.value]
+        detail = f"{label} before {row.before}" if row.before else label
         yield trial(detail, replace(situation.estimate, machine=aged, constants=constants))
 
 
