@@ -1,7 +1,12 @@
 """Similar models, for an incomplete or misspelled name."""
 
+import re
+from itertools import pairwise
+
 from advisor.model.by_name.known_models import KnownRow, base_of, catalogue_keys, makers_keys
-from advisor.model.by_name.names import ModelName, is_size
+from advisor.model.by_name.names import ModelName, is_size, words
+
+VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 OFFERED = 5
 """Number of similar names that are offered."""
@@ -47,7 +52,8 @@ def candidates(tokens: tuple[str, ...]) -> tuple[KnownRow, ...]:
     if not tokens or all(map(is_size, tokens)):
         return ()
     typed = " ".join(tokens)
-    keys = [key for key in (*catalogue_keys(), *makers_keys()) if _has_all(key, tokens)]
+    known = (*catalogue_keys(), *makers_keys())
+    keys = [key for key in known if _has_all(key, tokens) and _has_versions(key, tokens)]
     exact = [key for key in keys if set(tokens) <= set(key.split())]
     rows = ((key, row) for key in exact or keys if (row := base_of(key)) is not None)
     newest = sorted(rows, key=lambda pair: pair[1].released, reverse=True)
@@ -63,3 +69,15 @@ def _has_all(key: str, tokens: tuple[str, ...]) -> bool:
         any(token == part or (is_size(part) and part[:-1] == token) for part in parts)
         for token in tokens
     )
+
+
+def _has_versions(key: str, tokens: tuple[str, ...]) -> bool:
+    """Whether the versions of a name stand behind the same words in a key, sizes apart:
+    "devstral-2" is Devstral-Small-2, "Qwen4" is not Qwen-SEA-LION-v4.
+    """
+    kinds = words()
+    named = [token for token in tokens if not is_size(token)]
+    parts = [part for part in key.split() if not is_size(part)]
+    kept = [part for part in parts if part in named or kinds.get(part) != "variant"]
+    versions = [pair for pair in pairwise(named) if VERSION.fullmatch(pair[1])]
+    return all(pair[1] not in kept or pair in pairwise(kept) for pair in versions)

@@ -19,6 +19,18 @@ SHORTEST_LAYERS = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OtherNameRow:
+    """One row of data/models/other_names.csv: a name that does not say its base, and the base by
+    its name in the catalogue or the list, with the page that says so.
+    """
+
+    name: str
+    model: str
+    source: str
+    source_date: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MakerRow:
     """One row of data/models/makers.csv: who publishes models of their own."""
 
@@ -36,6 +48,27 @@ def catalogue_keys() -> dict[str, ArchitectureSpec]:
 
 
 @cache
+def other_names() -> dict[tuple[str, bool], str]:
+    """Models by the parts of names that do not say their base, and whether these are Ollama's
+    tags: "phi3:14b" is Phi-3, but llama-bench prints "phi3 14B" for Phi-4.
+    """
+    rows = read(DATA / "models" / "other_names.csv", OtherNameRow)
+    return {
+        (" ".join(take_apart(row.name).shape), tag): row.model
+        for row in rows
+        for tag in {":" in row.name, True}
+    }
+
+
+def of_other_name(name: ModelName) -> KnownRow | None:
+    """Base model of a name that does not say it."""
+    base = other_names().get((" ".join(name.shape), ":" in name.text))
+    if base is None:
+        return None
+    return catalog.model_rows().get(base) or hub_list().named(base)
+
+
+@cache
 def makers() -> tuple[str, ...]:
     """Publishers of models of their own."""
     return tuple(row.publisher for row in read(DATA / "models" / "makers.csv", MakerRow))
@@ -46,6 +79,16 @@ def makers_keys() -> dict[str, int]:
     """Indices of the publishers' repositories in the list, by the parts of their names."""
     published = hub_list().published_by(makers())
     return {key: place for key, place in published.items() if not _names_a_draft(key)}
+
+
+@cache
+def keys_by_words() -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Keys of the catalogue and of publishers' repositories by their sorted words."""
+    index: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for key in dict.fromkeys((*catalogue_keys(), *makers_keys())):
+        words_of_key = tuple(sorted(key.split()))
+        index[words_of_key] = (*index.get(words_of_key, ()), key)
+    return index
 
 
 @cache

@@ -8,7 +8,8 @@ agrees, similar names are offered and none is chosen.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from advisor.catalog.name_matching import spellings
@@ -20,7 +21,9 @@ from advisor.model.by_name.known_models import (
     base_of,
     catalogue_keys,
     is_drafting,
+    keys_by_words,
     most_downloaded,
+    of_other_name,
     plainest,
 )
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
@@ -30,6 +33,8 @@ from advisor.model.spec import ArchitectureSpec
 
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
 VERSION = re.compile(r"\d(?:\.\d+)*")
+LEAST_WORDS = 3
+"""Number of words from which their order does not matter."""
 LIKE_A_VARIANT = 75
 """Similarity above which a word may be a misspelled variant of a family [%]."""
 
@@ -57,7 +62,7 @@ def meant(text: str) -> Meant:
 
     Raises:
         UnknownName: no certain match; lists similar names, likeliest first.
-        Refusal: a drafting model, which does not run alone.
+        Refusal: a drafting model, which does not run alone, or no language model.
     """
     name = take_apart(text)
     row = _spelled(text)
@@ -68,12 +73,20 @@ def meant(text: str) -> Meant:
         return _exact(name, exact)
     if "draft" in name.kinds:
         raise _drafting(text)
+    if "other" in name.kinds:
+        raise Refusal(
+            f"{text[:80]} makes images or sound, or is a part of a model, and writes no text. Name "
+            "a language model."
+        )
     same = (
-        _same_words(name)
+        _by_other_name(name)
+        or _same_words(name)
+        or _in_another_order(name)
         or _of_stated_size(name)
         or _same_words_of_others(name)
         or _base(name)
         or _only_candidate(name)
+        or _of_a_file(text)
     )
     if same is None:
         raise UnknownModel(text, close_models(name))
@@ -150,11 +163,35 @@ def _drafting(text: str) -> Refusal:
     )
 
 
+def _by_other_name(name: ModelName) -> Meant | None:
+    row = of_other_name(name)
+    return None if row is None else _taken(name, row)
+
+
 def _same_words(name: ModelName) -> Meant | None:
     """Model of the catalogue or of a publisher with the same parts in its name."""
     key = " ".join(name.shape)
     known = catalogue_keys().get(key) or plainest(key, name) if key else None
     return None if known is None else _taken(name, known)
+
+
+def _in_another_order(name: ModelName) -> Meant | None:
+    """Only model with the words of a name in another order: "granite4:350m-h"."""
+    known = keys_by_words().get(tuple(sorted(name.shape)), ())
+    rows = [row for key in known if (row := base_of(key)) is not None]
+    if len(name.shape) < LEAST_WORDS or len({_sizes(row) for row in rows}) != 1:
+        return None
+    return _taken(name, rows[0])
+
+
+def _of_a_file(text: str) -> Meant | None:
+    """Model of a file's name that begins with its publisher: `Qwen_Qwen3-32B`."""
+    publisher, mark, rest = text.partition("_")
+    if not mark or "/" in text or not hub_list().has_publisher(publisher):
+        return None
+    with suppress(UnknownName):
+        return replace(meant(f"{publisher}/{rest}"), why="by its file's name")
+    return None
 
 
 def _same_words_of_others(name: ModelName) -> Meant | None:

@@ -30,11 +30,15 @@ SPLIT_VERSION = re.compile(r"(?<=\d)[_p](?=\d)")
 """Pattern of versions without a dot: `3_3`, `3p7`."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
 """Tokens that mean a context, unless no other token is a size; then they mean parameters."""
+TRAINED_ON = re.compile(r"\d+(\.\d+)?t")
+"""Pattern of tokens of text a model was trained on, where another word states its weights:
+`TinyLlama-1.1B-1T`."""
 QUANT = re.compile(
     r"(?<![a-z0-9])(?:ud[-_])?(?:i?q\d_k ?- ?(?:small|medium|large)|i?q\d(?:_[a-z0-9]+)*"
     r"|tq\d_\d|i?q\d(?:-k)?(?:-[sml])?"
     r"|\d+(?:\.\d+)?[ -]?(?:bits?|bpw)|int[48]|fp?(?:4|8|16|32)|bf16|w\d+a\d+|nvfp4|mxfp[48]"
-    r"|nf4|i1|oq\d\w*|exl[23])(?![a-z0-9])"
+    r"|nf4|i1|oq\d\w*|exl[23])(?:_moe)?(?![a-z0-9])"
+    r"|(?<![a-z])apex(?:-mtp)?(?:-i)?-(?:mini|nano|compact|balanced|quality)\b"
 )
 """Pattern of a format in a name; `formats/format_names.py` reads it."""
 
@@ -45,8 +49,9 @@ class WordRow:
 
     Attributes:
         word: word in lower case.
-        kind: container, tuning, maker, mode, draft, cut, merge, distilled, variant or label.
-        meaning: its meaning; for a label, the publisher's words.
+        kind: container, tuning, maker, mode, draft, cut, merge, distilled, variant, label, short
+            or other (no language model).
+        meaning: its meaning; for a label or short form, the publisher's words.
     """
 
     word: str
@@ -62,7 +67,7 @@ class ModelName:
         text: name as typed.
         publisher: part before the slash; empty without one.
         tokens: words, numbers and sizes in order, without publisher and format.
-        kinds: kinds of the model by its words (draft, cut, merge, distilled).
+        kinds: kinds of the model by its words (draft, cut, merge, distilled, other).
     """
 
     text: str
@@ -84,12 +89,18 @@ class ModelName:
     def shape(self) -> tuple[str, ...]:
         """Tokens that distinguish shapes, without dates and reasoning modes."""
         kept = self.without("container", "tuning", "maker", "mode")
-        sized = any(is_size(token) and token[-1] == "b" for token in kept)
-        left_out = LONG_CONTEXTS if sized else ()
+        sizes = [token for token in kept if is_size(token) and token[-1] == "b"]
+        left_out = LONG_CONTEXTS if sizes else ()
+        total = any(token[0] != "a" for token in sizes)
         return tuple(
             token
             for token in kept
-            if not (is_date(token) or is_context(token) or token in left_out)
+            if not (
+                is_date(token)
+                or is_context(token)
+                or token in left_out
+                or (total and TRAINED_ON.fullmatch(token))
+            )
         )
 
 
@@ -101,13 +112,19 @@ def _rows() -> tuple[WordRow, ...]:
 @cache
 def words() -> Mapping[str, str]:
     """Kind of each word that does not identify a model."""
-    return {row.word: row.kind for row in _rows() if row.kind != "label"}
+    return {row.word: row.kind for row in _rows() if row.kind not in ("label", "short")}
 
 
 @cache
 def labels() -> Mapping[str, str]:
     """Publishers' words for the architectures that llama.cpp prints."""
     return {row.word: row.meaning for row in _rows() if row.kind == "label"}
+
+
+@cache
+def short_forms() -> Mapping[str, str]:
+    """Families by what makers of fine-tunes write for them before a dash: `L3.3-`, `G4-`."""
+    return {row.word: row.meaning for row in _rows() if row.kind == "short"}
 
 
 def is_date(token: str) -> bool:
@@ -141,6 +158,9 @@ def take_apart(text: str) -> ModelName:
 def _without_label(text: str) -> str:
     """`qwen35moe 35B.A3B`, as llama-bench prints architectures, as makers write it."""
     label, space, rest = text.partition(" ")
+    short, dash, name = text.partition("-")
+    if dash and short in short_forms():
+        return f"{short_forms()[short]} {name}"
     return f"{labels()[label]} {rest}" if space and label in labels() else text
 
 

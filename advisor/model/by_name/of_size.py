@@ -40,7 +40,8 @@ def of_size_and_words(tokens: tuple[str, ...]) -> KnownRow | None:
     """The model whose name says the words and whose weights are those stated; None without one."""
     words = " ".join(token for token in tokens if not is_size(token))
     stated = [total for token in tokens if (total := _weights(token)) is not None]
-    if not words or len(stated) != 1 or not any(map(str.isdigit, words)):
+    told = any(map(str.isdigit, words)) or " " in words
+    if not told or len(stated) != 1:
         return None
     row = base_of(words)
     return row if row is not None and _weighs(row, stated[0], _active(tokens)) else None

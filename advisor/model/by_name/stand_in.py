@@ -180,12 +180,12 @@ def _in_common(known: Sequence[str], typed: Sequence[str]) -> int:
 
 def stated_size(name: ModelName) -> StatedSize | None:
     """Sizes in a name; None without any."""
-    sizes = [value for token in name.tokens if (value := _weights(token)) is not None]
-    active = next((_weights(token[1:]) for token in name.tokens if _is_active(token)), None)
+    sizes = [value for token in name.shape if (value := _weights(token)) is not None]
+    active = next((_weights(token[1:]) for token in name.shape if _is_active(token)), None)
     if not sizes:
         return None
     params = max(sizes)
-    if active is None and any(re.match(r"\d+x\d", token) for token in name.tokens):
+    if active is None and any(re.match(r"\d+x\d", token) for token in name.shape):
         active = params * MIXTRAL_ACTIVE
     return StatedSize(params=params, active=active if active and active < params else None)
 
@@ -197,7 +197,7 @@ def _is_active(token: str) -> bool:
 def _weights(token: str) -> float | None:
     """Weights that a token of a name states: `27b`, `1t`, `8x7b`."""
     stated = re.fullmatch(r"(?:(\d+)x|e)?(\d+(?:\.\d+)?)([bmt])", token)
-    if stated is None:
+    if stated is None or not float(stated[2]):
         return None
     each = float(stated[2]) * {"m": 1e6, "b": 1e9, "t": 1e12}[stated[3]]
     return each * int(stated[1]) * MIXTRAL_SHARE if stated[1] else each

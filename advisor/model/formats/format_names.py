@@ -150,6 +150,6 @@ def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
 BARE_BITS = re.compile(r"^(\d)[-_]?bit$")
 """Bits without a packer: MLX's where the publisher or the name says so."""
 FORMAT_IN_NAME = re.compile(
-    r"(?<![a-z0-9])((?:ud[-_])?(?:i?q\d_[a-z0-9_]+|i?q\d(?![a-z0-9])|bf16|f16|fp16|fp8|nvfp4"
+    r"(?<![a-z0-9])((?:ud[-_])?(?:i?q\d_[a-z0-9_]+|i?q\d(?![a-z0-9])|bf16|f16|f32|fp16|fp32|fp8|nvfp4"
     r"|tq\d_\d|mxfp[48]|awq|gptq|nf4|autoround|exl[23]|(?:mlx[-_])?\d[-_]?bit|int4|int8|w4a16|w8a8))(?![a-z0-9])"
 )

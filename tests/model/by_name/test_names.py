@@ -1,7 +1,10 @@
 """Names of models: tokens of the spellings that people use."""
 
 import pytest
+from provenance import is_past, is_public
 
+from advisor.errors import Refusal
+from advisor.model.by_name.lookup import meant
 from advisor.model.by_name.names import ModelName, take_apart, words
 
 SAME = {
@@ -89,5 +92,49 @@ def test_no_word_has_two_kinds() -> None:
     listed = [row.word for row in _rows()]
     assert len(listed) == len(set(listed))
     assert set(words().values()) <= {
-        *("container", "tuning", "maker", "mode", "draft", "cut", "merge", "distilled", "variant"),
+        *(
+            "container",
+            "tuning",
+            "maker",
+            "mode",
+            "draft",
+            "cut",
+            "merge",
+            "distilled",
+            "variant",
+            "other",
+        ),
     }
+
+
+def test_every_other_name_has_a_known_base_and_a_dated_page() -> None:
+    from advisor.catalog.csv_tables import DATA, read
+    from advisor.model.by_name.known_models import OtherNameRow, of_other_name
+
+    for row in read(DATA / "models" / "other_names.csv", OtherNameRow):
+        assert of_other_name(take_apart(row.name)) is not None, row.name
+        assert is_public(row.source)
+        assert is_past(row.source_date)
+
+
+def test_a_tag_of_ollama_is_not_what_llama_bench_prints() -> None:
+    assert meant("phi3:14b").name == "microsoft/Phi-3-medium-128k-instruct"
+    assert meant("phi3 14B Q4_K - Medium").name == "Phi-4"
+
+
+@pytest.mark.parametrize("name", ["Qwen3-TTS-1.7B", "mmproj-Qwen3.6-27B-f16", "flux2-klein-9b"])
+def test_what_writes_no_text_is_refused(name: str) -> None:
+    with pytest.raises(Refusal, match="writes no text"):
+        meant(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("TinyLlama-1.1B-1T", ("tinyllama", "1.1b")),  # trained on 1T tokens
+        ("kimi-k2:1t-a32b", ("kimi", "k", "2", "1t", "a32b")),  # 1T weights
+        ("L3.3-70B-Euryale", ("llama", "3.3", "70b", "euryale")),
+    ],
+)
+def test_a_size_is_that_of_the_weights(name: str, shape: tuple[str, ...]) -> None:
+    assert take_apart(name).shape == shape

@@ -86,6 +86,10 @@ class HubList:
         start = self._folded.find(f"\n{name.strip().lower()},")
         return None if start < 0 else self._at(start + 1)
 
+    def has_publisher(self, publisher: str) -> bool:
+        """Whether a repository of a publisher is listed, compared without case."""
+        return bool(publisher) and f"\n{publisher.lower()}/" in self._folded
+
     def with_key(self, key: str) -> Iterator[HubRow]:
         """Repositories whose name says the same, the most downloaded first."""
         return self._with(f",{key},", lambda row: row.key == key)
