@@ -6,12 +6,14 @@ are too few to be fitted, so a stated effect also widens the range.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from advisor.catalog.constants import Constants, Scope
 from advisor.cost_model.measured_constants import RUNTIMES
 from advisor.cost_model.runtime import Runtime
 from advisor.machine import backends
 from advisor.machine.machine import Host, Machine
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.software import ONE_NODE, SoftwareEffect, effect_of, kernels_of
 from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
@@ -22,6 +24,8 @@ GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_lay
 """Fixed times of a GPU."""
 GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 """Constants in proportion to a GPU's speed in a prompt."""
+OF_ONE_SOCKET = "one socket's part of"
+"""Beginning of the source of a bound machine's memory."""
 CPU_TIMES = ("cpu_layer", "cpu_expert_layer")
 """Fixed times of a processor."""
 CORE_RATES = (
@@ -117,6 +121,23 @@ FACTORS: Mapping[str, Callable[[SoftwareEffect, Constants], Mapping[str, float]]
 def binds(host: Host, runtime: Runtime) -> bool:
     """Whether a stated policy for memory nodes changes a runtime's speed on a host."""
     return bool(host.numa) and runtime.binds_nodes and host.sockets > 1 and host.engine is None
+
+
+def bound_to_node(machine: Machine, runtime: Runtime) -> Machine:
+    """A machine with the memory of one socket, where a stated policy binds a runtime to it.
+
+    One that has it already stays as it is.
+    """
+    host = machine.host
+    halved = host.memory.source.startswith(OF_ONE_SOCKET)
+    if host.numa not in ONE_NODE or halved or not binds(host, runtime):
+        return machine
+    part = Quantity(
+        value=host.memory.value / host.sockets,
+        kind=Provenance.DERIVED,
+        source=f"{OF_ONE_SOCKET} {host.memory.source}",
+    )
+    return replace(machine, host=replace(host, memory=part))
 
 
 def _one_socket(host: Host, constants: Constants) -> Mapping[str, float]:

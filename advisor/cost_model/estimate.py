@@ -10,7 +10,7 @@ import numpy.typing as npt
 from advisor.catalog.constant_views import RecordedConstants
 from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.assumptions import Assumption, assumptions
-from advisor.cost_model.conditions import conditioned, doubt, scope_of
+from advisor.cost_model.conditions import bound_to_node, conditioned, doubt, scope_of
 from advisor.cost_model.drafting import DRAFTING, with_drafting
 from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import constants_on
@@ -259,6 +259,7 @@ def estimate(
         format_note = f"{format_note} No tokens are drafted in it here.".strip()
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         format_note = f"{format_note} It has no --numa.".strip()
+    machine = bound_to_node(machine, runtime)
     outcome = Estimate(
         how=runtime, strategy=strategy, model=model, work=work, format_note=format_note
     )

@@ -220,8 +220,8 @@ def _numa_note(host: Host) -> str:
     if host.numa in ONE_NODE:
         held = memory(float(host.memory.value) / host.sockets)
         return (
-            f"--numa {host.numa}: the cores and memory channels of one socket work, which holds "
-            f"while the model fits its {held}."
+            f"--numa {host.numa}: the cores and memory channels of one socket work, and its {held} "
+            "hold the model."
         )
     effect = effect_of("numa", host.numa)
     gain = "" if effect is None else f"{number(effect.token, 3)} times as fast {_rests_on(effect)}"

@@ -107,6 +107,14 @@ def test_one_socket_of_two_is_as_fast_as_that_socket() -> None:
         assert prompt(bound) == pytest.approx(prompt(alone), rel=1e-3)
 
 
+def test_one_socket_has_its_own_memory_alone() -> None:
+    # 141 GB in 256 GiB of both sockets, 128 GiB of one
+    for policy, fits in ((None, True), ("distribute", True), ("isolate", False)):
+        run = answer(replace(TWO, numa=policy), RAM, name="Llama-3.1-70B", form="F16")
+        assert bool(run.fits) is fits
+    assert bool(answer(replace(TWO, numa="isolate"), RAM, OLLAMA).fits)
+
+
 def test_spread_pages_are_faster_and_less_certain() -> None:
     plain = answer(TWO, RAM, name="Llama-3.1-70B", form="F16")
     spread = answer(replace(TWO, numa="distribute"), RAM, name="Llama-3.1-70B", form="F16")
@@ -201,6 +209,7 @@ def test_a_diagnosis_does_not_count_a_condition_twice() -> None:
         run = answer(spec, strategy)
         placed = situation(run).placed(Settings())
         assert token(placed) == pytest.approx(token(run))
+        assert placed.machine == run.machine
 
 
 def test_a_fleet_answers_as_single_estimates_do() -> None:
