@@ -190,12 +190,12 @@ def _threads_note(host: Host) -> str:
     if effect is None:
         return ""
     there = {
-        HYPER_THREADS: f"a thread on every hyper-thread of {host.cores_there} cores",
-        PAST_CORES: f"more threads than the {host.cores_there} cores",
-        SLOWER_CORES: f"threads on slower cores beside the {host.cores_there} fast ones",
+        HYPER_THREADS: f"one on every hyper-thread of {host.cores_there} cores",
+        PAST_CORES: f"more than the {host.cores_there} cores",
+        SLOWER_CORES: f"also on slower cores beside the {host.cores_there} fast ones",
     }[host.thread_excess]
     return (
-        f"{host.threads} threads are {there}: weights in RAM are read at "
+        f"{host.threads} threads, {there}: weights in RAM are read at "
         f"{number(effect.token, 2)} of the speed {_rests_on(effect)}."
     )
 
