@@ -4,14 +4,17 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from advisor.advice.advise import Advice
-from advisor.advice.options.option import Option
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
 from advisor.advice.options.turning import in_question, what_changes
+from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged
-from advisor.cli import many_users
+from advisor.catalog.inputs import MACHINE
+from advisor.cli import many_users, options
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
-from advisor.formatting import memory, money, range_of, seconds, tokens_per_second
+from advisor.formatting import hours, memory, money, range_of, seconds, tokens_per_second
 
 
 def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
@@ -36,22 +39,40 @@ def _speed_words(result: Estimate) -> str:
 
 
 def advice_text(args: argparse.Namespace, advice: Advice) -> str:
-    option, money = in_question(advice.options), advice.question.money
+    """Verdict, estimates, options and changes; for who owns nothing and describes no machine, the
+    verdict and the options.
+    """
+    question = advice.question
+    option, money = in_question(advice.options), question.money
     changes = what_changes(option, advice.options[0], money) if option else ""
     words = f"{option.name}: {changes}" if option and changes else ""
-    lines = [advice.title, "", *filter(None, (advice.verdict, words)), ""]
-    lines += [*estimate_lines(advice.estimates), ""]
-    lines += [_option_line(option) for option in _printed_options(advice, args.also)]
-    lines += [
-        "",
-        *(
-            f"{what_if.change}: {what_if.gain:.2f} times as fast, {what_if.cost}"
-            for what_if in advice.what_ifs
-        ),
-    ]
+    described = not question.ownership.nothing or described_machine(args)
+    title = advice.title if described else f"{question.model.name}, {question.model.format}"
+    lines = [title, "", *filter(None, (advice.verdict, words)), ""]
+    if described:
+        lines += [*estimate_lines(advice.estimates), ""]
+    lines += [_option_line(option, money) for option in _printed_options(advice, args.also)]
+    if described and advice.what_ifs:
+        lines += ["", *_change_lines(advice)]
     if many_users.is_asked(args):
         lines += ["", *many_users.text(args, advice)]
     return "\n".join(lines)
+
+
+def described_machine(args: argparse.Namespace) -> bool:
+    """Whether options describe a machine."""
+    return args.machine is not None or bool(options.given(args, MACHINE))
+
+
+def _change_lines(advice: Advice) -> Iterator[str]:
+    """Changes with their gain, and with the price of what they take where one is on record."""
+    prices = {option.name: option for option in advice.options if option.kind is OptionKind.CHANGE}
+    for what_if in advice.what_ifs:
+        option = prices.get(what_if.change)
+        cost = what_if.cost
+        if option is not None and option.price.usd:
+            cost = f"{money(option.price.usd)}{aged(option)}: {option.price.note}"
+        yield f"{what_if.change}: {what_if.gain:.2f} times as fast, {cost}"
 
 
 def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
@@ -72,14 +93,18 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
     return shown
 
 
-def _option_line(option: Option) -> str:
+def _option_line(option: Option, use: MoneyInputs) -> str:
     """One option as a line of text."""
-    speed = tokens_per_second(option.speed.decode) if option.speed else "speed not known"
+    unknown = "speed not known" if option.kind is OptionKind.API else "does not run"
+    speed = tokens_per_second(option.speed.decode) if option.speed else unknown
+    lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
     cost = option.price.note or "no price on record"
     if option.monthly is not None:
         once = f", {money(option.upfront)} at once" if option.upfront else ""
         cost = f"{money(option.monthly)} a month{once}{aged(option)}"
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
+    pays = " ".join(filter(None, (pays, pays_when(option, use))))
     if option.loses_quality:
         pays = option.price.note
-    return f"{option.kind:<8} {option.name:<40} {speed:>18}  {cost}  {pays}".rstrip()
+    line = f"{option.kind:<8} {option.name:<40} {speed:>18} {lost:>13}  {cost}  {pays}"
+    return line.rstrip()

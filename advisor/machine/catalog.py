@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find, spelled
+from advisor.errors import UnknownName
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.machine_names import MachineName, MachineNames
@@ -175,6 +176,19 @@ def find_host(name: str) -> HostRow:
     """
     row = spelled("CPU", host_rows()).get(name.strip().casefold())
     return row if row is not None else cpu_named(name).row
+
+
+def memory_generation(host: str) -> str:
+    """Generation of a processor's memory ("DDR5"); empty for a processor of an unknown name."""
+    try:
+        return find_host(host).memory_type
+    except UnknownName:
+        return ""
+
+
+def soldered(host: str) -> bool:
+    """Whether a processor's memory is soldered to the board, as LPDDR is."""
+    return memory_generation(host).startswith("LP")
 
 
 @lru_cache(maxsize=4096)

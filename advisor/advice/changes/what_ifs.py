@@ -20,6 +20,7 @@ from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.formatting import number
 from advisor.machine import from_catalog
+from advisor.machine.catalog import soldered
 from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.machine.quantity import Provenance
 from advisor.model import catalog
@@ -210,19 +211,21 @@ def _drafted(
 def _faster_memory(
     model: Model, machine: Machine, work: Workload, best: Estimate, fastest: Fastest
 ) -> TriedChanges:
-    if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not machine.unified:
+    fixed = machine.unified or soldered(machine.host.name)
+    if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not fixed:
         figure = machine.host.bandwidth
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
         faster = replace(machine, host=host)
         speed = fastest(model, faster, work)
         yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed, part="fast-ram")
-    if best.strategy is PlacementStrategy.NVME_OFFLOAD:
+    if best.strategy is PlacementStrategy.NVME_OFFLOAD and not fixed:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
         speed = fastest(model, larger, work)
         size = float(enough.value)
         yield TriedChange(change=change, cost="your price", speed=speed, part="ram", ram=size)
+    if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         yield from _second_drive(model, machine, work, fastest)
 
 

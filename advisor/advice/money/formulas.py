@@ -67,14 +67,6 @@ def break_even_tokens(
     return np.where(worth > 0, monthly_cost / np.where(worth > 0, worth, 1.0), np.inf)
 
 
-def monthly_cost_of_use(fixed: Array, tokens: Array, tps: Array, usd_per_hour: Array) -> Array:
-    """Monthly cost of a machine including waiting time [USD/month].
-
-    fixed + tokens / tps / 3600 x usd_per_hour
-    """
-    return fixed + tokens / tps / SECONDS_PER_HOUR * usd_per_hour
-
-
 def busy_share(hours: Array) -> Array:
     """Share of the month; above 1, one machine is not enough."""
     return hours / HOURS_PER_MONTH

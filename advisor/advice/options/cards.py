@@ -87,7 +87,7 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     topic = LARGEST if instead and name == largest(question, vendor) else ""
     if len(machine.gpus) > 1 and _alike(machine, new[0].name):
         name += f", {len(machine.gpus)} in all"
-        topic = ONE_MORE
+        topic = ONE_MORE if _one_more(own, machine) else topic
     parts = parts_for(question.ownership.form, own, machine.gpus)
     price = bought(new[0].name, len(new), question.money, parts)
     cost = question.use.owned(

@@ -12,6 +12,7 @@ from advisor.advice.options.question import Question
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
+from advisor.machine.catalog import memory_generation
 from advisor.units import GIB
 
 NOTHING_OWNED = "Nothing yet"
@@ -73,11 +74,19 @@ others (PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv).
 """
 
 
+USUAL_MEMORY = "DDR5"
+"""Generation of memory of a processor that the catalogue does not know."""
+
+
 def _memory(question: Question, size: float) -> Price:
-    """RAM as kits of the largest size on record [B]."""
+    """RAM as kits of the largest size on record for the processor's generation of memory [B]."""
     if question.ownership.form is not Form.SERVER and size > MOST_DESKTOP_RAM:
         return Price(usd=None, note="more than the board of a desktop takes, 256 GB")
-    kit = _largest("ram")
+    generation = memory_generation(question.machine.host.name) or USUAL_MEMORY
+    kits = [row for row in host_part_rows() if row.part == "ram" and generation in row.name]
+    if not kits:
+        return Price(usd=None, note=f"no price of {generation} on record")
+    kit = kits[-1]
     count = math.ceil(size / (kit.size * GIB))
     return with_part(NOTHING_YET, kit, question.money, count)
 

@@ -90,6 +90,21 @@ def choice(options: Sequence[Option]) -> Option | None:
     return min(able, key=by_comparison, default=None)
 
 
+def best_of_kinds(options: Sequence[Option]) -> list[Option]:
+    """Best option of each kind of hardware that pays and may win; of all that run where there is
+    nothing yet.
+    """
+    nothing = options[0].speed is None
+    able = [
+        option
+        for option in options[1:]
+        if option.may_win and (option.pays or (nothing and option.speed))
+    ]
+    kinds = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
+    each = ([option for option in able if option.kind is kind] for kind in kinds)
+    return [min(rows, key=by_comparison) for rows in each if rows]
+
+
 def by_comparison(option: Option) -> tuple[bool, float, float]:
     """Sort key of a verdict: as `rank`, with launch prices counted `LAUNCH_MARGIN` times."""
     unknown, cost, monthly = rank(option)
@@ -118,10 +133,10 @@ def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
 
     The rest are options beaten by another, without a price, or further down. At least one option of
     each kind is shown, and whatever beats them those that people ask for: one more of the present
-    card, its maker's largest, a machine of each maker, and what the verdict names. Of changes that
-    lose quality the mildest are shown.
+    card, its maker's largest, a machine of each maker, and all that the verdict names. Of changes
+    that lose quality the mildest are shown.
     """
-    hidden, named = folded(options), choice(options)
+    hidden, named = folded(options), (choice(options), *best_of_kinds(options))
     shown: list[Option] = []
     for kind in OptionKind:
         own = [at for at, option in enumerate(options) if option.kind is kind]
@@ -133,7 +148,7 @@ def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
         for at in own:
             if options[at].topic:
                 topics.setdefault(options[at].topic, at)
-        wanted = {at for at in own if options[at] is named}
+        wanted = {at for at in own if any(options[at] is option for option in named)}
         mild = _mildest(options, [at for at in own if options[at].loses_quality])
         few = sorted({*best[:OF_EACH], *mild, *topics.values(), *wanted} or own[:1])
         shown += [options[at] for at in few]

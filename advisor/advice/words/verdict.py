@@ -9,7 +9,7 @@ from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.kept import NOTHING_OWNED
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import chance_it_pays
-from advisor.advice.options.table import WORTH_A_WORD, by_comparison, choice
+from advisor.advice.options.table import WORTH_A_WORD, best_of_kinds, choice
 from advisor.advice.options.turning import least_speed, nearest, rounded
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -265,13 +265,10 @@ def _api(options: Sequence[Option], option: Option | None, money: MoneyInputs) -
 
 
 def _others(options: Sequence[Option], option: Option | None) -> str:
-    """Best options of other kinds that pay."""
+    """Best options of other kinds that pay; of all that run where there is nothing yet."""
     sentences = []
-    for kind in (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT):
-        if option is None or kind is option.kind:
-            continue
-        able = [other for other in options if other.kind is kind and other.may_win and other.pays]
-        if able:
-            best = min(able, key=by_comparison)
-            sentences.append(f"{best.name}, {DONE[kind]}, for {_costs(best)}")
+    for best in best_of_kinds(options) if option else ():
+        if option is not None and best.kind is not option.kind:
+            speed = f" ({tokens_per_second(best.speed.decode)})" if best.speed else ""
+            sentences.append(f"{best.name}, {DONE[best.kind]}{speed}, for {_costs(best)}")
     return f"Else: {'; '.join(sentences)}." if sentences else ""

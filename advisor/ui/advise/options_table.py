@@ -8,10 +8,9 @@ from markupsafe import Markup
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
-from advisor.advice.options.turning import least_speed
+from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged
-from advisor.formatting import hours, money, number, range_of, tokens_per_second
-from advisor.formatting import short as shortened
+from advisor.formatting import hours, money, number, range_of
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.options_chart import cost_against_speed
 from advisor.ui.advise.what_matters import what_changes_it
@@ -22,10 +21,6 @@ from advisor.ui.parts.points import points
 HEADINGS = (
     "What", "Speed", "At once", "A month", "Hours lost", "A million tokens", "Pays", "Price",
 )  # fmt: skip
-NAMED_MONTHS = 240
-"""Nobody waits longer for a machine to pay."""
-NAMED_SHARE = 0.01
-"""Share of the tokens of a month below which a break-even says nothing."""
 KIND_WORDS = {
     OptionKind.KEEP: "keep",
     OptionKind.CHANGE: "change",
@@ -78,7 +73,7 @@ def _row(option: Option, name: Markup, use: MoneyInputs) -> Sequence[object]:
         _monthly(option),
         "" if option.hours_lost is None else hours(option.hours_lost),
         "" if option.per_million_tokens is None else money(option.per_million_tokens),
-        two_lines(_pays(option), _from(option, use)),
+        two_lines(_pays(option), pays_when(option, use)),
         _price(option),
     )
 
@@ -111,17 +106,6 @@ def _pays(option: Option) -> str:
     if option.kind is OptionKind.KEEP:
         return ""
     return {True: "yes", False: "no", None: "not known"}[option.pays]
-
-
-def _from(option: Option, use: MoneyInputs) -> str:
-    """When an option pays: after some months, from a number of tokens per month, or at a speed."""
-    months, tokens = option.break_even_months, option.break_even_tokens or 0.0
-    after = f"after {number(months)} months" if months and months <= NAMED_MONTHS else ""
-    few = tokens <= NAMED_SHARE * option.tokens
-    least = "" if few or not option.pays else f"from {shortened(tokens)} tokens a month"
-    speed = least_speed(option, use)
-    at = "" if speed is None else f"yes from {tokens_per_second(speed)}"
-    return ", ".join(filter(None, (after, least, at)))
 
 
 def _price(option: Option) -> Markup | str:

@@ -63,11 +63,6 @@ def test_an_option_without_savings_never_breaks_even(slow: float, fast: float, h
     assert money.break_even_tokens(120, slow, fast, hour) == math.inf
 
 
-def test_a_month_of_use() -> None:
-    # 1,800,000 tokens at 10 a second take 50 h; at 30 USD each that is 1,500, with 131 of rent
-    assert money.monthly_cost_of_use(131, 1.8e6, 10, 30) == pytest.approx(1631)
-
-
 def test_share_of_the_month() -> None:
     assert money.busy_share(73.05) == pytest.approx(0.1)
 
@@ -82,9 +77,8 @@ def test_arrays_answer_point_by_point() -> None:
 @given(cost=AMOUNT, slow=AMOUNT, faster=st.floats(min_value=1.01, max_value=100), hour=AMOUNT)
 def test_at_break_even_both_machines_cost_alike(cost, slow, faster, hour) -> None:
     tokens = money.break_even_tokens(cost, slow, slow * faster, hour)
-    here = money.monthly_cost_of_use(0.0, tokens, slow, hour)
-    there = money.monthly_cost_of_use(cost, tokens, slow * faster, hour)
-    assert here == pytest.approx(there, rel=1e-6)
+    here, there = (tokens / tps / 3600 * hour for tps in (slow, slow * faster))
+    assert here == pytest.approx(cost + there, rel=1e-6)
 
 
 @given(cost=AMOUNT, saved=AMOUNT)

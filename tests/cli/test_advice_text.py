@@ -1,0 +1,66 @@
+"""Text of `advise`: what a buyer reads, by the situation of who asks."""
+
+import pytest
+
+from advisor.cli.main import main
+
+
+def text_of(capsys, *words: str) -> str:
+    assert main(["advise", "--model", "Llama-3.3-70B", *words]) == 0
+    return str(capsys.readouterr().out)
+
+
+@pytest.fixture
+def nothing_owned(capsys) -> str:
+    return text_of(capsys, "--own", "nothing")
+
+
+def test_who_owns_nothing_reads_of_no_machine(nothing_owned: str) -> None:
+    title, _, verdict, *rest = nothing_owned.splitlines()
+    assert title == "Llama-3.3-70B, Q4_K_M"
+    assert verdict.startswith("You have no machine for it yet; ")
+    assert "of RAM" not in nothing_owned
+    assert "instead of Q4_K_M" not in nothing_owned
+    assert not any("gpu-resident" in line for line in rest)
+
+
+def test_who_owns_nothing_reads_of_machines_and_rents_too(nothing_owned: str) -> None:
+    others = nothing_owned.split("Else: ")[1].splitlines()[0]
+    assert ", as another machine (" in others
+    assert ", rented (" in others
+    for part in others.split("; "):
+        name = part.split(",")[0]
+        assert nothing_owned.count(name) >= 2, f"{name} is named, but not listed"
+
+
+def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> None:
+    text = text_of(capsys, "--own", "nothing", "--gpu", "RTX 3090")
+    assert text.startswith("Llama-3.3-70B, Q4_K_M, on RTX 3090,")
+    assert "cpu-offload" in text
+
+
+@pytest.mark.parametrize(
+    # 42.5 GB x 1.15 take 45.5 GiB: two kits of 32 GB DDR4 at 240 USD, or one of 64 GB DDR5 at 900
+    ("cpu", "price"),
+    [
+        ("Ryzen 7 5800X", "$480: 2x 32 GB DDR4 kit $480"),
+        ("Ryzen 7 7700", ": 64 GB DDR5 kit $900"),
+    ],
+)
+def test_memory_is_priced_in_kits_of_the_processors_generation(capsys, cpu, price) -> None:
+    text = text_of(capsys, "--gpu", "RTX 4060", "--cpu", cpu, "--ram-gb", "32")
+    (line,) = [row for row in text.splitlines() if row.startswith("45.5 GiB of RAM")]
+    assert line.endswith(price)
+
+
+def test_soldered_memory_is_neither_enlarged_nor_exchanged(capsys) -> None:
+    text = text_of(capsys, "--gpu", "RTX 4060", "--cpu", "Core Ultra 7 155H", "--ram-gb", "32")
+    assert "to hold the model" not in text
+    assert "a second drive" in text
+
+
+def test_options_say_what_waiting_they_leave_and_when_they_pay(capsys) -> None:
+    text = text_of(capsys, "--gpu", "RTX 3090", "--cpu", "Ryzen 7 5800X", "--ram-gb", "64")
+    (second,) = [row for row in text.splitlines() if row.startswith("add      RTX 3090, 2 in all")]
+    assert " min lost" in second
+    assert "pays after" in second or "pays within a month" in second
