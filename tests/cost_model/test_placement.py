@@ -1,0 +1,204 @@
+"""Bytes that each memory must hold, by hand, and their conservation over any division."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.cost_model.layer_division import all_of
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    Tier,
+    capacity,
+    held_bytes,
+    kv_bytes,
+    missing_bytes,
+    needed_bytes,
+    parts_held,
+    stated,
+    vram,
+    weight_bytes,
+    whole_bytes,
+)
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.model.architecture import Group
+from advisor.units import GIB
+
+LLAMA = catalog.model("Llama-3.1-8B", "BF16-hf")
+TIED = catalog.model("Llama-3.2-1B", "BF16-hf")
+LAYER = 2 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096)
+"""A layer of Llama 3.1 8B in 16 bits: q and o, k and v of 8 heads of 128, three matrices of the
+feed-forward part, two norms; widths from its config.json [B]."""
+TABLE = 2 * 128_256 * 4096
+CACHE_OF_A_TOKEN = 32 * 2 * 8 * 128 * 2
+"""32 layers, keys and values, 8 heads of 128, 2 bytes: 131,072 [B]."""
+
+
+def placed(on_gpu: float, model: Any = LLAMA, **other: Any) -> Placement:
+    """A share of every layer and cache in VRAM, with the head; the rest and the table in RAM."""
+    share = np.full(model.layers, on_gpu)
+    values: dict[str, Any] = {
+        "strategy": PlacementStrategy.CPU_OFFLOAD,
+        "gpu_layers": on_gpu * model.layers,
+        "cpu_moe": 0.0,
+        "weights": {vram(0): all_of(share), RAM: all_of(1.0 - share)},
+        "kv": {vram(0): share, RAM: 1.0 - share},
+        "embedding": RAM,
+        "output": {vram(0): 1.0},
+        "buffers": {},
+    }
+    return Placement(**values | other)
+
+
+def test_weights_of_each_memory_by_hand() -> None:
+    placement = placed(0.25)
+    # a quarter of 32 layers and the head, which has the size of the table, and its norm
+    assert weight_bytes(LLAMA, placement, vram(0)) == 8 * LAYER + TABLE + 2 * 4096
+    assert weight_bytes(LLAMA, placement, RAM) == 24 * LAYER + TABLE
+    assert weight_bytes(LLAMA, placement, DISK) == 0
+
+
+def test_a_tied_head_costs_nothing_beside_its_table_and_a_copy_elsewhere() -> None:
+    # Llama 3.2 1B: the table of 128,256 x 2048 in 16 bits is the head as well (525,336,576 B).
+    table = 2 * 128_256 * 2048
+    beside = placed(1.0, TIED, embedding=vram(0))
+    apart = placed(1.0, TIED, embedding=RAM)
+    assert weight_bytes(TIED, beside, vram(0)) == TIED.file_bytes
+    assert weight_bytes(TIED, apart, vram(0)) == TIED.file_bytes
+    assert weight_bytes(TIED, beside, RAM) == 0
+    assert weight_bytes(TIED, apart, RAM) == table
+    half = placed(1.0, TIED, embedding_shares={vram(0): 0.5, RAM: 0.5})
+    assert weight_bytes(TIED, half, vram(0)) == TIED.file_bytes
+    assert weight_bytes(TIED, half, RAM) == table / 2
+
+
+def test_the_cache_of_three_users_by_hand() -> None:
+    work = Workload(context=8192, users=3)
+    # 131,072 B x 8192 tokens are 1 GiB for each user
+    assert kv_bytes(LLAMA, placed(0.25), vram(0), work) == 0.75 * GIB
+    assert kv_bytes(LLAMA, placed(0.25), RAM, work) == 2.25 * GIB
+    assert kv_bytes(LLAMA, placed(0.25), DISK, work) == 0
+    assert 8192 * CACHE_OF_A_TOKEN == GIB
+
+
+def test_an_allocation_of_the_runtime_takes_the_place_of_the_context() -> None:
+    # 100 bytes for each layer and user, whatever the context
+    placement = placed(0.5, cache=np.full(32, 100.0))
+    assert kv_bytes(LLAMA, placement, RAM, Workload(context=131_072, users=2)) == 0.5 * 32 * 100 * 2
+
+
+def test_needs_are_weights_cache_and_buffers() -> None:
+    placement = placed(1.0, buffers={vram(0): 3e8, RAM: 1e8})
+    work = Workload(context=8192)
+    in_vram = 32 * LAYER + TABLE + 2 * 4096 + GIB + 3e8
+    assert needed_bytes(LLAMA, placement, vram(0), work) == in_vram
+    assert needed_bytes(LLAMA, placement, RAM, work) == TABLE + 1e8
+    held = held_bytes(LLAMA, placement, work)
+    assert held[Tier.VRAM] == (in_vram,)
+    assert held[Tier.RAM] == (TABLE + 1e8,)
+    assert held[Tier.DISK] == ()
+    assert parts_held(LLAMA, placement, work) == {
+        Tier.VRAM: {"weights": in_vram - GIB - 3e8, "KV cache": GIB, "buffers": 3e8},
+        Tier.RAM: {"weights": TABLE, "KV cache": 0.0, "buffers": 1e8},
+    }
+
+
+def test_what_is_missing_is_added_over_the_memories() -> None:
+    # 14.96 GiB of weights and head and 1 GiB of cache into 8 GiB; a table of 0.98 GiB into 0.5
+    small = machine(MachineSpec(gpu="RTX 3090", vram_gb=8, ram_gb=0.5))
+    placement = placed(1.0)
+    in_vram = 32 * LAYER + TABLE + 2 * 4096 + GIB
+    short = (in_vram - 8 * GIB) + (TABLE - 0.5 * GIB)
+    assert missing_bytes(LLAMA, placement, small, Workload(context=8192)) == pytest.approx(short)
+    # room in one memory is no room in another
+    large = machine(MachineSpec(gpu="RTX 3090", vram_gb=8, ram_gb=512))
+    missing = missing_bytes(LLAMA, placement, large, Workload(context=8192))
+    assert missing == pytest.approx(in_vram - 8 * GIB)
+
+
+def test_unified_memory_is_a_single_pool() -> None:
+    # 9 GiB in the GPU's part and 9 GiB in the rest fit each, and not together into 16 GiB.
+    mac = machine(MachineSpec(gpu="M4", ram_gb=16))
+    assert mac.unified
+    gpu, host = (float(memory.value) for memory in (mac.gpus[0].memory, mac.host.memory))
+    empty = replace(placed(0.0), weights={}, kv={}, output={}, embedding=DISK)
+    nine = replace(empty, buffers={vram(0): 9 * GIB, RAM: 9 * GIB})
+    assert gpu > 9 * GIB
+    assert missing_bytes(LLAMA, nine, mac, Workload()) == pytest.approx(18 * GIB - host)
+    fits = replace(empty, buffers={vram(0): 9 * GIB, RAM: 1 * GIB})
+    assert missing_bytes(LLAMA, fits, mac, Workload()) == 0
+
+
+def test_a_drive_holds_everything() -> None:
+    small = machine(MachineSpec(gpu="RTX 3090", ram_gb=16))
+    assert capacity(small, DISK) == np.inf
+    assert capacity(small, RAM) == 16 * GIB
+
+
+def test_memories_are_listed_fastest_first_and_by_device() -> None:
+    placement = placed(0.5, output={vram(1): 1.0}, buffers={DISK: 1.0, vram(0): 1.0}, embedding=RAM)
+    assert placement.locations == (vram(0), vram(1), RAM, DISK)
+
+
+def test_a_memory_without_a_part_that_is_read_holds_nothing() -> None:
+    placement = placed(1.0, buffers={RAM: 1e9})
+    assert placement.holds(vram(0))
+    assert not placement.holds(RAM)  # the table is gathered, buffers are not read
+    assert replace(placement, kv={RAM: np.ones(32)}).holds(RAM)
+    assert replace(placement, output={RAM: 1.0}).holds(RAM)
+    assert replace(placement, weights={RAM: {Group.NORMS: np.ones(32)}}).holds(RAM)
+
+
+def test_an_impossible_combination_misses_everything() -> None:
+    # 16 GB of weights and 2 users of 1 GiB
+    whole = whole_bytes(LLAMA, Workload(context=8192, users=2))
+    assert whole == 32 * LAYER + 2 * TABLE + 2 * 4096 + 2 * GIB
+
+
+@settings(max_examples=50)
+@given(st.floats(0, 1), st.integers(1, 64), st.integers(1024, 131_072))
+def test_no_byte_is_lost_or_held_twice(share: float, users: int, context: int) -> None:
+    work = Workload(context=context, users=users, prompt=512, output=256)
+    placement = placed(share)
+    weights = sum(float(weight_bytes(LLAMA, placement, at)) for at in placement.locations)
+    cache = sum(float(kv_bytes(LLAMA, placement, at, work)) for at in placement.locations)
+    assert weights == pytest.approx(LLAMA.file_bytes, rel=1e-12)
+    assert cache == pytest.approx(context * CACHE_OF_A_TOKEN * users, rel=1e-12)
+
+
+@settings(max_examples=50)
+@given(st.floats(1, 200), st.floats(1, 200), st.floats(0, 1))
+def test_more_memory_never_misses_more(number: float, other: float, share: float) -> None:
+    small, large = sorted((number, other))
+    missing = [
+        missing_bytes(
+            LLAMA, placed(share), machine(MachineSpec(gpu="RTX 3090", vram_gb=gib, ram_gb=32)),
+            Workload(users=4),
+        )
+        for gib in (small, large)
+    ]  # fmt: skip
+    assert missing[1] <= missing[0]
+    # each GiB more removes a GiB of what is missing, until nothing is
+    assert missing[0] - missing[1] <= (large - small) * GIB * (1 + 1e-12)
+
+
+def test_typed_options_become_settings() -> None:
+    assert stated() == Settings()
+    typed = stated(gpu_layers=20, cpu_moe=3, cache_gb=2, kv_in_ram=True, load_mode="mlock")
+    assert (typed.gpu_layers, typed.cpu_moe, typed.kv_in_ram) == (20, 3, True)
+    assert typed.page_cache == 2 * GIB
+    assert not typed.head_first  # `-ngl 20` leaves the head in RAM
+    assert stated(cache_gb=0).page_cache == 0
+    with pytest.raises(InputError, match="'nmap' is not known; use one of auto, mmap"):
+        stated(load_mode="nmap")
