@@ -1,0 +1,185 @@
+"""Every refusal of a runtime, and that each names what is wrong."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import advisor.runtimes
+from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import (
+    ACCELERATE,
+    DEEPSPEED,
+    EXLLAMAV3,
+    FLEXGEN,
+    KTRANSFORMERS,
+    LLAMA_CPP,
+    LLAMA_CPP_TENSOR,
+    LM_STUDIO,
+    MLX,
+    OLLAMA,
+    SGLANG,
+    TENSORRT_LLM,
+    VLLM,
+)
+
+PACKAGE = Path(advisor.runtimes.__file__).parent
+IN_GPU, IN_RAM, ON_DRIVE = PlacementStrategy
+CARD = MachineSpec(gpu="RTX 3090", ram_gb=128)
+PAIR = MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=128)
+NO_CARD = MachineSpec(gpu=NO_GPU, ram_gb=128)
+RADEON = MachineSpec(gpu="RX 7900 XTX", ram_gb=128)
+GAUDI = MachineSpec(gpu="Gaudi 3", ram_gb=128)
+MAC = MachineSpec(gpu="M4 Max", ram_gb=128)
+TWO_HOSTS = MachineSpec(gpu="RTX 3090", machines=2, network_gbs=10, ram_gb=128)
+WORK, CHOSEN = Workload(), Settings()
+TWO_MACS = MachineSpec(gpu="M4 Max", machines=2, network_gbs=10, ram_gb=128)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A placement that a runtime refuses, and words of the message."""
+
+    how: Runtime
+    words: str
+    where: MachineSpec = CARD
+    strategy: PlacementStrategy = IN_GPU
+    model: str = "Llama-3.1-8B"
+    work: Workload = WORK
+    chosen: Settings = CHOSEN
+
+    def __str__(self) -> str:
+        return f"{self.how.key}-{self.words[:30]}"
+
+
+def case(how: Runtime, words: str, **other: object) -> Case:
+    return Case(how=how, words=words, **other)  # type: ignore[arg-type]
+
+
+CASES = (
+    case(LLAMA_CPP, "This machine has no GPU; the model can only run from RAM", where=NO_CARD),
+    case(LLAMA_CPP, "llama.cpp has no backend for Gaudi 3", where=GAUDI),
+    case(LLAMA_CPP, "no fp8 cache; q8_0 is its closest", work=Workload(kv_type="fp8")),
+    case(
+        LLAMA_CPP, "Load mode mlock keeps the whole file in RAM; choose auto or mmap",
+        strategy=ON_DRIVE, chosen=Settings(load_mode="mlock"),
+    ),
+    case(LLAMA_CPP_TENSOR, "divides layers over several GPUs of one machine"),
+    case(LLAMA_CPP_TENSOR, "divides layers over several GPUs of one machine", where=TWO_HOSTS),
+    case(LLAMA_CPP_TENSOR, "only with the whole model in the GPUs", where=PAIR, strategy=IN_RAM),
+    case(
+        LLAMA_CPP_TENSOR, "divides a cache in", where=PAIR, work=Workload(kv_type="fp8")
+    ),
+    case(
+        LLAMA_CPP_TENSOR, "does not run models with latent attention; use -sm layer",
+        where=PAIR, model="DeepSeek-V2-Lite",
+    ),
+    case(LM_STUDIO, "LM Studio refuses models larger than RAM", strategy=ON_DRIVE),
+    case(LM_STUDIO, "LM Studio uses one machine only", where=TWO_HOSTS),
+    case(OLLAMA, "Ollama refuses models larger than RAM", strategy=ON_DRIVE),
+    case(OLLAMA, "Ollama uses one machine only", where=TWO_HOSTS),
+    case(OLLAMA, "Ollama supports a cache in f16", work=Workload(kv_type="fp8")),
+    case(
+        OLLAMA, "serves Qwen3-Next-80B-A3B one request at a time", strategy=IN_RAM,
+        model="Qwen3-Next-80B-A3B", work=Workload(users=2),
+    ),
+    case(KTRANSFORMERS, "computes attention on a GPU", where=NO_CARD, model="Qwen3-30B-A3B"),
+    case(KTRANSFORMERS, "is for models with experts, and Llama-3.1-8B has none"),
+    case(KTRANSFORMERS, "KTransformers keeps experts in RAM", model="Qwen3-30B-A3B"),
+    case(
+        KTRANSFORMERS, "KTransformers uses one machine only", where=TWO_HOSTS, strategy=IN_RAM,
+        model="Qwen3-30B-A3B",
+    ),
+    case(VLLM, "vLLM keeps no weights on a drive", strategy=ON_DRIVE),
+    case(VLLM, "vLLM streams to a GPU, and this machine has none", where=NO_CARD),
+    case(SGLANG, "SGLang keeps no weights on a drive", strategy=ON_DRIVE),
+    case(SGLANG, "SGLang computes on a GPU here, and this machine has none", where=NO_CARD),
+    case(
+        VLLM, "Llama-3.1-8B has no experts to divide; leave out --expert-parallel", where=PAIR,
+        chosen=Settings(expert_parallel=True),
+    ),
+    case(
+        VLLM, "and here none share any; add a GPU", model="Qwen3-30B-A3B",
+        chosen=Settings(expert_parallel=True),
+    ),
+    case(TENSORRT_LLM, "TensorRT-LLM keeps all weights on the GPUs", strategy=IN_RAM),
+    case(TENSORRT_LLM, "TensorRT-LLM needs an NVIDIA GPU", where=NO_CARD),
+    case(TENSORRT_LLM, "TensorRT-LLM is modelled on one machine only", where=TWO_HOSTS),
+    case(DEEPSPEED, "it is for models that do not fit"),
+    case(ACCELERATE, "Accelerate streams to a GPU, and this machine has none", where=NO_CARD),
+    case(ACCELERATE, "Accelerate is modelled on one machine only", where=TWO_HOSTS),
+    case(FLEXGEN, "streams to a GPU, and this machine has none", where=NO_CARD, strategy=IN_RAM),
+    case(EXLLAMAV3, "ExLlamaV3 needs an NVIDIA GPU", where=NO_CARD),
+    case(EXLLAMAV3, "ExLlamaV3 needs an NVIDIA GPU", where=RADEON),
+    case(EXLLAMAV3, "ExLlamaV3 keeps all weights on the GPUs", strategy=IN_RAM),
+    case(EXLLAMAV3, "ExLlamaV3 computes on one machine", where=TWO_HOSTS),
+    case(MLX, "MLX computes on the GPU of Apple's own chips"),
+    case(MLX, "MLX keeps all weights where the GPU reads them", where=MAC, strategy=IN_RAM),
+    case(MLX, "keeps the cache in 16 bits", where=MAC, work=Workload(kv_type="q8_0")),
+    case(MLX, "mlx_lm.server computes on one machine", where=TWO_MACS),
+)  # fmt: skip
+
+
+def message(case: Case) -> str:
+    model = catalog.model(case.model, "Q4_K_M")
+    with pytest.raises(Refusal) as refused:
+        case.how.place(model, machine(case.where), case.work, case.strategy, case.chosen)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_it_is_refused_in_words(case: Case) -> None:
+    assert case.words in message(case)
+
+
+@pytest.mark.parametrize("how", {case.how for case in CASES}, ids=lambda how: how.key)
+def test_a_refusal_depends_on_what_is_wrong(how: Runtime) -> None:
+    """What each runtime is made for, it takes."""
+    experts = how is KTRANSFORMERS
+    offloads = how in (KTRANSFORMERS, DEEPSPEED, FLEXGEN)
+    where = {MLX: MAC, LLAMA_CPP_TENSOR: PAIR}.get(how, CARD)
+    model = catalog.model("Qwen3-30B-A3B" if experts else "Llama-3.1-8B", "Q4_K_M")
+    placement = how.place(
+        model, machine(where), Workload(), IN_RAM if offloads else IN_GPU, Settings()
+    )
+    assert placement.weights
+
+
+BEHIND_OTHERS = {
+    "This runtime computes on a GPU, and this machine has none.",
+    "It computes on a GPU, and this machine has none.",
+}
+"""Guards of shared parts, which every runtime's own check comes before."""
+
+
+def fragments() -> Iterator[tuple[str, str]]:
+    """File and longest fixed text of every refusal in the code."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Raise(exc=ast.Call(func=ast.Name(id="Refusal"), args=[text])):
+                    fixed = [
+                        part.value
+                        for part in ast.walk(text)
+                        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                    ]
+                    yield path.name, max(fixed, key=len, default="")
+
+
+def test_every_refusal_of_a_placement_has_its_case() -> None:
+    messages = [message(case) for case in CASES]
+    missing = {
+        text
+        for name, text in fragments()
+        # Formats are refused before a placement is asked for: test_format_support.py.
+        if name != "format_support.py" and not any(text in words for words in messages)
+    }
+    assert missing == BEHIND_OTHERS
