@@ -64,7 +64,9 @@ class Instance:
 
 
 SIZE = r"\.(?:(?P<times>\d*)x?large|metal(?:-(?P<metal>\d+)xl)?)"
-NAMED_SO = re.compile(r"^[a-z]\d\w*(?:\.|-\w+-\d)|^(?:standard_)?[de]\d")
+NAMED_SO = re.compile(
+    r"(?<![\w.-])(?:[a-z]\d\w*(?:-flex)?\.[\w-]+|[a-z]\d\w?-[a-z]+-\d+|(?:standard_)?[de]\d+\w*_v\d)\b"
+)
 OF_XLARGE = 4
 """Virtual processors of Amazon's xlarge; large has half of them."""
 
@@ -88,15 +90,14 @@ def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
     return re.compile(rf"(?:{row.pattern})-(?P<vcpu>\d+)")
 
 
-def instance_of(text: str) -> Instance | None:
-    """Rented machine that a plain text names; None where it names none."""
-    if not NAMED_SO.search(text):
-        return None
-    for pattern, row in _patterns():
-        match = pattern.fullmatch(text)
-        vcpu = _vcpu(match, row) if match else None
-        if vcpu:
-            return Instance(name=text, family=row, vcpu=vcpu)
+def instance_in(text: str) -> Instance | None:
+    """Rented machine that a word of a plain text names; None where none does."""
+    for word in NAMED_SO.findall(text):
+        for pattern, row in _patterns():
+            match = pattern.fullmatch(word)
+            vcpu = _vcpu(match, row) if match else None
+            if vcpu:
+                return Instance(name=word, family=row, vcpu=vcpu)
     return None
 
 

@@ -15,7 +15,7 @@ from advisor.machine.names.apple_names import either, memory_options, names_appl
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
-from advisor.machine.names.instance_names import Instance, instance_of
+from advisor.machine.names.instance_names import Instance, instance_in
 from advisor.machine.names.machine_words import (
     CARD,
     is_laptop,
@@ -30,7 +30,6 @@ from advisor.machine.names.machine_words import (
     telling_words,
     typical_platform,
     without_line_numbers,
-    without_owners,
 )
 from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
 from advisor.machine.rows import MachineRow
@@ -94,9 +93,9 @@ class MachineNames:
         if why:
             raise UnknownName("machine", name, (), why)
         row = self.preset(text)
-        rented = None if row else instance_of(without_owners(text).strip())
+        rented = None if row else instance_in(text)
         if rented is not None:
-            return self._of_family(rented)
+            return self._of_family(rented, text)
         several = None if row else self._several(text)
         if row is None and several is None:
             text = spelled_out(text)
@@ -125,25 +124,36 @@ class MachineNames:
             single, name=f"{count}x {row.name}", spec=replace(single.spec, machines=count)
         )
 
-    def _of_family(self, rented: Instance) -> MachineName:
-        """Rented machine without a GPU, with its share of the host's memory channels."""
+    def _of_family(self, rented: Instance, text: str) -> MachineName:
+        """Rented machine of a family with its share of the host's memory channels, and the cards
+        that are named beside it ("n1-standard-8 + T4").
+
+        Raises:
+            UnknownName: an unknown card beside it.
+        """
+        gpus, rest = self._cards(text.replace(rented.name, " | "), laptop=False)
+        self._refuse_unknown_card(rest)
+        cards, count = _listed(gpus)
         host = self.cpus.match(rented.family.cpu).row
         sockets = max(1, math.ceil(rented.cores / host.cores))
         channels = (host.memory_channels or FEWEST_CHANNELS) * rented.cores / host.cores
         spec = MachineSpec(
-            gpu=NO_GPU,
+            gpu=cards,
+            gpu_count=count,
             cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
             cores=rented.cores,
             ram_gb=rented.ram_gib,
             ram_channels=max(FEWEST_CHANNELS, round(channels)),
         )
-        return MachineName(name=rented.name, spec=spec, notes=(rented.note,))
+        notes = (rented.note, *(note for gpu in gpus for note in gpu.notes))
+        name = f"{rented.name}, {cards}" if gpus else rented.name
+        return MachineName(name=name, spec=spec, notes=notes)
 
     def preset(self, text: str) -> MachineRow | None:
         """Preset of a plain text: by name, else the one whose words are all in the text, without
         words of other presets; None where there is none.
         """
-        exact = self._exact.get(text) or self._exact.get(squeezed(text))
+        exact = self._exact.get(text) or self._exact.get(squeezed(text)) or self._rented_in(text)
         if exact is not None:
             return exact
         words = telling_words(text)
@@ -151,6 +161,13 @@ class MachineNames:
             if wanted <= words and all(_is_beside(word, row) for word in words - wanted):
                 return self._of_size(wanted, row, text) if wanted else None
         return None
+
+    def _rented_in(self, text: str) -> MachineRow | None:
+        """Cloud instance whose name is a word of a plain text without a count of machines."""
+        if OWN_COUNT.match(text):
+            return None
+        rows = (self._exact.get(word) for word in INSTANCE.findall(text))
+        return next((row for row in rows if row and row.kind == "cloud"), None)
 
     def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
         """Of presets with the same words the one with cards of a size in the text, else `row`."""
@@ -338,6 +355,7 @@ SURELY_A_CARD = re.compile(
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 KIND_ALONE = re.compile(r"(?:server|workstation|desktop|laptop|tower|pc)")
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
+INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+")
 OWN_COUNT = re.compile(r"\d+x ")
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
 

@@ -77,13 +77,16 @@ def without_owners(text: str) -> str:
 
 
 DRIVE = re.compile(r"\b\d+(?:\.\d+)? ?[tg]b (?:ssd|nvme|hdd|disk|drive|storage|m\.2)\b")
-STORAGE = re.compile(rf"{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b")
+STORAGE = re.compile(
+    rf"{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b"
+    r"(?!(?: of)?(?: (?:cpu|system|host))? (?:d?ram|memory|ddr))"
+)
 
 
 MODULES = re.compile(r"(?<![\w.])(\d{1,2}) ?[x*] ?(\d{1,3}) ?gb\b")
 RAM = re.compile(
-    r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:system|host|main))?"
-    r" (?:ram|l?p?ddr\d\w*|memory|ecc)\b"
+    r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:system|host|main|cpu))?"
+    r" (?:d?ram|l?p?ddr\d\w*|memory|ecc)\b"
     r"|\b(?:ram|memory|l?p?ddr\d\w*):? \d+(?:\.\d+)? ?g(?:i?b)?\b"
 )
 
@@ -105,13 +108,16 @@ def server_memory(text: str) -> list[float]:
 
 
 CORES = re.compile(r"\b\d{1,3}[- ]?c(?:ores?)?\b(?:/\d{1,3}[- ]?c\b)?")
-JOINED_CHIP = re.compile(r"\bm([1-9])(pro|max|ultra)\b")
+CHIP = re.compile(r"\bm([1-9])[ -](pro|max|ultra)\b")
+TURNED_CHIP = re.compile(r"\b(max|ultra)[ -]m([1-9])\b")
+TIMES = re.compile(r"\b(\d{1,2}) ?[x*] ?(?=[a-z]{1,2}\d)")
 
 
 def telling_words(text: str) -> Counter[str]:
     """Words of a name that distinguish presets, with their numbers."""
     bare = without_sizes(STORAGE.sub(" ", plain(text)))
-    bare = JOINED_CHIP.sub(r"m\1 \2", CORES.sub(" ", bare)).replace("-", " ")
+    bare = TURNED_CHIP.sub(r"m\2\1", CHIP.sub(r"m\1\2", CORES.sub(" ", bare)))
+    bare = TIMES.sub(r"\1x ", bare).replace("-", " ")
     return Counter(re.findall(r"[a-z0-9+.]+", without_owners(bare)))
 
 
