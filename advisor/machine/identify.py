@@ -8,7 +8,13 @@ from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_nam
 from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_names import MachineName
-from advisor.machine.names.machine_words import memory_sizes, names_ram, spelled_out
+from advisor.machine.names.machine_words import (
+    is_laptop,
+    is_tower,
+    memory_sizes,
+    names_ram,
+    spelled_out,
+)
 from advisor.machine.names.spelling import plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU
@@ -58,10 +64,12 @@ def identified(name: str) -> Identified:
     text = plain(name)
     if spelled_out(text) != text or machine_names().preset(text) is not None:
         return _machine(machine_named(name))
-    gpu = None if names_ram(text) else _gpu(name)
+    kind = is_laptop(text) or is_tower(text)
+    sized = names_ram(text) or (kind and bool(memory_sizes(text)))
+    gpu = None if sized else _gpu(name)
     if gpu is not None:
         return gpu
-    whole = machine_names().names_cards(text) or bool(memory_sizes(text))
+    whole = kind or machine_names().names_cards(text) or bool(memory_sizes(text))
     cpu = None if whole else _processor(name)
     return cpu or _machine(machine_named(name))
 

@@ -12,6 +12,7 @@ OTHER_MAKERS = re.compile(
     r"tesla|\bgrid\b|\brage\b|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b|bosgame"
 )
 CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu))")
+PERFORMANCE_AND_EFFICIENCY = re.compile(r"\b(\d{1,2})p ?\+ ?(\d{1,2})e\b")
 SMALLEST_BARE = 32
 """Smallest number without a unit that is read as memory; smaller ones are cores [GiB]."""
 
@@ -54,7 +55,7 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
     numbers = {int(number) for number in CORES.findall(text)} | _bare_cores(
         text, match.end(), variants
     )
-    row, notes = _variant(variants, numbers, size)
+    row, notes = _variant(variants, numbers, _kinds_of_cores(text), size)
     sold = memory_options(row)
     if size and sold and size not in sold:
         notes.append(f"{row.name} is sold with {either(sold)} GB of memory; {size:g} GB as typed.")
@@ -62,12 +63,17 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
     return AppleChip(row=row, memory_gib=size, notes=tuple(notes), alternatives=others)
 
 
+def _kinds_of_cores(text: str) -> set[int]:
+    """CPU cores that a system counts by kind: "10P+4E" is 14."""
+    return {int(fast) + int(slow) for fast, slow in PERFORMANCE_AND_EFFICIENCY.findall(text)}
+
+
 def _variant(
-    variants: list[GpuRow], numbers: set[int], size: float | None
+    variants: list[GpuRow], numbers: set[int], cores: set[int], size: float | None
 ) -> tuple[GpuRow, list[str]]:
     """Variant of a chip by GPU cores, else CPU cores, else memory; by default the largest."""
     by_gpu = [row for row in variants if gpu_cores(row) in numbers]
-    by_cpu = [row for row in variants if numbers & set(_cpu_cores(row))]
+    by_cpu = [row for row in variants if (numbers | cores) & set(_cpu_cores(row))]
     by_size = [row for row in variants if size in memory_options(row)]
     row = (by_gpu or by_cpu or by_size or variants)[-1]
     decided = by_gpu or by_cpu or len(by_size or variants) == 1

@@ -226,7 +226,7 @@ class MachineNames:
             if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
                 gpus = mobile
                 notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
-        self._refuse_unknown(name, rest, known=bool(gpus), cpu=cpu)
+        self._refuse_unknown(name, rest, gpus, cpu)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
             gpus = [self._own_graphics(cpu)]
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
@@ -254,9 +254,17 @@ class MachineNames:
             alternatives=gpus[0].alternatives if gpus else (),
         )
 
-    def _refuse_unknown(self, name: str, rest: str, *, known: bool, cpu: CpuName | None) -> None:
+    def _refuse_unknown(
+        self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
+    ) -> None:
+        """A name without parts, or with a number of no part, is refused; computers are called by
+        their cards ("gnode-a5000").
+
+        Raises:
+            UnknownName: the name, with similar ones.
+        """
         stray = "" if cpu else stray_number(rest)
-        if (known and not stray) or cpu:
+        if cpu or (gpus and (not stray or any(stray in plain(gpu.row.name) for gpu in gpus))):
             return
         offers = [row.name for row in self.rows.values() if row.kind != "cloud"]
         hint = f"{stray!r} in it is no part that is known. {HINT}" if stray else HINT

@@ -130,6 +130,7 @@ MONTHS = "jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec"
 SAYS_NOTHING = re.compile(
     r"1[1-8]|2[47]|20[12]\d|mid|late|early|base|model|silver|black|space|gr[ae]y|gb"
     rf"|mini|box|nucbox|system|ai|mainboard|fe|founders|cluster|node|dev|kit|devkit|{MONTHS}"
+    r"|linux|windows|ubuntu|debian|fedora|macos|proxmox|wsl2?|blackwell|hopper|ampere|class"
 )
 
 
@@ -173,7 +174,8 @@ are boards.
 
 
 RATES_AND_YEARS = re.compile(
-    r"\bl?p?ddr\d\w*(?:-\d+)?\b|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
+    r"\b(?:driver|cuda|rocm) [\d.]+|\bsm_?\d+\b|\buhd(?: graphics)? \d{3}\b"
+    r"|\bl?p?ddr\d\w*(?:-\d+)?\b|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
 )
 
 
