@@ -10,7 +10,8 @@ from advisor.catalog.name_matching import by_name, find, spelled
 from advisor.errors import UnknownName
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
-from advisor.machine.names.machine_names import MachineName, MachineNames
+from advisor.machine.names.machine_names import MachineNames
+from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.rows import (
     CpuGenerationRow,

@@ -7,7 +7,6 @@ from advisor.machine import from_spec
 from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named, machine_names
 from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.machine_names import MachineName
 from advisor.machine.names.machine_words import (
     is_laptop,
     is_tower,
@@ -15,6 +14,7 @@ from advisor.machine.names.machine_words import (
     names_ram,
     spelled_out,
 )
+from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.spelling import plain
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU
@@ -62,7 +62,7 @@ def identified(name: str) -> Identified:
         UnknownName: none of these; lists similar names.
     """
     text = plain(name)
-    if spelled_out(text) != text or machine_names().preset(text) is not None:
+    if spelled_out(text) != text or machine_names().presets.row_of(text) is not None:
         return _machine(machine_named(name))
     kind = is_laptop(text) or is_tower(text)
     sized = names_ram(text) or (kind and bool(memory_sizes(text)))

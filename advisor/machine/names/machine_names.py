@@ -6,12 +6,11 @@ Threadripper" and "Legion with 4070" are put together from their parts.
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from advisor.errors import UnknownName
-from advisor.machine.names.apple_names import either, memory_options, names_apple
+from advisor.machine.names.apple_names import memory_options, names_apple
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
@@ -22,42 +21,19 @@ from advisor.machine.names.machine_words import (
     is_tower,
     memory_sizes,
     refusal,
-    says_nothing,
     server_memory,
     spelled_out,
-    squeezed,
     stray_number,
-    telling_words,
     typical_platform,
     without_line_numbers,
 )
+from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
 from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
 
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 TYPICAL_LAPTOP = "Laptop LPDDR5X-7500 (typical)"
-
-
-@dataclass(frozen=True, kw_only=True)
-class MachineName:
-    """Reading of a machine's name.
-
-    Attributes:
-        name: name of the preset, or of the parts.
-        spec: parts and sizes.
-        preset: row of data/hardware/machines.csv; None for a list of parts.
-        notes: assumptions, one sentence each.
-        memory_note: the one on its memory, which a typed size replaces; empty for none.
-        alternatives: other presets or cards that the name may mean.
-    """
-
-    name: str
-    spec: MachineSpec
-    preset: MachineRow | None = None
-    notes: tuple[str, ...] = ()
-    memory_note: str = ""
-    alternatives: tuple[str, ...] = ()
 
 
 class MachineNames:
@@ -71,16 +47,7 @@ class MachineNames:
 
     def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames, cpus: CpuNames) -> None:
         self.rows, self.gpus, self.cpus = rows, gpus, cpus
-        self._exact: dict[str, MachineRow] = {}
-        self._worded: list[tuple[Counter[str], MachineRow]] = []
-        for row in rows.values():
-            for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
-                self._exact.setdefault(plain(spelling), row)
-                if row.kind != "cloud" or not COUNTED.match(spelling):
-                    self._exact.setdefault(squeezed(spelling), row)
-                if row.kind != "cloud" or spelling == row.name:
-                    self._worded.append((telling_words(spelling), row))
-        self._worded.sort(key=lambda entry: -entry[0].total())
+        self.presets = PresetNames(rows, gpus)
 
     def match(self, name: str) -> MachineName:
         """Machine of a name.
@@ -92,16 +59,16 @@ class MachineNames:
         why = refusal(text)
         if why:
             raise UnknownName("machine", name, (), why)
-        row = self.preset(text)
+        row = self.presets.row_of(text)
         rented = None if row else instance_in(text)
         if rented is not None:
             return self._of_family(rented, text)
         several = None if row else self._several(text)
         if row is None and several is None:
             text = spelled_out(text)
-            row = self.preset(text)
+            row = self.presets.row_of(text)
         if row:
-            return self._as_sold(row, text)
+            return self.presets.as_sold(row, text)
         return several or self._several(text) or self._put_together(name, text)
 
     def _several(self, text: str) -> MachineName | None:
@@ -116,10 +83,10 @@ class MachineNames:
                 name=f"{count} machines with {single.name}",
                 spec=replace(single.spec, machines=count),
             )
-        row = self.preset(bare.strip()) if count > 1 else None
+        row = self.presets.row_of(bare.strip()) if count > 1 else None
         if row is None or (row.kind != "server" and not self.gpus.match(row.gpu).row.unified):
             return None
-        single = self._as_sold(row, bare.strip())
+        single = self.presets.as_sold(row, bare.strip())
         return replace(
             single, name=f"{count}x {row.name}", spec=replace(single.spec, machines=count)
         )
@@ -149,63 +116,6 @@ class MachineNames:
         name = f"{rented.name}, {cards}" if gpus else rented.name
         return MachineName(name=name, spec=spec, notes=notes)
 
-    def preset(self, text: str) -> MachineRow | None:
-        """Preset of a plain text: by name, else the one whose words are all in the text, without
-        words of other presets; None where there is none.
-        """
-        exact = self._exact.get(text) or self._exact.get(squeezed(text)) or self._rented_in(text)
-        if exact is not None:
-            return exact
-        words = telling_words(text)
-        for wanted, row in self._worded:
-            if wanted <= words and all(_is_beside(word, row) for word in words - wanted):
-                return self._of_size(wanted, row, text) if wanted else None
-        return None
-
-    def _rented_in(self, text: str) -> MachineRow | None:
-        """Cloud instance whose name is a word of a plain text without a count of machines."""
-        if OWN_COUNT.match(text):
-            return None
-        rows = (self._exact.get(word) for word in INSTANCE.findall(text))
-        return next((row for row in rows if row and row.kind == "cloud"), None)
-
-    def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
-        """Of presets with the same words the one with cards of a size in the text, else `row`."""
-        sizes = sizes_gib(text)
-        same = [other for words, other in self._worded if words == wanted]
-        fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
-        return next(fitting, row) if len(same) > 1 else row
-
-    def _as_sold(self, row: MachineRow, text: str) -> MachineName:
-        """Preset with the memory size of the name."""
-        gpu = self._chip(row, text)
-        ram, note = _memory(row, text, gpu)
-        notes = tuple(dict.fromkeys((*gpu.notes, *([note] if note else []))))
-        spec = MachineSpec(
-            gpu=gpu.row.name,
-            gpu_count=row.gpu_count,
-            cpu=row.cpu or None,
-            cores=row.cores,
-            ram_gb=ram,
-            ram_channels=row.ram_channels,
-            disk=row.disk or None,
-        )
-        words = telling_words(row.name)
-        others = (name for name in self.rows if name != row.name and words <= telling_words(name))
-        return MachineName(
-            name=row.name, spec=spec, preset=row, notes=notes, memory_note=note,
-            alternatives=tuple(others)[:4],
-        )  # fmt: skip
-
-    def _chip(self, row: MachineRow, text: str) -> GpuName:
-        """GPU of a preset; for a Mac, the variant with the cores in the name."""
-        sold = self.gpus.match(row.gpu)
-        if row.kind != "mac" or not names_apple(text):
-            return sold
-        typed = self.gpus.match(text)
-        same = typed.row.name.rpartition(" ")[0] == sold.row.name.rpartition(" ")[0]
-        return typed if same else replace(sold, memory_gib=typed.memory_gib)
-
     def _put_together(self, name: str, text: str) -> MachineName:
         """Machine of the parts in a name.
 
@@ -218,7 +128,7 @@ class MachineNames:
         self._refuse_unknown_card(rest)
         rented = self._rented(text, gpus)
         if rented is not None:
-            return self._as_sold(rented, text)
+            return self.presets.as_sold(rented, text)
         cpu = self._processor(rest)
         notes = []
         if cpu and _is_of_gaming_laptops(cpu) and len(gpus) == 1 and not is_tower(text):
@@ -351,20 +261,12 @@ class MachineNames:
 
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
-COUNTED = re.compile(r"\d+x", re.IGNORECASE)
-"""Names of rented machines that begin with a count are those of their cards too."""
-
-
-DRIVE_FROM = 4
-"""A size beside a machine's name that is so many times its largest memory is its drive's."""
 SURELY_A_CARD = re.compile(
     r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
 )
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 KIND_ALONE = re.compile(r"(?:server|workstation|desktop|laptop|tower|pc)")
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
-INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+")
-OWN_COUNT = re.compile(r"\d+x ")
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
 
 
@@ -372,41 +274,6 @@ def _is_of_gaming_laptops(cpu: CpuName) -> bool:
     """Processor that is sold beside a laptop GPU: its name ends in H, HS or HX."""
     name = cpu.row.name.casefold()
     return cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(name) is not None
-
-
-def _is_beside(word: str, row: MachineRow) -> bool:
-    """A word beside a preset's name that means no other machine: its memory, how many cards, a part
-    of its own, or nothing.
-    """
-    own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
-    return (
-        says_nothing(word)
-        or word in row.ram_options_gib.split(";")
-        or word == f"{row.gpu_count}x"
-        or (word == "desktop" and row.kind in ("mini", "desktop"))
-        or word in own
-    )
-
-
-def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str]:
-    """Main memory of a preset, from its name or as sold [GiB], with assumptions."""
-    sold = tuple(float(size) for size in row.ram_options_gib.split(";") if size)
-    bare = (telling_words(text) - telling_words(row.name)).keys() & set(
-        row.ram_options_gib.split(";")
-    )
-    sizes = memory_sizes(text) or [float(size) for size in bare]
-    stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
-    cards = gpu.row.memory_gib, gpu.row.memory_gib * row.gpu_count
-    own = not gpu.row.unified and stated and stated[0] in cards
-    if stated and row.kind != "cloud" and not own:
-        odd = sold and stated[0] not in sold
-        note = f"{row.name} is sold with {either(sold)} GB of memory; {stated[0]:g} GB as typed."
-        return stated[0], note if odd else ""
-    if row.ram_gib is None:
-        return None, f"How much memory {row.name} has is not on its page; type it."
-    if len(sold) > 1:
-        return row.ram_gib, f"Taken with {row.ram_gib:g} GB of memory; sold with {either(sold)} GB."
-    return row.ram_gib, ""
 
 
 def _own_memory(gpu: GpuName) -> float | None:

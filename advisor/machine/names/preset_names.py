@@ -1,0 +1,161 @@
+"""Presets by name: machines that people own or rent, as rows of data/hardware/machines.csv."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from advisor.machine.names.apple_names import either, names_apple
+from advisor.machine.names.gpu_names import GpuName, GpuNames
+from advisor.machine.names.machine_words import (
+    memory_sizes,
+    says_nothing,
+    squeezed,
+    telling_words,
+)
+from advisor.machine.names.spelling import plain, sizes_gib
+from advisor.machine.rows import MachineRow
+from advisor.machine.spec import MachineSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineName:
+    """Reading of a machine's name.
+
+    Attributes:
+        name: name of the preset, or of the parts.
+        spec: parts and sizes.
+        preset: row of data/hardware/machines.csv; None for a list of parts.
+        notes: assumptions, one sentence each.
+        memory_note: the one on its memory, which a typed size replaces; empty for none.
+        alternatives: other presets or cards that the name may mean.
+    """
+
+    name: str
+    spec: MachineSpec
+    preset: MachineRow | None = None
+    notes: tuple[str, ...] = ()
+    memory_note: str = ""
+    alternatives: tuple[str, ...] = ()
+
+
+class PresetNames:
+    """Index of presets.
+
+    Args:
+        rows: presets by name.
+        gpus: index of GPU names.
+    """
+
+    def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames) -> None:
+        self.rows, self.gpus = rows, gpus
+        self._exact: dict[str, MachineRow] = {}
+        self._worded: list[tuple[Counter[str], MachineRow]] = []
+        for row in rows.values():
+            for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
+                self._exact.setdefault(plain(spelling), row)
+                if row.kind != "cloud" or not COUNTED.match(spelling):
+                    self._exact.setdefault(squeezed(spelling), row)
+                if row.kind != "cloud" or spelling == row.name:
+                    self._worded.append((telling_words(spelling), row))
+        self._worded.sort(key=lambda entry: -entry[0].total())
+
+    def row_of(self, text: str) -> MachineRow | None:
+        """Preset of a plain text: by name, else the one whose words are all in the text, without
+        words of other presets; None where there is none.
+        """
+        exact = self._exact.get(text) or self._exact.get(squeezed(text)) or self._rented_in(text)
+        if exact is not None:
+            return exact
+        words = telling_words(text)
+        for wanted, row in self._worded:
+            if wanted <= words and all(_is_beside(word, row) for word in words - wanted):
+                return self._of_size(wanted, row, text) if wanted else None
+        return None
+
+    def _rented_in(self, text: str) -> MachineRow | None:
+        """Cloud instance whose name is a word of a plain text without a count of machines."""
+        if OWN_COUNT.match(text):
+            return None
+        rows = (self._exact.get(word) for word in INSTANCE.findall(text))
+        return next((row for row in rows if row and row.kind == "cloud"), None)
+
+    def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
+        """Of presets with the same words the one with cards of a size in the text, else `row`."""
+        sizes = sizes_gib(text)
+        same = [other for words, other in self._worded if words == wanted]
+        fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
+        return next(fitting, row) if len(same) > 1 else row
+
+    def as_sold(self, row: MachineRow, text: str) -> MachineName:
+        """Preset with the memory size of the name."""
+        gpu = self._chip(row, text)
+        ram, note = _memory(row, text, gpu)
+        notes = tuple(dict.fromkeys((*gpu.notes, *([note] if note else []))))
+        spec = MachineSpec(
+            gpu=gpu.row.name,
+            gpu_count=row.gpu_count,
+            cpu=row.cpu or None,
+            cores=row.cores,
+            ram_gb=ram,
+            ram_channels=row.ram_channels,
+            disk=row.disk or None,
+        )
+        words = telling_words(row.name)
+        others = (name for name in self.rows if name != row.name and words <= telling_words(name))
+        return MachineName(
+            name=row.name, spec=spec, preset=row, notes=notes, memory_note=note,
+            alternatives=tuple(others)[:4],
+        )  # fmt: skip
+
+    def _chip(self, row: MachineRow, text: str) -> GpuName:
+        """GPU of a preset; for a Mac, the variant with the cores in the name."""
+        sold = self.gpus.match(row.gpu)
+        if row.kind != "mac" or not names_apple(text):
+            return sold
+        typed = self.gpus.match(text)
+        same = typed.row.name.rpartition(" ")[0] == sold.row.name.rpartition(" ")[0]
+        return typed if same else replace(sold, memory_gib=typed.memory_gib)
+
+
+COUNTED = re.compile(r"\d+x", re.IGNORECASE)
+"""Names of rented machines that begin with a count are those of their cards too."""
+DRIVE_FROM = 4
+"""A size beside a machine's name that is so many times its largest memory is its drive's."""
+OWN_COUNT = re.compile(r"\d+x ")
+INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+")
+
+
+def _is_beside(word: str, row: MachineRow) -> bool:
+    """A word beside a preset's name that means no other machine: its memory, how many cards, a part
+    of its own, or nothing.
+    """
+    own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
+    return (
+        says_nothing(word)
+        or word in row.ram_options_gib.split(";")
+        or word == f"{row.gpu_count}x"
+        or (word == "desktop" and row.kind in ("mini", "desktop"))
+        or word in own
+    )
+
+
+def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str]:
+    """Main memory of a preset, from its name or as sold [GiB], with assumptions."""
+    sold = tuple(float(size) for size in row.ram_options_gib.split(";") if size)
+    bare = (telling_words(text) - telling_words(row.name)).keys() & set(
+        row.ram_options_gib.split(";")
+    )
+    sizes = memory_sizes(text) or [float(size) for size in bare]
+    stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
+    cards = gpu.row.memory_gib, gpu.row.memory_gib * row.gpu_count
+    own = not gpu.row.unified and stated and stated[0] in cards
+    if stated and row.kind != "cloud" and not own:
+        odd = sold and stated[0] not in sold
+        note = f"{row.name} is sold with {either(sold)} GB of memory; {stated[0]:g} GB as typed."
+        return stated[0], note if odd else ""
+    if row.ram_gib is None:
+        return None, f"How much memory {row.name} has is not on its page; type it."
+    if len(sold) > 1:
+        return row.ram_gib, f"Taken with {row.ram_gib:g} GB of memory; sold with {either(sold)} GB."
+    return row.ram_gib, ""
