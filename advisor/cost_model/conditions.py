@@ -13,7 +13,7 @@ from advisor.cost_model.measured_constants import RUNTIMES
 from advisor.cost_model.runtime import Runtime
 from advisor.machine import backends
 from advisor.machine.machine import Host, Machine
-from advisor.machine.quantity import Provenance, Quantity
+from advisor.machine.quantity import Quantity
 from advisor.machine.software import ONE_NODE, SoftwareEffect, effect_of, kernels_of
 from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
@@ -24,8 +24,6 @@ GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_lay
 """Fixed times of a GPU."""
 GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 """Constants in proportion to a GPU's speed in a prompt."""
-OF_ONE_SOCKET = "one socket's part of"
-"""Beginning of the source of a bound machine's memory."""
 CPU_TIMES = ("cpu_layer", "cpu_expert_layer")
 """Fixed times of a processor."""
 CORE_RATES = (
@@ -75,8 +73,6 @@ def _effects(
     """Factors on constants of every effect, with their source."""
     for effect in _published(machine, runtime):
         yield FACTORS[effect.option](effect, constants), f"{effect.source}: {effect.note}"
-    if machine.host.numa in ONE_NODE and binds(machine.host, runtime):
-        yield _one_socket(machine.host, constants), "one socket alone"
 
 
 def _published(machine: Machine, runtime: Runtime) -> Iterator[SoftwareEffect]:
@@ -124,35 +120,28 @@ def binds(host: Host, runtime: Runtime) -> bool:
 
 
 def bound_to_node(machine: Machine, runtime: Runtime) -> Machine:
-    """A machine with the memory of one socket, where a stated policy binds a runtime to it.
+    """A machine as the one socket to which a stated policy binds a runtime; else unchanged.
 
-    One that has it already stays as it is.
+    It has that socket's part of the memory, of its rate and of the cores.
     """
     host = machine.host
-    halved = host.memory.source.startswith(OF_ONE_SOCKET)
-    if host.numa not in ONE_NODE or halved or not binds(host, runtime):
+    if host.numa not in ONE_NODE or not binds(host, runtime):
         return machine
-    part = Quantity(
-        value=host.memory.value / host.sockets,
-        kind=Provenance.DERIVED,
-        source=f"{OF_ONE_SOCKET} {host.memory.source}",
+    each = (host.cores_there or host.cores) // host.sockets
+    alone = replace(
+        host,
+        sockets=1,
+        cores=min(host.cores, each),
+        cores_there=None if host.threads is None else each,
+        memory=_part(host.memory, host.sockets),
+        bandwidth=_part(host.bandwidth, host.sockets),
     )
-    return replace(machine, host=replace(host, memory=part))
+    return replace(machine, host=alone)
 
 
-def _one_socket(host: Host, constants: Constants) -> Mapping[str, float]:
-    """Factors of the constants of several sockets of which one works, with its own memory.
-
-    Its share of the memory channels and of the cores is 1 / sockets, with nothing lost between
-    sockets and fewer cores to wait for at a layer's end.
-    """
-    share = 1.0 / host.sockets
-    return {
-        "socket_share": share / constants.value("socket_share"),
-        "socket_flop_share": share / constants.value("socket_flop_share"),
-        **dict.fromkeys((name for name in CORE_RATES if name != "core_flops"), share),
-        "cpu_layer": share,
-    }
+def _part(figure: Quantity, sockets: int) -> Quantity:
+    source = f"one of {sockets} sockets' part of {figure.source}"
+    return replace(figure, value=figure.value / sockets, source=source)
 
 
 def doubt(machine: Machine, runtime: Runtime, *, prompt: bool) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.software import HYPER_THREADS, LINUX, PAST_CORES, SLOWER_CORES
+from advisor.machine.software import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.units import GB, GIB, Array
@@ -80,7 +80,9 @@ def at_work(host: Host, inputs: MachineSpec) -> Host:
     if inputs.threads is None:
         return host
     working = min(host.cores, inputs.threads)
-    excess = _excess(host, inputs.threads)
+    bound = inputs.numa in ONE_NODE and host.sockets > 1
+    there = replace(host, cores=host.cores // host.sockets) if bound else host
+    excess = _excess(there, inputs.threads)
     return replace(
         host, cores=working, threads=inputs.threads, cores_there=host.cores, thread_excess=excess
     )

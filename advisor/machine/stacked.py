@@ -35,7 +35,8 @@ def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
         kernels and several and _slowest_first(machine),
         drives(machine),
         (_maker(host), host.segment, host.instruction_sets, id(host.engine)),
-        (host.bandwidth.kind, machine.nodes, host.numa, host.thread_excess),
+        (host.bandwidth.kind, machine.nodes, host.numa, host.threads, host.thread_excess),
+        host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build),
         by_system(machine) and machine.system == WINDOWS,
         None

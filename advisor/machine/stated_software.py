@@ -184,14 +184,20 @@ def _compared(effect: SoftwareEffect) -> str:
     return f"({sources}, {effect.date[:7]})"
 
 
+def _cores_there(host: Host) -> int:
+    """Cores that stated threads can use: those of one socket where they are bound to it."""
+    there = host.cores_there or host.cores
+    return there // host.sockets if host.numa in ONE_NODE else there
+
+
 def _threads_note(host: Host) -> str:
     """How threads past the cores are taken."""
     effect = effect_of("threads", host.thread_excess)
     if effect is None:
         return ""
     there = {
-        HYPER_THREADS: f"one on every hyper-thread of {host.cores_there} cores",
-        PAST_CORES: f"more than the {host.cores_there} cores",
+        HYPER_THREADS: f"one on every hyper-thread of {_cores_there(host)} cores",
+        PAST_CORES: f"more than the {_cores_there(host)} cores",
         SLOWER_CORES: f"also on slower cores beside the {host.cores_there} fast ones",
     }[host.thread_excess]
     return (

@@ -107,6 +107,19 @@ def test_one_socket_of_two_is_as_fast_as_that_socket() -> None:
         assert prompt(bound) == pytest.approx(prompt(alone), rel=1e-3)
 
 
+def test_threads_of_a_bound_run_are_those_of_one_socket() -> None:
+    # 128 of 256 cores, all on the socket that is bound: the same as that socket with 128 threads
+    both = MachineSpec(gpu="none", cpu="2x Xeon 6980P", ram_gb=1536, numa="numactl")
+    single = MachineSpec(gpu="none", cpu="Xeon 6980P", ram_gb=768)
+    for threads in (None, 32, 128, 172, 256):
+        bound = answer(replace(both, threads=threads), RAM, name="Llama-3.1-70B", form="Q8_0")
+        alone = answer(replace(single, threads=threads), RAM, name="Llama-3.1-70B", form="Q8_0")
+        assert token(bound) == pytest.approx(token(alone), rel=1e-6)
+        assert prompt(bound) == pytest.approx(prompt(alone), rel=1e-6)
+    told = " ".join(machine(replace(both, threads=172)).notes)
+    assert "172 threads, more than the 128 cores" in told
+
+
 def test_one_socket_has_its_own_memory_alone() -> None:
     # 141 GB in 256 GiB of both sockets, 128 GiB of one
     for policy, fits in ((None, True), ("distribute", True), ("isolate", False)):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from advisor.advice.fleet.speed_bounds import may_reach
 from advisor.catalog.constant_views import PickedConstants
 from advisor.catalog.constants import Constants, fitted_constants
-from advisor.cost_model.conditions import conditioned, scope_of
+from advisor.cost_model.conditions import bound_to_node, conditioned, scope_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
 from advisor.cost_model.measured_constants import constants_on
@@ -122,6 +122,7 @@ def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
         run: requests, runtime and placement.
         wanted: machines whose answer matters, shape (requests, machines).
     """
+    stack = replace(stack, machine=bound_to_node(stack.machine, run.runtime))
     model, work = run.beside_machines
     needed = wanted & may_reach(
         model, stack.machine, work, run.runtime, run.strategy, run.constants(stack), run.least

@@ -174,8 +174,8 @@ def threads(machine: Machine) -> Iterable[str]:
     host = machine.host
     if host.threads is not None:
         yield f"-t {host.threads}"
-    elif host.numa in ONE_NODE and host.sockets > 1:
-        yield f"-t {host.cores // host.sockets}"
+    elif host.numa in ONE_NODE:
+        yield f"-t {host.cores}"
     if host.numa:
         yield f"--numa {host.numa}"
 
