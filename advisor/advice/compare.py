@@ -108,7 +108,11 @@ def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:
     """Fixed settings, without those that a runtime has no options for."""
     if settings is None or runtime.takes_layers:
         return settings or Settings()
-    return Settings(expert_parallel=settings.expert_parallel and runtime.divides_experts)
+    if not runtime.divides_experts:
+        return Settings()
+    return Settings(
+        expert_parallel=settings.expert_parallel, attention_by_user=settings.attention_by_user
+    )
 
 
 def as_run(stored: Model, runtime: Runtime, machine: Machine) -> Model:

@@ -127,4 +127,5 @@ def settings_of(args: argparse.Namespace) -> Settings:
         kv_in_ram=True if args.no_kv_offload else None,
         load_mode=args.load_mode,
         expert_parallel=args.expert_parallel,
+        attention_by_user=args.attention_by_user,
     )

@@ -81,6 +81,11 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
         "--expert-parallel", action="store_true",
         help="each GPU holds whole experts (vLLM, SGLang, TensorRT-LLM)",
     )  # fmt: skip
+    split.add_argument(
+        "--attention-by-user", action="store_true",
+        help="each GPU holds whole experts, all other weights, and the cache of its own users "
+        "(attention data parallel in vLLM, SGLang, TensorRT-LLM)",
+    )  # fmt: skip
 
 
 def add_measured(parser: argparse.ArgumentParser) -> None:

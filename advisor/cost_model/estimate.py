@@ -15,6 +15,7 @@ from advisor.cost_model.drafting import DRAFTING, with_drafting
 from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
+    DEFAULT,
     Placement,
     PlacementStrategy,
     Settings,
@@ -264,7 +265,7 @@ def estimate(
         how=runtime, strategy=strategy, model=model, work=work, format_note=format_note
     )
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
-        outcome = _queued(outcome, machine)
+        outcome = _queued(outcome, machine, settings or DEFAULT)
         work = outcome.work
     try:
         placement = runtime.place(model, machine, work, strategy, settings or Settings())
@@ -283,7 +284,7 @@ def estimate(
     )
 
 
-def _queued(outcome: Estimate, machine: Machine) -> Estimate:
+def _queued(outcome: Estimate, machine: Machine, settings: Settings) -> Estimate:
     """Estimate with the users beyond `Runtime.at_once` moved to the queue, where it is one or more.
 
     A single user never waits.
@@ -291,7 +292,7 @@ def _queued(outcome: Estimate, machine: Machine) -> Estimate:
     users = np.asarray(outcome.work.users, dtype=float)
     if outcome.how.at_once is None or np.all(users <= 1.0):
         return outcome
-    at_once = outcome.how.at_once(outcome.model, machine, outcome.work)
+    at_once = outcome.how.at_once(outcome.model, machine, outcome.work, settings)
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
         return outcome

@@ -90,6 +90,8 @@ class Settings:
         most_asked: the experts on the GPU are the most frequently used ones.
         expert_parallel: each GPU holds whole experts instead of a part of every one, for runtimes
             that divide layers among GPUs.
+        attention_by_user: each GPU holds all but the experts, and the cache of its own users
+            (attention data parallel); experts are divided as with `expert_parallel`.
 
     Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
     """
@@ -105,6 +107,7 @@ class Settings:
     gpu_experts: Array | None = None
     most_asked: bool = False
     expert_parallel: bool = False
+    attention_by_user: bool = False
 
     def __post_init__(self) -> None:
         if self.load_mode not in LOAD_MODES:
@@ -112,6 +115,10 @@ class Settings:
                 f"Load mode {self.load_mode[:40]!r} is not known; use one of "
                 f"{', '.join(LOAD_MODES)}."
             )
+
+
+DEFAULT = Settings()
+"""Every choice left to the runtime."""
 
 
 def stated(
@@ -122,6 +129,7 @@ def stated(
     kv_in_ram: bool | None = None,
     load_mode: str = "auto",
     expert_parallel: bool = False,
+    attention_by_user: bool = False,
 ) -> Settings:
     """Settings from typed options.
 
@@ -134,6 +142,7 @@ def stated(
         kv_in_ram: as `Settings.kv_in_ram`.
         load_mode: as `Settings.load_mode`.
         expert_parallel: as `Settings.expert_parallel`.
+        attention_by_user: as `Settings.attention_by_user`.
 
     Raises:
         InputError: an unknown load mode.
@@ -146,6 +155,7 @@ def stated(
         kv_in_ram=kv_in_ram,
         load_mode=load_mode,
         expert_parallel=expert_parallel,
+        attention_by_user=attention_by_user,
     )
 
 
@@ -174,6 +184,7 @@ class Placement:
         limits: limit on weights by location, for runtimes that take such a limit as an option;
             else empty [B].
         expert_parallel: each GPU of a group that shares layers holds whole experts.
+        attention_by_user: each of these GPUs holds all else, and the cache of its own users.
     """
 
     strategy: PlacementStrategy
@@ -192,6 +203,7 @@ class Placement:
     answered: Array | None = None
     limits: Mapping[Location, Array] = field(default_factory=dict)
     expert_parallel: bool = False
+    attention_by_user: bool = False
 
     @property
     def locations(self) -> tuple[Location, ...]:

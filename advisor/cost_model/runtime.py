@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,15 @@ Command = Callable[[Model, Placement, Machine, Workload], str]
 """Shell text that starts a runtime in a placement."""
 
 
+class AtOnce(Protocol):
+    """Function that gives the users decoded together."""
+
+    def __call__(
+        self, model: Model, machine: Machine, work: Workload, settings: Settings = ..., /
+    ) -> Array:
+        """Users decoded together [users]."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
     """Description of a runtime.
@@ -107,7 +116,7 @@ class Runtime:
     place: Callable[[Model, Machine, Workload, PlacementStrategy, Settings], Placement]
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
     command: Command
-    at_once: Callable[[Model, Machine, Workload], Array] | None = None
+    at_once: AtOnce | None = None
     apart: Callable[[Model, Machine, Workload], npt.NDArray[np.bool_]] | None = None
     build: str = ""
     room_for_layers: Callable[[Model, Machine, Workload], Array] | None = None

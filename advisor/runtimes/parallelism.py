@@ -10,6 +10,10 @@ whole on one of them; attention stays tensor parallel. Every GPU has all tokens,
 experts for them, and the second all-reduce of the layer joins the results: no all-to-all, which
 engines use where attention is data parallel (docs.vllm.ai, expert_parallel_deployment;
 docs.sglang.io, expert_parallelism, `--moe-a2a-backend none`; both 2026-11).
+
+Attention data parallel gives each GPU users of its own: it holds all but the experts, and the cache
+of its users alone, where tensor parallel repeats a latent (MLA) on every GPU. Each layer of experts
+gathers the tokens of all GPUs and scatters the results, as many bytes as one all-reduce.
 """
 
 from collections.abc import Iterable
@@ -23,7 +27,7 @@ import numpy as np
 from advisor.cost_model.schedule import REDUCES_PER_LAYER, Exchange, ExchangePath
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
-from advisor.model.architecture import Architecture
+from advisor.model.architecture import Architecture, Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.llama_cpp.buffers import widths
 from advisor.units import Array
@@ -39,10 +43,12 @@ class Parallel:
     Attributes:
         tensor: number of GPUs that share each layer.
         pipeline: number of groups of GPUs, each with its own layers.
+        by_user: each GPU has users of its own, and only the experts are divided.
     """
 
     tensor: int
     pipeline: int
+    by_user: bool = False
 
     @property
     def gpus(self) -> int:
@@ -50,18 +56,46 @@ class Parallel:
         return self.tensor * self.pipeline
 
 
-def parallel(model: Model, machine: Machine) -> Parallel:
+def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parallel:
     """Tensor parallel inside a machine where the heads can be divided, else pipeline parallel.
 
     vLLM requires a number of attention heads divisible by the tensor parallel size
     (vllm/config/model.py, 0.33.0), and advises pipelines between machines.
+
+    Args:
+        model: model that is divided.
+        machine: machine with at least one GPU.
+        by_user: as `Parallel.by_user`.
     """
     inside = len(machine.gpus) // machine.nodes
     heads = query_heads(model)
     tensor = max(
         width for width in range(1, inside + 1) if inside % width == 0 and heads % width == 0
     )
-    return Parallel(tensor=tensor, pipeline=len(machine.gpus) // tensor)
+    return Parallel(tensor=tensor, pipeline=len(machine.gpus) // tensor, by_user=by_user)
+
+
+def held_by_each(model: Model, how: Parallel) -> Floats:
+    """Weights of each layer on each of the GPUs that share it, shape (layers,) [B]."""
+    if not how.by_user:
+        return model.layer_bytes / how.tensor
+    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    return model.layer_bytes - experts + experts / how.tensor
+
+
+def share_of_users(how: Parallel, users: Array) -> Array:
+    """Share of the users whose tokens a GPU computes: ceil( n / t ) / n with users of its own."""
+    if not how.by_user:
+        return 1.0
+    number = np.maximum(np.asarray(users, dtype=float), 1.0)
+    return np.asarray(np.ceil(number / how.tensor) / number)
+
+
+def cache_of_each(model: Model, how: Parallel, users: Array) -> Floats:
+    """Share of each layer's cache, of all users, on each of these GPUs, shape (..., layers)."""
+    if how.by_user:
+        return np.asarray(share_of_users(how, users))[..., None] * np.ones(model.layers)
+    return cache_share(model, how.tensor)
 
 
 def check_divides_experts(model: Model, how: Parallel) -> None:
@@ -72,8 +106,8 @@ def check_divides_experts(model: Model, how: Parallel) -> None:
     """
     if not model.has_experts:
         raise Refusal(
-            f"{model.name} has no experts to divide; leave out --expert-parallel (on the page, "
-            "whole experts on each GPU)."
+            f"{model.name} has no experts to divide; leave out --expert-parallel and "
+            "--attention-by-user (on the page, whole experts on each GPU)."
         )
     if how.tensor == 1:
         raise Refusal(
@@ -160,13 +194,14 @@ def representative(machine: Machine, how: Parallel, at: int) -> int:
 def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> Iterable[Exchange]:
     """Exchanges between GPUs in one run over all layers.
 
-    A ring of t GPUs moves 2 (t - 1) / t of a vector each way for an all-reduce. A pipeline sends
-    the residual stream and its sum, two vectors.
+    A ring of t GPUs moves 2 (t - 1) / t of a vector each way for an all-reduce, and half of it to
+    gather or to scatter. A pipeline sends the residual stream and its sum, two vectors.
     """
     vector = model.architecture.hidden * ACTIVATION * np.asarray(tokens, dtype=float)
     if how.tensor > 1:
         ring = 2.0 * (how.tensor - 1) / how.tensor
-        times = REDUCES_PER_LAYER * model.layers
+        experts = float(np.sum(model.expert_layers))
+        times = experts if how.by_user else REDUCES_PER_LAYER * model.layers
         yield Exchange(
             way=ExchangePath.PEER, times=times, moved=ring * vector, reduces=True, gpus=how.tensor
         )

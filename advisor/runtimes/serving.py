@@ -25,9 +25,10 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import kinds
 from advisor.runtimes.parallelism import (
     Parallel,
-    cache_share,
+    cache_of_each,
     check_divides_experts,
     chunks,
+    held_by_each,
     parallel,
 )
 from advisor.runtimes.weight_streaming import ACTIVATIONS
@@ -112,17 +113,24 @@ def placed(
     """
     if not machine.gpus:
         raise Refusal("It computes on a GPU, and this machine has none.")
-    how = parallel(model, machine)
-    if settings.expert_parallel:
+    by_user = settings.attention_by_user
+    how = parallel(model, machine, by_user=by_user)
+    if settings.expert_parallel or by_user:
         check_divides_experts(model, how)
+    if by_user and strategy is not PlacementStrategy.GPU_RESIDENT:
+        raise Refusal(
+            "With attention by user each GPU holds all but the experts, and nothing lies in RAM; "
+            "leave out --attention-by-user."
+        )
     groups = chunks(model, how.pipeline)
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     kept = [
         group if resident else kept_layers(model, machine, work, settings, room, how, at)
         for at, group in enumerate(groups)
     ]
-    own = spread(model, machine, strategy, how, room, kept)
-    return replace(own, expert_parallel=settings.expert_parallel)
+    own = spread(model, machine, strategy, how, room, kept, work.users)
+    divided = settings.expert_parallel or by_user
+    return replace(own, expert_parallel=divided, attention_by_user=by_user)
 
 
 def kept_layers(
@@ -140,7 +148,7 @@ def kept_layers(
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
         return np.asarray(group * (rank <= count[..., None]))
-    held = group * model.layer_bytes / how.tensor
+    held = group * held_by_each(model, how)
     budget = weight_room(model, machine, work, room, how, at)
     passing = room.buffered * float(np.max(held))
     fitting = layers_that_fit(held[group > 0][::-1], budget - passing)
@@ -153,10 +161,11 @@ def weight_room(
 ) -> Array:
     """VRAM of each GPU in a group for layers, by the smallest GPU [B]."""
     group = chunks(model, how.pipeline)[at]
-    cache = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1) * work.users
+    shares = cache_of_each(model, how, work.users)
+    cache = np.sum(group * room.cache * shares, axis=-1) * work.users
     ends = model.embedding * (at == 0) + model.output * (at == how.pipeline - 1)
     whole = smallest(machine, how, at) * room.usable
-    shared = (ends + room.drafter) / how.tensor
+    shared = (ends + room.drafter) / (1 if how.by_user else how.tensor)
     return np.asarray(whole - room.working - shared - cache)
 
 
@@ -188,29 +197,32 @@ def spread(
     how: Parallel,
     room: Room,
     kept: list[Floats],
+    users: Array,
 ) -> Placement:
     """Placement of resident layers, cache, token table and head over all GPUs, the rest in RAM."""
     groups = chunks(model, how.pipeline)
-    shares = cache_share(model, how.tensor)
+    shares = cache_of_each(model, how, users)
     whole = np.sum(kept, axis=0)
     first, last = (0, how.pipeline - 1)
+    part = 1.0 if how.by_user else 1.0 / how.tensor
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - whole)}
     kv: dict[Location, Floats] = {}
     ends: dict[str, dict[Location, Array]] = {"table": {}, "head": {}}
     buffers: dict[Location, Array] = {}
     unused = 1 - np.asarray(room.usable)
     for at, group in enumerate(groups):
-        own = all_of(kept[at] / how.tensor)
-        cached = np.broadcast_to(group * shares, kept[at].shape)
-        largest = float(np.max(group * model.layer_bytes)) / how.tensor
+        experts = {Group.ROUTED_EXPERTS: kept[at] / how.tensor}
+        own = {**all_of(kept[at] * part), **experts}
+        cached = group * shares + np.zeros_like(kept[at])
+        largest = float(np.max(group * held_by_each(model, how)))
         streams = np.any(np.asarray(group - kept[at]) > 0, axis=-1)
         passing = np.where(streams, room.buffered * largest, 0.0)
-        working = room.working + room.drafter / how.tensor + passing
+        working = room.working + room.drafter * part + passing
         for device in range(at * how.tensor, (at + 1) * how.tensor):
             where = vram(device)
             weights[where], kv[where] = own, cached
-            ends["table"][where] = 1.0 / how.tensor if at == first else 0.0
-            ends["head"][where] = np.asarray(1.0 / how.tensor if at == last else 0.0)
+            ends["table"][where] = part if at == first else 0.0
+            ends["head"][where] = np.asarray(part if at == last else 0.0)
             buffers[where] = machine.gpus[device].memory.value * unused + working
     return Placement(
         strategy=strategy,
@@ -227,7 +239,11 @@ def spread(
 
 
 def users_at_once(
-    model: Model, machine: Machine, work: Workload, room_of: Callable[[Workload], Room]
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    settings: Settings,
+    room_of: Callable[[Workload], Room],
 ) -> Array:
     """Users whose requests fit in the cache beside all weights; the others wait [users].
 
@@ -238,21 +254,23 @@ def users_at_once(
         model: model that is served.
         machine: machine that serves it.
         work: request; its users do not matter.
+        settings: fixed choices of the placement.
         room_of: function that gives the memory for a request of a single user.
     """
-    how = parallel(model, machine)
+    how = parallel(model, machine, by_user=settings.attention_by_user)
     ones = 0.0 * np.asarray(work.users) + 1.0
     whole = replace(work, users=ones)
     typical = replace(whole, context=typical_tokens(work))
     counts = []
     for at, group in enumerate(chunks(model, how.pipeline)):
-        held = group @ model.layer_bytes / how.tensor
+        held = group @ held_by_each(model, how)
         room = room_of(whole)
         left = weight_room(model, machine, whole, room, how, at) - held
         caches = left + _cache_of_a_user(model, whole, room, how, group)
         each = _cache_of_a_user(model, typical, room_of(typical), how, group)
         fitting = np.floor(np.maximum(caches, 0.0) / np.maximum(each, 1.0))
-        counts.append(np.where(left >= 0.0, fitting, 0.0))
+        together = how.tensor if how.by_user else 1
+        counts.append(np.where(left >= 0.0, together * fitting, 0.0))
     return np.asarray(np.minimum.reduce(np.broadcast_arrays(*counts)))
 
 
@@ -261,7 +279,7 @@ def _cache_of_a_user(
 ) -> Array:
     """Cache of one user on each GPU of a group, that of who drafts included [B]."""
     drafted = drafter_cache(model, served(work)) / how.tensor if work.draft else 0.0
-    own = np.sum(group * room.cache * cache_share(model, how.tensor), axis=-1)
+    own = np.sum(group * room.cache * cache_of_each(model, how, 1.0), axis=-1)
     return np.asarray(own + drafted)
 
 

@@ -36,6 +36,7 @@ from advisor.runtimes.parallelism import (
     exchanges,
     parallel,
     representative,
+    share_of_users,
 )
 from advisor.runtimes.serving import served
 from advisor.runtimes.weight_streaming import each_of, kernels, unpacked_weights
@@ -52,15 +53,21 @@ def held_load(
         load = _with_whole_experts(load, model, how, step)
     attention: dict[str, Array] = {}
     if where in placement.kv:
-        heads = chunks(model, how.pipeline)[at] / how.tensor
+        group, cached = chunks(model, how.pipeline)[at], placement.kv[where]
+        heads = group / how.tensor
+        if how.by_user:
+            users = share_of_users(how, step.sequences)
+            heads = cached = np.asarray(users)[..., None] * group
+            attention["flops"] = load.flops * users
         attention["attention_flops"] = attention_work(model, heads, step)
-        attention["kv"] = cache_read(model, placement.kv[where], step)
+        attention["kv"] = cache_read(model, cached, step)
+    rest = 1 if how.by_user else how.tensor
     return replace(
         load,
         **attention,
-        layers=load.layers * how.tensor,
+        layers=load.layers * rest,
         expert_layers=load.expert_layers * how.tensor,
-        state_layers=load.state_layers * how.tensor,
+        state_layers=load.state_layers * rest,
     )
 
 
@@ -102,7 +109,8 @@ def phases(
         work: request.
         group: function that gives the stages of a group in the pipeline, for a step.
     """
-    how, running = parallel(model, machine), served(work)
+    how = parallel(model, machine, by_user=placement.attention_by_user)
+    running = served(work)
 
     def through(step: ForwardPass) -> Schedule:
         groups = (group(model, placement, machine, how, at, step) for at in range(how.pipeline))
@@ -129,7 +137,8 @@ def group_kernels(
     group = chunks(model, how.pipeline)[at]
     head = placement.output.get(vram(representative(machine, how, at)), 0.0)
     tokens = np.asarray(step.tokens, dtype=float)
-    stream = model.architecture.hidden * ACTIVATION * tokens
+    users = share_of_users(how, step.sequences)
+    stream = model.architecture.hidden * ACTIVATION * tokens * users
     experts = model.architecture.experts
     used = experts.used if experts else 0
     per_token = group @ model.flops[Group.ROUTED_EXPERTS] / how.tensor
@@ -140,13 +149,13 @@ def group_kernels(
     kinds = layer_kinds(model.architecture)
     return EngineKernels(
         number=PEAKS[dense][0],
-        sequences=step.sequences if at == 0 else 0.0,
+        sequences=step.sequences * users if at == 0 else 0.0,
         prompt=is_prompt(step),
         dense=dense,
         experts=routed,
         head_bytes=head * model.output,
-        head_flops=head * model.output_flops * tokens,
-        head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float),
+        head_flops=head * model.output_flops * tokens * users,
+        head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float) * users,
         activations=stream * float(group.sum()),
         expert_activations=stream * float(group @ model.expert_layers) * used,
         expert_rows=rows,
@@ -154,7 +163,7 @@ def group_kernels(
         latent_layers=float(group @ kinds.latent),
         indexed_layers=float(group @ kinds.indexed),
         products_per_layer=float(group @ kinds.products / max(group.sum(), 1.0)),
-        state_flops=state_work(model, group / how.tensor, step),
+        state_flops=state_work(model, group, step) * (users if how.by_user else 1 / how.tensor),
     )
 
 

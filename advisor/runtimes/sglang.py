@@ -16,7 +16,14 @@ from functools import partial
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
+from advisor.cost_model.placement import (
+    DEFAULT,
+    RAM,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    weight_bytes,
+)
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
 from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
@@ -113,9 +120,9 @@ def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
     return room_for_layers(model, machine, alone, _room(model, machine, alone))
 
 
-def at_once(model: Model, machine: Machine, work: Workload) -> Array:
+def at_once(model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT) -> Array:
     """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, partial(_room, model, machine))
+    return users_at_once(model, machine, work, settings, partial(_room, model, machine))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -155,6 +162,7 @@ def command(
         *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
         *several(machine, how, ("--tp-size", "--pp-size")),
         *([f"--ep-size {how.tensor}"] if placement.expert_parallel else []),
+        *([f"--dp-size {how.tensor} --enable-dp-attention"] if placement.attention_by_user else []),
         *_drafting(work),
         *_offload(model, placement, how),
     ]

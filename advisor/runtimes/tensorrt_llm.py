@@ -4,11 +4,13 @@
 weights and buffers for pages of the cache. It keeps no weights in RAM.
 """
 
+import math
 import shlex
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import DEFAULT, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -63,24 +65,42 @@ def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
     return room_for_layers(model, machine, alone, _room(model, alone))
 
 
-def at_once(model: Model, machine: Machine, work: Workload) -> Array:
+def at_once(model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT) -> Array:
     """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, partial(_room, model))
+    return users_at_once(model, machine, work, settings, partial(_room, model))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of trtllm-serve."""
     how = parallel(model, machine)
+    users = how.tensor if placement.attention_by_user else 1
     parts = [
         f"trtllm-serve {shlex.quote(checkpoint(model))}",
         "--backend pytorch",
         f"--max_seq_len {int(work.context)}",
-        f"--max_batch_size {int(work.users)}",
+        f"--max_batch_size {math.ceil(work.users / users)}",
         f"--kv_cache_free_gpu_memory_fraction {MEMORY_USED}",
         *several(machine, how, ("--tp_size", "--pp_size")),
         *([f"--ep_size {how.tensor}"] if placement.expert_parallel else []),
+        *_config(placement, work),
     ]
     return " ".join(parts)
+
+
+def _config(placement: Placement, work: Workload) -> Iterable[str]:
+    """`--config` for what has no option of its own, as a file that the shell writes.
+
+    `kv_cache_config` and `enable_attention_dp` (nvidia.github.io/TensorRT-LLM, 1.3.0rc11,
+    examples/deepseek_r1_reasoning_parser).
+    """
+    own = {}
+    if placement.attention_by_user:
+        own["enable_attention_dp"] = "true"
+    if served(work).kv_type == "fp8":
+        own["kv_cache_config"] = f"{{dtype: fp8, free_gpu_memory_fraction: {MEMORY_USED}}}"
+    if own:
+        lines = "\\n".join(f"{key}: {value}" for key, value in own.items())
+        yield f"--config <(printf '{lines}\\n')"
 
 
 TENSORRT_LLM = Runtime(

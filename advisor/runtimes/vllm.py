@@ -9,6 +9,7 @@ dense model, the second for one with many experts. There is no tier on a drive
 """
 
 import json
+import math
 import shlex
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,6 +19,7 @@ import numpy as np
 
 from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import (
+    DEFAULT,
     Placement,
     PlacementStrategy,
     Settings,
@@ -105,9 +107,9 @@ def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
     return room_for_layers(model, machine, alone, _room(model, alone))
 
 
-def at_once(model: Model, machine: Machine, work: Workload) -> Array:
+def at_once(model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT) -> Array:
     """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, partial(_room, model))
+    return users_at_once(model, machine, work, settings, partial(_room, model))
 
 
 def paged_cache(model: Model, work: Workload) -> Floats:
@@ -174,14 +176,15 @@ def command(
 
     `source` is shell text for the repository, empty for the checkpoint's own.
     """
-    how = parallel(model, machine)
+    how = parallel(model, machine, by_user=placement.attention_by_user)
+    tensor = "--data-parallel-size" if how.by_user else "--tensor-parallel-size"
     parts = [
         f"vllm serve {source or shlex.quote(checkpoint(model))}",
         f"--max-model-len {int(work.context)}",
-        f"--max-num-seqs {int(work.users)}",
+        f"--max-num-seqs {math.ceil(work.users / (how.tensor if how.by_user else 1))}",
         f"--gpu-memory-utilization {MEMORY_USED}",
         *(["--kv-cache-dtype fp8"] if served(work).kv_type == "fp8" else []),
-        *several(machine, how, ("--tensor-parallel-size", "--pipeline-parallel-size")),
+        *several(machine, how, (tensor, "--pipeline-parallel-size")),
         *(["--enable-expert-parallel"] if placement.expert_parallel else []),
         *offload_options(model, placement, how),
         *_drafting(work),

@@ -14,7 +14,15 @@ from advisor.runtimes import RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.scripting.description import find_model
 
-SPLIT = ("gpu_layers", "cpu_moe", "cache_gb", "kv_in_ram", "load_mode", "expert_parallel")
+SPLIT = (
+    "gpu_layers",
+    "cpu_moe",
+    "cache_gb",
+    "kv_in_ram",
+    "load_mode",
+    "expert_parallel",
+    "attention_by_user",
+)
 
 
 def estimate(
@@ -107,8 +115,9 @@ def split_of(**split: Any) -> Settings:
     """Settings of a placement from its options.
 
     Args:
-        split: `gpu_layers`, `cpu_moe`, `cache_gb` [GiB], `kv_in_ram`, `load_mode` and
-            `expert_parallel`, with the meaning of the command line's options of these names.
+        split: `gpu_layers`, `cpu_moe`, `cache_gb` [GiB], `kv_in_ram`, `load_mode`,
+            `expert_parallel` and `attention_by_user`, with the meaning of the command line's
+            options of these names.
 
     Raises:
         InputError: an unknown option.

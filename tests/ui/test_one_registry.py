@@ -27,7 +27,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.field_kinds import Amount, Pick, Size
-from advisor.ui.sidebar.fields import ANOTHER, ANY, NVLINK, WHOLE, fields
+from advisor.ui.sidebar.fields import ANOTHER, ANY, BY_USER, NVLINK, WHOLE, fields
 from advisor.units import GIB
 
 CHANGES = [
@@ -43,6 +43,7 @@ CHANGES = [
     {"draft": "Qwen3-0.6B", "acceptance": 0.6, "drafted": 4},
     {"gpu2": "RTX 4090"},
     {"gpus": 4, "division": WHOLE},
+    {"gpus": 4, "division": BY_USER},
     {"backend": "vulkan", "threads": 6},
     {"gpu": "Arc B580", "system": "windows", "build": "b6715"},
     {"gpu": "RX 7900 XTX", "driver": "mesa 24.2", "build": "2025-10"},

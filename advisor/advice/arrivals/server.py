@@ -8,6 +8,7 @@ from advisor.advice.arrivals.host_work import TAKING_IN
 from advisor.advice.arrivals.requests import Lengths
 from advisor.cost_model.drafting import with_drafting
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Settings
 from advisor.cost_model.timing import schedule_seconds
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -110,7 +111,9 @@ def server(estimate: Estimate) -> Server | None:
         return None
     whole = float(work.prompt) + float(work.output)
     longest = replace(work, users=1.0, prompt=whole, output=1.0, cached=0.0, context=whole)
-    fitting = float(at_once(estimate.model, machine, longest))
+    placed = estimate.placement
+    settings = Settings(attention_by_user=placed is not None and placed.attention_by_user)
+    fitting = float(at_once(estimate.model, machine, longest, settings))
     deep = whole - float(work.output) / 2.0
     budget, slots = step_limits(machine, estimate.how)
     bare = _decode(estimate, COUNTS, 1.0)
@@ -153,8 +156,14 @@ def _decode(estimate: Estimate, counts: Floats, depth: float) -> Floats:
 
 def _prefill(estimate: Estimate, tokens: Floats, before: float) -> Floats:
     """Times of passes over prompt tokens, by number of tokens and of earlier tokens [s]."""
+    placed = estimate.placement
+    by_user = placed is not None and placed.attention_by_user and estimate.machine is not None
+    ranks = float(len(estimate.machine.gpus)) if by_user and estimate.machine else 1.0
     work = replace(
-        estimate.work, users=1.0, prompt=tokens + before, cached=np.full_like(tokens, before)
+        estimate.work,
+        users=ranks,
+        prompt=tokens / ranks + before,
+        cached=np.full_like(tokens, before),
     )
     return _seconds(estimate, work, prompt=True)
 

@@ -27,6 +27,7 @@ from advisor.ui.sidebar.fields import (
     AS_STORED,
     AUTO,
     BY_PARTS,
+    BY_USER,
     IN_PARTS,
     LOADED,
     NAMED,
@@ -264,12 +265,18 @@ class Choices:
             cpu_moe=self.experts,
             cache_gb=self.cache,
             expert_parallel=self.whole_experts,
+            attention_by_user=self.attention_by_user,
         )
 
     @property
     def whole_experts(self) -> bool:
         """Each GPU holds whole experts."""
         return self.division == WHOLE
+
+    @property
+    def attention_by_user(self) -> bool:
+        """Each GPU holds whole experts and has users of its own."""
+        return self.division == BY_USER
 
     def machine_inputs(self) -> MachineSpec:
         """Description of the machine; for this machine, the typed corrections."""

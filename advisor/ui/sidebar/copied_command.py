@@ -58,7 +58,11 @@ def command(
         for option, value in options
         if value is not None
     )
-    flags = {"--nvlink": spec.bridge, "--expert-parallel": choices.whole_experts}
+    flags = {
+        "--nvlink": spec.bridge,
+        "--expert-parallel": choices.whole_experts,
+        "--attention-by-user": choices.attention_by_user,
+    }
     meant = (flag for flag, stated_so in flags.items() if stated_so)
     return " ".join((f"python -m advisor {name}", *words, *meant))
 

@@ -38,7 +38,7 @@ CURRENCIES = (
 )  # fmt: skip
 """Currencies of the page; the command line takes any."""
 OWNED, RENTED, NOTHING, BY_PARTS = "Owned", "Rented", "Nothing yet", "By its parts"
-IN_PARTS, WHOLE = "A part of each", "Whole ones"
+IN_PARTS, WHOLE, BY_USER = "A part of each", "Whole ones", "Whole ones, and users of its own"
 """What each of several GPUs holds of the experts."""
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
@@ -250,9 +250,11 @@ def _more() -> tuple[Field, ...]:
         _choice("numa", software.POLICIES[1:], "policy", NO_POLICY),
         Pick(
             key="division", label="Experts on each of several GPUs", kind="division of experts",
-            options=(IN_PARTS, WHOLE), default=IN_PARTS,
+            options=(IN_PARTS, WHOLE, BY_USER), default=IN_PARTS,
             help="Whole ones: expert parallel, for vLLM, SGLang and TensorRT-LLM. Memory is the "
-            "same; a step waits for the GPU whose experts are asked for most.",
+            "same; a step waits for the GPU whose experts are asked for most. With users of its "
+            "own, a GPU holds all other weights too, and the cache of its users alone: more memory "
+            "for weights, less for DeepSeek's cache, more tokens together with many users.",
         ),
     )  # fmt: skip
 
