@@ -165,9 +165,7 @@ def runnable_answer(runnable: Runnable, machine: str, count: int, args: argparse
 
 
 def _machine_text(findings: Findings) -> str:
-    best = sorted(
-        best_of_each(findings.hits), key=lambda hit: (not hit.may_win, hit.monthly or 0.0)
-    )
+    best = sorted(best_of_each(findings.hits), key=lambda hit: hit.order)
     if not best:
         return "Nothing reaches this target; lower the speed or raise the budget."
     lines = [_machine_line(hit) for hit in best[:TEXT_LINES]]

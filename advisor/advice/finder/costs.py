@@ -18,6 +18,7 @@ from advisor.advice.options.option import Price
 from advisor.advice.options.prices import bought, rented, selling_price
 from advisor.advice.options.question import Question
 from advisor.advice.prices.host_parts import desktop_parts, parts_for
+from advisor.advice.prices.launch_prices import with_margin
 from advisor.advice.prices.power import PowerDraw, draw_of, idle_hours, monthly_energy
 from advisor.model.model import Floats
 from advisor.units import HOURS_PER_MONTH
@@ -33,6 +34,7 @@ class MachineOffer:
         price: price with its source; without an amount where none is known.
         upfront: paid once [USD]; NaN without a price.
         usd_per_hour: rent [USD/h].
+        margin: what comparisons add to a month for launch prices, as a verdict does [USD/month].
     """
 
     kind: str
@@ -40,6 +42,7 @@ class MachineOffer:
     price: Price
     upfront: float
     usd_per_hour: float = 0.0
+    margin: float = 0.0
 
     @property
     def rented(self) -> bool:
@@ -69,7 +72,8 @@ def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) ->
     money, name = question.money, candidate.name
     price = _price(question, candidate) if sold or candidate.whole else Price(usd=None)
     upfront = np.nan if price.usd is None else price.usd
-    ways = [MachineOffer(kind="bought", candidate=at, price=price, upfront=upfront)]
+    margin = _margin(price, money.purchase_months)
+    ways = [MachineOffer(kind="bought", candidate=at, price=price, upfront=upfront, margin=margin)]
     rent = None if candidate.whole else rented(name, candidate.count, money)
     if rent is not None:
         price, usd = rent
@@ -77,6 +81,13 @@ def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) ->
             MachineOffer(kind="rented", candidate=at, price=price, upfront=0.0, usd_per_hour=usd)
         )
     return ways
+
+
+def _margin(price: Price, months: float) -> float:
+    if not price.usd or not price.at_launch:
+        return 0.0
+    monthly = monthly_purchase(price.usd, months)
+    return float(with_margin(monthly, price.at_launch, price.usd) - monthly)
 
 
 def _price(question: Question, candidate: Candidate) -> Price:

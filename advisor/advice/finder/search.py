@@ -35,8 +35,8 @@ class Findings:
     """Result of a search.
 
     Attributes:
-        hits: combinations that reach the target, cheapest month first; those without a dated price
-            last.
+        hits: combinations that reach the target, cheapest month first, with launch prices counted
+            as a verdict does; those without a dated price last.
         tried: number of combinations tried.
         costed: number of those that were placed and timed; bounds excluded the others.
     """
@@ -110,7 +110,7 @@ def _over_budget(
 
 
 def _order(hit: Hit) -> tuple[bool, float, float]:
-    return (not hit.may_win, hit.monthly or 0.0, -hit.speed.decode)
+    return (*hit.order, -hit.speed.decode)
 
 
 def _priced(
@@ -203,6 +203,7 @@ def _hit(
         offer=offer.kind,
         upfront=None if np.isnan(offer.upfront) else offer.upfront * int(rows.machines[row]),
         monthly=None if np.isnan(monthly) else monthly,
+        compared=None if np.isnan(monthly) else monthly + offer.margin * int(rows.machines[row]),
         price_date=price.date,
         dated=bool(price.date) or price.typed,
         stale=not price.typed and is_stale(price.date, question.today),

@@ -55,6 +55,8 @@ class Hit:
         offer: bought or rented.
         upfront: paid once [USD]; None without a price.
         monthly: monthly cost [USD/month]; None without a price.
+        compared: that cost with launch prices counted `LAUNCH_MARGIN` times, by which a verdict and
+            the order of hits compare; None without a price [USD/month].
         price_date: date of the oldest part of the price, ISO; may be empty.
         dated: every part of the price has a date, or was typed.
         stale: the price is old, or has no date.
@@ -75,6 +77,7 @@ class Hit:
     offer: str
     upfront: float | None
     monthly: float | None
+    compared: float | None
     price_date: str = ""
     dated: bool = False
     stale: bool = False
@@ -85,6 +88,11 @@ class Hit:
     def may_win(self) -> bool:
         """Whether it has a dated price."""
         return self.monthly is not None and self.dated
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """Sort key: cheapest month first, those without a dated price last."""
+        return (not self.may_win, self.compared or 0.0)
 
     @property
     def aged(self) -> str:

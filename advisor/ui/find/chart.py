@@ -30,7 +30,7 @@ def _group(hits: Sequence[Hit], offer: str, colour: int) -> PointGroup:
             x=hit.monthly / shown_currency().usd,
             y=hit.speed.decode,
             tip=f"{hit.title}, {hit.speed.format}: {number(hit.speed.decode, 3)} tokens/s, "
-            f"{money(hit.monthly)} a month",
+            f"{money(hit.monthly)} a month{f', {hit.aged}' if hit.aged else ''}",
         )
         for hit in hits
         if hit.monthly and hit.offer == offer
@@ -42,6 +42,6 @@ def words(front: Sequence[Hit]) -> str:
     """Front in words, as the alternative text."""
     return "Nothing beats in both: " + "; ".join(
         f"{hit.title} {hit.offer}, {tokens_per_second(hit.speed.decode)} for "
-        f"{money(hit.monthly or 0.0)} a month"
+        f"{money(hit.monthly or 0.0)} a month{f', {hit.aged}' if hit.aged else ''}"
         for hit in front
     )

@@ -70,10 +70,10 @@ def verdict(answer: FindAnswer) -> str:
             f"Nothing with a price on record reaches {_wish(answer)}. Lower the speed, raise the "
             "budget, or allow any format, runtime and cache."
         )
-    cheapest = min(able, key=lambda hit: hit.monthly or 0.0)
+    cheapest = min(able, key=lambda hit: hit.order)
     machines = len({(hit.machine, hit.count) for hit in able})
     owned = [hit for hit in able if hit.offer == "bought"]
-    to_buy = min(owned, key=lambda hit: hit.monthly or 0.0, default=None)
+    to_buy = min(owned, key=lambda hit: hit.order, default=None)
     parts = [
         f"{machines} machine{'s' if machines > 1 else ''} reach {_wish(answer)}."
         if machines > 1

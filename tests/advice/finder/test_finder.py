@@ -20,7 +20,7 @@ from advisor.advice.finder.target import Hit, Target
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form, Ownership
-from advisor.advice.options.prices import rented
+from advisor.advice.options.prices import rented, selling_price
 from advisor.advice.options.question import Question
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed, speed_of
@@ -192,7 +192,7 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
     together = VLLM.at_once(estimate.model, where, replace(work, kv_type=hit.kv_type))
     assert hit.machines == np.ceil(64 / float(together)) > 1
     assert hit.title == f"{hit.machines} machines, L40S"
-    costs = [hit.monthly for hit in hits if hit.may_win]
+    costs = [hit.compared for hit in hits if hit.may_win]
     assert costs == sorted(costs)
 
 
@@ -212,7 +212,7 @@ def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -
         assert hit.speed.decode >= target.min_tps
         for value, most in ((hit.monthly, target.max_usd_per_month), (hit.upfront, target.max_usd)):
             assert most is None or (value is not None and value <= most)
-    costs = [hit.monthly for hit in hits if hit.monthly is not None]
+    costs = [hit.compared for hit in hits if hit.compared is not None]
     assert costs == sorted(costs)
     assert all(hit.monthly is None for hit in hits[len(costs) :])
 
@@ -278,6 +278,19 @@ def test_a_launch_price_and_an_old_one_are_named_so() -> None:
         assert bool(hit.aged) == (hit.listed or hit.stale)
 
 
+def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
+    # 36 months: an Arc Pro B60 at $599 counts half as much again, 599 / 36 / 2 = $8.32 a month more
+    request = question()
+    assert request.money.purchase_months == 36
+    hits = [hit for hit in reached(Target(min_tps=1)) if hit.offer == "bought" and not hit.whole]
+    launched = next(hit for hit in hits if (hit.machine, hit.count) == ("Arc Pro B60", 1))
+    assert selling_price("Arc Pro B60").usd == 599
+    assert launched.compared - launched.monthly == pytest.approx(599 / 36 / 2)
+    for hit in hits:
+        if hit.monthly is not None:
+            assert (hit.compared > hit.monthly) == hit.listed
+
+
 def test_modules_of_servers_are_rented_and_never_bought() -> None:
     hits = reached(Target(min_tps=1))
     offers = {hit.offer for hit in hits if "SXM" in hit.machine and hit.monthly is not None}
@@ -294,7 +307,7 @@ def hit(
     known = Hit(
         model="M", runtime="llama.cpp", machine=name, count=1, whole=False, gpu=name, ram_gib=64,
         context=8192, users=1, kv_type="f16", speed=whole, offer="bought", upfront=monthly,
-        monthly=monthly, price_date="2026-11", dated=True,
+        monthly=monthly, compared=monthly, price_date="2026-11", dated=True,
     )  # fmt: skip
     return replace(known, **changes)
 
