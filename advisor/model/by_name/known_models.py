@@ -14,6 +14,8 @@ from advisor.model.by_name.names import ModelName, take_apart, words
 from advisor.model.spec import ArchitectureSpec
 
 KnownRow = ArchitectureSpec | HubRow
+MIRROR = "unsloth"
+"""Publisher of copies of nearly every model, in 16 bits too."""
 SHORTEST_LAYERS = 8
 """Number of layers below which a model with a wide residual stream is a drafting model."""
 
@@ -76,8 +78,10 @@ def makers() -> tuple[str, ...]:
 
 @cache
 def makers_keys() -> dict[str, int]:
-    """Indices of the publishers' repositories in the list, by the parts of their names."""
-    published = hub_list().published_by(makers())
+    """Indices of the publishers' repositories in the list, by the parts of their names; copies
+    stand for models whose own repositories are gated.
+    """
+    published = {**hub_list().published_by((MIRROR,)), **hub_list().published_by(makers())}
     return {key: place for key, place in published.items() if not _names_a_draft(key)}
 
 

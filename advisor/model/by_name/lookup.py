@@ -78,6 +78,11 @@ def meant(text: str) -> Meant:
             f"{text[:80]} makes images or sound, or is a part of a model, and writes no text. Name "
             "a language model."
         )
+    if _is_closed(name):
+        raise Refusal(
+            f"The weights of {text[:80]} are not published: it runs at its maker alone. Name a "
+            "model that can be had."
+        )
     same = (
         _by_other_name(name)
         or _same_words(name)
@@ -109,6 +114,19 @@ class UnknownModel(UnknownName):
 def _hint(close: tuple[str, ...]) -> str:
     meant_by = f"Did you mean {', '.join(close)}? " if close else ""
     return f"{meant_by}Otherwise give its GGUF file, config.json or owner/name on Hugging Face."
+
+
+OPENAI = re.compile(r"(?:openai[ /])?gpt[- ]?(?:3\.5|4o|[4-9])\b")
+
+
+def _is_closed(name: ModelName) -> bool:
+    """Whether a name without a size begins as one of a maker's that publishes no weights;
+    fine-tunes on their answers have it further behind.
+    """
+    if not name.tokens or any(map(is_size, name.tokens)):
+        return False
+    first = words().get(name.tokens[0])
+    return first == "closed" or OPENAI.match(name.text.casefold()) is not None
 
 
 def _spelled(text: str) -> ArchitectureSpec | None:
@@ -224,7 +242,27 @@ def _base_row(name: ModelName) -> KnownRow | None:
         row = base_of(key) if _may_be_left(key, left) else None
         if row is not None:
             return row
-    return None
+    return _base_around(name.shape)
+
+
+def _base_around(tokens: tuple[str, ...]) -> KnownRow | None:
+    """Base model whose family, version and size are the only ones of a name, with other words
+    between them: "Llama-Doctor-3.2-3B".
+    """
+    versions = [token for token in tokens if VERSION.fullmatch(token)]
+    sizes = [token for token in tokens if is_size(token)]
+    family = [token for token in tokens if token in _families()]
+    if [len(versions), len(sizes), len(family)] != [1, 1, 1] or tokens[0] != family[0]:
+        return None
+    if any(words().get(token) == "variant" for token in tokens):
+        return None
+    return base_of(" ".join((*family, *versions, *sizes)))
+
+
+@cache
+def _families() -> frozenset[str]:
+    """First words of the catalogue's names."""
+    return frozenset(key.split()[0] for key in catalogue_keys() if key)
 
 
 def _parts(tokens: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:

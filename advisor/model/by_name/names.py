@@ -49,8 +49,8 @@ class WordRow:
 
     Attributes:
         word: word in lower case.
-        kind: container, tuning, maker, mode, draft, cut, merge, distilled, variant, label, short
-            or other (no language model).
+        kind: container, tuning, maker, mode, draft, cut, merge, distilled, variant, label, short,
+            other (no language model) or closed (weights that nobody publishes).
         meaning: its meaning; for a label or short form, the publisher's words.
     """
 

@@ -103,6 +103,7 @@ def test_no_word_has_two_kinds() -> None:
             "distilled",
             "variant",
             "other",
+            "closed",
         ),
     }
 
@@ -138,3 +139,14 @@ def test_what_writes_no_text_is_refused(name: str) -> None:
 )
 def test_a_size_is_that_of_the_weights(name: str, shape: tuple[str, ...]) -> None:
     assert take_apart(name).shape == shape
+
+
+@pytest.mark.parametrize("name", ["Gemini 2.5 Flash", "claude opus 4.6", "gpt-4o", "OpenAI GPT-5"])
+def test_what_is_not_published_is_refused(name: str) -> None:
+    with pytest.raises(Refusal, match="not published"):
+        meant(name)
+
+
+def test_a_fine_tune_on_its_answers_is_not() -> None:
+    assert meant("gpt-oss-20b").name == "gpt-oss-20b"
+    assert "Qwen3.5-27B" in meant("Qwen3.5-27B-Claude-4.6-Opus-Reasoning-Distilled").name
