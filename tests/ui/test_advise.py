@@ -177,6 +177,27 @@ def test_own_rent_is_used():
     assert "$0.11 an hour each, as you typed" in page_text(test)
 
 
+def test_amounts_are_typed_and_repeated_in_the_chosen_currency():
+    # 2,000 euros are 2,500 dollars at 1.25
+    test = app(
+        machine="Another machine", currency="EUR", rate="1.25", buygpu="RTX 5090", buyusd="2000",
+        rentgpu="L40S", rentusd="0.1", resale="300",
+    )  # fmt: skip
+    labels = {key: test.number_input(key=key).label for key in ("resale", "hour", "kwh", "buyusd")}
+    assert labels == {
+        "resale": "Would sell for (€)", "hour": "Worth of an hour (€)",
+        "kwh": "Electricity (€/kWh)", "buyusd": "Price (€ each)",
+    }  # fmt: skip
+    text = page_text(test)
+    assert "€2,000, as you typed" in text
+    assert "€0.10 an hour each, as you typed" in text
+    assert "$2,500" not in text
+    test.number_input(key="rate").set_value(None)
+    dollars = run(test)
+    assert dollars.number_input(key="resale").label == "Would sell for ($)"
+    assert dollars.number_input(key="resale").value == 300
+
+
 def test_this_machine_shows_detected_parts_and_offers_to_measure():
     test = app(machine="This machine")
     assert "assumed, not measured" in page_text(test)

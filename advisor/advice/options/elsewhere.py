@@ -20,6 +20,7 @@ from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
+from advisor.formatting import money
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.from_name import machine_by_name
@@ -188,7 +189,9 @@ def apis(question: Question, kept: Option) -> list[Option]:
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
         usd = question.money.api_usd_in, question.money.api_usd_out
         cost = question.use.called(*usd)
-        price = Price(typed=True, note=f"{_by_token(*usd)}, as you typed")
+        each = " in, ".join(map(money, usd))
+        note = f"{each} out per million tokens, as you typed"
+        price = Price(typed=True, note=note)
         speed = _at(question.money.api_tps)
         options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
     return sorted(options, key=lambda option: option.monthly or 0.0)

@@ -12,6 +12,7 @@ from advisor.advice.options.question import Question
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
+from advisor.formatting import money_per_hour
 from advisor.machine.catalog import memory_generation
 from advisor.units import GIB
 
@@ -38,7 +39,7 @@ def keep(question: Question, speed: Speed | None) -> Option:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
     price = Price()
     if own.rented_at is not None:
-        price = Price(typed=True, note=f"${own.rented_at:.2f} an hour, as you typed")
+        price = Price(typed=True, note=f"{money_per_hour(own.rented_at)}, as you typed")
     name = question.machine.name
     return question.option(OptionKind.KEEP, name, speed, cost_of_keeping(question, speed), price)
 

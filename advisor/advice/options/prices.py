@@ -11,6 +11,7 @@ from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import oldest
 from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
 from advisor.formatting import money as money_words
+from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu
 
 
@@ -64,7 +65,7 @@ def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | No
     """
     own = dict(money.own_rent).get(gpu)
     if own is not None:
-        return Price(typed=True, note=f"${own:.2f} an hour each, as you typed"), own * count
+        return Price(typed=True, note=f"{money_per_hour(own)} each, as you typed"), own * count
     row = _rented_row(gpu, count)
     if row is None:
         return None
@@ -101,7 +102,7 @@ def _typed(gpu: str, count: int, money: MoneyInputs) -> Price | None:
     own = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
     if own is None:
         return None
-    each = f"${own:,.0f} each" if count > 1 else f"${own:,.0f}"
+    each = f"{money_words(own)} each" if count > 1 else money_words(own)
     return Price(usd=own * count, typed=True, note=f"{each}, as you typed")
 
 
@@ -134,18 +135,18 @@ def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 
     so_far = f"{price.note}, " if price.note else ""
     if each is None:
         return replace(price, usd=None, note=f"{so_far}{name}: {_no_price(part)}")
-    note = f"{so_far}{name} ${each * count:,.0f}"
     usd = None if price.usd is None else price.usd + each * count
     if typed is not None:
         first = price == NOTHING_YET
-        return replace(price, usd=usd, note=f"{note}, as you typed", typed=price.typed or first)
+        note = f"{so_far}{name} {money_words(each * count)}, as you typed"
+        return replace(price, usd=usd, note=note, typed=price.typed or first)
     first = price.typed or price == NOTHING_YET
     return replace(
         price,
         usd=usd,
         date=part.date if first else oldest((price.date, part.date)),
         typed=False,
-        note=note,
+        note=f"{so_far}{name} ${each * count:,.0f}",
         sources=(*price.sources, part.source),
     )
 

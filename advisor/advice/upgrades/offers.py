@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from advisor.advice.money.formulas import monthly_power, monthly_purchase, monthly_rent
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.prices.price_rows import PriceRow, price_rows
+from advisor.formatting import money_per_hour
 
 DESKTOP_CARDS = 2
 """Number of GPUs that fit into a bought machine; assumed."""
@@ -57,7 +58,7 @@ def _rent(gpu: str, rows: Iterable[PriceRow], count: int, money: MoneyInputs) ->
         return Offer(
             kind="rent",
             monthly=float(monthly_rent(own * count, money.rented_hours_per_day or 24.0)),
-            note=f"${own:.2f} an hour each, as you typed",
+            note=f"{money_per_hour(own)} each, as you typed",
             source="",
         )
     rents = [row for row in rows if row.kind == "rent" and not row.spot]

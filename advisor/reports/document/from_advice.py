@@ -22,6 +22,7 @@ from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory, number, rate, seconds, shown_currency
+from advisor.formatting import money as money_words
 from advisor.machine.machine import Disk, Machine
 from advisor.model.model import Model
 from advisor.reports.document.document import ReportDocument
@@ -127,7 +128,7 @@ def _request(
         "users": f"{float(work.users):,.0f}",
         "cache type": work.kv_type,
         "replies a day": f"{money.replies_per_day:,.0f}",
-        "worth of an hour": f"${money.usd_per_hour_of_time:,.2f}",
+        "worth of an hour": money_words(money.usd_per_hour_of_time),
     }
 
 

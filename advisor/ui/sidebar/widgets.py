@@ -7,6 +7,7 @@ import streamlit as st
 
 from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError
+from advisor.formatting import US_DOLLAR, Currency
 from advisor.ui.parts import markup
 from advisor.ui.sidebar.field_kinds import Amount, Field, Pick, Size
 from advisor.ui.sidebar.fields import fields
@@ -64,11 +65,19 @@ def always_in_address(key: str, default: str) -> str:
     return chosen
 
 
+def _label(field: Amount) -> str:
+    """Label with the sign of the currency that amounts are typed in."""
+    stated = {**st.query_params.to_dict(), **st.session_state.to_dict()}
+    code, rate = stated.get("currency"), stated.get("rate")
+    sign = US_DOLLAR.sign if not code or rate is None else Currency(code=code).sign.strip()
+    return field.label if "US $" in field.label else field.label.replace("$", sign)
+
+
 def _amount(field: Amount, shared: dict[str, Any]) -> float | None:
     shared.setdefault("placeholder", field.placeholder or None)
     kind: Callable[[float], float] = int if field.whole else float
     value = st.number_input(
-        field.label,
+        _label(field),
         min_value=kind(field.low),
         max_value=kind(field.high),
         value=None if field.default is None else kind(field.default),
