@@ -8,6 +8,7 @@ from ui_app import app, chart_words, copied, page_text, run
 
 from advisor.calibration import local_machine, local_store
 from advisor.calibration.local_store import Calibration
+from advisor.ui.sidebar import taken_as
 
 
 @pytest.fixture(autouse=True)
@@ -259,7 +260,8 @@ def test_a_machine_may_be_named():
 def test_hardware_of_an_unknown_name_gets_a_message_and_no_answer(typed):
     test = app(**typed)
     assert test.exception == []
-    assert "is called &#39;Toaster 9&#39;" in page_text(test)
+    assert page_text(test).count("is called &#39;Toaster 9&#39;") == 1  # on the page, for phones
+    assert taken_as.NOT_KNOWN in [caption.value for caption in test.sidebar.caption]
     assert "oa-verdict" not in page_text(test)
 
 

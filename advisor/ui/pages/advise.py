@@ -8,6 +8,7 @@ from advisor.ui.advise import page
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.waiting import waiting
 from advisor.ui.sidebar import form, machine_panel, opened_link
+from advisor.ui.sidebar.chosen_machine import machine_problems
 from advisor.ui.sidebar.fields import fields
 from advisor.ui.sidebar.target_fields import every_field
 
@@ -29,7 +30,7 @@ with waiting(WAIT if opened_link.first("link") else ""):
         except AdvisorError as error:
             failure = error
 if wanted.problem:
-    page.unanswered(wanted, problems)
+    page.unanswered(wanted, (*problems, *machine_problems(chosen)))
 elif failure:
     page.impossible(wanted.picked, chosen, failure)
 else:

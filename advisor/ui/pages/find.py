@@ -6,6 +6,7 @@ from advisor.ui.find import page
 from advisor.ui.find.answer import answer
 from advisor.ui.parts.waiting import waiting
 from advisor.ui.sidebar import form, machine_panel, opened_link
+from advisor.ui.sidebar.chosen_machine import machine_problems
 from advisor.ui.sidebar.target_fields import every_field
 
 WAIT = "Trying every GPU of the catalogue in every number and format."
@@ -25,6 +26,7 @@ if not failure:
         except AdvisorError as error:
             failure = error
 if failure:
-    page.unanswered(failure, problems)
+    more = machine_problems(chosen) if wanted.problem else ()
+    page.unanswered(failure, (*problems, *more))
 else:
     page.shown(results, problems)

@@ -3,7 +3,7 @@
 from advisor.errors import AdvisorError
 from advisor.ui.method import page
 from advisor.ui.sidebar import form, opened_link
-from advisor.ui.sidebar.chosen_machine import machine_of
+from advisor.ui.sidebar.chosen_machine import machine_of, machine_problems
 from advisor.ui.sidebar.target_fields import every_field
 
 opened_link.read("method", every_field())
@@ -19,6 +19,7 @@ if not failure:
     except AdvisorError as error:
         failure = error
 if failure:
-    page.unanswered(failure, problems)
+    more = machine_problems(chosen) if wanted.problem else ()
+    page.unanswered(failure, (*problems, *more))
 else:
     page.shown(model, machine, chosen, problems)

@@ -1,8 +1,11 @@
 """Machine described by the sidebar."""
 
+from collections.abc import Iterable
+
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
 from advisor.calibration.local_machine import this_machine
+from advisor.errors import AdvisorError
 from advisor.machine.from_name import machine_by_name
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -20,3 +23,11 @@ def machine_of(choices: Choices) -> Machine:
         return machine(inputs)
     by_name = named_machine if is_imported(choices.named) else machine_by_name
     return by_name(choices.named, inputs)
+
+
+def machine_problems(choices: Choices) -> Iterable[str]:
+    """Problem with the machine, for a page that cannot answer because of the model."""
+    try:
+        machine_of(choices)
+    except AdvisorError as error:
+        yield str(error)

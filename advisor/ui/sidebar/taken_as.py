@@ -8,9 +8,11 @@ import streamlit as st
 from advisor.errors import UnknownName
 from advisor.machine.catalog import cpu_named, gpu_named, machine_named
 from advisor.machine.rows import GpuRow
-from advisor.ui.parts import markup
 from advisor.ui.sidebar.fields import AS_SEEN, NO_GPU, NONE, fields
 from advisor.ui.sidebar.widgets import ask
+
+NOT_KNOWN = "Not known."
+"""Mark under an input whose name is not known."""
 
 
 def ask_card(key: str) -> tuple[str, GpuRow | None]:
@@ -53,11 +55,11 @@ def ask_machine(key: str, imported: tuple[str, ...]) -> str:
 
 
 def _looked_up(typed: str, find: Callable[[str], Any]) -> Any:
-    """Meaning of a name; None and a warning for an unknown one, to which no answer is given."""
+    """Meaning of a name; None and a mark for an unknown one, about which the page says more."""
     try:
         return find(typed)
-    except UnknownName as error:
-        markup.notice(str(error), "warning")
+    except UnknownName:
+        st.caption(NOT_KNOWN)
         return None
 
 
