@@ -37,7 +37,7 @@ def written_out(text: str, *, listed: bool) -> Iterator[str]:
         for match in pattern.finditer(bare):
             groups = [group or "" for group in match.groups()]
             for template in templates:
-                yield re.sub(r"\s+", " ", template.format(*groups)).strip()
+                yield " ".join(template.format(*groups).split())
 
 
 BESIDES = r"(?![ -]?(?:cores?|channels?|ranks?|slots?|fans?|nics?|ports?|\d+ ?gb|edition|boot)\b)"
@@ -100,7 +100,7 @@ NOISE = re.compile(
 def without_noise(text: str) -> str:
     """Plain text without vendor, clock, core count, graphics, memory and sizes."""
     bare = NOISE.sub(" ", without_sizes(text)).replace("ryzen threadripper", "threadripper")
-    return re.sub(r"\s+", " ", bare).strip(" ,;")
+    return " ".join(bare.split()).strip(" ,;")
 
 
 def without_remarks(text: str) -> str:

@@ -107,6 +107,8 @@ def server_memory(text: str) -> list[float]:
     return sizes_gib(DRIVE.sub(" ", text))
 
 
+WORD = re.compile(r"[a-z0-9+.]+")
+NO_LETTER = re.compile(r"[^a-z0-9+]")
 CORES = re.compile(r"\b\d{1,3}[- ]?c(?:ores?)?\b(?:/\d{1,3}[- ]?c\b)?")
 CHIP = re.compile(r"\bm([1-9])[ -](pro|max|ultra)\b")
 TURNED_CHIP = re.compile(r"\b(max|ultra)[ -]m([1-9])\b")
@@ -118,12 +120,12 @@ def telling_words(text: str) -> Counter[str]:
     bare = without_sizes(STORAGE.sub(" ", plain(text)))
     bare = TURNED_CHIP.sub(r"m\2\1", CHIP.sub(r"m\1\2", CORES.sub(" ", bare)))
     bare = TIMES.sub(r"\1x ", bare).replace("-", " ")
-    return Counter(re.findall(r"[a-z0-9+.]+", without_owners(bare)))
+    return Counter(WORD.findall(without_owners(bare)))
 
 
 def squeezed(text: str) -> str:
     """Name with letters and digits only."""
-    return re.sub(r"[^a-z0-9+]", "", without_owners(plain(text)))
+    return NO_LETTER.sub("", without_owners(plain(text)))
 
 
 MONTHS = "jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec"

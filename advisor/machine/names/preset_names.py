@@ -68,8 +68,13 @@ class PresetNames:
         if exact is not None:
             return exact
         words = telling_words(text)
+        given = words.keys()
         for wanted, row in self._worded:
-            if wanted <= words and all(_is_beside(word, row) for word in words - wanted):
+            if (
+                wanted.keys() <= given
+                and wanted <= words
+                and all(_is_beside(word, row) for word in words - wanted)
+            ):
                 return self._of_size(wanted, row, text) if wanted else None
         return None
 

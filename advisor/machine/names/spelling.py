@@ -16,7 +16,7 @@ SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
 def plain(text: str) -> str:
     """Text in lower case, without trademark signs and unusual spaces and dashes."""
     folded = DASHES.sub("-", MARKS.sub(" ", text.casefold())).replace(TIMES, "x")
-    return re.sub(r"\s+", " ", folded).strip()
+    return " ".join(folded.split())
 
 
 def sizes_gib(text: str) -> list[float]:
