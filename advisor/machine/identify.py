@@ -12,6 +12,7 @@ from advisor.machine.names.machine_words import (
     is_tower,
     memory_sizes,
     names_ram,
+    refusal,
     spelled_out,
 )
 from advisor.machine.names.preset_names import MachineName
@@ -62,7 +63,11 @@ def identified(name: str) -> Identified:
         UnknownName: none of these; lists similar names.
     """
     text = plain(name)
-    if spelled_out(text) != text or machine_names().presets.row_of(text) is not None:
+    if (
+        refusal(text)
+        or spelled_out(text) != text
+        or machine_names().presets.row_of(text) is not None
+    ):
         return _machine(machine_named(name))
     kind = is_laptop(text) or is_tower(text)
     sized = names_ram(text) or (kind and bool(memory_sizes(text)))

@@ -14,6 +14,7 @@ SOURCE = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-
 PROFILE = re.compile(
     r"[\s,:(-]*(?:\bmig\b[\s:-]*)?\b(\d) ?g[._](\d{1,3}) ?gb(?:\+\w+(?:\.all)?)?\)?", re.IGNORECASE
 )
+UNSAID = re.compile(r"\bmig\b", re.IGNORECASE)
 CAN = re.compile(
     r"^(?:A30|A100|A800|H100|H800|H20|H200|GH200|B200|B300|GB200|GB300)\b|^RTX PRO 6000"
 )
@@ -45,9 +46,15 @@ class Slice:
 
 
 def sliced(name: str) -> tuple[str, Slice] | None:
-    """Name of the card without its profile, and the slice; None for a whole card."""
+    """Name of the card without its profile, and the slice; None for a whole card.
+
+    Raises:
+        UnknownName: a slice without its profile.
+    """
     match = PROFILE.search(name)
     if match is None:
+        if UNSAID.search(name):
+            raise UnknownName("GPU", name, (), 'Say which slice, as in "H100 MIG 3g.40gb".')
         return None
     bare = f"{name[: match.start()]} {name[match.end() :]}".strip()
     return bare, Slice(int(match[1]), int(match[2]))

@@ -96,13 +96,15 @@ class MachineNames:
         that are named beside it ("n1-standard-8 + T4").
 
         Raises:
-            UnknownName: an unknown card beside it.
+            UnknownName: a size that the family does not have, or an unknown card beside it.
         """
         gpus, rest = self._cards(text.replace(rented.name, " | "), laptop=False)
         self._refuse_unknown_card(rest)
         cards, count = _listed(gpus)
         host = self.cpus.match(rented.family.cpu).row
         sockets = max(1, math.ceil(rented.cores / host.cores))
+        if sockets > MOST_SOCKETS:
+            raise UnknownName("machine", rented.name, (), f"{rented.vcpu} processors are too many.")
         channels = (host.memory_channels or FEWEST_CHANNELS) * rented.cores / host.cores
         spec = MachineSpec(
             gpu=cards,
@@ -259,6 +261,8 @@ class MachineNames:
             return None
 
 
+MOST_SOCKETS = 2
+"""Sockets of the hosts of rented machines."""
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 SURELY_A_CARD = re.compile(
