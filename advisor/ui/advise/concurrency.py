@@ -17,6 +17,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
+from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.estimate_choice import choose
 from advisor.ui.parts.glossary import explained
@@ -65,11 +66,14 @@ def limits(together: Together) -> Iterable[str]:
         else "."
     )
     yield f"The cache of a full context takes {memory(together.kv_bytes)}."
-    if together.memory_ends is None:
-        yield f"Memory is enough for more than {USERS[-1]} users with full contexts."
+    users = "users" if most > 1 else "user"
+    if together.estimate.how.at_once is not None:
+        tokens = number(float(typical_tokens(together.estimate.work)))
+        holding = f"{users} with {tokens} tokens each, as these requests hold on average"
     else:
-        with_full = "users with full contexts" if most > 1 else "user with a full context"
-        yield f"Memory is enough for {most} {with_full}."
+        holding = f"{users} with {'full contexts' if most > 1 else 'a full context'}"
+    enough = f"more than {USERS[-1]}" if together.memory_ends is None else str(most)
+    yield f"Memory is enough for {enough} {holding}."
     target = tokens_per_second(together.target)
     if together.target_ends is None:
         yield f"Each of them still gets {target} or more, so memory is the limit."
