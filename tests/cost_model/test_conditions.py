@@ -210,6 +210,8 @@ def test_memory_nodes_and_threads_are_offered() -> None:
     assert not any("isolate" in change for change in small)
     many = changes(replace(TWO, cpu="EPYC 9654", threads=150), RAM)
     assert "96 threads, one on each core, in place of 150" in many
+    bound = changes(replace(TWO, threads=150, numa="isolate"), RAM)
+    assert "96 threads, one on each core, in place of 150" in bound
     few = changes(replace(TWO, cpu="EPYC 9654", threads=4), RAM)
     assert "96 threads, one on each core, in place of 4" in few
 

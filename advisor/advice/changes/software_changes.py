@@ -78,8 +78,10 @@ def _of_today(machine: Machine) -> Iterator[SoftwareChange]:
 def _a_thread_each(machine: Machine) -> Iterator[SoftwareChange]:
     """One thread for each core that llama.cpp takes by itself, where another number is stated."""
     host = machine.host
-    there = host.cores_there
-    if host.threads is not None and there is not None and host.threads != there:
+    if host.threads is None or host.cores_there is None:
+        return
+    there = host.cores_there // (host.sockets if host.numa in ONE_NODE else 1)
+    if host.threads != there:
         alike = replace(host, cores=there, threads=there, thread_excess="")
         yield SoftwareChange(
             words=f"{there} threads, one on each core, in place of {host.threads}",
