@@ -2,12 +2,15 @@
 
 import json
 import re
+import shlex
+from html import unescape
 
 import pytest
 from ui_app import app, chart_words, copied, page_text, run
 
 from advisor.calibration import local_machine, local_store
 from advisor.calibration.local_store import Calibration
+from advisor.cli.main import main
 from advisor.ui.sidebar import taken_as
 
 
@@ -297,3 +300,16 @@ def test_stated_software_is_told_beside_the_answer():
     assert "is assumed; for" not in old
     wrong = page_text(app(**arc, driver="nvidia 575"))
     assert "allowed is mesa or rocm with a version" in wrong
+
+
+def test_the_command_below_the_answer_gives_the_same_verdict(capsys) -> None:
+    test = app(machine="Another machine", gpu="RTX 3090", ram="32", replies="100")
+    line = next(text for text in copied(test) if " advise " in text)
+    assert "--ram-gb 32" in line
+    assert "--replies-per-day 100" in line
+    arguments = shlex.split(line)[3:]
+    assert main([*arguments, "--json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    shown = re.search(r"<p class='oa-verdict'>(.*?)</p>", page_text(test), re.DOTALL)
+    assert shown is not None
+    assert verdict.startswith(unescape(shown[1]))

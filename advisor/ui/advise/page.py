@@ -34,10 +34,12 @@ from advisor.ui.advise import (
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.cards import cards
 from advisor.ui.parts import comparison_charts, markup
+from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, joined, notice
 from advisor.ui.sidebar import machine_panel
 from advisor.ui.sidebar.choices import Choices
+from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.model_choice import Picked
 from advisor.ui.sidebar.model_panel import Wanted, suggestions
 
@@ -93,6 +95,8 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     many_users.many_users(answer)
     concurrency.in_place_or_streamed(answer)
     _how_sure(answer)
+    st.subheader("The same on the command line", anchor="command")
+    copyable(command(answer.choices))
 
 
 def _unpaid(chosen: Choices) -> Iterable[str]:
