@@ -85,7 +85,7 @@ def _find(args: argparse.Namespace) -> None:
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
     findings = find(question, target, runtimes, formats, caches, compute, args.contexts)
-    answer = [hit_answer(hit, resolved.taken_as) for hit in findings.hits]
+    answer = [hit_answer(hit, resolved.taken_as) for hit in findings.hits] if args.json else []
     show(args, answer, lambda: _machine_text(findings))
 
 

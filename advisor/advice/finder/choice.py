@@ -7,7 +7,10 @@ import numpy as np
 from advisor.advice.finder.formats import CACHES, FORMATS
 from advisor.advice.finder.target import Hit
 from advisor.advice.options.pareto import on_front
-from advisor.runtimes import runtime
+from advisor.runtimes import ASIDE, RUNTIMES
+
+MAINSTREAM = frozenset(known.name for known in (*RUNTIMES, *ASIDE) if known.mainstream)
+"""Names of the runtimes in common use."""
 
 
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
@@ -31,7 +34,7 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
 def _rank(hit: Hit) -> tuple[int, int, bool, float]:
     form = hit.speed.format
     loss = FORMATS.index(form) if form in FORMATS else len(FORMATS)
-    unusual = not runtime(hit.runtime).mainstream
+    unusual = hit.runtime not in MAINSTREAM
     return (loss, CACHES.index(hit.kv_type), unusual, -hit.speed.decode)
 
 
