@@ -103,7 +103,11 @@ def _option_line(option: Option, use: MoneyInputs) -> str:
         once = f", {money(option.upfront)} at once" if option.upfront else ""
         cost = f"{money(option.monthly)} a month{once}{aged(option)}"
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
-    pays = " ".join(filter(None, (pays, pays_when(option, use))))
+    when = pays_when(option, use)
+    if option.pays is False and when:
+        pays = f"{pays} ({when})"
+    else:
+        pays = " ".join(filter(None, (pays, when)))
     if option.loses_quality:
         pays = option.price.note
     line = f"{option.kind:<8} {option.name:<40} {speed:>18} {lost:>13}  {cost}  {pays}"

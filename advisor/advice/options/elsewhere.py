@@ -13,7 +13,7 @@ from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented, rented_count
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import FEW, KEPT, CardSpeed, TimedCards
-from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
+from advisor.advice.prices.api_prices import ApiPriceRow, api_first_tokens, api_price_rows
 from advisor.advice.prices.host_parts import desktop_parts
 from advisor.advice.prices.machine_prices import MachineForSale, machines_for_sale
 from advisor.advice.prices.power import draw_of
@@ -192,7 +192,7 @@ def apis(question: Question, kept: Option) -> list[Option]:
         each = " in, ".join(map(money, usd))
         note = f"{each} out per million tokens, as you typed"
         price = Price(typed=True, note=note)
-        speed = _at(question.money.api_tps)
+        speed = _at(question.money.api_tps, _as_now(kept))
         options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
     return sorted(options, key=lambda option: option.monthly or 0.0)
 
@@ -205,21 +205,29 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
     cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out)
     note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}, {row.provider}"
     price = Price(date=row.date or row.retrieved, note=note, sources=(row.source,))
+    first = api_first_tokens().get((row.provider, row.model_id), _as_now(kept))
     return question.option(
         OptionKind.API,
         f"{row.provider}: {row.model_id}",
-        _at(row.decode_tps or question.money.api_tps),
+        _at(row.decode_tps or question.money.api_tps, first),
         cost,
         price,
         kept=kept,
     )
 
 
-def _at(speed: float | None) -> Speed | None:
-    """Speed of an API, published or typed, without its time to first token [tokens/s]."""
+def _as_now(kept: Option) -> float:
+    """Time to the first token of an API for which none is published: the kept machine's, so that it
+    neither gains nor loses by it; 0 without one [s].
+    """
+    return kept.speed.first_token if kept.speed else 0.0
+
+
+def _at(speed: float | None, first_token: float) -> Speed | None:
+    """Speed of an API, published or typed [tokens/s], with its time to the first token [s]."""
     if speed is None:
         return None
     return Speed(
         strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=speed, low=speed, high=speed,
-        first_token=0.0, load=None,
+        first_token=first_token, load=None,
     )  # fmt: skip

@@ -88,7 +88,7 @@ def least_speed(option: Option, money: MoneyInputs) -> float | None:
     """Speed from which an option of unknown speed pays; None where its cost rules that out
     [tokens/s].
 
-    The first token is taken to come at once.
+    The first token is taken to come as late as that of the kept machine.
     """
     before = option.kept.with_waiting if option.kept else None
     replies = money.replies_per_day * money.days
@@ -97,7 +97,10 @@ def least_speed(option: Option, money: MoneyInputs) -> float | None:
     left = before - option.cost.total - option.standing
     if left <= 0 or option.worth <= 0:
         return None
-    wait = left / option.worth * SECONDS_PER_HOUR / replies
+    first = option.kept.speed.first_token if option.kept and option.kept.speed else 0.0
+    wait = left / option.worth * SECONDS_PER_HOUR / replies - first
+    if wait <= 0:
+        return None
     shown = option.tokens / replies - money.thinking_tokens
     return float(speed_for_wait(wait, money.thinking_tokens, shown, money.reading_tps))
 

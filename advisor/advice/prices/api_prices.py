@@ -28,6 +28,26 @@ class ApiPriceRow:
     speed_source: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiFirstTokenRow:
+    """One row of data/prices/api_first_tokens.csv: measured median time to the first token [s]."""
+
+    provider: str
+    model_id: str
+    seconds: float
+    date: str
+    retrieved: str
+    source: str
+    note: str
+
+
+@cache
+def api_first_tokens() -> Mapping[tuple[str, str], float]:
+    """Times to the first token by provider and its name of the model [s]."""
+    rows = read(DATA / "prices/api_first_tokens.csv", ApiFirstTokenRow)
+    return {(row.provider, row.model_id): row.seconds for row in rows}
+
+
 @cache
 def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
     """Rows by the model's name, without its publisher; fetched rows replace shipped ones."""

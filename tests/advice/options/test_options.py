@@ -14,7 +14,7 @@ from advisor.advice.fleet.timed_fleet import TimedFleet
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.advice.options.candidates import cards_held
-from advisor.advice.options.elsewhere import rents
+from advisor.advice.options.elsewhere import apis, rents
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind, Price
@@ -397,6 +397,23 @@ def test_an_api_of_unknown_speed_pays_only_if_it_is_cheaper_without_any_waiting(
     for usd, pays in ((1.0, None), (1e6, False)):
         called = ask().option(OptionKind.API, "an API", None, USE.called(usd, usd), kept=kept)
         assert called.pays is pays
+
+
+def test_an_apis_first_token_is_a_measured_time_or_that_of_now() -> None:
+    # groq's median for Llama-3.3-70B is 0.12 s; a typed API has none, so it is what it is now, 2 s
+    question = replace(
+        ask("RTX 3090", "Llama-3.3-70B"),
+        money=MoneyInputs(api_usd_in=0.1, api_usd_out=0.4, api_tps=100.0),
+    )
+    kept = keep(question, SLOW)
+    firsts = {
+        option.name: option.speed.first_token for option in apis(question, kept) if option.speed
+    }
+    assert firsts["groq: llama-3.3-70b-versatile"] == 0.12
+    assert firsts["Your API"] == 2
+    # 2 s are lost 1217.5 times a month, and nothing else at 100 tokens/s
+    (own,) = [option for option in apis(question, kept) if option.name == "Your API"]
+    assert own.hours_lost == pytest.approx(1217.5 * 2 / 3600)
 
 
 def test_a_part_without_a_price_on_record_is_typed() -> None:
