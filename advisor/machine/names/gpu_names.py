@@ -75,18 +75,16 @@ class GpuNames:
         self._exact = {plain(row.name): row for row in rows.values()}
         self._spelled: dict[str, list[tuple[GpuRow, str]]] = {}
         self._indexes: dict[frozenset[str], SpellingIndex] = {}
-        known: set[str] = set()
+        others: list[str] = []
         for row in rows.values():
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
                 text = plain(spelling)
                 self._exact.setdefault(text, row)
                 for number in set(NUMBER.findall(without_sizes(text))) or {""}:
                     self._spelled.setdefault(number, []).append((row, spelling))
-                known |= (
-                    set()
-                    if row.vendor == "Apple"
-                    else set(re.findall(r"[a-z]+", text.replace("max-q", "maxq")))
-                )
+                if row.vendor != "Apple":
+                    others.append(text)
+        known = set(re.findall(r"[a-z]+", " ".join(others).replace("max-q", "maxq")))
         synonyms = words_of_kind("synonym")
         self._known_words = frozenset(synonyms.get(word, word) for word in known)
 

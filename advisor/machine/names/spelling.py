@@ -15,7 +15,9 @@ SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
 
 def plain(text: str) -> str:
     """Text in lower case, without trademark signs and unusual spaces and dashes."""
-    folded = DASHES.sub("-", MARKS.sub(" ", text.casefold())).replace(TIMES, "x")
+    folded = text.casefold()
+    if "(" in folded or not folded.isascii():
+        folded = DASHES.sub("-", MARKS.sub(" ", folded)).replace(TIMES, "x")
     return " ".join(folded.split())
 
 

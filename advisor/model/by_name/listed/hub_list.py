@@ -7,7 +7,6 @@ new one.
 """
 
 import lzma
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
@@ -110,11 +109,13 @@ class HubList:
 
     def published_by(self, publishers: Iterable[str]) -> dict[str, int]:
         """Places of the first repository of some publishers, by key."""
-        either = "|".join(map(re.escape, publishers))
-        lines = re.finditer(rf"^(?:{either})/[^,]*,([^,]*),", self._text, re.MULTILINE)
+        wanted = frozenset(publishers)
         index: dict[str, int] = {}
-        for line in lines:
-            index.setdefault(line[1], line.start())
+        start = 0
+        for line in self._text.split("\n"):
+            if line.partition("/")[0] in wanted:
+                index.setdefault(line.split(",", 2)[1], start)
+            start += len(line) + 1
         return index
 
     def __getitem__(self, place: int) -> HubRow:
