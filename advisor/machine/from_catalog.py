@@ -78,12 +78,36 @@ in https://github.com/NVIDIA/nccl/issues/1127; the RTX 4090 and 5090 only with a
 https://github.com/tinygrad/open-gpu-kernel-modules/issues/29)."""
 
 
+NO_SCREEN = "; no screen subtracted, which takes 0.3 to 1.6 GB of the card it hangs on"
+"""Taken by Windows before a model is loaded, and by KDE with a browser
+(https://github.com/ollama/ollama/issues/8723, 2025-01-31)."""
+SCREENS = re.compile(r"(?:RTX|GTX|GT|RX|Arc|Titan|Quadro|Radeon|GeForce|FirePro)\b")
+HEADLESS = re.compile(r"Laptop|Max-Q|Embedded|Server|\d[MS]\b|Pro V\d|PRO V\d|6000D")
+
+
+def drives_screens(row: GpuRow) -> bool:
+    """Whether a card usually has a screen: a desktop's, since a laptop's hangs on the processor's
+    graphics and cards of data centres have no connector.
+    """
+    named = SCREENS.match(row.name) is not None and HEADLESS.search(row.name) is None
+    return named and not row.unified
+
+
 def usable_memory(row: GpuRow) -> Quantity:
     """Memory available to programs: what a card's driver leaves, or the GPU's part of shared memory
     [B].
 
-    A typed size is used unchanged; memory used by a screen is not subtracted.
+    A typed size is used unchanged; memory used by a screen is not subtracted, and the source says
+    so for cards that usually have one.
     """
+    size = _left_by_driver(row)
+    if not drives_screens(row):
+        return size
+    return replace(size, source=f"{size.source}{NO_SCREEN}")
+
+
+def _left_by_driver(row: GpuRow) -> Quantity:
+    """Memory that the driver leaves of what is sold [B]."""
     sold = row.memory_gib * GIB
     left = driver_memory().get(row.name)
     if left is None and row.vendor == "NVIDIA" and not row.unified:
