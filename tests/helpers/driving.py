@@ -16,6 +16,15 @@ from urllib.parse import urljoin
 ROOT = Path(__file__).parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
 READY = "[data-testid=stApp][data-test-script-state=notRunning]"
+QUIET = """ready => {
+    const busy = !document.querySelector(ready)
+        || document.querySelector('[data-testid=stSkeleton]');
+    window.quietSince = busy ? undefined : window.quietSince ?? performance.now();
+    const quiet = performance.now() - window.quietSince > 300;
+    if (quiet) window.quietSince = undefined;
+    return quiet;
+}"""
+"""Whether the page has been at rest for 300 ms."""
 LOCAL = re.compile(r"(https?|wss?)://(127\.0\.0\.1|localhost)[:/]|data:|blob:")
 
 
@@ -118,8 +127,9 @@ def visitor(chromium, address):
 
 
 def settle(entry):
+    """Wait until no run has been going on for a moment: a link or a callback starts another."""
     entry.wait_for_selector(READY)
-    entry.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
+    entry.wait_for_function(QUIET, arg=READY)
 
 
 def scrolls_sideways(entry):

@@ -48,8 +48,11 @@ def test_save_list_open_and_delete():
     saving = save("my 3090", "as is")
     assert "Saved." in page_text(saving)
     assert "Saved." in page_text(run(saving))
+    # The name tells which comparison it was, once another stands on the page.
     saving.number_input(key="users").set_value(2)
-    assert "Saved." not in page_text(run(saving))  # of this comparison it is not true
+    assert "under Reports as my 3090." in page_text(run(saving))
+    saving.selectbox(key="model").select("Qwen3-32B")
+    assert "Saved." not in page_text(run(saving))
     listed = reports()
     assert "my 3090" in page_text(listed)
     listed.button(key="open_1").click()

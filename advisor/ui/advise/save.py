@@ -15,7 +15,6 @@ from advisor.ui.parts.session import author, base, own_store
 from advisor.ui.sidebar import uploads
 from advisor.ui.sidebar.copied_command import command
 
-SAVED = "Saved. You find it under Reports."
 NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 
@@ -34,9 +33,8 @@ def save_button(answer: AdviseAnswer) -> None:
             st.form_submit_button(
                 "Save", type="primary", key="save_now", on_click=outcome.attempt,
                 args=("save", lambda: _save(answer, title)),
-                kwargs={"about": answer.document.inputs},
             )  # fmt: skip
-        outcome.show("save", about=answer.document.inputs)
+        outcome.show("save")
 
 
 def _save(answer: AdviseAnswer, title: str) -> str:
@@ -53,8 +51,10 @@ def _save(answer: AdviseAnswer, title: str) -> str:
     store = own_store()
     if store is None:
         raise InputError("Log in on the Reports page first; reports belong to whoever saves them.")
-    store.save(_document(answer), name or title, notes, tags=tags.split(","), author=made_by)
-    return SAVED
+    report = store.save(
+        _document(answer), name or title, notes, tags=tags.split(","), author=made_by
+    )
+    return f"Saved. You find it under Reports as {report.name}."
 
 
 def _document(answer: AdviseAnswer) -> ReportDocument:

@@ -23,32 +23,29 @@ class ActionOutcome:
     Attributes:
         place: part of a page that shows them.
         sentences: kinds of notice and their texts.
-        about: what they are true of; another value there hides them.
     """
 
     place: str
     sentences: tuple[tuple[str, str], ...]
-    about: object
 
 
-def keep(place: str, *sentences: tuple[str, str], about: object = None) -> None:
+def keep(place: str, *sentences: tuple[str, str]) -> None:
     """Replace the outcome (for callbacks).
 
     Args:
         place: part of a page that shows it.
         sentences: kinds of notice and their texts.
-        about: what they are true of.
     """
-    st.session_state[_LAST] = ActionOutcome(place=place, sentences=sentences, about=about)
+    st.session_state[_LAST] = ActionOutcome(place=place, sentences=sentences)
 
 
-def attempt(place: str, action: Callable[[], str], *, about: object = None) -> None:
+def attempt(place: str, action: Callable[[], str]) -> None:
     """Do something, and keep its sentence or the reason of its refusal (for callbacks)."""
     try:
         kind, text = "note", action()
     except AdvisorError as error:
         kind, text = "error", str(error)
-    keep(place, (kind, text), about=about)
+    keep(place, (kind, text))
 
 
 def forget() -> None:
@@ -56,10 +53,10 @@ def forget() -> None:
     st.session_state.pop(_LAST, None)
 
 
-def show(place: str, *, about: object = None) -> None:
+def show(place: str) -> None:
     """Notices of the last action, where it belongs to this place."""
     last: ActionOutcome | None = st.session_state.get(_LAST)
-    if last is None or (last.place, last.about) != (place, about):
+    if last is None or last.place != place:
         return
     for kind, text in last.sentences:
         notice(text, kind)
