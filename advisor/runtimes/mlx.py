@@ -4,14 +4,17 @@
 (mlx_lm.convert, `--q-bits` and `--q-group-size`). It offloads nothing to a drive, and its server
 has a 16-bit cache. LM Studio runs it on Macs unless a GGUF file is chosen. Constants are those of
 llama.cpp on Metal; those of tokens are multiplied by factors fitted to published runs of five chips
-(M3 Max to M5 Max), those of prompts, measured on two chips, are not. Runs without a stated number
-of GPU cores count as the larger chip.
+(M3 Max to M5 Max), those of prompts, measured on two chips, are not. A prompt's tokens are sorted
+by their expert, so that little of a tile stays empty (`gather_qmm_rhs` of mlx's
+backend/metal/quantized.cpp). Runs without a stated number of GPU cores count as the larger chip.
 """
 
 import shlex
+from dataclasses import replace
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import LoadedFormat, variant
+from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.backends import only_of
@@ -19,11 +22,13 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.by_bits import in_groups, whole_bits
-from advisor.runtimes.llama_cpp import layer_split
+from advisor.runtimes.llama_cpp import layer_split, passes
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
 VERSION = "mlx-lm 0.32"
 BUILD = "mlx"
+PROMPT_STEP = 2048
+"""Prompt tokens computed together (`prefill_step_size` of mlx_lm/generate.py) [tokens]."""
 
 
 def check_maker(machine: Machine) -> None:
@@ -64,6 +69,11 @@ def place(
     return layer_split.place(model, machine, work, strategy, settings)
 
 
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """Passes of llama.cpp, with the prompt in steps of `PROMPT_STEP` tokens."""
+    return passes.schedule(model, placement, machine, replace(work, ubatch=PROMPT_STEP))
+
+
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command lines that quantize and serve the weights; mlx_lm.generate answers one prompt."""
     del placement, machine, work
@@ -86,6 +96,7 @@ MLX = variant(
     strategies=(PlacementStrategy.GPU_RESIDENT,),
     loaded_format=loaded_format,
     place=place,
+    schedule=schedule,
     command=command,
     quantized_kv_type="",
     takes_layers=False,
