@@ -149,15 +149,15 @@ def _off(streams: Streams, fit: StreamFit, *, stated: bool) -> Misses:
 def _most(misses: Misses, *wanted: str) -> float:
     """Half width that contains `COVERED` of some kinds of runs, weighted by `_weights`."""
     every = [miss for kind in wanted for miss in misses[kind]]
-    return _quantile(np.abs([miss.off for miss in every]), _weights(every), COVERED)
+    return _reach(np.abs([miss.off for miss in every]), _weights(every), COVERED)
 
 
 def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
     """Half width and lean of a range with equal shares of runs below and above it."""
     off, weights = np.array([miss.off for miss in misses]), _weights(misses)
-    outside = (1.0 - AIMED) / 2.0
-    below = max(-_quantile(off, weights, outside), LEAST)
-    above = max(_quantile(off, weights, 1.0 - outside), LEAST)
+    inside = (1.0 + AIMED) / 2.0
+    below = max(_reach(-off, weights, inside), LEAST)
+    above = max(_reach(off, weights, inside), LEAST)
     lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
     return (below + above) / 2.0, lean
 
@@ -169,11 +169,14 @@ def _weights(misses: Sequence[Miss]) -> Floats:
     return by_group / 2.0 + 0.5 / len(misses)
 
 
-def _quantile(values: Floats, weights: Floats, share: float) -> float:
-    """Weighted quantile: smallest value that a share of the weight does not exceed."""
+def _reach(values: Floats, weights: Floats, share: float) -> float:
+    """Distance that a share of the weight does not exceed: halfway from the farthest value within
+    to the nearest outside. At the farthest itself the rounded constant might leave it out.
+    """
     order = np.argsort(values, kind="stable")
     place = int(np.searchsorted(np.cumsum(weights[order]), share))
-    return float(values[order[min(place, len(values) - 1)]])
+    ends = order[np.minimum([place, place + 1], len(values) - 1)]
+    return float(np.mean(values[ends]))
 
 
 def _row(
