@@ -12,6 +12,7 @@ from advisor.cost_model.uncertainty import IN_DECODE, LEAN, THIN
 from advisor.evidence.fitting.__main__ import refitted
 from advisor.evidence.fitting.descent import least
 from advisor.evidence.fitting.gauss_newton import Prior, newton, without_each
+from advisor.evidence.fitting.llama_cpp.earned import worths
 from advisor.evidence.fitting.llama_cpp.fit import LARGE, LEAST_GROUPS, problem, solve
 from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp.row_errors import Errors
@@ -99,6 +100,29 @@ def test_rows_made_with_known_constants_give_them_back() -> None:
     assert np.allclose(fit.held_out, rows.seconds, rtol=0.04)
     share = task.values(fit.values)["gpu_read_share"]
     assert np.allclose(share, 0.75, rtol=0.03)
+
+
+def test_a_factor_earns_its_place_where_other_sources_have_it_too() -> None:
+    # In all of four sources Q8_0 is read at 0.72 of the peak, Q4_K_M at 0.9; families, backends and
+    # builds are one each, so that their factors say nothing more.
+    models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
+    rows = rows_of(
+        PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
+                      "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
+                      "source_url": source})
+        for name in models for form in ("Q4_K_M", "Q8_0") for source in "abcd"
+    )  # fmt: skip
+    values = started(rows)
+    eights = np.array([names["decode_class"] == "q8" for names in rows.scopes])
+    values["gpu_read_share"] = np.where(eights, 0.72, 0.9)
+    object.__setattr__(rows, "seconds", rows.predicted(values))
+    known = {(worth.constant, worth.columns): worth for worth in worths(problem(rows))}
+    earned = known.pop(("gpu_read_share", ("decode_class",)))
+    assert earned.earned
+    assert (earned.rows, earned.groups) == (len(rows.timed), 4)
+    assert earned.dropped > 1.25 * earned.kept
+    assert known
+    assert max(worth.dropped - worth.kept for worth in known.values()) < 0.01
 
 
 def test_a_large_source_is_predicted_by_a_fit_that_does_not_know_it() -> None:

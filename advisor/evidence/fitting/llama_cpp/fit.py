@@ -187,10 +187,10 @@ def solve(task: Problem) -> Fit:
     A factor keeps its expected value where rows of fewer than `LEAST_GROUPS` groups depend on it.
     """
     counted = row_weights(task.rows)
-    task, logs = _solved(task, counted, task.prior.value)
+    task, logs = best_values(task, counted)
     here, slopes = task.slopes(logs)
     residuals = np.log(task.rows.seconds) - here
-    weights = counted * _trust(task.rows, residuals)
+    weights = counted * trust(task.rows, residuals)
     return Fit(
         terms=task.terms,
         values=logs,
@@ -201,14 +201,17 @@ def solve(task: Problem) -> Fit:
     )
 
 
-def _solved(task: Problem, counted: Floats, logs: Floats) -> tuple[Problem, Floats]:
+def best_values(
+    task: Problem, counted: Floats, start: Floats | None = None
+) -> tuple[Problem, Floats]:
     """Problem with factors of too few groups held, and the best values of its terms.
 
     Args:
         task: problem.
         counted: weight of each row, shape (rows,); 0 leaves a row out.
-        logs: values to begin with, shape (terms,).
+        start: values to begin with, shape (terms,); None for the expected ones.
     """
+    logs = task.prior.value if start is None else start
     while True:
         logs = _best(task, counted, np.where(task.prior.width <= HELD, task.prior.value, logs))
         _, slopes = task.slopes(logs)
@@ -249,7 +252,8 @@ def row_weights(rows: Rows) -> Floats:
     return np.asarray(counts(groups, GROUP_POWER) * builds)
 
 
-def _trust(rows: Rows, residuals: Floats) -> Floats:
+def trust(rows: Rows, residuals: Floats) -> Floats:
+    """Weight of each row by its distance from the fit, shape (rows,)."""
     noise = np.where(rows.read, NOISE_OF_PROMPTS, NOISE)
     return cauchy(residuals, noise, noise)
 
@@ -259,7 +263,7 @@ def _best(task: Problem, counted: Floats, logs: Floats) -> Floats:
     measured = np.log(task.rows.seconds)
     for _ in range(ROUNDS):
         here, slopes = task.slopes(logs)
-        weights = counted * _trust(task.rows, measured - here)
+        weights = counted * trust(task.rows, measured - here)
         change = newton(task.prior, logs, slopes, weights, measured - here)
         change = np.clip(change, -FARTHEST, FARTHEST)
         logs = logs + change
@@ -296,5 +300,5 @@ def _held_out(
     for cluster, size in Counter(clusters).items():
         if size >= LARGE:
             inside = names == cluster
-            _, own[inside] = _solved(task, np.where(inside, 0.0, counted), logs)
+            _, own[inside] = best_values(task, np.where(inside, 0.0, counted), logs)
     return task.rows.predicted(task.values(own))
