@@ -20,7 +20,7 @@ from advisor.model.model import Model
 
 GPU_READS = ("gpu_read_share", "gpu_kv_share")
 """Constants in proportion to the read rate of a GPU."""
-GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_layer")
+GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_value")
 """Fixed times of a GPU."""
 GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 """Constants in proportion to a GPU's speed in a prompt."""

@@ -22,6 +22,7 @@ class ForwardPass:
         depth: length of each cache [tokens].
         kv_type: format of the cache.
         shared_with: other sequences in the same cache, which attention goes through masked.
+        flash_attention: scores of attention are never written to memory.
     """
 
     tokens: Array
@@ -29,6 +30,7 @@ class ForwardPass:
     depth: Array
     kv_type: str
     shared_with: Array = 0.0
+    flash_attention: bool = True
 
 
 OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
@@ -53,7 +55,8 @@ class Load:
         layers: number of repeating layers computed there.
         expert_layers: number of layers with routed experts there.
         state_layers: number of layers with a state (linear attention, state space) there.
-        latent_layers: number of layers that cache a latent of keys and values there.
+        latent_values: values of the heads in the spaces of latent caches there.
+        scores: scores of attention that are written to memory there; none with flash attention.
     """
 
     tokens: Array
@@ -69,7 +72,8 @@ class Load:
     state_layers: Array
     per_expert: Array = 0.0
     shared_with: Array = 0.0
-    latent_layers: Array = 0.0
+    latent_values: Array = 0.0
+    scores: Array = 0.0
 
     def __add__(self, other: "Load") -> "Load":
         """Sum of two loads of the same step on the same processor."""
@@ -106,6 +110,7 @@ def prompt_step(work: Workload) -> ForwardPass:
         depth=(np.asarray(work.prompt) + work.cached) / 2,
         kv_type=work.kv_type,
         shared_with=_shared_with(work),
+        flash_attention=work.flash_attention,
     )
 
 
@@ -118,6 +123,7 @@ def token_step(work: Workload) -> ForwardPass:
         depth=work.decode_depth,
         kv_type=work.kv_type,
         shared_with=_shared_with(work),
+        flash_attention=work.flash_attention,
     )
 
 
@@ -145,7 +151,7 @@ class HeldParts:
         layers: number of repeating layers.
         expert_layers: number of layers with routed experts.
         state_layers: number of layers with a state.
-        latent_layers: number of layers that cache a latent.
+        latent_values: values of the heads in the spaces of latent caches.
     """
 
     model: Model
@@ -156,7 +162,7 @@ class HeldParts:
     layers: Array
     expert_layers: Array
     state_layers: Array
-    latent_layers: Array
+    latent_values: Array
 
 
 def held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:
@@ -186,7 +192,7 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> HeldP
         layers=np.sum(norms, axis=-1),
         expert_layers=routed @ model.expert_layers,
         state_layers=norms @ model.state_layers,
-        latent_layers=norms @ model.latent_layers,
+        latent_values=norms @ model.latent_values,
     )
 
 
@@ -204,6 +210,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
     cache = placement.kv.get(location, np.zeros(model.layers))
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     attention = np.vecdot(cache * model.attention_flops, attended)
+    scores = np.vecdot(cache * model.query_heads, attended)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         tokens=step.tokens,
@@ -216,8 +223,9 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         expert_flops=held.expert_flops * step.tokens,
         layers=held.layers,
         state_layers=held.state_layers,
-        latent_layers=held.latent_layers,
+        latent_values=held.latent_values,
         expert_layers=held.expert_layers,
+        scores=0.0 if step.flash_attention else scores * step.tokens,
         per_expert=_per_expert(model, step),
         shared_with=step.shared_with,
     )

@@ -36,8 +36,8 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
     """Time of a GPU for the parts in its memory [s].
 
     t = max( W / (share S) + further tokens , (F + F_e / share_e) / (share C) , products )
-        + max( K / (share_kv S) , F_a / (share_a C) )
-        + layers tau + expert layers tau_e + state layers tau_s
+        + max( K / (share_kv S) , F_a / (share_a C) ) + scores 20 B / (share S)
+        + layers tau + expert layers tau_e + state layers tau_s + latent values tau_l
 
     F and F_e are padded to whole tiles of tokens (`padded_flops`). Attention waits for the matrices
     before it, so the two add.
@@ -53,11 +53,17 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
             np.maximum(weights + further_token_seconds(load, gpu, constants), compute),
             product_seconds(load, gpu, constants),
         )
-        + np.maximum(cache, attention),
+        + np.maximum(cache, attention)
+        + SCORE_BYTES * load.scores / (constants.value("gpu_read_share", family) * memory),
         layers=layer_seconds(load, gpu, constants),
     )
 
 
+SCORE_BYTES = 20.0
+"""Bytes moved for each score of attention without flash attention: written in 32 bits, read and
+written by the softmax, read and written in 16 bits for the product with V, and read by it
+(ggml_mul_mat, ggml_soft_max_ext and ggml_mul_mat of llama.cpp's llama-graph.cpp, build_attn_mha)
+[B]."""
 MATRIX_TOKENS = 8
 """Largest number of tokens that a GPU multiplies vector by vector, without padding
 (MMVQ_MAX_BATCH_SIZE of llama.cpp's ggml-cuda/mmvq.cuh) [tokens]."""
@@ -127,13 +133,16 @@ def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
 def layer_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Fixed costs of a GPU's layers: starting kernels and waiting for them, whatever they read [s].
 
-    layers tau + expert layers tau_e + state layers tau_s
+    layers tau + expert layers tau_e + state layers tau_s + latent values tau_l
+
+    A head of latent attention (MLA) multiplies its query into the space of the cache and its result
+    out of it by a matrix of its own: 128 heads take longer than 16.
     """
     return (
         load.layers * constants.value("gpu_layer", gpu.family)
         + load.expert_layers * constants.value("gpu_expert_layer", gpu.family)
         + load.state_layers * constants.value("gpu_state_layer", gpu.family)
-        + load.latent_layers * constants.value("gpu_latent_layer", gpu.family)
+        + load.latent_values * constants.value("gpu_latent_value", gpu.family)
     )
 
 

@@ -70,6 +70,8 @@ class Workload:
         users: sequences decoded together.
         kv_type: format of the cache, a key of `KV_BYTES_PER_VALUE`.
         ubatch: micro-batch: prompt tokens computed together (llama.cpp's `-ub`) [tokens].
+        flash_attention: scores of attention stay in the GPU's cores; else each is written to memory
+            and read (llama.cpp's `-fa off`, its default until August 2025).
         swa_full: layers with a sliding window cache the whole context (llama.cpp's `--swa-full`).
         unified_cache: all sequences share one cache buffer, as in llama.cpp before August 2025.
         draft: drafting method, a key of `DRAFTS` or `DRAFT_MODEL`; empty for none.
@@ -91,6 +93,7 @@ class Workload:
     users: Array = 1
     kv_type: str = "f16"
     ubatch: Array = 512
+    flash_attention: bool = True
     swa_full: bool = False
     unified_cache: bool = False
     draft: str = ""

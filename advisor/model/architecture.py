@@ -82,6 +82,11 @@ def norm(role: str, layer: int | None, size: int, *, bias: bool) -> tuple[Tensor
     return vectors(Group.NORMS, layer, **{role: size}, **biases)
 
 
+COMMON_HEAD = 128
+"""Head size where an architecture does not state it, used only for scores without flash
+attention."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LayerCache:
     """Cache of a layer.

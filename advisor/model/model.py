@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor.model.architecture import Architecture, Group
+from advisor.model.architecture import COMMON_HEAD, Architecture, Group
 from advisor.model.formats.formats import Format
 from advisor.model.formats.quantization import StorageType, tensor_bytes, tensor_types
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
@@ -99,12 +99,23 @@ class Model:
         return np.array([cache.state_values > 0 for cache in self.architecture.cache], dtype=float)
 
     @cached_property
-    def latent_layers(self) -> Floats:
-        """1 where a layer caches a latent of keys and values (MLA), else 0, shape (layers,)."""
-        return np.array(
-            [cache.key_values > 0 and not cache.value_values for cache in self.architecture.cache],
-            dtype=float,
-        )
+    def latent_values(self) -> Floats:
+        """Values that the heads of a layer have in the space of its latent cache (MLA), of their
+        queries and results, heads x (key + value size); 0 without such a cache, shape (layers,).
+        """
+        arch = self.architecture
+        latent = [cache.key_values > 0 and not cache.value_values for cache in arch.cache]
+        return np.asarray(arch.attention_values, dtype=float) * latent
+
+    @cached_property
+    def query_heads(self) -> Floats:
+        """Query heads of each layer that looks back, else 0, shape (layers,): the values that a
+        token attends with, over those of a head's key and value.
+        """
+        arch = self.architecture
+        usual = 2 * (arch.head_dim or COMMON_HEAD)
+        each = [usual if cache.value_values else 2 * cache.key_values for cache in arch.cache]
+        return np.asarray(arch.attention_values, dtype=float) / np.maximum(each, 1)
 
     @property
     def has_experts(self) -> bool:

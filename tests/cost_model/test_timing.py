@@ -43,7 +43,7 @@ CONSTANTS = {
     "gpu_layer": 1e-3,
     "gpu_expert_layer": 2e-3,
     "gpu_state_layer": 4e-3,
-    "gpu_latent_layer": 8e-3,
+    "gpu_latent_value": 8e-6,
     "gpu_product_share": 0.05,
     "gpu_expert_flop_share": 0.5,
     "gpu_flop_share": 0.5,
@@ -166,10 +166,16 @@ def test_a_prompt_needs_no_dot_products(constants: Constants) -> None:
         assert float(gpu_seconds(prompt, card, constants).moving) == pytest.approx(0.16)
 
 
-def test_layers_with_a_latent_cost_more(constants: Constants) -> None:
-    # 10 layers x 1 ms, all of them with a latent: x 8 ms.
-    latent = replace(load(layers=10), latent_layers=10.0)
+def test_heads_of_a_latent_cache_cost_more(constants: Constants) -> None:
+    # 10 layers x 1 ms, each with 4 heads of 250 values in the latent's space: x 1,000 x 8 us.
+    latent = replace(load(layers=10), latent_values=10.0 * 4 * 250)
     assert float(gpu_seconds(latent, GPU, constants).layers) == pytest.approx(0.090)
+
+
+def test_scores_are_moved_in_memory_without_flash_attention(constants: Constants) -> None:
+    # 5 billion scores of 20 bytes at 0.5 x 1000 GB/s: 200 ms, after 40 ms of products.
+    scored = replace(load(attention=1e12), scores=5e9)
+    assert float(gpu_seconds(scored, GPU, constants).moving) == pytest.approx(0.240)
 
 
 def test_a_gpu_without_matrix_cores_computes_in_its_faster_type(constants: Constants) -> None:

@@ -7,7 +7,7 @@ import pytest
 from advisor.errors import DataError, Refusal
 from advisor.model.architecture import Group, LayerCache, Tensor
 from advisor.model.build import build
-from advisor.model.catalog import architecture, model_rows
+from advisor.model.catalog import architecture, model, model_rows
 
 # Parameter counts as the Hugging Face API (`safetensors.total`), model cards or GGUF loaders report
 # them, without vision towers and multi-token prediction layers.
@@ -287,6 +287,22 @@ def test_latent_attention_caches_576_values() -> None:
     assert (entry.key_values, entry.value_values) == (512 + 64, 0)
     # Absorbed: 128 heads over 576 values of K and 512 of V.
     assert architecture("DeepSeek-V3").attention_values[0] == 128 * (576 + 512)
+
+
+@pytest.mark.parametrize(("name", "heads"), [("DeepSeek-V2-Lite", 16), ("DeepSeek-R1", 128)])
+def test_heads_of_latent_attention_have_1088_values_in_its_space(name: str, heads: int) -> None:
+    # A query of 512 + 64 and a result of 512 values for each head, in every layer.
+    values = model(name, "Q4_K_M").latent_values
+    assert set(values) == {heads * (512 + 64 + 512)}
+
+
+def test_only_latent_attention_has_values_in_the_space_of_a_cache() -> None:
+    assert not model("Llama-3.1-8B", "Q4_K_M").latent_values.any()
+
+
+@pytest.mark.parametrize(("name", "heads"), [("Llama-3.1-8B", 32), ("Qwen3-30B-A3B", 32)])
+def test_a_token_has_a_score_for_each_query_head(name: str, heads: int) -> None:
+    assert set(model(name, "Q4_K_M").query_heads) == {heads}
 
 
 def test_latent_attention_keeps_llama_cpp_shapes() -> None:

@@ -129,7 +129,7 @@ def test_users_who_come_and_go_are_counted_with_the_limit() -> None:
 def test_streaming_is_named_with_the_users_or_tokens_from_which_it_is_faster() -> None:
     test = opened("open_streaming")
     assert re.search(
-        r"users on, streaming is faster|Streaming is faster from the first user on",
+        r"users on, streaming is faster|Streaming is faster for every number of users",
         chart_about(test, "user"),
     )
     assert re.search(

@@ -30,6 +30,9 @@ CACHE_TYPE = re.compile(
     re.IGNORECASE,
 )
 """Pattern of a cache type in a note: "q8_0 KV", "KV q8_0/q8_0"."""
+WITHOUT_FLASH = re.compile(r"\bfa[ =:]*(?:0|off|false)\b|\bno fa\b", re.IGNORECASE)
+"""Pattern of runs without flash attention. "no FA flag stated" is of builds in which it was off
+until asked for."""
 BACKENDS = (
     ("vulkan", "vulkan"),
     ("radv", "vulkan"),
@@ -71,6 +74,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
         users=users,
         ubatch=_micro_batch(note, fresh),
         kv_type=cache_type(note),
+        flash_attention=WITHOUT_FLASH.search(note) is None,
         unified_cache=row.date < SPLIT_CACHE,
     )
     if depth is None or sent is not None:

@@ -28,7 +28,7 @@ from functools import lru_cache
 import numpy as np
 
 from advisor.cost_model.workload import Workload
-from advisor.model.architecture import Architecture, Experts, LayerCache, Tensor
+from advisor.model.architecture import COMMON_HEAD, Architecture, Experts, LayerCache, Tensor
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
 from advisor.units import FLOAT, Array
@@ -41,10 +41,6 @@ STREAMS = 5
 """Vectors of the hidden size that are alive together with the widest part of a layer."""
 INDEXED = 2048
 """Tokens selected by a sparse-attention indexer (DeepSeek-V3.2, GLM-5: `index_topk`)."""
-COMMON_HEAD = 128
-"""Head size where an architecture does not state it, used only for scores without flash
-attention."""
-
 Roles = Mapping[str, Tensor]
 """Tensors of a layer by role."""
 

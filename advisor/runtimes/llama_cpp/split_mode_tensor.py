@@ -108,7 +108,7 @@ def _pass(
         load = step_load(model, placement, vram(device), step)
         started = {  # every GPU starts the kernels of every layer
             name: getattr(load, name) / share
-            for name in ("layers", "expert_layers", "state_layers", "latent_layers")
+            for name in ("layers", "expert_layers", "state_layers", "latent_values")
         }
         mine: Any = replace(load, **started)
         flows.append(Flow(route=Route.RESIDENT, load=mine, device=device))

@@ -24,6 +24,20 @@ def test_a_bench_begins_both_tests_with_what_is_in_the_cache() -> None:
     assert work.decode_depth == 4096 + 64
 
 
+@pytest.mark.parametrize(
+    ("note", "flash"),
+    [
+        ("test=tg128,pp512; fa=0; ub2048", False),
+        ("test=tg512,pp512 from empty context; llama-bench, no FA flag stated", False),
+        ("test=tg128,pp512; fa=1; build b8000", True),
+        ("test=tg128,pp512", True),
+    ],
+)
+def test_a_note_may_say_that_flash_attention_was_off(note: str, flash: bool) -> None:
+    prompt, work = requests(PublishedRow({"context_depth": "0", "source_note": note}))
+    assert (prompt.flash_attention, work.flash_attention) == (flash, flash)
+
+
 def test_localscore_reads_its_prompts_into_an_empty_cache() -> None:
     note = "localscore.ai test 15; mean of its 9 tests (pp16-4096, tg16-3072): mean_depth=1838"
     prompt, work = requests(PublishedRow({"context_depth": "1332", "source_note": note}))

@@ -48,11 +48,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         unit="share",
         width=0.1,
         factors={
-            ("backend",): 0.1,
             ("build",): 0.1,
             ("decode_class",): 0.06,
             ("family", "backend"): 0.1,
-            ("backend", "decode_class"): 0.1,
             ("build", "backend"): 0.2,
         },
         note="share of GPU memory bandwidth reached reading weights",
@@ -63,7 +61,6 @@ PARAMETERS: Mapping[str, Parameter] = {
         most=1.1,
         unit="share",
         width=0.5,
-        factors={("backend",): 0.3, ("build",): 0.5},
         note="share of GPU memory bandwidth reached reading the KV cache",
     ),
     "gpu_layer": Parameter(
@@ -74,7 +71,6 @@ PARAMETERS: Mapping[str, Parameter] = {
         width=0.5,
         factors={
             ("family",): 0.3,
-            ("backend",): 0.3,
             ("build",): 0.5,
             ("backend", "build"): 0.4,
         },
@@ -86,7 +82,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         most=1e-3,
         unit="s",
         width=0.7,
-        factors={("family",): 0.3, ("backend",): 0.4, ("build",): 0.5},
+        factors={("family",): 0.3, ("build",): 0.5},
         note="further cost of a layer with routed experts on the GPU",
     ),
     "gpu_state_layer": Parameter(
@@ -97,13 +93,13 @@ PARAMETERS: Mapping[str, Parameter] = {
         width=0.7,
         note="further cost of a layer that keeps a state on the GPU",
     ),
-    "gpu_latent_layer": Parameter(
-        start=60e-6,
-        least=5e-6,
-        most=1e-3,
+    "gpu_latent_value": Parameter(
+        start=1e-9,  # 16 heads of 1,088 values, as in DeepSeek-V2-Lite: 17 us a layer
+        least=1e-10,
+        most=20e-9,
         unit="s",
         width=0.7,
-        note="further cost of a layer that caches a latent of keys and values on the GPU",
+        note="cost of each value of the heads in the space of a latent cache on the GPU",
     ),
     "gpu_product_share": Parameter(
         start=0.055,  # a weight takes some 18 instructions where one multiplies and adds four
@@ -292,7 +288,6 @@ PARAMETERS: Mapping[str, Parameter] = {
         factors={
             ("family",): 0.4,
             ("build",): 0.25,
-            ("decode_class",): 0.3,
             ("family", "backend"): 0.4,
             ("build", "decode_class"): 0.3,
             ("backend", "decode_class"): 0.3,
@@ -309,7 +304,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         most=2.0,
         unit="share",
         width=0.5,
-        factors={("family",): 0.3, ("backend",): 0.3, ("build",): 0.6},
+        factors={("family",): 0.3, ("build",): 0.6},
         note="speed of routed experts in a prompt beside that of dense weights",
     ),
     "gpu_attention_share": Parameter(
@@ -338,7 +333,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         most=256.0,
         unit="tokens",
         width=0.7,
-        factors={("backend",): 0.4},
+        factors={("build",): 0.4},
+        # MLX sorts a prompt's tokens by expert and goes through them in tiles of 16, so an expert
+        # is padded by one tile (gather_qmm_rhs of mlx/backend/metal/quantized.cpp): 16 of some 40
+        expected={"mlx": 0.4},
         note="tokens that each routed expert of a prompt is padded by, in effect",
     ),
 }
