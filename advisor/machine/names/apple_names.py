@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.machine.names.spelling import plain, size_gib
+from advisor.machine.names.spelling import counted, plain, size_gib
 from advisor.machine.rows import GpuRow
 
 CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie))")
@@ -13,6 +13,7 @@ OTHER_MAKERS = re.compile(
 )
 CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu))")
 PERFORMANCE_AND_EFFICIENCY = re.compile(r"\b(\d{1,2})p ?\+ ?(\d{1,2})e\b")
+COUNT_OF_CHIPS = re.compile(r"^[a-z]|[x*]")
 SMALLEST_BARE = 32
 """Smallest number without a unit that is read as memory; smaller ones are cores [GiB]."""
 
@@ -37,6 +38,13 @@ class AppleChip:
 def names_apple(text: str) -> bool:
     """Whether a plain text names one of Apple's chips."""
     return bool(CHIP.search(text)) and not OTHER_MAKERS.search(text)
+
+
+def count_of_macs(text: str) -> int:
+    """Number at an end of a plain text that is of chips ("2x", "dual") and not of cores."""
+    bare, count = counted(text)
+    number = text.removesuffix(bare.strip()).removeprefix(bare.strip()).strip()
+    return count if number != text and COUNT_OF_CHIPS.search(number) else 1
 
 
 def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.errors import UnknownName
-from advisor.machine.names.apple_names import memory_options, names_apple
+from advisor.machine.names.apple_names import count_of_macs, memory_options, names_apple
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
@@ -84,12 +84,15 @@ class MachineNames:
                 spec=replace(single.spec, machines=count),
             )
         row = self.presets.row_of(bare.strip()) if count > 1 else None
-        if row is None or (row.kind != "server" and not self.gpus.match(row.gpu).row.unified):
+        if row and (row.kind == "server" or self.gpus.match(row.gpu).row.unified):
+            single = self.presets.as_sold(row, bare.strip())
+            label = row.name
+        elif row is None and names_apple(text) and count_of_macs(text) > 1:
+            single = self._put_together(text, bare.strip())
+            label = single.name
+        else:
             return None
-        single = self.presets.as_sold(row, bare.strip())
-        return replace(
-            single, name=f"{count}x {row.name}", spec=replace(single.spec, machines=count)
-        )
+        return replace(single, name=f"{count}x {label}", spec=replace(single.spec, machines=count))
 
     def _of_family(self, rented: Instance, text: str) -> MachineName:
         """Rented machine of a family with its share of the host's memory channels, and the cards
@@ -231,7 +234,9 @@ class MachineNames:
                 return match[0]
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
-        return cards, CARD.sub(taken, text)
+        rest = CARD.sub(taken, text)
+        own = [gpu for gpu in cards if not gpu.row.of_ram]
+        return (own if own and INTEGRATED.search(text) else cards), rest
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
         """Card of a mention; in a laptop, the laptop GPU of that name.
@@ -271,6 +276,7 @@ SURELY_A_CARD = re.compile(
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 KIND_ALONE = re.compile(r"(?:server|workstation|desktop|laptop|tower|pc)")
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
+INTEGRATED = re.compile(r"\bi-?gpu\b|\bintegrated\b")
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
 
 

@@ -50,13 +50,21 @@ def refusal(text: str) -> str:
     return next((why for pattern, why in _patterns("refused") if pattern.search(text)), "")
 
 
+CARDS_OF_BOARD = re.compile(r"\d+x .*?\b([a-z]*\d+[a-z]*)\b")
+
+
 def spelled_out(text: str) -> str:
-    """Plain text with abbreviations and cloud instances expanded: "bm.gpu.h100.8" is "8x h100"."""
+    """Plain text with abbreviations and cloud instances expanded: "bm.gpu.h100.8" is "8x h100",
+    unless the cards are also named beside it ("HGX H100 (8x H100)").
+    """
     for pattern, meant in (*_patterns("short"), *_patterns("instance")):
         match = pattern.search(text)
         if match:
             words = meant.format(*(group.replace("_", " ") for group in match.groups()))
-            text = f"{text[: match.start()]}{words}{text[match.end() :]}"
+            before, after = text[: match.start()], text[match.end() :]
+            cards = CARDS_OF_BOARD.match(words)
+            again = cards and re.search(rf"\b\d+ ?x [^,+|]*\b{cards[1]}\b", before + after)
+            text = f"{before} {after}" if again else f"{before}{words}{after}"
     return text
 
 

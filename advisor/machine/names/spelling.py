@@ -3,6 +3,7 @@
 import re
 
 MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
+OF_SIZE = re.compile(r"\b([a-z]\d{2,4})\.(?=\d+ ?gb\b)")
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
 SIZE = re.compile(
@@ -14,10 +15,14 @@ SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
 
 
 def plain(text: str) -> str:
-    """Text in lower case, without trademark signs and unusual spaces and dashes."""
+    """Text in lower case, without trademark signs and unusual spaces and dashes, and with a space
+    in the names of clusters' resources ("h100.96gb").
+    """
     folded = text.casefold()
     if "(" in folded or not folded.isascii():
         folded = DASHES.sub("-", MARKS.sub(" ", folded)).replace(TIMES, "x")
+    if "." in folded:
+        folded = OF_SIZE.sub(r"\1 ", folded)
     return " ".join(folded.split())
 
 
