@@ -50,21 +50,15 @@ def catalogue_keys() -> dict[str, ArchitectureSpec]:
 
 
 @cache
-def other_names() -> dict[tuple[str, bool], str]:
-    """Models by the parts of names that do not say their base, and whether these are Ollama's
-    tags: "phi3:14b" is Phi-3, but llama-bench prints "phi3 14B" for Phi-4.
-    """
+def other_names() -> dict[str, str]:
+    """Models by the parts of names that do not say their base."""
     rows = read(DATA / "models" / "other_names.csv", OtherNameRow)
-    return {
-        (" ".join(take_apart(row.name).shape), tag): row.model
-        for row in rows
-        for tag in {":" in row.name, True}
-    }
+    return {" ".join(take_apart(row.name).shape): row.model for row in rows}
 
 
 def of_other_name(name: ModelName) -> KnownRow | None:
     """Base model of a name that does not say it."""
-    base = other_names().get((" ".join(name.shape), ":" in name.text))
+    base = other_names().get(" ".join(name.shape))
     if base is None:
         return None
     return catalog.model_rows().get(base) or hub_list().named(base)

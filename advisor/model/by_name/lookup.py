@@ -28,7 +28,7 @@ from advisor.model.by_name.known_models import (
 )
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
-from advisor.model.by_name.of_size import of_printed_size, of_size_and_words
+from advisor.model.by_name.of_size import of_printed_size, of_size_and_words, printed
 from advisor.model.spec import ArchitectureSpec
 
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
@@ -182,7 +182,11 @@ def _drafting(text: str) -> Refusal:
 
 
 def _by_other_name(name: ModelName) -> Meant | None:
-    row = of_other_name(name)
+    """Base of a name that does not say it; "phi3:14b" is Phi-3, but llama-bench prints "phi3 14B"
+    for Phi-4.
+    """
+    first, space, _ = name.text.strip().casefold().partition(" ")
+    row = None if space and first in printed() else of_other_name(name)
     return None if row is None else _taken(name, row)
 
 
