@@ -125,6 +125,15 @@ def test_one_cache_for_all_is_masked_for_the_others() -> None:
     assert prompt_step(Workload(users=5)).shared_with == 0
 
 
+def test_sums_kept_for_a_model_are_not_those_of_another() -> None:
+    placement = divided(LLAMA, 1.0)
+    first = step_load(LLAMA, placement, vram(0), step(1, 100))
+    half = catalog.model("Llama-3.1-8B", "Q8_0")
+    # 8.5 bits for 16
+    again = step_load(half, placement, vram(0), step(1, 100))
+    assert again.weights / first.weights == pytest.approx(8.5 / 16, rel=1e-3)
+
+
 @settings(max_examples=40)
 @given(st.floats(0, 1), st.integers(1, 64), st.integers(0, 100_000), st.sampled_from([LLAMA, QWEN]))
 def test_work_and_bytes_do_not_depend_on_where_they_lie(

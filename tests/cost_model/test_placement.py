@@ -138,6 +138,8 @@ def test_unified_memory_is_a_single_pool() -> None:
     assert missing_bytes(LLAMA, nine, mac, Workload()) == pytest.approx(18 * GIB - host)
     fits = replace(empty, buffers={vram(0): 9 * GIB, RAM: 1 * GIB})
     assert missing_bytes(LLAMA, fits, mac, Workload()) == 0
+    on_drive = replace(fits, buffers={**fits.buffers, DISK: 500 * GIB})
+    assert missing_bytes(LLAMA, on_drive, mac, Workload()) == 0
 
 
 def test_a_drive_holds_everything() -> None:
