@@ -181,6 +181,12 @@ def test_own_rent_is_used():
     assert "$0.11 an hour each, as you typed" in page_text(test)
 
 
+def test_who_has_nothing_yet_is_answered():
+    text = page_text(app(machine="Another machine", model="Llama-3.3-70B", having="Nothing yet"))
+    assert "You have no machine for it yet" in text
+    assert "Cost of a month, waiting included" in text
+
+
 def test_amounts_are_typed_and_repeated_in_the_chosen_currency():
     # 2,000 euros are 2,500 dollars at 1.25
     test = app(

@@ -82,7 +82,8 @@ class CostLine:
 
 
 def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
-    """Cost of the present machine and of the option of the verdict, up to twice their break-even.
+    """Cost of the present machine, if it runs, and of the option of the verdict, up to twice their
+    break-even.
 
     A month's fixed cost and that of each token, its share of rent, power and waiting included.
     """
@@ -91,12 +92,14 @@ def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
         return ()
     most = max(2.0 * (option.break_even_tokens or 0.0), option.tokens)
     tokens = np.linspace(0.0, most, points)
-    return (_line("as it is", kept, tokens), _line(option.name, option, tokens))
+    lines = (_line("as it is", kept, tokens), _line(option.name, option, tokens))
+    return tuple(line for line in lines if line is not None)
 
 
-def _line(name: str, option: Option, tokens: Floats) -> CostLine:
+def _line(name: str, option: Option, tokens: Floats) -> CostLine | None:
+    """Line of an option; None for what does not run, as where there is no machine yet."""
     if option.cost is None or option.hours_lost is None:
-        return CostLine(name=name, tokens=tokens, usd=np.full_like(tokens, np.nan))
+        return None
     each = (option.cost.by_use + option.hours_lost * option.worth) / option.tokens
     return CostLine(name=name, tokens=tokens, usd=option.cost.fixed + each * tokens)
 

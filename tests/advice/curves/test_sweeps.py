@@ -8,6 +8,7 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.curves.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
+from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.table import choice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -94,6 +95,18 @@ def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None
     steps = [line.usd[1] - line.usd[0] for line in (here, there)]
     meet = (there.usd[0] - here.usd[0]) / (steps[0] - steps[1]) * here.tokens[1]
     assert meet == pytest.approx(option.break_even_tokens)
+
+
+def test_without_a_machine_only_the_option_has_a_line() -> None:
+    answer = advise(
+        catalog.model("Llama-3.3-70B", "Q4_K_M"), desktop("RTX 3090"), WORK,
+        ownership=Ownership(nothing=True),
+    )  # fmt: skip
+    (line,) = cost_by_tokens(answer, points=3)
+    option = choice(answer.options)
+    assert option is not None
+    assert line.name == option.name
+    assert np.all(np.isfinite(line.usd))
 
 
 def test_a_line_is_use_and_time_in_money() -> None:
