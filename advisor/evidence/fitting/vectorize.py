@@ -42,8 +42,8 @@ def steps(schedule: Schedule) -> Steps:
 
 
 def _kind(flow: Flow) -> tuple[object, ...]:
-    nothing = flow.load is None, flow.kernels is None
-    return (flow.route, flow.device, flow.transfer, flow.alike, *nothing)
+    kinds = flow.load is None, type(flow.kernels)
+    return (flow.route, flow.device, flow.transfer, flow.alike, *kinds)
 
 
 def number_type(phases: Phases) -> str:

@@ -568,10 +568,10 @@ class TestNeeded:
         assert modest.most == wild.most == 51.2 * GB
         assert modest.possible
         assert not wild.possible
-        assert "more than the 51 GB/s it can give" in sentence(measured_as("no GPU", 1.6))
+        assert "more than the 51 GB/s it can give" in sentence(measured_as("no GPU", 1.8))
 
     def test_faster_than_predicted_names_the_assumption_that_was_too_low(self) -> None:
-        text = sentence(measured_as("full RAM", 1.6))
+        text = sentence(measured_as("full RAM", 1.8))
         assert "read rate of RAM was taken as 60 GB/s (given) and would have to be" in text
 
     def test_where_cores_are_the_limit_no_ram_is_fast_enough(self) -> None:
@@ -639,7 +639,8 @@ class TestText:
     """The diagnosis in lines."""
 
     def test_a_cause_has_its_speed_its_test_and_its_remedy(self) -> None:
-        text = diagnosis_text(measured_as("resident", 0.05))
+        # 12 tokens/s: about what the processor alone gives.
+        text = diagnosis_text(measured_as("resident", 0.08))
         assert "1. The GPU is not used at all: " in text
         assert "   Test: " in text
         assert "   $ llama-server --list-devices" in text
