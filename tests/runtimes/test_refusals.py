@@ -140,7 +140,7 @@ def test_it_is_refused_in_words(case: Case) -> None:
     assert case.words in message(case)
 
 
-@pytest.mark.parametrize("how", {case.how for case in CASES}, ids=lambda how: how.key)
+@pytest.mark.parametrize("how", dict.fromkeys(case.how for case in CASES), ids=lambda how: how.key)
 def test_a_refusal_depends_on_what_is_wrong(how: Runtime) -> None:
     """What each runtime is made for, it takes."""
     experts = how is KTRANSFORMERS
