@@ -110,6 +110,10 @@ CASES = (
         VLLM, "and here none share any; add a GPU", model="Qwen3-30B-A3B",
         chosen=Settings(expert_parallel=True),
     ),
+    case(
+        VLLM, "and nothing lies in RAM; leave out --attention-by-user", where=PAIR,
+        model="Qwen3-30B-A3B", strategy=IN_RAM, chosen=Settings(attention_by_user=True),
+    ),
     case(TENSORRT_LLM, "TensorRT-LLM keeps all weights on the GPUs", strategy=IN_RAM),
     case(TENSORRT_LLM, "TensorRT-LLM needs an NVIDIA GPU", where=NO_CARD),
     case(TENSORRT_LLM, "TensorRT-LLM is modelled on one machine only", where=TWO_HOSTS),
