@@ -83,8 +83,7 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     new = machine.gpus[len(own) :]
     name = f"{_counted(len(new))}{new[0].name}"
     vendor = own[0].vendor if own else "NVIDIA"
-    instead = not own or _dock(question)
-    topic = LARGEST if instead and name == largest(question, vendor) else ""
+    topic = LARGEST if name == largest(question, vendor) else ""
     if len(machine.gpus) > 1 and _alike(machine, new[0].name):
         name += f", {len(machine.gpus)} in all"
         topic = ONE_MORE if _one_more(own, machine) else topic

@@ -135,7 +135,8 @@ def test_the_owner_of_an_rtx_3090_sees_the_choices_that_people_weigh() -> None:
     shown, _ = split(advised("Llama-3.1-70B").options)
     names = {(option.kind, option.name) for option in shown}
     assert (OptionKind.ADD, "RTX 3090, 2 in all") in names
-    assert (OptionKind.REPLACE, "RTX 5090") in names
+    # beside the old card and in its place, which differ sixfold for a model that fills both
+    assert {(OptionKind.ADD, "RTX 5090"), (OptionKind.REPLACE, "RTX 5090")} <= names
     assert {option.kind for option in shown} == set(OptionKind)
     machines = {option.topic for option in shown if option.kind is OptionKind.MACHINE}
     assert machines == {"Apple", "AMD", "NVIDIA"}
