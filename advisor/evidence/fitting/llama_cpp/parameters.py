@@ -97,7 +97,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         start=1e-9,  # 16 heads of 1,088 values, as in DeepSeek-V2-Lite: 17 us a layer
         least=1e-10,
         most=20e-9,
-        unit="s",
+        unit="s/value",
         width=0.7,
         note="cost of each value of the heads in the space of a latent cache on the GPU",
     ),
