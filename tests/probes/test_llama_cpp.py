@@ -387,6 +387,7 @@ STARTS = """
 import signal, sys
 from advisor.probes.llama_cpp.job import output_of
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what nohup starts ignores it
 output_of((sys.executable, "-c", sys.argv[1]), lambda: False)
 """
 WAITS = """

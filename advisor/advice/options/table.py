@@ -134,8 +134,7 @@ def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
     The rest are options beaten by another, without a price, or further down. At least one option of
     each kind is shown, and whatever beats them those that people ask for: one more of the present
     card, its maker's largest (added, and in its place), a machine of each maker, and all that the
-    verdict names. Of changes
-    that lose quality the mildest are shown.
+    verdict names. Of changes that lose quality the mildest are shown.
     """
     hidden, named = folded(options), (choice(options), *best_of_kinds(options))
     shown: list[Option] = []
