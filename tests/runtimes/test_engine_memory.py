@@ -135,9 +135,9 @@ def test_the_engine_allocates_the_predicted_sizes(shape: Shape, tmp_path: Path) 
 )
 def test_without_flash_attention_scores_are_written_out(shape: Shape, tmp_path: Path) -> None:
     path = write_model(tmp_path / "model.gguf", shape.arch, shape.facts, shape.form)
-    work = Workload(context=8192)
+    work = Workload(context=8192, flash_attention=False)
     engine = ask(path, work, flash_attention=False)
-    ours = compute_buffer(in_its_format(shape).architecture, work, flash_attention=False)
+    ours = compute_buffer(in_its_format(shape).architecture, work)
     assert ours == pytest.approx(engine.compute, rel=0.05)
 
 

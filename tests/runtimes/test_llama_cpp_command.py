@@ -137,6 +137,11 @@ def test_the_cases_print_every_option_there_is() -> None:
     }  # fmt: skip
 
 
+def test_flash_attention_is_turned_off_where_the_request_has_none() -> None:
+    assert "-fa off" in " ".join(line(work={"flash_attention": False}))
+    assert "-fa" not in line()
+
+
 def test_another_machine_serves_its_gpus() -> None:
     far = machine(MachineSpec(gpu="RTX 3090", machines=3))
     model, work = small("Qwen3-4B"), Workload()

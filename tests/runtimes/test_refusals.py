@@ -69,6 +69,10 @@ CASES = (
     case(LLAMA_CPP, "llama.cpp has no backend for Gaudi 3", where=GAUDI),
     case(LLAMA_CPP, "no fp8 cache; q8_0 is its closest", work=Workload(kv_type="fp8")),
     case(
+        LLAMA_CPP, "keeps a cache in q8_0 with flash attention alone; choose f16",
+        work=Workload(kv_type="q8_0", flash_attention=False),
+    ),
+    case(
         LLAMA_CPP, "Load mode mlock keeps the whole file in RAM; choose auto or mmap",
         strategy=ON_DRIVE, chosen=Settings(load_mode="mlock"),
     ),

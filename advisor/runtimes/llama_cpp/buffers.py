@@ -67,9 +67,7 @@ class Widths:
     index_room: float
 
 
-def compute_buffer(
-    architecture: Architecture, work: Workload, flash_attention: bool = True
-) -> Array:
+def compute_buffer(architecture: Architecture, work: Workload) -> Array:
     """Compute buffer of a device for a single micro-batch [B].
 
     The formula at the top of this file, with feed-forward, attention and recurrence as
@@ -82,13 +80,12 @@ def compute_buffer(
 
     Args:
         architecture: architecture of the model, in any format.
-        work: context [tokens], users and micro-batch [tokens], shape (...).
-        flash_attention: scores are never written out; llama.cpp's default where it can.
+        work: context [tokens], users and micro-batch [tokens], shape (...), and flash attention.
     """
     tokens = micro_batch(work)
     users = np.asarray(work.users, dtype=float)
     shape = widths(architecture)
-    scored = 0.0 if flash_attention else score_values(shape.heads, work)
+    scored = 0.0 if work.flash_attention else score_values(shape.heads, work)
     indexed = indexer_values(shape.index_room, cells(work, None))
     parts: list[Array] = [
         tokens * shape.feed_forward,
@@ -98,19 +95,17 @@ def compute_buffer(
     ]
     widest = np.max(np.broadcast_arrays(*parts), axis=0)
     streams = STREAMS * tokens * architecture.hidden
-    return np.asarray(
-        masks(architecture, work, flash_attention) + FLOAT * (streams + widest), dtype=float
-    )
+    return np.asarray(masks(architecture, work) + FLOAT * (streams + widest), dtype=float)
 
 
-def input_buffer(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
+def input_buffer(architecture: Architecture, work: Workload) -> Array:
     """RAM for the inputs of a micro-batch with all layers on GPUs [B].
 
     Masks and two vectors of the hidden size per token: the embeddings are looked up on the host.
     Logs of GPU builds print it as `CUDA_Host compute buffer size`.
     """
     rows = 2 * micro_batch(work) * architecture.hidden
-    return np.asarray(masks(architecture, work, flash_attention) + FLOAT * rows, dtype=float)
+    return np.asarray(masks(architecture, work) + FLOAT * rows, dtype=float)
 
 
 def output_buffer(architecture: Architecture, work: Workload) -> Array:
@@ -159,13 +154,13 @@ def micro_batch(work: Workload) -> Array:
     return np.minimum(work.ubatch, context)
 
 
-def masks(architecture: Architecture, work: Workload, flash_attention: bool = True) -> Array:
+def masks(architecture: Architecture, work: Workload) -> Array:
     """Masks of visible tokens: micro-batch x cells for each window, and for an indexer [B]."""
     shape = widths(architecture)
     kept = sum(cells(work, window) for window in shape.heads)
     if shape.index_room:
         kept = kept + cells(work, None)
-    return np.asarray(MASK_VALUE[flash_attention] * micro_batch(work) * kept)
+    return np.asarray(MASK_VALUE[work.flash_attention] * micro_batch(work) * kept)
 
 
 @lru_cache(maxsize=512)

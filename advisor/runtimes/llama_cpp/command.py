@@ -194,6 +194,8 @@ SELECTED = ("cuda", "rocm", "sycl", "vulkan")
 def _cache(model: Model, placement: Placement, work: Workload) -> Iterable[str]:
     if work.kv_type != "f16":
         yield f"-fa on -ctk {work.kv_type} -ctv {work.kv_type}"
+    elif not work.flash_attention:
+        yield "-fa off"
     if work.swa_full:
         yield "--swa-full"
     if placement.gpu_layers and np.all(placement.kv[RAM] > 0):

@@ -29,6 +29,7 @@ from advisor.errors import Refusal
 from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.llama_cpp.buffers import (
@@ -69,6 +70,10 @@ def place(
         settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0)
     if work.kv_type == "fp8":
         raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
+    if KV_BYTES_PER_VALUE[work.kv_type] < 2 and not work.flash_attention:
+        raise Refusal(
+            f"llama.cpp keeps a cache in {work.kv_type} with flash attention alone; choose f16."
+        )
     rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     if rest is DISK and not LOAD_MODES[settings.load_mode]:
         raise Refusal(
