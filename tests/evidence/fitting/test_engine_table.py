@@ -25,7 +25,8 @@ def test_every_generation_has_its_own_count_of_publishers() -> None:
     counts = {(row.runtime, row.family): row.value for row in rows if row.constant == "sources"}
     families = {card.family for card in gpu_rows().values()}
     assert {family for engine, family in counts if engine == "vllm"} >= families
-    assert (counts["vllm", "RDNA 3"], counts["vllm", "Hopper"]) == (0.0, 7.0)
+    # On Hopper: TensorRT-LLM's and vLLM's own runs, NIM, Argonne, DeutscheKI, the simulator.
+    assert (counts["vllm", "RDNA 3"], counts["vllm", "Hopper"]) == (0.0, 6.0)
 
 
 def test_a_prompt_is_not_read_faster_than_the_datasheet_allows() -> None:
