@@ -137,8 +137,9 @@ def _driver_notes(machine: Machine) -> Iterator[str]:
         )
     elif machine.driver:
         yield (
-            f"No published speed tells {driver} from a driver of today on this card, so it "
-            "changes nothing here."
+            f"{driver} means llama.cpp with {backends.LABELS[backends.of_machine(machine)]}; no "
+            "published speed tells it from a driver of today on this card, so its age changes "
+            "nothing here."
         )
     elif machine.system == LINUX:
         yield from _slower_drivers(machine)

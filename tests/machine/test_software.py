@@ -89,10 +89,11 @@ def test_a_driver_is_told_apart_only_where_somebody_compared_it() -> None:
     assert "tokens are taken at 0.36 and prompts at 0.36" in old
     assert "2 published comparisons" in old
     new = notes(machine(MachineSpec(gpu="Arc A770", driver="mesa 26.2")))
-    assert "No published speed tells Mesa 26.2 from a driver of today" in new
+    assert "Mesa 26.2 means llama.cpp with Vulkan; no published speed tells it" in new
     alike = notes(machine(MachineSpec(gpu="Radeon 8060S", driver="rocm 6.4.4")))
     assert "taken as fast as a driver of today" in alike
-    assert "No published speed" in notes(machine(MachineSpec(gpu="RX 6800", driver="rocm 5.7")))
+    older = notes(machine(MachineSpec(gpu="RX 6800", driver="rocm 5.7")))
+    assert "ROCm 5.7 means llama.cpp with ROCm; no published speed" in older
 
 
 def test_a_driver_of_today_is_said_to_be_assumed_where_older_ones_are_slower() -> None:
