@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from measurements import measured
+from published_rows import answer, understood
 
 from advisor.cli.main import main
 from advisor.cost_model.placement import PlacementStrategy
@@ -37,14 +38,6 @@ ROW = {
 
 def row(**changes: str) -> dict[str, str]:
     return {**ROW, **changes}
-
-
-def answer(cells: dict[str, str]) -> dict[str, object]:
-    return predict.answer(PublishedRow(cells))
-
-
-def understood(cells: dict[str, str]) -> predict.Case:
-    return predict.understood(PublishedRow(cells))
 
 
 def predictions(rows: Iterable[dict[str, str]]) -> list[dict[str, object]]:

@@ -4,9 +4,10 @@ from statistics import median
 
 import pytest
 from measurements import measured
+from published_rows import answer, understood
 
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.evidence.published import predict, run_settings
+from advisor.evidence.published import run_settings
 from advisor.evidence.published.batch import guessed_batch
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.row import PublishedRow
@@ -32,14 +33,6 @@ ROW = {
 
 def row(**changes: str) -> dict[str, str]:
     return {**ROW, **changes}
-
-
-def answer(cells: dict[str, str]) -> dict[str, object]:
-    return predict.answer(PublishedRow(cells))
-
-
-def understood(cells: dict[str, str]) -> predict.Case:
-    return predict.understood(PublishedRow(cells))
 
 
 def batches(key: str) -> dict[str, float]:

@@ -5,7 +5,6 @@ was accepted, so a step with k drafts yields 1 + k s tokens. The acceptance prob
 draft solves (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`).
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,9 +15,8 @@ from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.points.point import AccuracyPoint, margins_of
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
@@ -73,7 +71,7 @@ def _point(row: DraftedRow) -> AccuracyPoint:
         date=row.date,
         measured=row.drafted_tps,
         predicted=row.plain_tps * gain,
-        margins=_margins(drafted),
+        margins=margins_of(drafted),
         source=row.source_url,
     )
 
@@ -102,12 +100,3 @@ def _estimate(row: DraftedRow, work: Workload) -> Estimate:
     order = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
     tried = [estimate(model, where, work, how, way, fitted_constants()) for way in order]
     return next((answer for answer in tried if np.all(answer.fits)), tried[-1])
-
-
-def _margins(answer: Estimate) -> Margins:
-    """Margins of the 80 % range of the speed with drafting."""
-    known = answer.decode
-    if known is None:
-        return Margins(below=0.0, above=0.0)
-    below, above = known.value / known.low, known.high / known.value
-    return Margins(below=math.log(float(below)), above=math.log(float(above)))

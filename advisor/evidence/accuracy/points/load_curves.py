@@ -5,7 +5,6 @@ of one user, as 1 / time per token. A source's own test of long prompts tells ho
 reads them (`use` = card); the prompts of its other rows are slowed down as much.
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,9 +19,8 @@ from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.points.point import AccuracyPoint, margins_of
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
 from advisor.evidence.published.load_curves import LoadCurveRow, load_curve_rows
 from advisor.machine.from_spec import machine
@@ -72,7 +70,7 @@ def _point(row: LoadCurveRow) -> AccuracyPoint:
         date=row.date,
         measured=1.0 / row.tpot_p50_s if by_user and row.tpot_p50_s else row.output_tps,
         predicted=1.0 / met.token_p50 if by_user else met.together_tps,
-        margins=_margins(_estimate(row)),
+        margins=margins_of(_estimate(row)),
         source=row.source_url,
     )
 
@@ -151,12 +149,3 @@ def _estimated(
     work = Workload(prompt=prompt, output=output, context=prompt + output, kv_type=kv_type)
     strategy = PlacementStrategy.GPU_RESIDENT
     return estimate(described, where, work, how, strategy, fitted_constants())
-
-
-def _margins(answer: Estimate) -> Margins:
-    """Margins of the 80 % range of a single user's speed."""
-    known = answer.decode
-    if known is None:
-        return Margins(below=0.0, above=0.0)
-    below, above = known.value / known.low, known.high / known.value
-    return Margins(below=math.log(float(below)), above=math.log(float(above)))

@@ -1,0 +1,12 @@
+"""Answers to rows of published runs, from their cells as text."""
+
+from advisor.evidence.published import predict
+from advisor.evidence.published.row import PublishedRow
+
+
+def answer(cells: dict[str, str]) -> dict[str, object]:
+    return predict.answer(PublishedRow(cells))
+
+
+def understood(cells: dict[str, str]) -> predict.Case:
+    return predict.understood(PublishedRow(cells))
