@@ -10,7 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from advisor.errors import UnknownName
-from advisor.machine.names.apple_names import count_of_macs, memory_options, names_apple
+from advisor.machine.names.apple_names import (
+    count_of_macs,
+    either,
+    memory_options,
+    names_apple,
+)
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
@@ -25,11 +30,12 @@ from advisor.machine.names.machine_words import (
     spelled_out,
     stray_number,
     typical_platform,
+    virtual_processors,
     without_line_numbers,
 )
 from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
 from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
-from advisor.machine.rows import MachineRow
+from advisor.machine.rows import HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
 
 HINT = "Name its GPU, processor and memory, or import one that was measured."
@@ -66,6 +72,7 @@ class MachineNames:
         several = None if row else self._several(text)
         if row is None and several is None:
             text = spelled_out(text)
+            text = text if AZURE.search(text) else text.replace("_", " ")
             row = self.presets.row_of(text)
         if row:
             return self.presets.as_sold(row, text)
@@ -108,14 +115,13 @@ class MachineNames:
         sockets = max(1, math.ceil(rented.cores / host.cores))
         if sockets > MOST_SOCKETS:
             raise UnknownName("machine", rented.name, (), f"{rented.vcpu} processors are too many.")
-        channels = (host.memory_channels or FEWEST_CHANNELS) * rented.cores / host.cores
         spec = MachineSpec(
             gpu=cards,
             gpu_count=count,
             cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
             cores=rented.cores,
             ram_gb=rented.ram_gib,
-            ram_channels=max(FEWEST_CHANNELS, round(channels)),
+            ram_channels=_share_of_channels(host, rented.cores),
         )
         notes = (rented.note, *(note for gpu in gpus for note in gpu.notes))
         name = f"{rented.name}, {cards}" if gpus else rented.name
@@ -153,10 +159,17 @@ class MachineNames:
         if cpu is None and chip is None:
             platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else None)
             notes += [f"The processor is taken as {platform}."] if platform else []
+        threads = None if chip else virtual_processors(rest)
+        if threads:
+            notes.append(f"{threads} virtual processors are taken as half a core each.")
+        cores = max(1, threads // 2) if threads else None
+        notes += [note for gpu in gpus if (note := self._other_sizes(gpu))]
         cards, count = _listed(gpus)
         spec = MachineSpec(
             gpu=cards,
             gpu_count=count,
+            cores=cores,
+            ram_channels=_share_of_channels(cpu.row, cores) if cpu and cores else None,
             vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
             cpu=platform,
             ram_gb=max(sizes) if sizes else (_own_memory(gpus[0]) if chip else None),
@@ -168,6 +181,15 @@ class MachineNames:
             notes=tuple(notes),
             alternatives=gpus[0].alternatives if gpus else (),
         )
+
+    def _other_sizes(self, gpu: GpuName) -> str:
+        """Note on the memory that a name does not say, where cards of it differ; else empty."""
+        own = gpu.row.memory_gib
+        sizes = {own, *(self.gpus.rows[name].memory_gib for name in gpu.alternatives)}
+        if gpu.memory_gib or len(sizes) == 1 or not SIZED.search(gpu.row.name):
+            return ""
+        bare = SIZED.sub("", gpu.row.name)
+        return f"{bare} is sold with {either(tuple(sorted(sizes)))} GB: {own:g} GB is assumed."
 
     def _refuse_unknown(
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
@@ -196,7 +218,7 @@ class MachineNames:
                 self.gpus.match(mention)
 
     def _rented(self, text: str, gpus: list[GpuName]) -> MachineRow | None:
-        """Preset of a provider with these cards, where the text names the provider."""
+        """Preset of a provider that the text names, with these cards; None where it has several."""
         if len(gpus) != 1:
             return None
         others = () if SOCKET.search(text) else gpus[0].alternatives
@@ -209,7 +231,9 @@ class MachineNames:
             and row.gpu_count == gpus[0].count
             and plain(row.note.split(";")[0]).split()[0].removesuffix(".ai") in text.split()
         ]
-        return min(offers, key=lambda row: meant.index(row.gpu), default=None)
+        least = min((meant.index(row.gpu) for row in offers), default=0)
+        fitting = [row for row in offers if meant.index(row.gpu) == least]
+        return fitting[0] if len({row.ram_gib for row in fitting}) == 1 else None
 
     def names_cards(self, text: str) -> bool:
         """Whether a plain text names graphics cards of the catalogue."""
@@ -266,6 +290,8 @@ class MachineNames:
             return None
 
 
+SIZED = re.compile(r" \d+GB$")
+"""End of the names of cards that are sold with several memory sizes."""
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
 FEWEST_CHANNELS = 2
@@ -277,7 +303,15 @@ KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 KIND_ALONE = re.compile(r"(?:server|workstation|desktop|laptop|tower|pc)")
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
 INTEGRATED = re.compile(r"\bi-?gpu\b|\bintegrated\b")
+AZURE = re.compile(r"\bstandard_|_v\d+\b")
+"""Names of Azure's sizes, whose cards are those of their preset only."""
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
+
+
+def _share_of_channels(host: HostRow, cores: int) -> int:
+    """Memory channels that some cores of a host are given."""
+    channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
+    return max(FEWEST_CHANNELS, round(channels))
 
 
 def _is_of_gaming_laptops(cpu: CpuName) -> bool:

@@ -50,6 +50,8 @@ def refusal(text: str) -> str:
     return next((why for pattern, why in _patterns("refused") if pattern.search(text)), "")
 
 
+JOINTS = re.compile(r"[_-]|(?<=[a-z0-9])\.(?=[a-z])|^\.")
+"""Signs between the words of an instance's name."""
 CARDS_OF_BOARD = re.compile(r"\d+x .*?\b([a-z]*\d+[a-z]*)\b")
 
 
@@ -60,7 +62,7 @@ def spelled_out(text: str) -> str:
     for pattern, meant in (*_patterns("short"), *_patterns("instance")):
         match = pattern.search(text)
         if match:
-            words = meant.format(*(group.replace("_", " ") for group in match.groups()))
+            words = meant.format(*(JOINTS.sub(" ", group) for group in match.groups()))
             before, after = text[: match.start()], text[match.end() :]
             cards = CARDS_OF_BOARD.match(words)
             again = cards and re.search(rf"\b\d+ ?x [^,+|]*\b{cards[1]}\b", before + after)
@@ -113,6 +115,15 @@ def names_ram(text: str) -> bool:
 def server_memory(text: str) -> list[float]:
     """Sizes in TB that are a server's memory, as no drive is named beside them [GiB]."""
     return sizes_gib(DRIVE.sub(" ", text))
+
+
+VIRTUAL = re.compile(r"\b(\d{1,3}) ?v-?cpus?\b")
+
+
+def virtual_processors(text: str) -> int | None:
+    """Number of virtual processors that a plain text states; None without one."""
+    match = VIRTUAL.search(text)
+    return int(match[1]) if match and int(match[1]) else None
 
 
 WORD = re.compile(r"[a-z0-9+.]+")
@@ -185,6 +196,7 @@ are boards.
 
 RATES_AND_YEARS = re.compile(
     r"\b(?:driver|cuda|rocm) [\d.]+|\bsm_?\d+\b|\buhd(?: graphics)? \d{3}\b"
+    r"|\b\d+ ?(?:v?cpus?|threads?)\b"
     r"|\bl?p?ddr\d\w*(?:-\d+)?\b|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
 )
 

@@ -56,14 +56,17 @@ MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
 COUNTS = (
     re.compile(r"(?<![\w.-])(\d{1,3})\s*[x*]\s*(?=[a-z0-9(])"),
     re.compile(
-        r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)[x*]\s*(\d{1,2})(?=\s*(?:$|[,;+&()]|gpus?\b|cards?\b))"
+        r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)(?!x[5-9][89]\b)[x*]\s*(\d{1,2})"
+        r"(?=\s*(?:$|[,;+&()]|gpus?\b|cards?\b))"
     ),
     re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
     re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
     re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
     re.compile(r"\s(?:-\s*)?(\d|1[06])x$"),
 )
-"""Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs", "A - 2x"."""
+"""Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs", "A - 2x"; X58, X79 and X99
+are boards.
+"""
 MOST = 128
 
 

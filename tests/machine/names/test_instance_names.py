@@ -1,9 +1,10 @@
 """Rented machines without a GPU, by their family and size."""
 
 import pytest
+from hardware_names import sample
 
 from advisor.errors import UnknownName
-from advisor.machine.catalog import cpu_named, machine_named
+from advisor.machine.catalog import cpu_named, gpu_named, machine_named
 from advisor.machine.names.instance_names import families
 
 KARPENTER = (
@@ -68,3 +69,47 @@ def test_non_multithreaded_instances_of_azure_have_as_many_cores_as_processors()
     assert machine_named("Standard_NC24ads_A100_v4").spec.cores == 24
     assert machine_named("Standard_NC16as_T4_v3").spec.cores == 16
     assert machine_named("Standard_NC40ads_H100_v5").spec.cores == 40
+
+
+RENTED = sample("rented_machines.csv")
+
+
+def test_a_rented_machine_has_the_cards_that_lists_of_others_give_it() -> None:
+    """Catalogues of SkyPilot, a fork of it and gpuhunt, the source of each row, say which cards a
+    name means; main memory is theirs too where our answer has it.
+    """
+    for case in RENTED:
+        if not case["gpu"]:
+            with pytest.raises(UnknownName, match="part of one card"):
+                machine_named(case["typed"])
+            continue
+        spec = machine_named(case["typed"]).spec
+        card = gpu_named(str(spec.gpu))
+        assert card.row.name.startswith(case["gpu"]), case
+        assert spec.gpu_count == int(case["count"]), case
+        assert card.row.memory_gib == pytest.approx(float(case["card_gib"]), rel=0.05), case
+        if spec.ram_gb is not None and case["ram_gib"]:
+            assert spec.ram_gb == pytest.approx(float(case["ram_gib"]), rel=0.06), case
+
+
+@pytest.mark.parametrize(
+    ("typed", "cores", "ram_gib"),
+    [
+        ("gpu-l40s-a_1gpu-40vcpu-160gb", 20, 160),
+        ("2x_RTXPRO6000_56V_320G", 28, 320),
+        ("gx3-24x120x1l40s", 12, 120),
+        ("epyc-genoa-l40s-graphics_8x64v128gb", 32, 128),
+    ],
+)
+def test_processors_and_memory_in_a_name_are_the_machines(
+    typed: str, cores: int, ram_gib: float
+) -> None:
+    """Two virtual processors are a core."""
+    spec = machine_named(typed).spec
+    assert (spec.cores, spec.ram_gb) == (cores, ram_gib)
+
+
+def test_memory_that_a_card_is_sold_with_is_said_as_assumed() -> None:
+    note = "A100 SXM is sold with 40 or 80 GB: 80 GB is assumed."
+    assert note in machine_named("crusoe 2x a100 96 vcpu").notes
+    assert note not in machine_named("2x A100 80GB EPYC 7763").notes
