@@ -7,9 +7,8 @@ from streamlit.testing.v1 import AppTest
 from ui_app import ROOT, app, page_text, run
 
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.ledger import Ledger
-from advisor.evidence.accuracy.noise_floor import Floor
 from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.result import Floor, Ledger
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.peers import PEERS
 from advisor.ui.accuracy import chart, ledger, points

@@ -1,8 +1,6 @@
 """Ledger: points, scores and the noise floor."""
 
-from dataclasses import dataclass
-
-from advisor.evidence.accuracy.noise_floor import Floor, noise_floor
+from advisor.evidence.accuracy.noise_floor import noise_floor
 from advisor.evidence.accuracy.points import drafting as drafting_points
 from advisor.evidence.accuracy.points import engine as engine_points
 from advisor.evidence.accuracy.points import framework as framework_points
@@ -10,27 +8,8 @@ from advisor.evidence.accuracy.points import llama_cpp as llama_cpp_points
 from advisor.evidence.accuracy.points import load_curves as load_curve_points
 from advisor.evidence.accuracy.points import paged as paged_points
 from advisor.evidence.accuracy.points import split as split_points
-from advisor.evidence.accuracy.points.point import AccuracyPoint
-from advisor.evidence.accuracy.scoring import Score, scores
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ledger:
-    """Predictions beside published figures.
-
-    Attributes:
-        points: published figures, each with a prediction made without its group.
-        scores: their scores by regime, then of all.
-        floor: difference between sources on the same hardware.
-        simulated: scores on a simulator's answers, by regime; not part of `scores`.
-        doubtful: rows that are not scored, because their source or physics contradicts them.
-    """
-
-    points: tuple[AccuracyPoint, ...]
-    scores: tuple[Score, ...]
-    floor: Floor
-    simulated: tuple[Score, ...] = ()
-    doubtful: tuple[AccuracyPoint, ...] = ()
+from advisor.evidence.accuracy.result import Ledger
+from advisor.evidence.accuracy.scoring import scores
 
 
 def ledger() -> Ledger:

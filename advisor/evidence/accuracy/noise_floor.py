@@ -4,12 +4,12 @@ No formula can be more exact than that.
 """
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from advisor.evidence.accuracy.points.llama_cpp import LlamaCppRun, Published
+from advisor.evidence.accuracy.result import Floor
 from advisor.evidence.fitting.llama_cpp.fit import APART
 from advisor.evidence.fitting.llama_cpp.rows import stated_tps
 from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
@@ -17,21 +17,6 @@ from advisor.evidence.published.sources import source_of
 
 NEAR = 512
 """Largest difference in context depth of two runs that are compared [tokens]."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Floor:
-    """Difference between sources.
-
-    Attributes:
-        pairs: number of compared pairs of runs.
-        settings: number of combinations of GPU, model and format.
-        median: median over settings of each setting's median of faster / slower - 1.
-    """
-
-    pairs: int
-    settings: int
-    median: float
 
 
 def noise_floor(published: Published) -> Floor:

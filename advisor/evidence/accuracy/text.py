@@ -6,10 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from advisor.evidence.accuracy.groups import GroupScore, by_card, with_doubtful, worst_groups
-from advisor.evidence.accuracy.ledger import Ledger
-from advisor.evidence.accuracy.noise_floor import Floor
 from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL
+from advisor.evidence.accuracy.result import Floor, Ledger
 from advisor.evidence.accuracy.scoring import PeerScore, Score
 from advisor.evidence.peers import PEERS
 

@@ -13,7 +13,7 @@ from advisor.evidence.accuracy.groups import (
     with_doubtful,
     worst_groups,
 )
-from advisor.evidence.accuracy.ledger import Ledger
+from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import Score
 from advisor.evidence.accuracy.text import percent
 from advisor.ui.accuracy.scores import BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, WITHIN

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from advisor.evidence.accuracy.ledger import Ledger, ledger
+from advisor.evidence.accuracy.ledger import ledger
+from advisor.evidence.accuracy.result import Ledger
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

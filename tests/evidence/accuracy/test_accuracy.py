@@ -10,12 +10,13 @@ from advisor.cli.main import main
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.__main__ import table
 from advisor.evidence.accuracy.coverage import COVERAGE
-from advisor.evidence.accuracy.ledger import Ledger, ledger
+from advisor.evidence.accuracy.ledger import ledger
 from advisor.evidence.accuracy.noise_floor import noise_floor
 from advisor.evidence.accuracy.points.llama_cpp import Published, read
 from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.points.split import ram_rate, sweeps
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
+from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import chance, scores
 from advisor.evidence.accuracy.text import (
     FRONT,
