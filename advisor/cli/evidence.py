@@ -26,7 +26,11 @@ def add(commands: Any) -> None:
         "--markdown", nargs="?", const="README.md", choices=("README.md", "docs/accuracy.md"),
         help="print the table of README.md (the default), or the whole table of docs/accuracy.md",
     )  # fmt: skip
-    parser.add_argument("--write", action="store_true", help="write data/generated/coverage.csv")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="write the ledger's tables in data/generated/",
+    )
 
     refit = commands.add_parser("refit", help="fit the constants of the cost model again")
     refit.set_defaults(command=_refit)

@@ -1,14 +1,12 @@
-"""The Accuracy page in a real browser: wait, filter, click a point, open its source."""
+"""The Accuracy page in a real browser: filter, click a point, open its source."""
 
 from driving import page, scrolls_sideways, settle
-
-FIRST = 90_000  # the fit, on a machine that is busy with other tests [ms]
 
 
 def opened(page):
     page.get_by_role("link", name="Accuracy").click()
     page.locator("h1", has_text="Accuracy").wait_for()
-    page.locator(".js-plotly-plot .points path").first.wait_for(timeout=FIRST)
+    page.locator(".js-plotly-plot .points path").first.wait_for()
     settle(page)
 
 

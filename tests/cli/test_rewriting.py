@@ -12,14 +12,9 @@ def tables(monkeypatch, tmp_path):
     """Fitting and scoring take minutes: what they would write is given."""
     fitted, scored = tmp_path / "efficiency.csv", tmp_path / "coverage.csv"
     monkeypatch.setattr("advisor.evidence.fitting.__main__.refitted", lambda: {fitted: "fitted\n"})
-    monkeypatch.setattr("advisor.evidence.accuracy.__main__.COVERAGE", scored)
-    monkeypatch.setattr("advisor.evidence.accuracy.__main__.ledger", lambda: Ledger)
-    monkeypatch.setattr("advisor.evidence.accuracy.__main__.table", lambda _: "scored\n")
+    monkeypatch.setattr("advisor.evidence.accuracy.__main__.ledger", lambda: None)
+    monkeypatch.setattr("advisor.evidence.accuracy.__main__.tables", lambda _: {scored: "scored\n"})
     return fitted, scored
-
-
-class Ledger:
-    scores = ()
 
 
 def module(name):

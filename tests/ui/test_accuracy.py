@@ -37,7 +37,7 @@ POINTS = (
 def _small_ledger(monkeypatch):
     floor = Floor(pairs=23, settings=9, median=0.125)
     small = Ledger(points=POINTS, scores=scores(POINTS), floor=floor)
-    monkeypatch.setattr(ledger, "ledger", lambda: small)
+    monkeypatch.setattr(ledger, "shipped_ledger", lambda: small)
     ledger.judged.clear()
     yield
     ledger.judged.clear()

@@ -1,19 +1,35 @@
-"""`python -m advisor.evidence.accuracy`: write data/generated/coverage.csv from the ledger."""
+"""`python -m advisor.evidence.accuracy`: write the ledger's tables in data/generated/.
+
+coverage.csv, accuracy_points.csv and noise_floor.csv.
+"""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from advisor.catalog.csv_tables import as_text
 from advisor.evidence.accuracy.coverage import COVERAGE, coverage_row
 from advisor.evidence.accuracy.ledger import ledger
+from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import Score
+from advisor.evidence.accuracy.shipped import FLOOR, POINTS, floor_table, points_table
 
 
 def main() -> int:
-    """Write the table; returns the exit code."""
-    COVERAGE.write_text(table(ledger().scores), encoding="utf-8")
-    sys.stdout.write(f"{COVERAGE.name}: written.\n")
+    """Write the tables; returns the exit code."""
+    for path, text in tables(ledger()).items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.name}: written.\n")
     return 0
+
+
+def tables(known: Ledger) -> Mapping[Path, str]:
+    """Text of each file."""
+    return {
+        COVERAGE: table(known.scores),
+        POINTS: points_table(known),
+        FLOOR: floor_table(known.floor),
+    }
 
 
 def table(scores: Iterable[Score]) -> str:

@@ -1,6 +1,7 @@
 """The ledger: every row once, judged by a model that did not see its group."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.__main__ import table
-from advisor.evidence.accuracy.coverage import COVERAGE
+from advisor.evidence.accuracy.coverage import COVERAGE, coverage
 from advisor.evidence.accuracy.ledger import ledger
 from advisor.evidence.accuracy.noise_floor import noise_floor
 from advisor.evidence.accuracy.points.llama_cpp import Published, read
@@ -18,6 +19,13 @@ from advisor.evidence.accuracy.points.split import ram_rate, sweeps
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
 from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import chance, scores
+from advisor.evidence.accuracy.shipped import (
+    FLOOR,
+    POINTS,
+    floor_table,
+    points_table,
+    shipped_ledger,
+)
 from advisor.evidence.accuracy.text import (
     FRONT,
     floor_sentence,
@@ -31,6 +39,7 @@ from advisor.evidence.peers import PEERS
 from advisor.evidence.published.row import PublishedRow
 
 ROOT = Path(__file__).parents[3]
+SPEEDS = ("measured", "predicted")
 SLOWEST_ROW = "dense split, RAM from its slowest row"
 
 
@@ -137,6 +146,24 @@ def test_it_covers_the_published_rows_and_names_their_source(whole_ledger: Ledge
 
 def test_the_shipped_record_equals_the_commands_output(whole_ledger: Ledger) -> None:
     assert COVERAGE.read_text(encoding="utf-8") == table(whole_ledger.scores)
+
+
+def test_the_shipped_points_equal_the_commands_output(whole_ledger: Ledger) -> None:
+    shipped = shipped_ledger()
+    assert POINTS.read_text(encoding="utf-8").count("\n") == points_table(whole_ledger).count("\n")
+    assert FLOOR.read_text(encoding="utf-8") == floor_table(whole_ledger.floor)
+    for rows, own in (
+        (shipped.points, whole_ledger.points), (shipped.doubtful, whole_ledger.doubtful)
+    ):  # fmt: skip
+        for row, point in zip(rows, own, strict=True):
+            assert asdict(row) == {
+                **asdict(point),
+                **{name: pytest.approx(getattr(point, name), rel=1e-5) for name in SPEEDS},
+                "margins": pytest.approx(asdict(point.margins), rel=1e-5),
+                "peers": pytest.approx(dict(point.peers), rel=1e-5),
+            }
+    held = [(score.regime, round(score.covered * score.rows)) for score in shipped.scores]
+    assert held == [(row.regime, row.held) for row in coverage().values()]
 
 
 def test_no_figure_is_counted_twice(whole_ledger: Ledger) -> None:
