@@ -38,6 +38,8 @@ NEAR, ANY_STEP = 0.6, 0.2
 READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
 """Read-ahead: Linux's default, and a size above which more gains little (`python -m
 benchmarks.engine`) [B]."""
+FAST_RAM, FASTER_RAM = "fast-ram", 1.25
+"""Part to buy for faster RAM, and its rate relative to the present one."""
 WORTH_NAMING = 1.02
 """A change must be this many times faster to be shown."""
 
@@ -214,10 +216,10 @@ def _faster_memory(
     fixed = machine.unified or soldered(machine.host.name)
     if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not fixed:
         figure = machine.host.bandwidth
-        host = replace(machine.host, bandwidth=replace(figure, value=figure.value * 1.25))
+        host = replace(machine.host, bandwidth=replace(figure, value=figure.value * FASTER_RAM))
         faster = replace(machine, host=host)
         speed = fastest(model, faster, work)
-        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed, part="fast-ram")
+        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed, part=FAST_RAM)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD and not fixed:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))

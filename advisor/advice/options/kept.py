@@ -1,10 +1,11 @@
 """Options with the present machine, unchanged or with cheap changes."""
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from advisor.advice.changes.what_ifs import WhatIf
+from advisor.advice.changes.what_ifs import FAST_RAM, FASTER_RAM, WhatIf
 from advisor.advice.money.ownership import Form
 from advisor.advice.options.option import FREE, MonthlyCost, Option, OptionKind, Price
 from advisor.advice.options.prices import NOTHING_YET, with_part
@@ -13,7 +14,7 @@ from advisor.advice.prices.host_parts import HostPartRow, host_part_rows
 from advisor.advice.prices.power import draw_of
 from advisor.advice.speeds import Speed
 from advisor.formatting import money_per_hour
-from advisor.machine.catalog import memory_generation
+from advisor.machine.catalog import host_rows, memory_generation
 from advisor.units import GIB
 
 NOTHING_OWNED = "Nothing yet"
@@ -64,6 +65,8 @@ def _price(question: Question, change: WhatIf) -> Price:
         return Price(note=change.cost)
     if change.ram:
         return _memory(question, change.ram)
+    if change.part == FAST_RAM:
+        return _faster_memory(question)
     if change.part:
         return with_part(NOTHING_YET, _largest(change.part), question.money)
     return Price(usd=None, note="no price on record")
@@ -90,6 +93,29 @@ def _memory(question: Question, size: float) -> Price:
     kit = kits[-1]
     count = math.ceil(size / (kit.size * GIB))
     return with_part(NOTHING_YET, kit, question.money, count)
+
+
+PAIR = 2
+"""Modules that run at the rate of fast memory; with four, processors run them slower."""
+MODULE_RATE = re.compile(r"DDR\d-(\d+)")
+"""Rate in a module's name [MT/s]."""
+
+
+def _faster_memory(question: Question) -> Price:
+    """A pair of fast modules as large as the present RAM; unknown where none is fast enough."""
+    (module,) = (row for row in host_part_rows() if row.part == FAST_RAM)
+    if FAST_RAM in dict(question.money.own_price):
+        return with_part(NOTHING_YET, module, question.money)
+    host = question.machine.host
+    row = host_rows().get(host.name)
+    rate = MODULE_RATE.search(module.name)
+    if question.ownership.form is not Form.DESKTOP or row is None or rate is None:
+        return Price(usd=None, note="no price of faster RAM for it on record")
+    fits = row.memory_type in module.name and PAIR * module.size * GIB >= float(host.memory.value)
+    if not fits or float(rate[1]) < FASTER_RAM * (row.memory_mts or math.inf):
+        return Price(usd=None, note=f"no price on record of a pair as large and {FASTER_RAM:g} "
+                     "times as fast; type yours as --own-price fast-ram=USD")  # fmt: skip
+    return with_part(NOTHING_YET, module, question.money, PAIR)
 
 
 def _largest(part: str) -> HostPartRow:

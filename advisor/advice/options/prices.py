@@ -15,11 +15,6 @@ from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu
 
 
-def price_date(row: PriceRow) -> str:
-    """The date of a row's price: as its source gives it, else the day it was read."""
-    return row.date or row.retrieved
-
-
 @cache
 def selling_price(gpu: str) -> PriceRow | None:
     """Price row of a GPU or whole machine: the newest street price, else its list price."""
@@ -54,8 +49,12 @@ def sold() -> tuple[str, ...]:
 
 @cache
 def rents(gpu: str) -> tuple[PriceRow, ...]:
-    """Available rented machines with a GPU, cheapest first."""
-    return tuple(row for row in rent_rows() if row.gpu == gpu)
+    """Available rented machines with a GPU: those with a dated price first, cheapest first."""
+    return tuple(sorted((row for row in rent_rows() if row.gpu == gpu), key=_undated))
+
+
+def _undated(row: PriceRow) -> bool:
+    return not row.date
 
 
 def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | None:
@@ -71,7 +70,7 @@ def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | No
         return None
     size = f" with {row.gpu_count}" if row.gpu_count > count else ""
     note = f"${row.usd:.2f} an hour, {row.provider}, {row.instance or row.gpu}{size}"
-    return Price(date=price_date(row), note=note, sources=(row.source,)), row.usd
+    return Price(date=row.date, note=note, sources=(row.source,)), row.usd
 
 
 def _rented_row(gpu: str, count: int) -> PriceRow | None:

@@ -1,0 +1,120 @@
+"""Prices of host parts and of rented machines in options, worked by hand."""
+
+from datetime import date
+
+import pytest
+
+from advisor.advice.changes.what_ifs import FAST_RAM, WhatIf
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Form, Ownership
+from advisor.advice.options.kept import changes, keep
+from advisor.advice.options.option import Option
+from advisor.advice.options.prices import bought, rented, rents
+from advisor.advice.options.question import Question
+from advisor.advice.options.table import choice
+from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.speeds import Speed
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import LLAMA_CPP
+
+FASTER = Speed(
+    strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=6, low=5, high=7,
+    first_token=2, load=60,
+)  # fmt: skip
+FAST_MEMORY = WhatIf(
+    change="RAM 25 % faster", cost="your price", decode=6, gain=1.2, speed=FASTER, part=FAST_RAM
+)
+
+
+def faster_memory(
+    ram_gb: float = 32, form: Form = Form.DESKTOP, money: MoneyInputs | None = None, **spec: object
+) -> Option:
+    question = Question(
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=ram_gb, **spec)),
+        work=Workload(), runtimes=(LLAMA_CPP,), money=money or MoneyInputs(),
+        ownership=Ownership(form=form), today=date(2026, 11, 22),
+    )  # fmt: skip
+    (option,) = changes(question, keep(question, FASTER), [FAST_MEMORY])
+    return option
+
+
+def test_faster_memory_is_a_pair_of_modules_by_hand() -> None:
+    # two modules of 24 GB at 248.97; DDR5-7200 is 1.29 times the DDR5-5600 of a usual desktop
+    option = faster_memory()
+    assert option.upfront == pytest.approx(2 * 248.97)
+    assert option.price.date == "2026-07-28"
+
+
+def test_faster_memory_that_nobody_sells_as_a_pair_has_no_price() -> None:
+    for option in (
+        faster_memory(ram_gb=64),  # a pair holds 48
+        faster_memory(cpu="Desktop DDR4-3200 dual-channel (typical)"),
+        faster_memory(cpu="Desktop DDR5-6400 dual-channel (typical)"),  # would take DDR5-8000
+        faster_memory(form=Form.LAPTOP),
+    ):
+        assert option.upfront is None
+        assert not option.may_win
+
+
+def test_a_typed_price_of_faster_memory_is_for_all_of_it() -> None:
+    typed = MoneyInputs(own_price=((FAST_RAM, 300.0),))
+    for ram_gb in (32.0, 64.0):
+        option = faster_memory(ram_gb=ram_gb, money=typed)
+        assert option.upfront == 300
+        assert option.price.typed
+
+
+def test_eight_cards_have_a_price_by_hand() -> None:
+    # 8 cards at 990; board with processor and memory 2200, frame 115, 8 risers 35; from the
+    # 750 W of one card to 8 x 350 + 400 = 3200 W: two supplies of 1600 W hold 2450 more
+    card = from_catalog.gpu("RTX 3090")
+    parts = parts_for(Form.DESKTOP, (card,), (card,) * 8)
+    supplies = [part.size for part in parts if part.part == "psu"]
+    assert sum(supplies) + 750 >= 3200
+    price = bought("RTX 3090", 7, MoneyInputs(), parts)
+    psu = sum(part.usd or 0.0 for part in parts if part.part == "psu")
+    assert price.usd == pytest.approx(7 * 990 + 2200 + 115 + 8 * 35 + psu)
+    assert price.date == "2025-07-23"
+
+
+def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
+    for gpu in {"RTX 3090", "RTX 4090", "RTX A6000", "H100 SXM", "B200"}:
+        dated = [bool(row.date) for row in rents(gpu)]
+        assert dated == sorted(dated, reverse=True)
+    undated = rented("RTX 4090", 4, MoneyInputs())  # only a catalogue without a date has four
+    assert undated is not None
+    assert undated[0].date == ""
+    question = Question(
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"), machine=from_spec.machine(MachineSpec()),
+        work=Workload(), runtimes=(LLAMA_CPP,), money=MoneyInputs(),
+        ownership=Ownership(nothing=True), today=date(2026, 11, 22),
+    )  # fmt: skip
+    kept = keep(question, None)
+    free = question.option(
+        kept.kind, "4x RTX 4090", FASTER, question.use.rented(0.01, FASTER), undated[0], kept=kept
+    )
+    assert not free.may_win
+    assert choice((kept, free)) is None
+
+
+FORMS = (Form.DESKTOP, Form.SERVER)
+
+
+@pytest.mark.parametrize("gpu", ["RTX 3090", "RTX 3060 12GB", "RTX 5090", "RX 7900 XTX", "P40"])
+@pytest.mark.parametrize("form", FORMS)
+def test_adding_to_owned_cards_never_costs_more_than_buying_all(gpu: str, form: Form) -> None:
+    card = from_catalog.gpu(gpu)
+    counts = (1, 2, 3, 4, 6, 8)
+    for have in counts:
+        for total in (count for count in counts if count > have):
+            grown = parts_for(form, (card,) * have, (card,) * total)
+            add = bought(gpu, total - have, MoneyInputs(), grown)
+            every = bought(gpu, total, MoneyInputs(), parts_for(form, (), (card,) * total))
+            assert (add.usd is None) <= (every.usd is None)
+            if add.usd is not None and every.usd is not None:
+                assert add.usd <= every.usd
