@@ -14,6 +14,7 @@ from advisor.machine.names.machine_words import (
     names_ram,
     refusal,
     spelled_out,
+    without_system,
 )
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.spelling import plain
@@ -62,7 +63,7 @@ def identified(name: str) -> Identified:
     Raises:
         UnknownName: none of these; lists similar names.
     """
-    text = plain(name)
+    text = without_system(plain(name))
     if (
         refusal(text)
         or spelled_out(text) != text
@@ -71,12 +72,16 @@ def identified(name: str) -> Identified:
         return _machine(machine_named(name))
     kind = is_laptop(text) or is_tower(text)
     sized = names_ram(text) or (kind and bool(memory_sizes(text)))
-    gpu = None if sized else _gpu(name)
+    gpu = None if sized or machine_names().lists_cards(text) else _gpu(name)
     if gpu is not None:
         return gpu
     whole = kind or machine_names().names_cards(text) or bool(memory_sizes(text))
     cpu = None if whole else _processor(name)
     return cpu or _machine(machine_named(name))
+
+
+SIZES_OF_RAM = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
+"""Sizes beside a card that are a machine's memory where its cards have less [GiB]."""
 
 
 def _gpu(name: str) -> Identified | None:
@@ -86,7 +91,9 @@ def _gpu(name: str) -> Identified | None:
     except UnknownName:
         return None
     left_out = any("left out" in note for note in gpu.notes)
-    if left_out or (gpu.row.unified and not gpu.row.of_ram):
+    total = gpu.row.memory_gib * gpu.count
+    of_machine = gpu.memory_gib in SIZES_OF_RAM and gpu.memory_gib > total
+    if left_out or of_machine or (gpu.row.unified and not gpu.row.of_ram):
         return None
     if gpu.row.of_ram and _processor(name) is not None:
         return None
@@ -144,7 +151,10 @@ def _machine(named: MachineName) -> Identified:
 
 def _host(named: MachineName, gpus: tuple[GpuName, ...]) -> HostRow | None:
     """Processor of the name, else the one on the GPU's chip."""
-    chip = gpus[0].row.name.rpartition(" ")[0] if gpus and gpus[0].row.unified else ""
+    unified = gpus[0].row if gpus and gpus[0].row.unified else None
+    chip = (
+        (unified.name.rpartition(" ")[0] or f"{unified.vendor} {unified.name}") if unified else ""
+    )
     try:
         name = named.spec.cpu or chip
         return find_host(name) if name else None

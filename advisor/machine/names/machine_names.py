@@ -32,6 +32,7 @@ from advisor.machine.names.machine_words import (
     typical_platform,
     virtual_processors,
     without_line_numbers,
+    without_system,
 )
 from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
 from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
@@ -61,7 +62,7 @@ class MachineNames:
         Raises:
             UnknownName: neither a preset nor known parts; lists similar names.
         """
-        text = plain(name)
+        text = " ".join(without_system(plain(name)).split())
         why = refusal(text)
         if why:
             raise UnknownName("machine", name, (), why)
@@ -150,12 +151,20 @@ class MachineNames:
         self._refuse_unknown(name, rest, gpus, cpu)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
             gpus = [self._own_graphics(cpu)]
+            if cpu.row.segment == "laptop":
+                notes.append(f"No graphics card is named: {gpus[0].row.name} is taken.")
+        return self._of_parts(gpus, cpu, rest, notes, laptop=laptop)
+
+    def _of_parts(
+        self, gpus: list[GpuName], cpu: CpuName | None, rest: str, notes: list[str], *, laptop: bool
+    ) -> MachineName:
+        """Machine of graphics and a processor, with the memory that the rest of its name has."""
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
         sizes = memory_sizes(rest)
         if not sizes and cpu and cpu.row.segment in ("server", "workstation"):
             sizes = server_memory(rest)
         platform = cpu.row.name if cpu else None
-        notes += [note for part in (*gpus, cpu) if part for note in part.notes]
+        notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
         if cpu is None and chip is None:
             platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else None)
             notes += [f"The processor is taken as {platform}."] if platform else []
@@ -239,8 +248,14 @@ class MachineNames:
         """Whether a plain text names graphics cards of the catalogue."""
         return bool(self._cards(text, laptop=False)[0])
 
+    def lists_cards(self, text: str) -> bool:
+        """Whether a plain text lists graphics cards: "3090 + 3090"."""
+        return bool(LIST.search(text)) and len(CARD.findall(text)) > 1 and self.names_cards(text)
+
     def _cards(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
-        """GPUs in a text, kind by kind, and the rest of the text."""
+        """GPUs in a text, kind by kind, and the rest of the text; graphics that share the RAM are
+        left to the processor where there is a card.
+        """
         if names_apple(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
@@ -256,11 +271,13 @@ class MachineNames:
                 cards.append(self._card(without_sizes(mention), laptop=laptop))
             except UnknownName:
                 return match[0]
+            if OF_ALL_CARDS.match(match.string[match.end() :]):
+                return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
         rest = CARD.sub(taken, text)
         own = [gpu for gpu in cards if not gpu.row.of_ram]
-        return (own if own and INTEGRATED.search(text) else cards), rest
+        return _summed(own or cards), rest
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
         """Card of a mention; in a laptop, the laptop GPU of that name.
@@ -284,12 +301,16 @@ class MachineNames:
 
     def _processor(self, text: str) -> CpuName | None:
         bare = re.sub(r"\s+", " ", text.replace("|", " ")).strip(" ,;+")
+        words = set(re.findall(r"[a-z]+", without_sizes(bare)))
         try:
-            return self.cpus.match(bare) if bare and not KIND_ALONE.fullmatch(bare) else None
+            return self.cpus.match(bare) if words - KINDS else None
         except UnknownName:
             return None
 
 
+OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
+"""What follows the memory of all cards together."""
+LIST = re.compile(r"[+,;&|]|\band\b")
 SIZED = re.compile(r" \d+GB$")
 """End of the names of cards that are sold with several memory sizes."""
 MOST_SOCKETS = 2
@@ -300,9 +321,11 @@ SURELY_A_CARD = re.compile(
     r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
 )
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
-KIND_ALONE = re.compile(r"(?:server|workstation|desktop|laptop|tower|pc)")
+KINDS = frozenset(
+    {"server", "workstation", "desktop", "laptop", "tower", "pc", "ram", "memory", "with", "and"}
+)
+"""Words of a machine's kind, which name no processor alone."""
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
-INTEGRATED = re.compile(r"\bi-?gpu\b|\bintegrated\b")
 AZURE = re.compile(r"\bstandard_|_v\d+\b")
 """Names of Azure's sizes, whose cards are those of their preset only."""
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
@@ -325,6 +348,16 @@ def _own_memory(gpu: GpuName) -> float | None:
     sold = memory_options(gpu.row) or (gpu.row.memory_gib,)
     only = len(sold) == 1 and gpu.count == 1 and not gpu.row.of_ram
     return gpu.memory_gib or (sold[0] if only else None)
+
+
+def _summed(gpus: list[GpuName]) -> list[GpuName]:
+    """Cards of a list, each kind once: "3090 + 3090" are two of it."""
+    kinds: dict[tuple[str, float | None], GpuName] = {}
+    for gpu in gpus:
+        kind = gpu.row.name, gpu.part_gib
+        more = kinds[kind].count if kind in kinds else 0
+        kinds[kind] = replace(gpu, count=gpu.count + more)
+    return list(kinds.values())
 
 
 def _listed(gpus: list[GpuName]) -> tuple[str, int]:

@@ -86,9 +86,17 @@ def without_owners(text: str) -> str:
     return text
 
 
-DRIVE = re.compile(r"\b\d+(?:\.\d+)? ?[tg]b (?:ssd|nvme|hdd|disk|drive|storage|m\.2)\b")
+KINDS_OF_DRIVE = r"(?:ssd|nvme|hdd|disk|drive|storage|m\.2|emmc|raid)"
+DRIVE = re.compile(
+    rf"\b\d+(?:\.\d+)? ?[tg]b (?:gen ?\d |pcie |m\.2 )*{KINDS_OF_DRIVE}\b"
+    rf"|\b{KINDS_OF_DRIVE}:? ?(?:of )?\d+(?:\.\d+)? ?[tg]b\b(?! (?:d?ram|ddr|memory))"
+)
+OF_CARDS = (
+    r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:total|combined|gddr\d\w*|uma|dedicated|gpu))*"
+    r" (?:v-?ram|video memory|gpu memory)\b|\bv-?ram:? ?\d+(?:\.\d+)? ?g(?:i?b)?\b"
+)
 STORAGE = re.compile(
-    rf"{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b"
+    rf"{OF_CARDS}|{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b"
     r"(?!(?: of)?(?: (?:cpu|system|host))? (?:d?ram|memory|ddr))"
 )
 
@@ -151,7 +159,7 @@ MONTHS = "jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec"
 SAYS_NOTHING = re.compile(
     r"1[1-8]|2[47]|20[12]\d|mid|late|early|base|model|silver|black|space|gr[ae]y|gb"
     rf"|mini|box|nucbox|system|ai|mainboard|fe|founders|cluster|node|dev|kit|devkit|{MONTHS}"
-    r"|linux|windows|ubuntu|debian|fedora|macos|proxmox|wsl2?|blackwell|hopper|ampere|class"
+    r"|linux|windows|ubuntu|debian|fedora|macos|proxmox|wsl2?|blackwell|hopper|ampere|grace|class|l?p?ddr\d\w*"
 )
 
 
@@ -161,7 +169,8 @@ def says_nothing(word: str) -> bool:
 
 
 COUNT = (
-    r"(?<![\w.-])(?:(?:\d{1,2}\s*[x*]\s*|(?:dual|triple|quad|two|three|four|six|eight)\s+"
+    r"(?<![\w.-])(?:(?:\d{1,2}\s*[x*]\s*|[x*]\s?\d{1,2}\s+|\(\s?\d{1,2}\s?x?\s?\)\s*"
+    r"|(?:dual|twin|triple|quad|two|three|four|five|six|seven|eight|(?:a )?pair of)\s+"
     r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
     r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b|[ahblv]\d{2,3}s?\b))"
     r"(?:\d{1,3} ?gb\s+)?)?"
@@ -199,6 +208,22 @@ RATES_AND_YEARS = re.compile(
     r"|\b\d+ ?(?:v?cpus?|threads?)\b"
     r"|\bl?p?ddr\d\w*(?:-\d+)?\b|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
 )
+
+
+BESIDE = re.compile(
+    r"[$\u20ac\u00a3] ?[\d.,]+k?|\b(?:rs\.?|usd|eur|gbp|inr) ?[\d.,]+\b"
+    r"|\b[\d.,]+ ?(?:usd|eur|gbp)\b|\bsm_?\d{2,3}\b|\bl?p?ddr\d\w*-\d{4,5}\b(?! ?gb)"
+    r"|\bmac ?os(?: x)?(?:[- ](?:big sur|[a-z]+(?= \d|$|[,;)])))?(?:[- ][\d.]+)?"
+    r"|\b(?:ubuntu|debian|fedora|proxmox(?: ve)?|rhel|centos|rocky|linux|kernel|driver|cuda"
+    r"|rocm)"
+    r" (?:server )?[\d.]+(?:-[\d.]+\S*)?(?: lts)?"
+    r"|\bwindows (?:server )?(?:7|8|10|11|20\d\d)(?: (?:pro|home))?\b"
+)
+
+
+def without_system(text: str) -> str:
+    """Plain text without prices and versions of operating systems."""
+    return BESIDE.sub(" ", text)
 
 
 def stray_number(text: str) -> str:

@@ -13,7 +13,7 @@ from advisor.machine.names.machine_words import (
     squeezed,
     telling_words,
 )
-from advisor.machine.names.spelling import plain, sizes_gib
+from advisor.machine.names.spelling import NUMBERS, plain, sizes_gib
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
 
@@ -59,6 +59,9 @@ class PresetNames:
                 if row.kind != "cloud" or spelling == row.name:
                     self._worded.append((telling_words(spelling), row))
         self._worded.sort(key=lambda entry: -entry[0].total())
+        cards = " ".join(plain(f"{row.name} {row.aliases}") for row in gpus.rows.values())
+        named = (word for words, _ in self._worded for word in words)
+        self._telling = {*OF_PROCESSORS, *NUMBERS, *LETTERS.findall(cards), *named}
 
     def row_of(self, text: str) -> MachineRow | None:
         """Preset of a plain text: by name, else the one whose words are all in the text, without
@@ -73,7 +76,7 @@ class PresetNames:
             if (
                 wanted.keys() <= given
                 and wanted <= words
-                and all(_is_beside(word, row) for word in words - wanted)
+                and all(self._is_beside(word, row) for word in words - wanted)
             ):
                 return self._of_size(wanted, row, text) if wanted else None
         return None
@@ -91,6 +94,20 @@ class PresetNames:
         same = [other for words, other in self._worded if words == wanted]
         fitting = (other for other in same if self.gpus.rows[other.gpu].memory_gib in sizes)
         return next(fitting, row) if len(same) > 1 else row
+
+    def _is_beside(self, word: str, row: MachineRow) -> bool:
+        """A word beside a preset's name that means no other machine: its memory, how many cards, a
+        part of its own, a word of no hardware, or nothing.
+        """
+        own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
+        return (
+            says_nothing(word)
+            or word in row.ram_options_gib.split(";")
+            or word == f"{row.gpu_count}x"
+            or (word == "desktop" and row.kind in ("mini", "desktop"))
+            or word in own
+            or (word.isalpha() and len(word) > 2 and word not in self._telling)
+        )
 
     def as_sold(self, row: MachineRow, text: str) -> MachineName:
         """Preset with the memory size of the name."""
@@ -123,26 +140,19 @@ class PresetNames:
         return typed if same else replace(sold, memory_gib=typed.memory_gib)
 
 
+LETTERS = re.compile(r"[a-z]{3,}")
+OF_PROCESSORS = (
+    "intel", "amd", "ryzen", "threadripper", "epyc", "xeon", "core", "ultra", "max", "pro", "plus",
+    "snapdragon", "ampere", "graviton", "celeron", "pentium", "athlon", "egpu", "oculink", "tower",
+    "laptop", "server", "workstation", "rack", "pair", "cluster",
+)  # fmt: skip
+"""Words that may mean another machine than the preset beside them."""
 COUNTED = re.compile(r"\d+x", re.IGNORECASE)
 """Names of rented machines that begin with a count are those of their cards too."""
 DRIVE_FROM = 4
 """A size beside a machine's name that is so many times its largest memory is its drive's."""
 OWN_COUNT = re.compile(r"\d+x ")
 INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+")
-
-
-def _is_beside(word: str, row: MachineRow) -> bool:
-    """A word beside a preset's name that means no other machine: its memory, how many cards, a part
-    of its own, or nothing.
-    """
-    own = telling_words(f"{row.name} {row.gpu} {row.cpu.partition('x ')[2] or row.cpu}")
-    return (
-        says_nothing(word)
-        or word in row.ram_options_gib.split(";")
-        or word == f"{row.gpu_count}x"
-        or (word == "desktop" and row.kind in ("mini", "desktop"))
-        or word in own
-    )
 
 
 def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str]:

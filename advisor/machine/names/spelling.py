@@ -59,6 +59,7 @@ COUNTS = (
         r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)(?!x[5-9][89]\b)[x*]\s*(\d{1,2})"
         r"(?=\s*(?:$|[,;+&()]|gpus?\b|cards?\b))"
     ),
+    re.compile(r"^[x*]\s?(\d{1,2})\s+(?=[a-z]*\d)"),
     re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
     re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
     re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hardware_names import sample
 
 from advisor.errors import AdvisorError
@@ -57,3 +58,46 @@ def test_memory_missing_from_the_page_is_requested() -> None:
     machine = machine_named("RunPod A100 PCIe 80GB")
     assert machine.spec.ram_gb is None
     assert "type it" in machine.notes[-1]
+
+
+def test_rigs_as_their_owners_write_them_have_their_parts() -> None:
+    """Strings from public repositories, with the answer written before the first run."""
+    for case in sample("rigs.csv"):
+        if not case["gpus"]:
+            with pytest.raises(AdvisorError):
+                identified(case["typed"])
+            continue
+        taken = identified(case["typed"])
+        names = sorted(gpu.name for gpu in taken.gpus)
+        if case["gpus"] == "none":
+            assert not names, case
+        elif case["gpus"] != "any":
+            wanted = sorted(case["gpus"].split(" + "))
+            assert len(names) == len(wanted), case
+            assert all(map(str.startswith, names, wanted)), case
+        if case["count"]:
+            assert taken.count == int(case["count"]), case
+        assert case["cpu"] in (taken.host.name if taken.host else ""), case
+        if case["ram_gib"]:
+            assert taken.ram_gib == pytest.approx(float(case["ram_gib"]), rel=0.02), case
+
+
+@pytest.mark.parametrize(
+    "typed", ["3090 + 3090", "3090 + + 3090", "3090, 3090", "RTX 3090 | EVGA 3090", "x2 3090"]
+)
+def test_cards_of_a_list_are_counted(typed: str) -> None:
+    taken = identified(typed)
+    assert [gpu.name for gpu in taken.gpus] == ["RTX 3090"]
+    assert taken.count == 2
+
+
+def test_memory_of_cards_and_drives_is_no_main_memory() -> None:
+    spec = machine_named("i5-12400, 16GB DDR4, GTX 1660 Super, SSD 512GB").spec
+    assert spec.ram_gb == 16
+    assert machine_named("Ryzen 7600, 2x RTX 3090 (48GB VRAM total)").spec.ram_gb is None
+    assert machine_named("Ryzen 7600, RTX 3090, 2TB Gen4 NVMe").spec.ram_gb is None
+
+
+def test_graphics_of_a_laptops_processor_are_said_as_taken() -> None:
+    notes = machine_named("MSI Katana GF66 i7-11800H").notes
+    assert "No graphics card is named: Iris Xe is taken." in notes
