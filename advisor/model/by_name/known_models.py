@@ -9,7 +9,10 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
 from advisor.model import catalog
+from advisor.model.by_name.listed.from_row import is_described
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
+from advisor.model.by_name.listed.hub_rules import hub_rules
+from advisor.model.by_name.listed.totals import is_unpacked
 from advisor.model.by_name.names import ModelName, take_apart, words
 from advisor.model.spec import ArchitectureSpec
 
@@ -41,10 +44,13 @@ class MakerRow:
 
 @cache
 def catalogue_keys() -> dict[str, ArchitectureSpec]:
-    """Rows of the catalogue by the parts of their names and aliases."""
+    """Rows of the catalogue by the parts of their names and aliases; of "DeepSeek-V3/R1" the part
+    behind the slash is no name.
+    """
     index: dict[str, ArchitectureSpec] = {}
     for row in catalog.model_rows().values():
-        for spelling in spellings(row):
+        names = (name for name in spellings(row) if "/" not in name or name == row.hf_id.casefold())
+        for spelling in names:
             index.setdefault(" ".join(take_apart(spelling).shape), row)
     return index
 
@@ -120,13 +126,33 @@ def is_drafting(row: HubRow) -> bool:
 def plainest(key: str, name: ModelName) -> HubRow | None:
     """Publisher's repository with the typed name, else the one with the shortest name."""
     rows = [row for row in hub_list().with_key(key) if row.name.split("/")[0] in makers()]
-    return min(
+    row = min(
         (row for row in rows if not is_drafting(row)),
         key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
         default=None,
     )
+    return None if row is None else better_described(row)
+
+
+def better_described(row: HubRow) -> HubRow:
+    """Repository with the same words in its name and the same layers, where a packed one, or one
+    of a family without a rule, tells less of them.
+    """
+    alike = [
+        other
+        for other in hub_list().with_key(row.key)
+        if (other.layers, other.hidden) == (row.layers, row.hidden) and not is_drafting(other)
+    ]
+    return min((row, *alike), key=_tells_less)
+
+
+def _tells_less(row: HubRow) -> tuple[bool, bool]:
+    ruled = row.architecture in hub_rules() or is_described(row.architecture)
+    return not ruled, not is_unpacked(row)
 
 
 def most_downloaded(key: str) -> HubRow | None:
     """Most downloaded repository with these parts in its name, of any publisher."""
-    return next((row for row in hub_list().with_key(key) if not is_drafting(row)), None)
+    rows = (row for row in hub_list().with_key(key) if not is_drafting(row))
+    row = next(rows, None)
+    return None if row is None else better_described(row)

@@ -19,6 +19,7 @@ from advisor.model.by_name.close_models import candidates, close_models
 from advisor.model.by_name.known_models import (
     KnownRow,
     base_of,
+    better_described,
     catalogue_keys,
     is_drafting,
     keys_by_words,
@@ -29,12 +30,15 @@ from advisor.model.by_name.known_models import (
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
 from advisor.model.by_name.of_size import of_printed_size, of_size_and_words, printed
+from advisor.model.by_name.ollama_tags import ollama_tag
 from advisor.model.spec import ArchitectureSpec
 
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
 VERSION = re.compile(r"\d(?:\.\d+)*")
 LEAST_WORDS = 3
 """Number of words from which their order does not matter."""
+WORDS_LEFT_OUT = 1
+"""Number of words that an incomplete name may lack, besides sizes, versions and variants."""
 LIKE_A_VARIANT = 75
 """Similarity above which a word may be a misspelled variant of a family [%]."""
 
@@ -64,6 +68,19 @@ def meant(text: str) -> Meant:
         UnknownName: no certain match; lists similar names, likeliest first.
         Refusal: a drafting model, which does not run alone, or no language model.
     """
+    tag = ollama_tag(text)
+    if tag is None:
+        return _meant(text)
+    listed = _spelled(tag.short) or of_other_name(take_apart(tag.short))
+    for spelling in (tag.short,) if listed else (tag.full, tag.short):
+        with suppress(UnknownModel):
+            same = _meant(spelling)
+            return replace(same, taken_as=same.name) if tag.usual else same
+    return _meant(text)
+
+
+def _meant(text: str) -> Meant:
+    """Model of a name, as `meant`, without Ollama's tags of other tags."""
     name = take_apart(text)
     row = _spelled(text)
     if row is not None:
@@ -71,6 +88,9 @@ def meant(text: str) -> Meant:
     exact = hub_list().named(text) if "/" in text else None
     if exact is not None:
         return _exact(name, exact)
+    hosted = _spelled(text.rpartition("/")[2]) if "/" in text else None
+    if hosted is not None:
+        return Meant(name=hosted.name, row=hosted, taken_as=hosted.name, why=_why(name))
     if "draft" in name.kinds:
         raise _drafting(text)
     if "other" in name.kinds:
@@ -165,7 +185,9 @@ def _exact(name: ModelName, row: HubRow) -> Meant:
     base = known or _base_row(name)
     if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
         return Meant(name=base.name, row=base, taken_as=base.name, why=_why(name))
-    return Meant(name=row.name, row=row)
+    better = better_described(row)
+    taken_as = "" if better is row else better.name
+    return Meant(name=better.name, row=better, taken_as=taken_as, why=_why(name))
 
 
 def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
@@ -242,9 +264,10 @@ def _base(name: ModelName) -> Meant | None:
 def _base_row(name: ModelName) -> KnownRow | None:
     if name.kinds & NOT_THEIR_BASE:
         return None
+    start = " ".join(name.shape)
     for key, left in _parts(name.shape):
         row = base_of(key) if _may_be_left(key, left) else None
-        if row is not None:
+        if row is not None and (len(key.split()[0]) > 1 or start.startswith(key)):
             return row
     return _base_around(name.shape)
 
@@ -316,11 +339,23 @@ def _only_candidate(name: ModelName) -> Meant | None:
     """
     if not any(map(str.isdigit, "".join(name.shape))):
         return None
-    rows = candidates(name.shape)
+    rows = tuple(row for row in candidates(name.shape) if _may_be_short_for(name.shape, row))
     rows = tuple(row for row in rows if isinstance(row, ArchitectureSpec)) or rows
     if not rows or any(_sizes(row) != _sizes(rows[0]) for row in rows):
         return None
     return _taken(name, rows[0])
+
+
+def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
+    """Whether a name leaves out what it may of a listed one: at most one word of its own, and no
+    family before it: "llama pro 8b" is not Hermes-2-Pro-Llama-3-8B.
+    """
+    if isinstance(row, ArchitectureSpec):
+        return True
+    full = take_apart(row.name).shape
+    left_out = [token for token in full if token not in tokens and token.isalpha()]
+    own = [token for token in left_out if token not in words()]
+    return len(own) <= WORDS_LEFT_OUT and (tokens[0] == full[0] or tokens[0] not in _families())
 
 
 def _sizes(row: KnownRow) -> tuple[int, ...]:

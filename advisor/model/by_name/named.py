@@ -15,8 +15,9 @@ from advisor.model.by_name.listed.totals import counts_weights
 from advisor.model.by_name.lookup import Meant, UnknownModel, meant
 from advisor.model.by_name.names import take_apart
 from advisor.model.by_name.native_formats import native_format
+from advisor.model.by_name.ollama_tags import ollama_tag
 from advisor.model.by_name.stand_in import StatedSize, of_size, stand_in, stated_size
-from advisor.model.formats.format_names import format_in_name
+from advisor.model.formats.in_name import format_in_name
 from advisor.model.spec import ArchitectureSpec
 
 
@@ -48,7 +49,8 @@ def named(text: str) -> NamedModel:
         UnknownName: neither; lists similar names.
         Refusal: a model that cannot be described, or that does not run alone.
     """
-    form = format_in_name(text, catalog.model_formats())
+    tag = ollama_tag(text)
+    form = format_in_name(tag.full if tag else text, catalog.model_formats())
     stated = form.name if form else ""
     try:
         known = meant(text)

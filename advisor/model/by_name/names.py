@@ -25,19 +25,22 @@ DATE = re.compile(r"(20)?2[3-6](0[1-9]|1[0-2])([0-3]\d)?|(0[1-9]|1[0-2])[0-3]\d"
 """Pattern of dates that publishers append: 2507, 20260831, 0528; versions have at most three
 digits."""
 SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
-FILE_END = re.compile(r"\.(gguf|ggml|safetensors|bin|json)$")
-SPLIT_VERSION = re.compile(r"(?<=\d)[_p](?=\d)")
-"""Pattern of versions without a dot: `3_3`, `3p7`."""
+FILE_END = re.compile(r"\.(gguf|ggml|llamafile|safetensors|bin|json)$")
+CLOUD_VERSION = re.compile(r"-v\d+:\d+$")
+"""Version that Amazon's Bedrock puts behind a name: `meta.llama3-2-1b-instruct-v1:0`."""
+SPLIT_VERSION = re.compile(r"(?<=\d)[_p](?=\d)|(?<=[-a-z]\d)-(?=\d(?:[-:]|$))")
+"""Pattern of versions without a dot: `3_3`, `3p7`, `3-1`."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
 """Tokens that mean a context, unless no other token is a size; then they mean parameters."""
 TRAINED_ON = re.compile(r"\d+(\.\d+)?t")
 """Pattern of tokens of text a model was trained on, where another word states its weights:
 `TinyLlama-1.1B-1T`."""
 QUANT = re.compile(
-    r"(?<![a-z0-9])(?:ud[-_])?(?:i?q\d_k ?- ?(?:small|medium|large)|i?q\d(?:_[a-z0-9]+)*"
-    r"|tq\d_\d|i?q\d(?:-k)?(?:-[sml])?"
-    r"|\d+(?:\.\d+)?[ -]?(?:bits?|bpw)|int[48]|fp?(?:4|8|16|32)|bf16|w\d+a\d+|nvfp4|mxfp[48]"
-    r"|nf4|i1|oq\d\w*|exl[23])(?:_moe)?(?![a-z0-9])"
+    r"(?<![a-z0-9])(?:ud[-_])?(?:i?q\d_k ?- ?(?:small|medium|large)|d?i?q\d(?:plus)?(?:_[a-z0-9]+)*"
+    r"|tq\d_\d|i?q\d(?:-k)?(?:-[sml])?|q\db?f(?:16|32)\w*"
+    r"|exl[23][-_]\d(?:[._]\d+)?(?:bpw)?|int\d-int\d+mix(?:-(?:lite|medium|compact))?"
+    r"|\d+(?:[._]\d+)?[ -]?(?:bits?|bpw(?:-h\d)?)|int[2348]|fp?(?:4|8|16|32)|bf16|w\d+a\d+"
+    r"|(?:nvfp4|mxfp[48])(?:a16)?|nf4|i1|oq\d\w*|exl[23])(?:_moe)?(?![a-z0-9])"
     r"|(?<![a-z])apex(?:-mtp)?(?:-i)?-(?:mini|nano|compact|balanced|quality)\b"
 )
 """Pattern of a format in a name; `formats/format_names.py` reads it."""
@@ -146,7 +149,7 @@ def is_size(token: str) -> bool:
 def take_apart(text: str) -> ModelName:
     """Parts of a name."""
     publisher, name = _without_publisher(_without_label(text.strip().casefold()))
-    plain = FILE_END.sub("", name)
+    plain = FILE_END.sub("", CLOUD_VERSION.sub("", name))
     plain = SHARD.sub("", plain)
     plain = QUANT.sub(" ", plain)
     plain = SPLIT_VERSION.sub(".", plain)

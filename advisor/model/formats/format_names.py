@@ -133,23 +133,3 @@ def _without_grade(plain: str) -> Iterator[str]:
             yield f"{stem}_m"
             yield stem
             yield f"{stem}_0"
-
-
-def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
-    """Format in a model's name or tag, as in `qwen3:30b-a3b-q4_K_M`; None without one."""
-    folded = text.casefold()
-    packer = "mlx_" if "mlx" in folded else ""
-    for part in FORMAT_IN_NAME.findall(folded):
-        try:
-            return format_meant(BARE_BITS.sub(rf"{packer}\1bit", part), known, remark=True)
-        except UnknownName:
-            continue
-    return None
-
-
-BARE_BITS = re.compile(r"^(\d)[-_]?bit$")
-"""Bits without a packer: MLX's where the publisher or the name says so."""
-FORMAT_IN_NAME = re.compile(
-    r"(?<![a-z0-9])((?:ud[-_])?(?:i?q\d_[a-z0-9_]+|i?q\d(?![a-z0-9])|bf16|f16|f32|fp16|fp32|fp8|nvfp4"
-    r"|tq\d_\d|mxfp[48]|awq|gptq|nf4|autoround|exl[23]|(?:mlx[-_])?\d[-_]?bit|int4|int8|w4a16|w8a8))(?![a-z0-9])"
-)

@@ -210,3 +210,50 @@ def test_a_size_beside_a_name_without_one_has_to_be_the_models_own(typed: str, n
     """MiniMax-M2.7 has 228.7e9 weights, Kimi K2 1.03e12 (their model cards)."""
     assert meant(typed).name == name
     assert not named(typed.partition(":")[0] + ":460b").known
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("qwen2-5-7b-instruct", "Qwen2.5-7B"),
+        ("meta-llama/llama-3-1-70b-instruct", "Llama-3.1-70B"),
+        ("eu.meta.llama3-2-1b-instruct-v1:0", "Llama-3.2-1B"),
+        ("granite-3-3-8b-instruct", "ibm-granite/granite-3.3-8b-base"),
+        ("mistralai/ministral-8b-2512", "Ministral-3-8B"),
+        ("oci/cohere.command-a-03-2025", "Command-A-111B"),
+        ("QuantTrio/DeepSeek-R1-0528-GPTQ-Int4-Int8Mix-Medium", "DeepSeek-R1"),
+    ],
+)
+def test_versions_are_read_as_clouds_write_them(typed: str, name: str) -> None:
+    assert meant(typed).name == name
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "SUFE-AIFLM-Lab/Fin-R1",  # 7B, of Qwen2.5
+        "featherless-ai/Qwerky-QwQ-32B",  # RWKV in place of attention
+        "llama-pro:8b",  # Llama 2 with eight more layers
+    ],
+)
+def test_a_word_in_common_does_not_make_a_base(typed: str) -> None:
+    try:
+        known = named(typed)
+    except UnknownName:
+        return
+    assert not known.known
+
+
+@pytest.mark.parametrize(
+    ("typed", "billions"),
+    [
+        # From the makers' files in 16 bits; packed ones count scales, or one number for two.
+        ("Qwen/Qwen2-1.5B-Instruct-AWQ", 1.544),
+        ("unsloth/DeepSeek-R1-Distill-Qwen-1.5B-bnb-4bit", 1.777),
+        ("Qwen/Qwen3-VL-4B-Instruct-FP8", 4.022),
+        ("QuantTrio/GLM-4.5V-AWQ", 106.85),
+        ("THUDM/glm-4-9b-chat", 9.400),
+    ],
+)
+def test_a_packed_copy_has_the_weights_of_its_original(typed: str, billions: float) -> None:
+    assert named(typed).architecture.params == pytest.approx(billions * 1e9, rel=0.002)

@@ -4,7 +4,8 @@ import pytest
 
 from advisor.errors import UnknownName
 from advisor.model import catalog, resolve
-from advisor.model.formats.format_names import format_in_name, format_meant, spelled_formats
+from advisor.model.formats.format_names import format_meant, spelled_formats
+from advisor.model.formats.in_name import format_in_name
 
 SPELLED = {
     "Q4_K_M": "Q4_K_M", "q4_k_m": "Q4_K_M", "q4km": "Q4_K_M", "Q4_K_M (medium)": "Q4_K_M",
@@ -65,6 +66,17 @@ def test_an_unknown_format_is_not_guessed(text: str) -> None:
         ("nvidia/Qwen3.6-27B-NVFP4", "NVFP4"),
         ("gemma-4-26B-A4B-it-qat-GGUF", None),
         ("Qwen3-8B", None),
+        ("unsloth/Qwen3-8B-unsloth-bnb-4bit", "bnb-nf4"),
+        ("Qwen/Qwen3-8B-GPTQ-Int8", "FP8"),  # 8 bits, not the packer's usual four
+        ("cpatonn/Qwen3-VL-8B-Instruct-AWQ-8bit", "FP8"),
+        ("01-ai/Yi-34B-Chat-8bits", "FP8"),
+        ("LoneStriker/Mixtral-8x7B-Instruct-v0.1-3.5bpw-h6-exl2", "Q3_K_M"),
+        ("bartowski/Meta-Llama-3.1-8B-Instruct-exl2_5_0", "Q4_K_M"),
+        ("Qwen3-30B-A3B-Instruct-2507-Q4_K_S-3.61bpw.gguf", "Q3_K_M"),
+        ("mlx-community/GLM-5.1-DQ4plus-q8", "Q4_0"),
+        ("gemma-2-9b-it-q4f16_1-MLC", "Q4_0"),
+        ("nvidia/DeepSeek-R1-FP4", "NVFP4"),
+        ("QuantTrio/GLM-4.5-Air-GPTQ-Int4-Int8Mix", "GPTQ"),
     ],
 )
 def test_names_may_carry_their_format(text: str, name: str | None) -> None:

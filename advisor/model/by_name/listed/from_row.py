@@ -8,7 +8,8 @@ from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.listed.hub_list import READ, HubRow, hub_list
 from advisor.model.by_name.listed.hub_rules import HubRule, hub_rules
-from advisor.model.by_name.listed.totals import counts_weights
+from advisor.model.by_name.listed.totals import counts_weights, is_unpacked
+from advisor.model.config.families import families
 from advisor.model.config.read import describe
 
 UNNAMED = "unknown"
@@ -24,7 +25,7 @@ class Listed:
 
     Attributes:
         architecture: architecture.
-        generic: whether its family has no rule, so that a classic transformer block is assumed.
+        generic: whether its family is not known, so that a classic transformer block is assumed.
         derived: keys that the list does not state: chosen to match the stated total, or taken from
             a repository of the same sizes.
     """
@@ -44,18 +45,25 @@ def listed(row: HubRow) -> Listed:
     """
     row = _with_family(row)
     rule = hub_rules().get(row.architecture)
+    known = rule is not None or is_described(row.architecture)
     row, filled = _with_experts(row)
     try:
         built = _built(row, rule)
     except AdvisorError:
         # A size of this family that its rule does not cover.
-        rule, built = None, _built(row, None)
+        known, rule, built = False, None, _built(replace(row, architecture=UNNAMED), None)
     chosen, choice = _nearest(built, row, rule)
     return Listed(
         architecture=replace(chosen, source=f"list of Hugging Face models of {READ}, {row.name}"),
-        generic=rule is None,
+        generic=not known,
         derived=(*filled, *choice),
     )
+
+
+def is_described(architecture: str) -> bool:
+    """Whether config.json files of an architecture are understood, without a rule for the list."""
+    family = families().get(architecture)
+    return family is not None and not family.refused
 
 
 def _built(row: HubRow, rule: HubRule | None) -> list[tuple[Architecture, Mapping[str, object]]]:
@@ -95,7 +103,8 @@ def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
         "max_position_embeddings": row.context,
     }
     values: dict[str, object] = {key: value for key, value in stated.items() if value}
-    values["model_type"] = rule.model_type if rule else "llama"
+    own = row.architecture if is_described(row.architecture) else "llama"
+    values["model_type"] = rule.model_type if rule else own
     return values | (rule.keys(row) if rule else {})
 
 
@@ -121,10 +130,16 @@ def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
 def _nearest(
     built: list[tuple[Architecture, Mapping[str, object]]], row: HubRow, rule: HubRule | None
 ) -> tuple[Architecture, Mapping[str, object]]:
-    """Architecture nearest to the stated total of the row, or of a row of the same sizes."""
+    """Architecture nearest to the stated total of the row, or of a row of the same sizes; packed
+    rows count scales and zero points, so they come last.
+    """
     if len(built) == 1 or rule is None:
         return built[0]
-    for other in filter(counts_weights, (row, *hub_list().of_shape(row))):
+    alike = sorted(
+        (row, *hub_list().of_shape(row)),
+        key=lambda other: (not is_unpacked(other), other.key != row.key),
+    )
+    for other in filter(counts_weights, alike):
         best = min(built, key=lambda pair: _distance(pair[0], other))
         if _distance(best[0], other) < NEAR:
             return best
