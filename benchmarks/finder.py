@@ -20,14 +20,14 @@ import numpy as np
 
 from advisor.advice.finder.candidates import fleet_of
 from advisor.advice.finder.combinations import Combinations, RunSetup, cases, combinations, joined
-from advisor.advice.finder.formats import in_formats
+from advisor.advice.finder.formats import SEARCHED, in_formats
 from advisor.advice.finder.heat_map import curated_models
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
-from advisor.runtimes import LLAMA_CPP, RUNTIMES, Runtime
+from advisor.runtimes import LLAMA_CPP, Runtime
 
 CONTEXTS = (8192.0, 16_384.0, 32_768.0, 65_536.0, 131_072.0)
 MIN_TPS = 10.0
@@ -71,7 +71,7 @@ def main() -> None:
 
 def in_all(model: Model, contexts: Sequence[float]) -> list[RunSetup]:
     """A model in every runtime, format of weights and format of the cache."""
-    return setups(list(in_formats(model)), contexts, RUNTIMES, ())
+    return setups(list(in_formats(model)), contexts, SEARCHED, ())
 
 
 def setups(

@@ -7,6 +7,7 @@ from typing import Any
 from advisor.advice.finder.choice import best_of_each
 from advisor.advice.finder.cluster import on_cluster
 from advisor.advice.finder.combinations import combinations
+from advisor.advice.finder.formats import SEARCHED
 from advisor.advice.finder.quality import quality_rows
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.advice.finder.search import Findings, find
@@ -20,7 +21,7 @@ from advisor.cli.command import added, show
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 from advisor.model import resolve
-from advisor.runtimes import LLAMA_CPP, RUNTIMES, runtime
+from advisor.runtimes import LLAMA_CPP, runtime
 from advisor.units import several_tokens
 
 Json = dict[str, Any]
@@ -67,7 +68,7 @@ def _find(args: argparse.Namespace) -> None:
         _models(args)
         return
     compute = on_cluster(args.scheduler) if args.scheduler else combinations
-    runtimes = (runtime(args.runtime),) if args.runtime else RUNTIMES
+    runtimes = (runtime(args.runtime),) if args.runtime else SEARCHED
     resolved = resolve.find(args.model, args.quant)
     nothing = money_options.owns_nothing(args)
     machine = cardless() if nothing else described.machine_of(args)

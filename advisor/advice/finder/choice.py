@@ -4,19 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from advisor.advice.finder.formats import CACHES, FORMATS
+from advisor.advice.finder.formats import BY_LOSS, CACHES, SEARCHED
 from advisor.advice.finder.target import Hit
 from advisor.advice.options.pareto import on_front
-from advisor.runtimes import ASIDE, RUNTIMES
 
-MAINSTREAM = frozenset(known.name for known in (*RUNTIMES, *ASIDE) if known.mainstream)
+MAINSTREAM = frozenset(known.name for known in SEARCHED if known.mainstream)
 """Names of the runtimes in common use."""
 
 
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     """Best hit of each machine, bought and rented: least loss of quality, then highest speed.
 
-    Each of several contexts has its own best hit. Ties are decided by the order of `FORMATS`, then
+    Each of several contexts has its own best hit. Ties are decided by the order of `BY_LOSS`, then
     by the larger cache format, then by runtimes in common use.
 
     Args:
@@ -33,7 +32,7 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
 
 def _rank(hit: Hit) -> tuple[int, int, bool, float]:
     form = hit.speed.format
-    loss = FORMATS.index(form) if form in FORMATS else len(FORMATS)
+    loss = BY_LOSS.index(form) if form in BY_LOSS else len(BY_LOSS)
     unusual = hit.runtime not in MAINSTREAM
     return (loss, CACHES.index(hit.kv_type), unusual, -hit.speed.decode)
 

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.finder.candidates import fleet_of
-from advisor.advice.finder.formats import CACHES, cache_types
+from advisor.advice.finder.formats import CACHES, SEARCHED, cache_types, tried_in
 from advisor.advice.fleet.fleet import Fleet
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
-from advisor.runtimes import ASIDE, RUNTIMES, Runtime, runtime
+from advisor.runtimes import Runtime, runtime
 
 STRATEGIES = tuple(PlacementStrategy)
 Places = npt.NDArray[np.int_]
@@ -94,7 +94,7 @@ class Combinations:
 COLUMNS = tuple(
     field.name for field in fields(Combinations) if field.name not in ("tried", "costed")
 )
-NAMES = tuple(known.name for known in (*RUNTIMES, *ASIDE))
+NAMES = tuple(known.name for known in SEARCHED)
 
 
 def cases(
@@ -106,6 +106,7 @@ def cases(
     *,
     all_caches: bool = True,
     skip: tuple[int, ...] = (),
+    stated: bool = False,
 ) -> list[RunSetup]:
     """Setups of all runtimes with all formats of the weights.
 
@@ -117,6 +118,7 @@ def cases(
         min_tps: lowest speed [tokens/s].
         all_caches: as `RunSetup.all_caches`.
         skip: as `RunSetup.skip`.
+        stated: the formats were chosen, so that each runtime tries all of them.
     """
     return [
         RunSetup(
@@ -130,13 +132,12 @@ def cases(
             skip=skip,
         )
         for how in runtimes
-        for forms in _together(how, len(models))
+        for forms in _together(how, tried_in(how, models, stated=stated))
     ]
 
 
-def _together(how: Runtime, formats: int) -> list[tuple[int, ...]]:
+def _together(how: Runtime, every: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Formats that are computed in one call, by index."""
-    every = tuple(range(formats))
     return [every] if how.takes_several_formats else [(form,) for form in every]
 
 

@@ -17,14 +17,14 @@ from advisor.advice.finder.combinations import (
     combinations,
 )
 from advisor.advice.finder.costs import Bills, MachineOffer, bills, offers
-from advisor.advice.finder.formats import CACHES, FORMATS, in_formats
+from advisor.advice.finder.formats import BY_LOSS, CACHES, SEARCHED, in_formats
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.options.question import Question
 from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.speeds import Speed
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
-from advisor.runtimes import RUNTIMES, Runtime
+from advisor.runtimes import Runtime
 from advisor.units import GIB
 
 Compute = Callable[[Machine, Sequence[RunSetup]], Combinations]
@@ -49,7 +49,7 @@ class Findings:
 def find(
     question: Question,
     target: Target,
-    runtimes: Sequence[Runtime] = RUNTIMES,
+    runtimes: Sequence[Runtime] = SEARCHED,
     formats: Iterable[str] = (),
     caches: Sequence[str] = (),
     compute: Compute = combinations,
@@ -63,18 +63,20 @@ def find(
         question: model, host for cards, use, money.
         target: lowest speed and highest cost.
         runtimes: runtimes to try.
-        formats: formats of the weights to try; empty for all of `FORMATS`.
+        formats: formats of the weights to try; empty for all of each runtime.
         caches: cache formats; empty for all of each runtime.
         compute: function that computes the cases, in this process or on a cluster.
         contexts: contexts to answer for, in place of the request's [tokens].
     """
-    models = list(in_formats(question.model, formats or FORMATS))
+    stated = tuple(formats)
+    models = list(in_formats(question.model, stated or BY_LOSS))
     candidates, _ = fleet_of(question.machine)
     every, costs = offers(question, candidates), bills(question, candidates)
     work = replace(question.work, context=np.array(contexts)) if contexts else question.work
     wanted = cases(
         models, work, runtimes, caches, target.min_tps,
         all_caches=target.costs_count, skip=_over_budget(target, candidates, every, costs),
+        stated=bool(stated),
     )  # fmt: skip
     rows = compute(question.machine, wanted)
     hits = [

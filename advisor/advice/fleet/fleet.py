@@ -162,7 +162,8 @@ class Fleet:
         contexts = np.asarray(work.context, dtype=float)
         form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
         speeds = self._nothing(runtime, strategy, len(form))
-        wanted = ~skip & np.array([self._able(model, runtime) for model in models])[form]
+        able = np.array([self._able(model, runtime) for model in models])
+        wanted = ~skip & able[form]
         requests = np.flatnonzero(wanted.any(axis=1))
         if not len(requests):
             return speeds
@@ -171,8 +172,12 @@ class Fleet:
             contexts=contexts[context[requests]], runtime=runtime, strategy=strategy, least=least,
         )  # fmt: skip
         kinds = self._kinds[not runtime.takes_layers]
+        # A runtime for one vendor's cards refuses a stack with another's. Others take all, so that
+        # their formats share stacks.
+        stacked_too = able.any(axis=0) | (not runtime.takes_several_formats)
         for kind in np.unique(kinds[wanted.any(axis=0)]):
-            self._run(speeds, run, requests, np.flatnonzero(kinds == kind), wanted)
+            members = np.flatnonzero((kinds == kind) & stacked_too)
+            self._run(speeds, run, requests, members, wanted)
         return speeds
 
     def _nothing(self, runtime: Runtime, strategy: PlacementStrategy, requests: int) -> Speeds:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from advisor.advice.finder.candidates import card_host
 from advisor.advice.finder.choice import best_of_each, front
+from advisor.advice.finder.formats import SEARCHED
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.money.ownership import Ownership, form_of
@@ -16,7 +17,7 @@ from advisor.advice.options.question import Question
 from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, Runtime, runtime
+from advisor.runtimes import Runtime, runtime
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.fields import ANY
@@ -53,7 +54,7 @@ class TargetChoices:
 
     def runtimes(self) -> tuple[Runtime, ...]:
         """Runtimes to try."""
-        return RUNTIMES if self.engine == ANY else (runtime(self.engine),)
+        return SEARCHED if self.engine == ANY else (runtime(self.engine),)
 
     def sizes(self) -> tuple[float, ...]:
         """Several contexts to answer for; empty for that of the sidebar [tokens].

@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from advisor.advice.finder.formats import CACHES, FORMATS
+from advisor.advice.finder.formats import BY_LOSS, CACHES, SEARCHED
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES
+from advisor.runtimes import LLAMA_CPP
 from advisor.ui.sidebar.field_kinds import Field, Pick
 from advisor.ui.sidebar.fields import ANY, fields, number
 
@@ -40,13 +40,13 @@ def _target() -> tuple[Field, ...]:
 def _tried() -> tuple[Field, ...]:
     return (
         Pick(
-            key="formats", label="Format", kind="format", options=(ANY, *FORMATS), default=ANY,
+            key="formats", label="Format", kind="format", options=(ANY, *BY_LOSS), default=ANY,
             help="How the weights are packed. Any: each machine gets the one that loses least "
             "among those that reach the target.",
         ),
         Pick(
             key="engine", label="Runtime", kind="runtime",
-            options=(ANY, *(known.name for known in (*RUNTIMES, *ASIDE))), default=LLAMA_CPP.name,
+            options=(ANY, *(known.name for known in SEARCHED)), default=LLAMA_CPP.name,
             help="The program that runs the model. Any tries all of them and takes some seconds.",
         ),
         Pick(
@@ -73,7 +73,7 @@ def _bought_for() -> tuple[Field, ...]:
 
 
 def _balance() -> tuple[Field, ...]:
-    names = tuple(known.name for known in (*RUNTIMES, *ASIDE))
+    names = tuple(known.name for known in SEARCHED)
     return (
         number(
             "enough", "reading_tps", 1.0, default=MoneyInputs().reading_tps,
