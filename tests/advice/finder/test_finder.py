@@ -243,9 +243,9 @@ def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -
         assert hit.speed.decode >= target.min_tps
         for value, most in ((hit.monthly, target.max_usd_per_month), (hit.upfront, target.max_usd)):
             assert most is None or (value is not None and value <= most)
-    costs = [hit.compared for hit in hits if hit.compared is not None]
+    costs = [hit.compared for hit in hits if hit.may_win]
     assert costs == sorted(costs)
-    assert all(hit.monthly is None for hit in hits[len(costs) :])
+    assert not any(hit.may_win for hit in hits[len(costs) :])
 
 
 @cache
