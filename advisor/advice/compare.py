@@ -161,7 +161,9 @@ def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:
 def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Estimates that fit: runtimes in common use first, each group fastest first."""
     fitting = [
-        estimate for estimate in estimates if estimate.decode is not None and bool(estimate.fits)
+        estimate
+        for estimate in estimates
+        if bool(estimate.fits) and estimate.decode_tps is not None
     ]
     return sorted(
         fitting, key=lambda estimate: (estimate.how.mainstream, decode_tps(estimate)), reverse=True
@@ -170,4 +172,4 @@ def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def decode_tps(estimate: Estimate) -> float:
     """Decode speed of a single estimate; 0 for an impossible one [tokens/s]."""
-    return float(estimate.decode.value) if estimate.decode is not None else 0.0
+    return float(estimate.decode_tps) if estimate.decode_tps is not None else 0.0

@@ -1,6 +1,5 @@
 """Speed of a machine in one placement, the basis of options and costs."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.cost_model.estimate import Estimate
@@ -41,7 +40,8 @@ class Speed:
 
 def speed_of(estimate: Estimate) -> Speed | None:
     """Speed of a single estimate; None where it does not run."""
-    if estimate.decode is None or estimate.first_token is None or not bool(estimate.fits):
+    first = estimate.first_token_seconds
+    if estimate.decode is None or first is None or not bool(estimate.fits):
         return None
     return Speed(
         strategy=estimate.strategy,
@@ -50,12 +50,7 @@ def speed_of(estimate: Estimate) -> Speed | None:
         decode=float(estimate.decode.value),
         low=float(estimate.decode.low),
         high=float(estimate.decode.high),
-        first_token=float(estimate.first_token.value),
+        first_token=float(first),
         load=None if estimate.load is None else float(estimate.load),
         waiting=float(estimate.waiting),
     )
-
-
-def fastest_of(speeds: Iterable[Speed | None]) -> Speed | None:
-    """Fastest speed, the first of equals; None if there is none."""
-    return max((speed for speed in speeds if speed), key=lambda speed: speed.decode, default=None)

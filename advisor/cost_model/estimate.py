@@ -155,6 +155,11 @@ class Estimate:
         stated = of_gpu * gpu + of_host * (1.0 - gpu)
         return margins(time, run, constants, constant).wider(stated)
 
+    @property
+    def first_token_seconds(self) -> Array | None:
+        """Time to the first token, without its range; None for an impossible combination [s]."""
+        return self.prompt.total if self.prompt else None
+
     @cached_property
     def first_token(self) -> Range | None:
         """Time to the first token [s]."""

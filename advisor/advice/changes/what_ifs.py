@@ -73,13 +73,13 @@ class TriedChange:
 
     change: str
     cost: str
-    speed: Speed | None
+    placed: Estimate | None
     part: str = ""
     ram: float = 0.0
 
 
 TriedChanges = Iterable[TriedChange]
-Fastest = Callable[[Model, Machine, Workload], Speed | None]
+Fastest = Callable[[Model, Machine, Workload], Estimate | None]
 
 
 def what_ifs(
@@ -98,9 +98,6 @@ def what_ifs(
     now = decode_tps(best)
     fastest = partial(_fastest, best.how, own_settings(best.how, settings))
 
-    def speed_on(other: Machine) -> Speed | None:
-        return fastest(model, other, work)
-
     tried = [
         *_smaller_formats(machine, work, best, fastest),
         *_smaller_cache(model, machine, work, best.how, fastest),
@@ -109,30 +106,37 @@ def what_ifs(
         *_faster_link(model, machine, work, best, fastest),
         *_other_read_ahead(model, machine, work, best, fastest),
         *(
-            TriedChange(change=change.words, cost=change.cost, speed=speed_on(change.machine))
+            TriedChange(
+                change=change.words, cost=change.cost, placed=fastest(model, change.machine, work)
+            )
             for change in software_changes(machine, best)
         ),
     ]
+    faster = (trial for trial in tried if trial.placed and _worth_naming(trial.placed, now))
     changes = [
         WhatIf(
             change=trial.change,
             cost=trial.cost,
-            decode=trial.speed.decode,
-            gain=trial.speed.decode / now,
-            speed=trial.speed,
+            decode=speed.decode,
+            gain=speed.decode / now,
+            speed=speed,
             part=trial.part,
             ram=trial.ram,
         )
-        for trial in tried
-        if trial.speed is not None and trial.speed.decode >= WORTH_NAMING * now
+        for trial in faster
+        if trial.placed and (speed := speed_of(trial.placed))
     ]
     return tuple(sorted(changes, key=lambda change: change.gain, reverse=True))
 
 
+def _worth_naming(placed: Estimate, now: float) -> bool:
+    return decode_tps(placed) >= WORTH_NAMING * now
+
+
 def _fastest(
     runtime: Runtime, settings: Settings, stored: Model, machine: Machine, work: Workload
-) -> Speed | None:
-    """Speed in the first placement that fits, which is the fastest."""
+) -> Estimate | None:
+    """Estimate of the first placement that fits, which is the fastest."""
     try:
         model = as_run(stored, runtime, machine)
     except Refusal:
@@ -142,7 +146,7 @@ def _fastest(
             continue
         placed = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
         if bool(placed.fits):
-            return speed_of(placed)
+            return placed
     return None
 
 
@@ -157,7 +161,7 @@ def _smaller_formats(
         if smaller and least * now.file_bytes < smaller.file_bytes < 0.97 * now.file_bytes:
             change = f"{name} instead of {now.format}"
             cost = f"{SOME_QUALITY}{_loss(name, now.format)}"
-            yield TriedChange(change=change, cost=cost, speed=fastest(smaller, machine, work))
+            yield TriedChange(change=change, cost=cost, placed=fastest(smaller, machine, work))
 
 
 SOME_QUALITY = "free, some quality"
@@ -188,12 +192,12 @@ def _smaller_cache(
     if work.kv_type in ("f16", "bf16", "f32") and runtime.quantized_kv_type:
         lighter = replace(work, kv_type=runtime.quantized_kv_type)
         change = f"KV cache in {runtime.quantized_kv_type}"
-        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, lighter))
+        yield TriedChange(change=change, cost="free", placed=fastest(model, machine, lighter))
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
         change = f"context of {shorter:,.0f} tokens"
-        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, less))
+        yield TriedChange(change=change, cost="free", placed=fastest(model, machine, less))
 
 
 SAME_TEXT = "free, the same text"
@@ -207,7 +211,7 @@ def _drafted(
     drafted = drafted_work(model.name, work, runtime)
     if drafted is not None:
         change = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
-        yield TriedChange(change=change, cost=SAME_TEXT, speed=fastest(model, machine, drafted))
+        yield TriedChange(change=change, cost=SAME_TEXT, placed=fastest(model, machine, drafted))
 
 
 def _faster_memory(
@@ -218,15 +222,17 @@ def _faster_memory(
         figure = machine.host.bandwidth
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * FASTER_RAM))
         faster = replace(machine, host=host)
-        speed = fastest(model, faster, work)
-        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed, part=FAST_RAM)
+        placed = fastest(model, faster, work)
+        yield TriedChange(
+            change="RAM 25 % faster", cost="your price", placed=placed, part=FAST_RAM
+        )
     if best.strategy is PlacementStrategy.NVME_OFFLOAD and not fixed:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
-        speed = fastest(model, larger, work)
+        placed = fastest(model, larger, work)
         size = float(enough.value)
-        yield TriedChange(change=change, cost="your price", speed=speed, part="ram", ram=size)
+        yield TriedChange(change=change, cost="your price", placed=placed, part="ram", ram=size)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         yield from _second_drive(model, machine, work, fastest)
 
@@ -240,8 +246,8 @@ def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Faste
     mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
     striped = replace(machine, disk=replace(disk, sequential=twice, mapped=mapped))
     change = "a second drive, striped with the first"
-    speed = fastest(model, striped, work)
-    yield TriedChange(change=change, cost="your price", speed=speed, part="drive")
+    placed = fastest(model, striped, work)
+    yield TriedChange(change=change, cost="your price", placed=placed, part="drive")
 
 
 def _faster_link(
@@ -255,7 +261,7 @@ def _faster_link(
     if gpus != machine.gpus:
         faster = replace(machine, gpus=gpus)
         change = f"a slot with {links[0].name}, as the card can"
-        yield TriedChange(change=change, cost="your price", speed=fastest(model, faster, work))
+        yield TriedChange(change=change, cost="your price", placed=fastest(model, faster, work))
 
 
 def _other_read_ahead(
@@ -271,9 +277,9 @@ def _other_read_ahead(
     for size in READ_AHEAD:
         if size != now.value:
             drive = replace(disk, read_ahead=replace(now, value=size))
-            speed = fastest(model, replace(machine, disk=drive), work)
+            placed = fastest(model, replace(machine, disk=drive), work)
             change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
-            yield TriedChange(change=change, cost="free", speed=speed)
+            yield TriedChange(change=change, cost="free", placed=placed)
 
 
 def _own_link(gpu: Gpu) -> Link:

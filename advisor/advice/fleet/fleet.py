@@ -1,5 +1,6 @@
 """Speeds of one model on many machines, by as few estimates as there are kinds of machines."""
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -61,7 +62,7 @@ class Speeds:
         place = machine if context is None else (context, machine)
         if not self.fits[place]:
             return None
-        load = float(self.load[place])
+        load, waiting = float(self.load[place]), float(self.waiting[place])
         return Speed(
             strategy=self.strategy,
             runtime=self.runtime,
@@ -70,9 +71,14 @@ class Speeds:
             low=float(self.low[place]),
             high=float(self.high[place]),
             first_token=float(self.first_token[place]),
-            load=None if np.isnan(load) else load,
-            waiting=float(np.nan_to_num(self.waiting[place])),
+            load=None if math.isnan(load) else load,
+            waiting=0.0 if math.isnan(waiting) else waiting,
         )
+
+    def take_over(self, others: "Speeds", where: Mask) -> None:
+        """Replace the speeds of some machines, shape (machines,), by those of another record."""
+        for name in ("formats", "fits", *_COLUMNS):
+            getattr(self, name)[where] = getattr(others, name)[where]
 
 
 class Fleet:
@@ -132,6 +138,10 @@ class Fleet:
                     )  # fmt: skip
                     self._run(speeds, run, requests, members, wanted)
         return speeds if np.ndim(work.context) else _first(speeds)
+
+    def untimed(self, runtime: Runtime, strategy: PlacementStrategy) -> Speeds:
+        """Speeds of which none is computed, each field of shape (machines,)."""
+        return _first(self._nothing(runtime, strategy, 1))
 
     def fast_speeds(
         self,
@@ -314,11 +324,12 @@ def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Ar
     speeds.fits[places] = fits
     speeds.decode[places] = decode
     enough = least if np.ndim(least) == 0 else np.asarray(least)[part.machine]
-    if not np.any(fits & (decode >= enough)) or not numbers.decode or not numbers.first_token:
+    first = numbers.first_token_seconds if np.any(fits & (decode >= enough)) else None
+    if first is None or not numbers.decode:
         return
     speeds.low[places] = part.of_pairs(numbers.decode.low)
     speeds.high[places] = part.of_pairs(numbers.decode.high)
-    speeds.first_token[places] = part.of_pairs(numbers.first_token.value)
+    speeds.first_token[places] = part.of_pairs(first)
     speeds.load[places] = part.of_pairs(np.nan if numbers.load is None else numbers.load)
     speeds.waiting[places] = part.of_pairs(numbers.waiting)
 
