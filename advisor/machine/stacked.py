@@ -20,29 +20,39 @@ from advisor.machine.software import WINDOWS
 Part = TypeVar("Part")
 
 
-def kind_of(machine: Machine, *, kernels: bool) -> Hashable:
+def kind_of(machine: Machine, *, kernels: bool, resident: bool) -> Hashable:
     """Key of machines that can be stacked.
 
     Args:
         machine: machine.
         kernels: whether the order of GPUs by speed must agree too, for frameworks that divide
             layers among GPUs; llama.cpp's GPUs work one after another.
+        resident: whether the GPUs hold the whole model, so that links, processor and drive take no
+            part in a step.
     """
     several = len(machine.gpus) > 1
-    host, disk = machine.host, machine.disk
+    host = machine.host
     return (
-        tuple((gpu.unified, gpu.link.pinned.kind) for gpu in machine.gpus),
+        tuple(gpu.unified for gpu in machine.gpus),
         kernels and several and _slowest_first(machine),
         drives(machine),
-        (_maker(host), host.segment, host.instruction_sets, id(host.engine)),
-        (host.bandwidth.kind, machine.nodes, host.numa, host.threads, host.thread_excess),
+        (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build),
         by_system(machine) and machine.system == WINDOWS,
-        None
-        if disk is None
-        else (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
         None if machine.network is None else machine.network.kind,
+        machine.disk is None,
+        resident or _beside_gpus(machine),
+    )
+
+
+def _beside_gpus(machine: Machine) -> Hashable:
+    """Kinds of what feeds the GPUs: links, processor and drive."""
+    host, disk = machine.host, machine.disk
+    return (
+        tuple(gpu.link.pinned.kind for gpu in machine.gpus),
+        (_maker(host), host.segment, host.instruction_sets, host.bandwidth.kind),
+        disk and (disk.sequential.kind, disk.mapped is None, disk.read_ahead.value),
     )
 
 

@@ -153,7 +153,7 @@ def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:
 def test_machines_with_other_software_are_not_stacked_as_one() -> None:
     plain = MachineSpec(gpu="RX 7900 XTX")
     kinds = [
-        kind_of(machine(replace(plain, **change)), kernels=False)
+        kind_of(machine(replace(plain, **change)), kernels=False, resident=False)
         for change in (
             {}, {"system": "windows"}, {"driver": "amdvlk"}, {"build": "2025-10"},
             {"backend": "unknown"},
@@ -161,7 +161,9 @@ def test_machines_with_other_software_are_not_stacked_as_one() -> None:
     ]  # fmt: skip
     assert len(set(kinds)) == len(kinds)
     nvidia = machine(MachineSpec(gpu="RTX 4090", system="windows"))
-    assert kind_of(nvidia, kernels=False) == kind_of(machine(plain), kernels=False)
+    assert kind_of(nvidia, kernels=False, resident=False) == kind_of(
+        machine(plain), kernels=False, resident=False
+    )
     together = stacked([nvidia, machine(plain)])
     assert backends.of_machine(together) == "cuda|rocm"
 

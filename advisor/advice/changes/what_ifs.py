@@ -223,9 +223,7 @@ def _faster_memory(
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * FASTER_RAM))
         faster = replace(machine, host=host)
         placed = fastest(model, faster, work)
-        yield TriedChange(
-            change="RAM 25 % faster", cost="your price", placed=placed, part=FAST_RAM
-        )
+        yield TriedChange(change="RAM 25 % faster", cost="your price", placed=placed, part=FAST_RAM)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD and not fixed:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))

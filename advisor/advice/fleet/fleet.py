@@ -91,17 +91,14 @@ class Fleet:
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.machines = tuple(machines)
         self._processors = _numbered(map(_processors, self.machines))
-        self._kinds = {
-            kernels: _numbered(kind_of(machine, kernels=kernels) for machine in self.machines)
-            for kernels in (False, True)
-        }
+        self._kinds: dict[tuple[bool, bool], Index] = {}
         self._sizes = {
             links: _numbered(_size(machine, links=links) for machine in self.machines)
             for links in (False, True)
         }
         self._stacks: dict[Hashable, Stack] = {}
         self._takes: dict[tuple[str, str, str], Mask] = {}
-        self._grouped: dict[str, tuple[Model, tuple[tuple[Index, Model], ...]]] = {}
+        self._grouped: dict[Hashable, tuple[Model, tuple[tuple[Index, Model], ...]]] = {}
 
     def speeds(
         self,
@@ -129,7 +126,7 @@ class Fleet:
         wanted = np.broadcast_to(np.True_ if skip is None else ~skip, speeds.fits.shape)
         if self.machines and strategy in runtime.strategies:
             requests = np.arange(len(contexts))
-            for members, model in self._groups(requested, runtime):
+            for members, model in self._groups(requested, runtime, strategy):
                 speeds.formats[members] = model.format
                 if wanted[:, members].any():
                     run = Run(
@@ -181,7 +178,7 @@ class Fleet:
             model=in_many_formats([models[at] for at in form[requests]]), work=work,
             contexts=contexts[context[requests]], runtime=runtime, strategy=strategy, least=least,
         )  # fmt: skip
-        kinds = self._kinds[not runtime.takes_layers]
+        kinds = self._kinds_for(runtime, strategy)
         # A runtime for one vendor's cards refuses a stack with another's. Others take all, so that
         # their formats share stacks.
         stacked_too = able.any(axis=0) | (not runtime.takes_several_formats)
@@ -227,19 +224,36 @@ class Fleet:
             self._takes[key] = np.array(able)[self._processors]
         return self._takes[key]
 
-    def _groups(self, requested: Model, runtime: Runtime) -> Sequence[tuple[Index, Model]]:
+    def _kinds_for(self, runtime: Runtime, strategy: PlacementStrategy) -> Index:
+        """Number of each machine's kind, equal where one estimate can stand for several."""
+        resident = strategy is PlacementStrategy.GPU_RESIDENT and runtime.apart is None
+        key = (not runtime.takes_layers, resident)
+        if key not in self._kinds:
+            kernels, resident = key
+            self._kinds[key] = _numbered(
+                kind_of(machine, kernels=kernels, resident=resident) for machine in self.machines
+            )
+        return self._kinds[key]
+
+    def _groups(
+        self, requested: Model, runtime: Runtime, strategy: PlacementStrategy
+    ) -> Sequence[tuple[Index, Model]]:
         """Machines that one estimate can stand for, with the model as it runs there.
 
-        Remembered for the latest model of each runtime, which is timed in several placements.
+        Remembered for the latest model of each runtime, in GPUs and beside them.
         """
-        latest, groups = self._grouped.get(runtime.name, (None, ()))
+        key = (runtime.name, strategy is PlacementStrategy.GPU_RESIDENT)
+        latest, groups = self._grouped.get(key, (None, ()))
         if latest is not requested:
-            groups = tuple(self._divided(requested, runtime))
-            self._grouped[runtime.name] = requested, groups
+            kinds = self._kinds_for(runtime, strategy)
+            groups = tuple(self._divided(requested, runtime, kinds))
+            self._grouped[key] = requested, groups
         return groups
 
-    def _divided(self, requested: Model, runtime: Runtime) -> Iterator[tuple[Index, Model]]:
-        numbers, kinds = self._processors, self._kinds[not runtime.takes_layers]
+    def _divided(
+        self, requested: Model, runtime: Runtime, kinds: Index
+    ) -> Iterator[tuple[Index, Model]]:
+        numbers = self._processors
         models = [self._as_run(requested, runtime, number) for number in range(numbers.max() + 1)]
         forms = {model.format: model for model in models if model is not None}
         names = [model.format if model else "" for model in models]

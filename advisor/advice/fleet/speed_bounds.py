@@ -27,6 +27,21 @@ ROUNDING = 1.0 + 1e-9
 """Tolerance for rounding errors of sums in another order."""
 
 
+def may_hold(
+    model: Model, machine: Machine, work: Workload, runtime: Runtime
+) -> npt.NDArray[np.bool_]:
+    """False where the GPUs cannot hold the whole model, without placing it.
+
+    Args:
+        model: model in the format that the runtime loads, or in several.
+        machine: machine; its numbers may be of shape (machines,).
+        work: request.
+        runtime: runtime.
+    """
+    outside = least_outside(model, machine, work, runtime)
+    return np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes)
+
+
 def may_reach(
     model: Model,
     machine: Machine,
@@ -36,20 +51,18 @@ def may_reach(
     constants: Constants,
     least: Array,
 ) -> npt.NDArray[np.bool_]:
-    """False where a placement cannot fit or cannot reach a speed, without placing it.
+    """False where a placement outside the GPUs cannot fit or cannot reach a speed, without placing
+    it.
 
     Args:
         model: model in the format that the runtime loads, or in several.
         machine: machine; its numbers may be of shape (machines,).
         work: request.
         runtime: runtime.
-        strategy: placement strategy.
+        strategy: placement with a part outside the GPUs.
         constants: constants in the scope of the estimates.
         least: speed of each user, a number or of shape (machines,) [tokens/s].
     """
-    if strategy is PlacementStrategy.GPU_RESIDENT:
-        outside = least_outside(model, machine, work, runtime)
-        return np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes)
     reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         return np.asarray(reaches)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice.fleet.speed_bounds import may_reach
+from advisor.advice.fleet.speed_bounds import may_hold, may_reach
 from advisor.catalog.constant_views import PickedConstants
 from advisor.catalog.constants import Constants, fitted_constants
 from advisor.cost_model.conditions import bound_to_node, conditioned, scope_of
@@ -122,11 +122,10 @@ def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
         run: requests, runtime and placement.
         wanted: machines whose answer matters, shape (requests, machines).
     """
-    stack = replace(stack, machine=bound_to_node(stack.machine, run.runtime))
+    bound = bound_to_node(stack.machine, run.runtime)
+    stack = stack if bound is stack.machine else replace(stack, machine=bound)
     model, work = run.beside_machines
-    needed = wanted & may_reach(
-        model, stack.machine, work, run.runtime, run.strategy, run.constants(stack), run.least
-    )
+    needed = wanted & _possible(stack, run)
     if not needed.any():
         return
     request, machine = np.nonzero(needed)
@@ -138,6 +137,16 @@ def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
         yield Answered(request=request, machine=machine, estimate=whole, shape=needed.shape)
     else:
         yield from _by_size(stack, run, request, machine)
+
+
+def _possible(stack: Stack, run: Run) -> Mask:
+    """False where a placement cannot fit or be fast enough, shape (requests, machines)."""
+    model, work = run.beside_machines
+    if run.strategy is PlacementStrategy.GPU_RESIDENT:
+        return may_hold(model, stack.machine, work, run.runtime)
+    return may_reach(
+        model, stack.machine, work, run.runtime, run.strategy, run.constants(stack), run.least
+    )
 
 
 def _by_size(stack: Stack, run: Run, request: Index, machine: Index) -> Iterator[Answered]:

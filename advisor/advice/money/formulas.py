@@ -26,7 +26,7 @@ def monthly_purchase(usd: Array, months: Array) -> Array:
     Raises:
         InputError: the number of months is zero.
     """
-    if np.any(np.asarray(months) <= 0):
+    if np.less_equal(months, 0).any():
         raise InputError(f"A purchase over {months} months; give at least one month.")
     return usd / months
 

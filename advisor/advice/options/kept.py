@@ -68,7 +68,7 @@ def _price(question: Question, change: WhatIf) -> Price:
     if change.part == FAST_RAM:
         return _faster_memory(question)
     if change.part:
-        return with_part(NOTHING_YET, _largest(change.part), question.money)
+        return with_part(NOTHING_YET, _largest(change.part), question.money.own_price)
     return Price(usd=None, note="no price on record")
 
 
@@ -92,7 +92,7 @@ def _memory(question: Question, size: float) -> Price:
         return Price(usd=None, note=f"no price of {generation} on record")
     kit = kits[-1]
     count = math.ceil(size / (kit.size * GIB))
-    return with_part(NOTHING_YET, kit, question.money, count)
+    return with_part(NOTHING_YET, kit, question.money.own_price, count)
 
 
 PAIR = 2

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Price
@@ -13,6 +13,9 @@ from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu
+
+TypedPrices = tuple[tuple[str, float], ...]
+"""Typed prices by name, as `MoneyInputs.own_price` [USD]."""
 
 
 @cache
@@ -89,15 +92,21 @@ def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow
     """Price of a number of GPUs or a whole machine, with the parts that it needs; without an amount
     if one of them has no price.
     """
-    price = _typed(gpu, count, money) or _on_record(gpu, count)
+    return _together(gpu, count, money.own_price, tuple(parts))
+
+
+@lru_cache(maxsize=2048)
+def _together(gpu: str, count: int, typed: TypedPrices, parts: tuple[HostPartRow, ...]) -> Price:
+    """Price with parts, kept for another use: it depends on typed prices alone."""
+    price = _typed(gpu, count, typed) or _on_record(gpu, count)
     for part in parts:
-        price = with_part(price, part, money)
+        price = with_part(price, part, typed)
     return price
 
 
-def _typed(gpu: str, count: int, money: MoneyInputs) -> Price | None:
+def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
     """Typed price of it, or of the chip of a whole machine."""
-    typed, machine = dict(money.own_price), machines_for_sale().get(gpu)
+    typed, machine = dict(prices), machines_for_sale().get(gpu)
     own = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
     if own is None:
         return None
@@ -126,9 +135,9 @@ NOTHING_YET = Price()
 """Price to which the parts are added where nothing else is bought."""
 
 
-def with_part(price: Price, part: HostPartRow, money: MoneyInputs, count: int = 1) -> Price:
+def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int = 1) -> Price:
     """Price increased by a number of one host part, at its known or typed price."""
-    typed = dict(money.own_price).get(part.part)
+    typed = dict(prices).get(part.part)
     each = part.usd if typed is None else typed
     name = f"{count}x {part.name}" if count > 1 else part.name
     so_far = f"{price.note}, " if price.note else ""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Ownership
@@ -40,7 +41,7 @@ class Question:
     ownership: Ownership
     today: date
 
-    @property
+    @cached_property
     def use(self) -> Use:
         """Use of the person."""
         return Use(work=self.work, money=self.money)
