@@ -6,6 +6,7 @@ times then for each GPU by the same functions.
 
 from dataclasses import is_dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,13 +36,14 @@ def on_machines(
         constants: constants of these machines, in the scope of the estimate.
     """
     size = np.size(plan.fits)
+    along = partial(taken, index=index, size=size)
     return replace(
         plan,
         model=model,
         machine=machine,
         placement=None,
-        planned=taken(plan.phases, index, size),
-        work=taken(plan.work, index, size),
+        planned=plan.phases and plan.phases.each(along),
+        work=along(plan.work),
         waiting=_picked(plan.waiting, index, size),
         fits=np.broadcast_to(plan.fits, size)[index],
         missing=_picked(plan.missing, index, size),

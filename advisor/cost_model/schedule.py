@@ -4,8 +4,10 @@ Stages run one after another, so their times add. The flows of a stage run in pa
 longest counts; together they are limited by the bandwidth of a memory that they share.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from advisor.cost_model.loads import Load
 from advisor.units import Array
@@ -135,9 +137,28 @@ class Schedule:
     exchanges: tuple[Exchange, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Phases:
-    """Schedules of a reply: the prompt, and one step for each token."""
+    """Schedules of a reply, each made at first use: of the prompt, and of a step for each token.
 
-    prefill: Schedule
-    decode: Schedule
+    Attributes:
+        of_prompt: function that makes the schedule of the prompt.
+        of_token: function that makes the schedule of a step.
+    """
+
+    of_prompt: Callable[[], Schedule]
+    of_token: Callable[[], Schedule]
+
+    @cached_property
+    def prefill(self) -> Schedule:
+        """Schedule of the prompt."""
+        return self.of_prompt()
+
+    @cached_property
+    def decode(self) -> Schedule:
+        """Schedule of a step."""
+        return self.of_token()
+
+    def each(self, change: Callable[[Schedule], Schedule]) -> "Phases":
+        """Phases with both schedules changed."""
+        return Phases(of_prompt=lambda: change(self.prefill), of_token=lambda: change(self.decode))

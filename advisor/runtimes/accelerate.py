@@ -8,6 +8,7 @@ unless it is tied to the token table.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -207,9 +208,9 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token: copy, then compute."""
+    one_pass = partial(_pass, model, placement, work)
     return Phases(
-        prefill=_pass(model, placement, work, prefill=True),
-        decode=_pass(model, placement, work, prefill=False),
+        of_prompt=lambda: one_pass(prefill=True), of_token=lambda: one_pass(prefill=False)
     )
 
 

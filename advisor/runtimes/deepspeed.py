@@ -13,6 +13,7 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -136,9 +137,9 @@ def cache_in_ram(
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompts of the whole batch, and one for a token of every sequence."""
+    one_pass = partial(_pass, model, placement, machine, work)
     return Phases(
-        prefill=_pass(model, placement, machine, work, prefill=True),
-        decode=_pass(model, placement, machine, work, prefill=False),
+        of_prompt=lambda: one_pass(prefill=True), of_token=lambda: one_pass(prefill=False)
     )
 
 

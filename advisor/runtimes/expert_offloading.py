@@ -109,10 +109,14 @@ def schedule(
         ahead: the next layer's experts are predicted and moved while this layer is computed.
         by_cores: the processor's cores compute the experts that are not in VRAM.
     """
-    read, written = (_asked(model, placement, step(work)) for step in (prompt_step, token_step))
-    one_pass = partial(_pass, model, placement, machine, work)
-    ways = {"cached": cached, "whole": whole, "ahead": ahead, "by_cores": by_cores}
-    return Phases(prefill=one_pass(read, **ways), decode=one_pass(written, **ways))
+    one_pass = partial(
+        _pass, model, placement, machine, work,
+        cached=cached, whole=whole, ahead=ahead, by_cores=by_cores,
+    )  # fmt: skip
+    return Phases(
+        of_prompt=lambda: one_pass(_asked(model, placement, prompt_step(work))),
+        of_token=lambda: one_pass(_asked(model, placement, token_step(work))),
+    )
 
 
 def _asked(model: Model, placement: Placement, step: ForwardPass) -> Load:

@@ -10,6 +10,7 @@ Compressed weights and caches are unpacked by the GPU for each batch, without ov
 
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -189,13 +190,12 @@ def schedule(
         host_attention: the processor computes attention for a cache in RAM (`--cpu-cache-compute`).
         overlap: streams run in parallel (`--overlap`).
     """
+    one_pass = partial(_pass, model, placement, machine, work)
     phases = Phases(
-        prefill=_pass(model, placement, machine, work, prefill=True, on_host=False),
-        decode=_pass(model, placement, machine, work, prefill=False, on_host=host_attention),
+        of_prompt=lambda: one_pass(prefill=True, on_host=False),
+        of_token=lambda: one_pass(prefill=False, on_host=host_attention),
     )
-    if overlap:
-        return phases
-    return Phases(prefill=_serial(phases.prefill), decode=_serial(phases.decode))
+    return phases if overlap else phases.each(_serial)
 
 
 def _serial(schedule: Schedule) -> Schedule:

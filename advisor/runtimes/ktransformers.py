@@ -19,6 +19,7 @@ wheel of sglang-kt 0.7.2.
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -160,12 +161,18 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     The experts of both sides run in parallel; for a long prompt, those in RAM are copied to the
     GPUs.
     """
-    prompt = prompt_step(served(work))
-    long = np.where(np.asarray(prompt.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
+    one_pass = partial(_pass, model, placement, machine)
     return Phases(
-        prefill=_pass(model, placement, machine, prompt, long),
-        decode=_pass(model, placement, machine, token_step(served(work)), 0.0),
+        of_prompt=lambda: one_pass(*_prompt(model, work)),
+        of_token=lambda: one_pass(token_step(served(work)), 0.0),
     )
+
+
+def _prompt(model: Model, work: Workload) -> tuple[ForwardPass, Array]:
+    """Pass over the prompts, and 1 where it is so long that experts are copied, else 0."""
+    step = prompt_step(served(work))
+    long = np.where(np.asarray(step.tokens) > LONG, 1.0, 0.0) * (model.format in NATIVE)
+    return step, long
 
 
 def _pass(

@@ -119,7 +119,10 @@ def phases(
             exchanges=tuple(exchanges(model, machine, how, step.tokens)),
         )
 
-    return Phases(prefill=through(prompt_step(running)), decode=through(token_step(running)))
+    return Phases(
+        of_prompt=lambda: through(prompt_step(running)),
+        of_token=lambda: through(token_step(running)),
+    )
 
 
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:

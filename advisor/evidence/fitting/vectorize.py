@@ -52,6 +52,14 @@ def number_type(phases: Phases) -> str:
     return next((kernel.number for kernel in kernels if kernel is not None), "fp16")
 
 
+def stacked_phases(cases: Sequence[Phases]) -> Phases:
+    """Phases of cases of the same shape as one."""
+    return Phases(
+        of_prompt=lambda: stacked([case.prefill for case in cases]),
+        of_token=lambda: stacked([case.decode for case in cases]),
+    )
+
+
 def stacked(cases: Sequence[Any]) -> Any:
     """Schedules of the same shape as one, with arrays of shape (cases,) as numbers.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -54,10 +55,10 @@ def phases(
         work: request.
         copies_experts: a prompt's experts are copied to the GPU; else the processor computes them.
     """
-    prompt, batches = micro_batches(work)
+    one_pass = partial(_pass, model, placement, machine, copies_experts=copies_experts)
     return Phases(
-        prefill=_pass(model, placement, machine, prompt, batches, copies_experts),
-        decode=_pass(model, placement, machine, token_step(work), 1.0, copies_experts),
+        of_prompt=lambda: one_pass(*micro_batches(work)),
+        of_token=lambda: one_pass(token_step(work), 1.0),
     )
 
 

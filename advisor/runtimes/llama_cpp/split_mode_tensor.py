@@ -93,10 +93,9 @@ def parts(machine: Machine) -> list[Array]:
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """Schedule with all GPUs in parallel, in llama.cpp's micro-batches."""
-    prompt, batches = micro_batches(work)
     return Phases(
-        prefill=_pass(model, placement, machine, prompt, batches),
-        decode=_pass(model, placement, machine, token_step(work), 1.0),
+        of_prompt=lambda: _pass(model, placement, machine, *micro_batches(work)),
+        of_token=lambda: _pass(model, placement, machine, token_step(work), 1.0),
     )
 
 

@@ -158,8 +158,7 @@ class Situation:
         def schedule(
             model: Model, placement: Placement, machine: Machine, work: Workload
         ) -> Phases:
-            phases = how.schedule(model, placement, machine, work)
-            return Phases(prefill=change(phases.prefill), decode=change(phases.decode))
+            return how.schedule(model, placement, machine, work).each(change)
 
         return replace(self.estimate, how=replace(how, schedule=schedule))
 

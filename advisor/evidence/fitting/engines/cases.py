@@ -17,7 +17,7 @@ from advisor.cost_model.schedule import Phases, Schedule, alone
 from advisor.cost_model.timing import HOST_MEMORY, NVLINK, schedule_seconds
 from advisor.cost_model.uncertainty import DEEP, EXPERTS, SEVERAL, TOGETHER, depth_reached
 from advisor.cost_model.workload import Workload
-from advisor.evidence.fitting.vectorize import machines, shape, stacked
+from advisor.evidence.fitting.vectorize import machines, shape, stacked_phases
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 
@@ -74,7 +74,7 @@ def run_traits(model: Model, machine: Machine, work: Workload, *, prompt: bool) 
 
 def computed_only(phases: Phases) -> Phases:
     """Phases of a GPU-resident model without transfers of 0 bytes, so more cases share a shape."""
-    return Phases(prefill=_computed_only(phases.prefill), decode=_computed_only(phases.decode))
+    return phases.each(_computed_only)
 
 
 def _computed_only(schedule: Schedule) -> Schedule:
@@ -153,7 +153,7 @@ class EngineCases:
         cases = [self.cases[index] for index in indices]
         return EngineSweep(
             index=np.array(indices),
-            phases=stacked([case.phases for case in cases]),
+            phases=stacked_phases([case.phases for case in cases]),
             machine=_machines([case.machine for case in cases]),
             prompts=np.array([case.prompts for case in cases]),
             steps=np.array([case.steps for case in cases]),

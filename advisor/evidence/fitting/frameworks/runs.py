@@ -17,7 +17,7 @@ from advisor.cost_model.timing import schedule_seconds
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.frameworks.parameters import STREAM_PARAMETERS
 from advisor.evidence.fitting.llama_cpp.alike import ConstantColumns
-from advisor.evidence.fitting.vectorize import Shape, machines, number_type, shape, stacked
+from advisor.evidence.fitting.vectorize import Shape, machines, number_type, shape, stacked_phases
 from advisor.evidence.published.batch import SERVER
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
@@ -227,7 +227,7 @@ class Streams:
         return tuple(
             Sweep(
                 index=np.array(indices),
-                phases=stacked([self.runs[index].phases for index in indices]),
+                phases=stacked_phases([self.runs[index].phases for index in indices]),
                 machine=machines(
                     [self.runs[index].case.machine for index in indices],
                     [number_type(self.runs[index].phases) for index in indices],
