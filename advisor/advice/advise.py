@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from advisor.advice.changes.what_ifs import WhatIf, what_ifs
-from advisor.advice.compare import compare, lacks, usable
+from advisor.advice.compare import best_of, compare, lacks
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import machine_speed
@@ -170,6 +170,5 @@ def _estimated(
     runtimes = (*RUNTIMES, *beside(machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
-    fitting = usable(estimate for estimate in estimates if chosen in (None, estimate.how))
-    best = fitting[0] if fitting else None
+    best = best_of(estimate for estimate in estimates if chosen in (None, estimate.how))
     return estimates, best, what_ifs(model, machine, work, best, settings)

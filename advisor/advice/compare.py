@@ -170,6 +170,15 @@ def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
     )
 
 
+def best_of(estimates: Iterable[Estimate]) -> Estimate | None:
+    """The first of `usable`, for which other runtimes than those in common use are timed only where
+    none of those fits; None if nothing fits.
+    """
+    fitting = [estimate for estimate in estimates if bool(estimate.fits)]
+    common = [estimate for estimate in fitting if estimate.how.mainstream]
+    return max(common or fitting, key=decode_tps, default=None)
+
+
 def decode_tps(estimate: Estimate) -> float:
     """Decode speed of a single estimate; 0 for an impossible one [tokens/s]."""
     return float(estimate.decode_tps) if estimate.decode_tps is not None else 0.0
