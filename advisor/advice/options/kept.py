@@ -105,7 +105,7 @@ def _faster_memory(question: Question) -> Price:
     """A pair of fast modules as large as the present RAM; unknown where none is fast enough."""
     (module,) = (row for row in host_part_rows() if row.part == FAST_RAM)
     if FAST_RAM in dict(question.money.own_price):
-        return with_part(NOTHING_YET, module, question.money)
+        return with_part(NOTHING_YET, module, question.money.own_price)
     host = question.machine.host
     row = host_rows().get(host.name)
     rate = MODULE_RATE.search(module.name)
@@ -115,7 +115,7 @@ def _faster_memory(question: Question) -> Price:
     if not fits or float(rate[1]) < FASTER_RAM * (row.memory_mts or math.inf):
         return Price(usd=None, note=f"no price on record of a pair as large and {FASTER_RAM:g} "
                      "times as fast; type yours as --own-price fast-ram=USD")  # fmt: skip
-    return with_part(NOTHING_YET, module, question.money, PAIR)
+    return with_part(NOTHING_YET, module, question.money.own_price, PAIR)
 
 
 def _largest(part: str) -> HostPartRow:

@@ -51,13 +51,16 @@ class PresetNames:
         self.rows, self.gpus = rows, gpus
         self._exact: dict[str, MachineRow] = {}
         self._worded: list[tuple[Counter[str], MachineRow]] = []
+        self._words = {name: telling_words(name) for name in rows}
         for row in rows.values():
             for spelling in (row.name, *filter(None, map(str.strip, row.aliases.split(";")))):
                 self._exact.setdefault(plain(spelling), row)
                 if row.kind != "cloud" or not COUNTED.match(spelling):
                     self._exact.setdefault(squeezed(spelling), row)
                 if row.kind != "cloud" or spelling == row.name:
-                    self._worded.append((telling_words(spelling), row))
+                    own = spelling == row.name
+                    words = self._words[row.name] if own else telling_words(spelling)
+                    self._worded.append((words, row))
         self._worded.sort(key=lambda entry: -entry[0].total())
         cards = " ".join(plain(f"{row.name} {row.aliases}") for row in gpus.rows.values())
         named = (word for words, _ in self._worded for word in words)
@@ -123,8 +126,8 @@ class PresetNames:
             ram_channels=row.ram_channels,
             disk=row.disk or None,
         )
-        words = telling_words(row.name)
-        others = (name for name in self.rows if name != row.name and words <= telling_words(name))
+        words = self._words[row.name]
+        others = (name for name in self.rows if name != row.name and words <= self._words[name])
         return MachineName(
             name=row.name, spec=spec, preset=row, notes=notes, memory_note=note,
             alternatives=tuple(others)[:4],
