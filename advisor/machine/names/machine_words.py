@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -50,15 +51,35 @@ def refusal(text: str) -> str:
     return next((why for pattern, why in _patterns("refused") if pattern.search(text)), "")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MacIdentifierRow:
+    """One row of data/hardware/mac_identifiers.csv: Apple's identifier of a model, which macOS
+    prints ("Mac15,11"), with the product and its chip.
+    """
+
+    identifier: str
+    machine: str
+    source: str
+    source_date: str
+
+
+@cache
+def _macs() -> Mapping[str, str]:
+    rows = read(DATA / "hardware/mac_identifiers.csv", MacIdentifierRow)
+    return {plain(row.identifier): plain(row.machine) for row in rows}
+
+
+MAC = re.compile(r"\bi?mac(?:book)?(?:air|pro|mini)?\d{1,2},\d{1,2}\b")
 JOINTS = re.compile(r"[_-]|(?<=[a-z0-9])\.(?=[a-z])|^\.")
 """Signs between the words of an instance's name."""
 CARDS_OF_BOARD = re.compile(r"\d+x .*?\b([a-z]*\d+[a-z]*)\b")
 
 
 def spelled_out(text: str) -> str:
-    """Plain text with abbreviations and cloud instances expanded: "bm.gpu.h100.8" is "8x h100",
-    unless the cards are also named beside it ("HGX H100 (8x H100)").
+    """Plain text with abbreviations, Apple's identifiers and cloud instances expanded:
+    "bm.gpu.h100.8" is "8x h100", unless the cards are also named beside it ("HGX H100 (8x H100)").
     """
+    text = MAC.sub(lambda match: _macs().get(match[0], match[0]), text)
     for pattern, meant in (*_patterns("short"), *_patterns("instance")):
         match = pattern.search(text)
         if match:
