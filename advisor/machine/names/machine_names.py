@@ -24,6 +24,7 @@ from advisor.machine.names.machine_words import (
     CARD,
     is_laptop,
     is_tower,
+    main_memory,
     memory_sizes,
     refusal,
     server_memory,
@@ -148,7 +149,7 @@ class MachineNames:
             if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
                 gpus = mobile
                 notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
-        self._refuse_unknown(name, rest, gpus, cpu)
+        self._refuse_unknown(name, MODEL.sub(" ", rest) if laptop and gpus else rest, gpus, cpu)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
@@ -160,9 +161,9 @@ class MachineNames:
     ) -> MachineName:
         """Machine of graphics and a processor, with the memory that the rest of its name has."""
         chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
-        sizes = memory_sizes(rest)
-        if not sizes and cpu and cpu.row.segment in ("server", "workstation"):
-            sizes = server_memory(rest)
+        large = cpu is not None and cpu.row.segment in ("server", "workstation")
+        sizes = memory_sizes(rest) or (server_memory(rest) if large else [])
+        memory = max(sizes, default=None) if large else main_memory(rest)
         platform = cpu.row.name if cpu else None
         notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
         if cpu is None and chip is None:
@@ -181,7 +182,7 @@ class MachineNames:
             ram_channels=_share_of_channels(cpu.row, cores) if cpu and cores else None,
             vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
             cpu=platform,
-            ram_gb=max(sizes) if sizes else (_own_memory(gpus[0]) if chip else None),
+            ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
         )
         label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
         return MachineName(
@@ -310,6 +311,8 @@ class MachineNames:
 
 OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
 """What follows the memory of all cards together."""
+MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
+"""A laptop's model, as its maker writes it behind the series: "GA403UI"."""
 LIST = re.compile(r"[+,;&|]|\band\b")
 SIZED = re.compile(r" \d+GB$")
 """End of the names of cards that are sold with several memory sizes."""

@@ -136,6 +136,28 @@ def memory_sizes(text: str) -> list[float]:
     return sizes_gib(bare)
 
 
+def main_memory(text: str) -> float | None:
+    """Main memory of a PC in a plain text: the size that is called RAM, else the largest but for a
+    drive's; of "16GB 512GB" the first [GiB].
+    """
+    sizes = memory_sizes(text)
+    called = [
+        size for match in RAM.finditer(STORAGE.sub(" ", text)) for size in sizes_gib(match[0])
+    ]
+    if called and max(called) in sizes:
+        return max(called)
+    largest = max(sizes, default=None)
+    others = [size for size in sizes if size != largest]
+    if largest and others and largest in SIZES_OF_DRIVES and largest >= DRIVE_FROM * max(others):
+        return max(others)
+    return largest
+
+
+SIZES_OF_DRIVES = (128, 256, 500, 512, 1000, 1024)
+DRIVE_FROM = 8
+"""A size that is so many times the next smaller one of a PC is its drive's."""
+
+
 def names_ram(text: str) -> bool:
     """Whether a plain text has a memory size that it calls RAM: "64 GB DDR5"."""
     return bool(RAM.search(STORAGE.sub(" ", text)))

@@ -101,3 +101,17 @@ def test_memory_of_cards_and_drives_is_no_main_memory() -> None:
 def test_graphics_of_a_laptops_processor_are_said_as_taken() -> None:
     notes = machine_named("MSI Katana GF66 i7-11800H").notes
     assert "No graphics card is named: Iris Xe is taken." in notes
+
+
+@pytest.mark.parametrize(
+    ("typed", "ram_gib"),
+    [
+        ("Lenovo LOQ 15IRH8 i5-13420H 16GB 512GB RTX3050", 16),
+        ("Ryzen 7 5700X, 32GB, 1TB, RTX 3060", 32),
+        ("EPYC 7763 512GB, 64GB A100", 512),
+        ("i7-8700K 16GB RAM 64GB Optane", 16),
+        ("Threadripper PRO 5975WX 8x 64 GB", 512),
+    ],
+)
+def test_a_drives_size_behind_the_memorys_is_no_memory(typed: str, ram_gib: float) -> None:
+    assert machine_named(typed).spec.ram_gb == ram_gib
