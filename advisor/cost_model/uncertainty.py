@@ -167,7 +167,7 @@ def half_width(
 ) -> Array:
     """Half width of the 80 % interval of a time, as the logarithm of a factor.
 
-    w = sum over parts of share hypot(w_part, u_part) times f_trait^trait
+    w = sum over parts of share hypot(w_part, u_part), widened by traits (`widened`)
 
     The errors of all parts are assumed to be correlated, so their spreads add by share of time; u
     is added in a token's time for parts whose rate was not measured. Traits of `OF_GPUS` count by
@@ -180,11 +180,36 @@ def half_width(
             behind = constants.value("spread_unmeasured", name)
             own = np.hypot(own, behind * circumstances.unmeasured[name])
         total = total + share * own
-    gpu = _gpu_share(shares)
-    for trait, reached in {**circumstances.traits, SPLIT: divided(gpu)}.items():
-        counts = reached * (gpu if trait in OF_GPUS else 1.0)
-        total = total * constants.value(BY_TRAIT[constant], trait) ** counts
-    return total
+    traits = degrees(circumstances.traits, _gpu_share(shares))
+    factors = {trait: constants.value(BY_TRAIT[constant], trait) for trait in traits}
+    return widened(total, factors, traits)
+
+
+def degrees(traits: Mapping[str, Array], gpu: Array) -> Mapping[str, Array]:
+    """Degree of every trait, `SPLIT` included; traits of `OF_GPUS` by the GPUs' share of the time.
+
+    Args:
+        traits: degrees without regard to that share, 0 to 1.
+        gpu: GPUs' share of the time, 0 to 1.
+    """
+    return {
+        trait: reached * (gpu if trait in OF_GPUS else 1.0)
+        for trait, reached in {**traits, SPLIT: divided(gpu)}.items()
+    }
+
+
+def widened(half: Array, factors: Mapping[str, Array], traits: Mapping[str, Array]) -> Array:
+    """Half width with the uncertainties that traits add; they are independent, so squares add.
+
+    w sqrt(1 + sum over traits of degree (factor^2 - 1))
+
+    Args:
+        half: half width of a run without any trait.
+        factors: factor on the half width of a run with one trait alone, by trait.
+        traits: degree of each trait, 0 to 1.
+    """
+    added = [reached * (factors[trait] ** 2 - 1.0) for trait, reached in traits.items()]
+    return half * np.sqrt(1.0 + sum(added, start=np.zeros(())))
 
 
 def on_gpu(time: StepTime, circumstances: Circumstances) -> Array:

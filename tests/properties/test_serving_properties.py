@@ -35,7 +35,7 @@ FORMATS = ("BF16-hf", "FP8", "NVFP4", "AWQ", "Q4_K_M", "Q8_0")
 ROOM = 60_000.0
 """Memory of each card, so that all fits: placement is no part of these comparisons [GiB]."""
 
-WIDEST = 6.5
+WIDEST = 6.0
 """Upper over lower end of a serving engine's range: on GPUs that nobody else measured, experts, a
 deep context, several users."""
 

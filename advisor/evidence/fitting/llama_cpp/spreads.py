@@ -104,9 +104,9 @@ def ends(off: Errors, numbers: Numbers) -> tuple[Floats, Floats]:
     read = backend * _factor(off.builds, numbers, BUILD_IN_RAM) * np.exp(numbers[CPU])
     in_ram = np.hypot(read, off.guessed * numbers.get(GUESSED, 0.0))
     half = off.on_gpu * own + (1.0 - off.on_gpu) * in_ram
-    for trait, reached in {**off.traits, SPLIT: uncertainty.divided(off.on_gpu)}.items():
-        counts = reached * (off.on_gpu if trait in uncertainty.OF_GPUS else 1.0)
-        half = half * np.exp(numbers.get(f"{TRAIT}{trait}", 0.0) * counts)
+    traits = uncertainty.degrees(off.traits, off.on_gpu)
+    factors = {trait: np.exp(numbers.get(f"{TRAIT}{trait}", 0.0)) for trait in traits}
+    half = uncertainty.widened(half, factors, traits)
     lean = off.on_gpu * numbers[LEAN_GPU] + (1.0 - off.on_gpu) * numbers[LEAN_CPU]
     return half * (1.0 + lean), half * (1.0 - lean)
 
