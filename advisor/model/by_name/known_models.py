@@ -13,7 +13,7 @@ from advisor.model.by_name.listed.from_row import is_described
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
 from advisor.model.by_name.listed.hub_rules import hub_rules
 from advisor.model.by_name.listed.totals import is_unpacked
-from advisor.model.by_name.names import ModelName, take_apart, words
+from advisor.model.by_name.names import ModelName, is_size, take_apart, words
 from advisor.model.spec import ArchitectureSpec
 
 KnownRow = ArchitectureSpec | HubRow
@@ -64,7 +64,11 @@ def other_names() -> dict[str, str]:
 
 def of_other_name(name: ModelName) -> KnownRow | None:
     """Base model of a name that does not say it."""
-    base = other_names().get(" ".join(name.shape))
+    return _other_base(" ".join(name.shape))
+
+
+def _other_base(key: str) -> KnownRow | None:
+    base = other_names().get(key)
     if base is None:
         return None
     return catalog.model_rows().get(base) or hub_list().named(base)
@@ -113,7 +117,7 @@ def _made_by_maker(key: str) -> HubRow | None:
 
 def base_of(key: str) -> KnownRow | None:
     """Base model with these parts in its name."""
-    return catalogue_keys().get(key) or _made_by_maker(key)
+    return catalogue_keys().get(key) or _other_base(key) or _made_by_maker(key)
 
 
 def is_drafting(row: HubRow) -> bool:
@@ -121,6 +125,19 @@ def is_drafting(row: HubRow) -> bool:
     drafting = "draft" in take_apart(row.architecture).kinds or _names_a_draft(row.key)
     few = row.layers < SHORTEST_LAYERS and row.hidden >= 2048
     return drafting or row.architecture.endswith(("_assistant", "_mtp")) or few
+
+
+def of_month(name: ModelName, month: str) -> tuple[KnownRow, ...]:
+    """Makers' models of a month, `-2512` at the end of their names, with the words of a name."""
+    typed = {token for token in name.shape if token.isalpha() or is_size(token)}
+    rows: dict[str, KnownRow] = {
+        row.name: row
+        for row in hub_list().ending_with(f"-{month}")
+        if row.name.split("/")[0] in makers()
+    }
+    specs = catalog.model_rows().values()
+    rows |= {row.hf_id: row for row in specs if row.hf_id.endswith(f"-{month}")}
+    return tuple(row for full, row in rows.items() if typed <= set(take_apart(full).shape))
 
 
 def plainest(key: str, name: ModelName) -> HubRow | None:

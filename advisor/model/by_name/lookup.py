@@ -24,6 +24,7 @@ from advisor.model.by_name.known_models import (
     is_drafting,
     keys_by_words,
     most_downloaded,
+    of_month,
     of_other_name,
     plainest,
 )
@@ -35,6 +36,8 @@ from advisor.model.spec import ArchitectureSpec
 
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
 VERSION = re.compile(r"\d(?:\.\d+)*")
+MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
+"""Pattern of a year and month, as Mistral dates its models."""
 LEAST_WORDS = 3
 """Number of words from which their order does not matter."""
 WORDS_LEFT_OUT = 1
@@ -104,11 +107,13 @@ def _meant(text: str) -> Meant:
             "model that can be had."
         )
     same = (
-        _by_other_name(name)
+        _of_its_month(text, name)
+        or _by_other_name(name)
         or _same_words(name)
         or _in_another_order(name)
         or _of_stated_size(name)
         or _same_words_of_others(name)
+        or _in_one_word(name)
         or _base(name)
         or _only_candidate(name)
         or _of_a_file(text)
@@ -201,6 +206,34 @@ def _drafting(text: str) -> Refusal:
         f"{text[:80]} drafts tokens for another model and does not run alone. Name the model that "
         "it drafts for."
     )
+
+
+def _of_its_month(text: str, name: ModelName) -> Meant | None:
+    """Maker's model of the month that a name without a size states: "mistral-large-2512" is another
+    model than "mistral-large-2407".
+
+    Raises:
+        UnknownModel: several of that month.
+    """
+    months = [token for token in name.tokens if MONTH.fullmatch(token)]
+    if len(months) != 1 or not name.shape or any(map(is_size, name.shape)):
+        return None
+    rows = of_month(name, months[0])
+    if len({_sizes(row) for row in rows}) > 1:
+        raise UnknownModel(text, tuple(row.name for row in rows))
+    return _taken(name, rows[0]) if rows else None
+
+
+def _in_one_word(name: ModelName) -> Meant | None:
+    """Model whose name joins two words of the typed one: "code-qwen-1.5-7b" is CodeQwen1.5-7B."""
+    tokens = name.shape
+    for place in range(len(tokens) - 1):
+        first, second = tokens[place : place + 2]
+        if first.isalpha() and second.isalpha():
+            row = base_of(" ".join((*tokens[:place], first + second, *tokens[place + 2 :])))
+            if row is not None:
+                return _taken(name, row)
+    return None
 
 
 def _by_other_name(name: ModelName) -> Meant | None:

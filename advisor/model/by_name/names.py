@@ -28,8 +28,16 @@ SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
 FILE_END = re.compile(r"\.(gguf|ggml|llamafile|safetensors|bin|json)$")
 CLOUD_VERSION = re.compile(r"-v\d+:\d+$")
 """Version that Amazon's Bedrock puts behind a name: `meta.llama3-2-1b-instruct-v1:0`."""
-SPLIT_VERSION = re.compile(r"(?<=\d)[_p](?=\d)|(?<=[-a-z]\d)-(?=\d(?:[-:]|$))")
+SPLIT_VERSION = re.compile(
+    r"(?<=\d)[_p](?=\d)|(?<=v\d)-p(?=\d(?:-|$))|(?<=[-a-z]\d)-(?=\d(?:[-:]|$))"
+)
 """Pattern of versions without a dot: `3_3`, `3p7`, `3-1`."""
+SPLIT_SIZE = re.compile(r"(?<![\d.])(\d)b(\d)(?![a-z0-9])")
+"""Pattern of a size around its unit: `7b1`."""
+LLAMA = re.compile(r"(?<=[-_])l(2|3(?:\.\d)?)(?=-\d+b)")
+"""Pattern of a fine-tune's base between its own name and its size: `MythoMax-L2-13b`."""
+LAYER_ALONE = "mtp"
+"""First word of files that hold a model's drafting layer alone."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
 """Tokens that mean a context, unless no other token is a size; then they mean parameters."""
 TRAINED_ON = re.compile(r"\d+(\.\d+)?t")
@@ -152,9 +160,10 @@ def take_apart(text: str) -> ModelName:
     plain = FILE_END.sub("", CLOUD_VERSION.sub("", name))
     plain = SHARD.sub("", plain)
     plain = QUANT.sub(" ", plain)
-    plain = SPLIT_VERSION.sub(".", plain)
+    plain = LLAMA.sub(r"llama \1", SPLIT_SIZE.sub(r"\1.\2b", SPLIT_VERSION.sub(".", plain)))
     tokens = tuple(_tokens(plain))
     kinds = frozenset(words().get(token, "") for token in tokens) - {""}
+    kinds |= {"draft"} if tokens[:1] == (LAYER_ALONE,) else set()
     return ModelName(text=text, publisher=publisher, tokens=tokens, kinds=kinds)
 
 

@@ -6,12 +6,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from provenance import is_past, is_public
 
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import AdvisorError
 from advisor.model import catalog
 from advisor.model.by_name.listed.from_row import listed, text_parameters
-from advisor.model.by_name.listed.hub_list import HubRow, hub_list
+from advisor.model.by_name.listed.hub_list import HubRow, MoreRow, hub_list, more_rows
 from advisor.model.by_name.listed.hub_rules import hub_rules
 from advisor.model.by_name.listed.totals import counts_weights, is_unpacked
 from advisor.model.by_name.names import take_apart
@@ -21,7 +22,7 @@ from advisor.model.config.read import describe
 
 def test_the_list_is_whole() -> None:
     rows = list(hub_list())
-    assert len(rows) == 10_601
+    assert len(rows) == 10_601 + len(more_rows())
     assert len({row.name for row in rows}) == len(rows)
     assert all(row.layers >= 0 and row.hidden >= 0 for row in rows)
 
@@ -107,6 +108,23 @@ def test_totals_that_the_list_worked_out_are_told_from_counted_ones(
     row = hub_list().named(name)
     assert row is not None
     assert counts_weights(row) == counted
+
+
+@pytest.mark.parametrize("row", more_rows(), ids=lambda row: row.name)
+def test_models_that_the_list_lacks_have_their_published_total(row: MoreRow) -> None:
+    listed_row = hub_list().named(row.name)
+    assert listed_row is not None
+    assert listed(listed_row).architecture.params == pytest.approx(row.parameters, rel=0.01)
+    assert is_public(row.source.partition(" ")[0])
+    assert is_past(row.source_date)
+
+
+def test_the_active_weights_of_jamba_are_the_published_ones() -> None:
+    """arXiv:2408.12570, abstract: 94B and 12B."""
+    for name, active in (("Jamba-1.5-Large", 94e9), ("Jamba-1.5-Mini", 12e9)):
+        row = hub_list().named(f"ai21labs/AI21-{name}")
+        assert row is not None
+        assert listed(row).architecture.active_params == pytest.approx(active, rel=0.01)
 
 
 def test_a_row_without_a_family_takes_that_of_the_same_sizes() -> None:

@@ -88,7 +88,7 @@ def text_parameters(row: HubRow, architecture: Architecture) -> int:
 
 def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
     """Keys of a config.json from the list and the rule."""
-    width = "moe_intermediate_size" if row.experts else "intermediate_size"
+    width = "moe_intermediate_size" if row.experts > 1 else "intermediate_size"
     stated = {
         "hidden_size": row.hidden,
         "num_hidden_layers": row.layers,
@@ -131,14 +131,12 @@ def _nearest(
     built: list[tuple[Architecture, Mapping[str, object]]], row: HubRow, rule: HubRule | None
 ) -> tuple[Architecture, Mapping[str, object]]:
     """Architecture nearest to the stated total of the row, or of a row of the same sizes; packed
-    rows count scales and zero points, so they come last.
+    ones, which count words and scales, tell nothing.
     """
     if len(built) == 1 or rule is None:
         return built[0]
-    alike = sorted(
-        (row, *hub_list().of_shape(row)),
-        key=lambda other: (not is_unpacked(other), other.key != row.key),
-    )
+    unpacked = filter(is_unpacked, (row, *hub_list().of_shape(row)))
+    alike = sorted(unpacked, key=lambda other: (other is not row, other.key != row.key))
     for other in filter(counts_weights, alike):
         best = min(built, key=lambda pair: _distance(pair[0], other))
         if _distance(best[0], other) < NEAR:

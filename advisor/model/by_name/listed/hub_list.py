@@ -3,7 +3,7 @@
 data/models/hub_models.csv.xz has one line per repository, the most downloaded first; only the
 lines that are asked for are read further. The list is that of llmfit (MIT, see
 data/models/LICENSE), read on 2026-11-22; `python -m advisor.model.by_name.listed.refresh` makes a
-new one.
+new one. data/models/more_models.csv has those that it lacks, each with its source.
 """
 
 import lzma
@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
+from advisor.model.by_name.names import take_apart
 
 FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"
@@ -66,6 +67,30 @@ class HubRow:
         return (*attention, self.vocab, self.feed_forward)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MoreRow:
+    """One row of data/models/more_models.csv: a gated or older repository that the list lacks,
+    with the columns of `HubRow` that it has and the page that gives them.
+    """
+
+    name: str
+    architecture: str
+    parameters: int
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    feed_forward: int
+    experts: int | None
+    experts_used: int | None
+    context: int
+    released: str
+    source: str
+    source_date: str
+
+
 COLUMNS = tuple(field.name for field in fields(HubRow))
 TEXTS = ("name", "key", "architecture")
 
@@ -88,6 +113,10 @@ class HubList:
     def has_publisher(self, publisher: str) -> bool:
         """Whether a repository of a publisher is listed, compared without case."""
         return bool(publisher) and f"\n{publisher.lower()}/" in self._folded
+
+    def ending_with(self, end: str) -> Iterator[HubRow]:
+        """Repositories whose name ends so, compared without case."""
+        return self._with(f"{end},", lambda row: row.name.endswith(end))
 
     def with_key(self, key: str) -> Iterator[HubRow]:
         """Repositories whose name says the same, the most downloaded first."""
@@ -153,6 +182,20 @@ def hub_list() -> HubList:
         DataError: the file is missing or broken.
     """
     try:
-        return HubList(lzma.decompress(FILE.read_bytes()).decode())
+        text = lzma.decompress(FILE.read_bytes()).decode()
     except (OSError, lzma.LZMAError) as error:
         raise DataError(f"{FILE} cannot be read ({error}); reinstall the package.") from error
+    return HubList(text + "".join(f"{_line(row)}\n" for row in more_rows()))
+
+
+@cache
+def more_rows() -> tuple[MoreRow, ...]:
+    """Repositories that the list lacks."""
+    return read(DATA / "models" / "more_models.csv", MoreRow)
+
+
+def _line(row: MoreRow) -> str:
+    """A row as a line of the list."""
+    key = " ".join(take_apart(row.name).shape)
+    values = (key if column == "key" else getattr(row, column, None) for column in COLUMNS)
+    return ",".join(str(value or "") for value in values)

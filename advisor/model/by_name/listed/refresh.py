@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 
 from advisor.errors import AdvisorError, InputError
-from advisor.model.by_name.listed.hub_list import COLUMNS, FILE, HubRow, hub_list
+from advisor.model.by_name.listed.hub_list import COLUMNS, FILE, HubRow, hub_list, more_rows
 from advisor.model.by_name.names import take_apart
 from advisor.model.config.attention import HEAD_DIM, HEADS, HIDDEN, KV_HEADS
 from advisor.model.config.feed_forward import DENSE_WIDTH, EXPERT_WIDTH, EXPERTS, SHARED_WIDTH, USED
@@ -109,7 +109,8 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"The list stays as it is: {error}\n")
         return 2
     new = tuple(read_rows(unknown))
-    FILE.write_bytes(as_bytes((*new, *known)))
+    more = {row.name for row in more_rows()}
+    FILE.write_bytes(as_bytes((*new, *(row for row in known if row.name not in more))))
     sys.stdout.write(f"{len(new)} models are new of {count} that were asked for.\n")
     return 0
 
