@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from advisor.errors import InputError
+from advisor.formatting import US_DOLLAR, shown_currency
 from advisor.units import Array
 
 
@@ -60,8 +61,17 @@ class Input:
             numbers = np.asarray(value, dtype=float)
             inside = bool(np.all((numbers >= low) & (numbers <= high)))
         if not inside:
-            allowed = f"{low:,g} to {high:,.0f} {self.unit}".strip()
-            raise InputError(f"{self.label} ({self.option}) is {value}; allowed is {allowed}.")
+            refused = self._in_words(value, low, high)
+            raise InputError(f"{self.label} ({self.option}) is {refused}.")
+
+    def _in_words(self, value: Array, low: float, high: float) -> str:
+        """Value and limits in words; amounts of money in the currency that they were typed in."""
+        paid = shown_currency()
+        if not self.unit.startswith(US_DOLLAR.sign) or paid == US_DOLLAR:
+            return f"{value}; allowed is {low:,g} to {high:,.0f} {self.unit}".strip()
+        unit = paid.sign.strip() + self.unit.removeprefix(US_DOLLAR.sign)
+        typed, least, most = (float(each) / paid.usd for each in (value, low, high))
+        return f"{typed:.6g}; allowed is {least:,.6g} to {most:,.0f} {unit}"
 
 
 def check_all(inputs: Iterable[Input], values: Mapping[str, Any]) -> None:

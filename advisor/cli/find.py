@@ -4,13 +4,12 @@ import argparse
 from datetime import UTC, date, datetime
 from typing import Any
 
-from advisor.advice.finder.choice import best_of_each
 from advisor.advice.finder.cluster import on_cluster
 from advisor.advice.finder.combinations import combinations
 from advisor.advice.finder.formats import SEARCHED
 from advisor.advice.finder.quality import quality_rows
 from advisor.advice.finder.runnable import Runnable, runnable
-from advisor.advice.finder.search import Findings, find
+from advisor.advice.finder.search import find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import cardless
@@ -18,15 +17,13 @@ from advisor.advice.options.question import Question
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import described, money_options, options
 from advisor.cli.command import added, show
+from advisor.cli.find_text import machine_text, model_text
 from advisor.errors import InputError
-from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 from advisor.model import resolve
 from advisor.runtimes import LLAMA_CPP, runtime
 from advisor.units import several_tokens
 
 Json = dict[str, Any]
-TEXT_LINES = 40
-"""Most lines in the text output; `--json` has all."""
 
 
 def add(commands: Any) -> None:
@@ -87,7 +84,7 @@ def _find(args: argparse.Namespace) -> None:
     caches = (args.kv_type,) if args.kv_type else ()
     findings = find(question, target, runtimes, formats, caches, compute, args.contexts)
     answer = [hit_answer(hit, resolved.taken_as) for hit in findings.hits] if args.json else []
-    show(args, answer, lambda: _machine_text(findings))
+    show(args, answer, lambda: machine_text(findings))
 
 
 def today() -> date:
@@ -140,7 +137,7 @@ def _models(args: argparse.Namespace) -> None:
     reading = money_options.money_of(args).reading_tps
     models = runnable(machine, work, reading_tps=reading, runtime=own)
     answer = [runnable_answer(model, machine.name, len(machine.gpus), args) for model in models]
-    show(args, answer, lambda: _model_text(models))
+    show(args, answer, lambda: model_text(models, reading))
 
 
 def runnable_answer(runnable: Runnable, machine: str, count: int, args: argparse.Namespace) -> Json:
@@ -163,40 +160,3 @@ def runnable_answer(runnable: Runnable, machine: str, count: int, args: argparse
         "monthly_usd": None,
         "upfront_usd": None,
     }
-
-
-def _machine_text(findings: Findings) -> str:
-    best = sorted(best_of_each(findings.hits), key=lambda hit: hit.order)
-    if not best:
-        return "Nothing reaches this target; lower the speed or raise the budget."
-    lines = [_machine_line(hit) for hit in best[:TEXT_LINES]]
-    more = len(findings.hits) - len(lines)
-    return "\n".join([*lines, f"{more} more; --json prints all."] if more else lines)
-
-
-def _machine_line(hit: Hit) -> str:
-    cost = "no price on record"
-    if hit.monthly is not None:
-        old = f", {hit.aged}" if hit.aged else ""
-        cost = f"{money(hit.monthly)} a month, {money(hit.upfront or 0.0)} at once{old}"
-    return (
-        f"{hit.title:<30} {hit.offer:<7} {context_size(hit.context):>5} "
-        f"{hit.runtime:<10} {hit.speed.format:<7} "
-        f"{hit.speed.strategy.value:<13} {tokens_per_second(hit.speed.decode):>16} "
-        f"({range_of(hit.speed.low, hit.speed.high)})  {cost}"
-    )
-
-
-def _model_text(models: list[Runnable]) -> str:
-    if not models:
-        return "None of the models on record runs on this machine."
-    return "\n".join(map(_model_line, models[:TEXT_LINES]))
-
-
-def _model_line(runnable: Runnable) -> str:
-    model, speed = runnable.model, runnable.speed
-    score = f"{runnable.quality.score:.0f}" if runnable.quality else "no score"
-    return (
-        f"{model.name:<30} {model.format:<8} {speed.strategy.value:<13} "
-        f"{tokens_per_second(speed.decode):>16}  {number(runnable.context / 1024, 3)}k  {score}"
-    )

@@ -23,8 +23,73 @@ def test_rows_say_what_the_name_was_taken_for_and_their_context(
     assert all("Llama-3.1-8B" in row["taken_as"] for row in rows)
 
 
+@pytest.mark.parametrize(
+    ("currency", "refused"),
+    [
+        # 100,000,000 US dollars are 80,000,000 of 1.25 dollars each
+        (("--currency", "EUR", "--usd-rate", "1.25"), "is -5; allowed is 0 to 80,000,000 €."),
+        (("--currency", "CHF", "--usd-rate", "1.25"), "is -5; allowed is 0 to 80,000,000 CHF."),
+        ((), "is -5.0; allowed is 0 to 100,000,000 $."),
+    ],
+)
+def test_limits_stand_in_the_currency_they_were_typed_in(
+    currency: tuple[str, ...], refused: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*QUICK, "--model", "Llama-3.1-8B", "--max-usd", "-5", *currency]) == 2
+    assert f"Most at once (--max-usd) {refused}" in capsys.readouterr().err
+
+
+FIELDS = {
+    "model", "format", "runtime", "placement", "machine", "count", "context", "users", "kv_type",
+    "decode_tps", "decode_tps_low", "decode_tps_high", "ttft_s", "quality", "quality_source",
+    "monthly_usd", "upfront_usd",
+}  # fmt: skip
+"""Fields that other programs rely on, of machines and of models."""
+
+
+def test_records_hold_the_fields_that_programs_rely_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*QUICK, "--model", "Llama-3.1-8B", "--json"]) == 0
+    machines = json.loads(capsys.readouterr().out)
+    assert main(["find", "--machine", "MacBook Pro M4", "--json"]) == 0
+    models = json.loads(capsys.readouterr().out)
+    assert machines
+    assert models
+    for row in (*machines, *models):
+        assert set(row) >= FIELDS
+        assert row["decode_tps_low"] <= row["decode_tps"] <= row["decode_tps_high"]
+        assert (row["quality"] is None) == (row["quality_source"] is None)
+        assert row["quality"] is None or "https://" in row["quality_source"]
+
+
 @pytest.mark.parametrize("typed", ["8k,many", ",", "8 apples"])
 def test_contexts_that_are_none_are_refused(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main([*QUICK, "--model", "Llama-3.1-8B", "--contexts", typed])
     assert "--contexts" in capsys.readouterr().err
+
+
+def test_models_stand_with_their_order_and_the_source_of_their_scores(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["find", "--machine", "MacBook Pro M4", "--reading-tps", "12"]) == 0
+    scored, unscored = capsys.readouterr().out.strip().split("\n\n")
+    head, *rows, order = scored.splitlines()
+    assert head.split() == ["model", "score", "format", "placement", "speed", "context"]
+    assert all(900 < int(row.split()[1]) < 1600 for row in rows)
+    title, head, *rows = unscored.splitlines()
+    assert title == "Without a published score, the fastest first:"
+    assert {row.split()[1] for row in rows} <= {"none", "more;"}
+    assert "12 tokens/s and more (--reading-tps) come first" in order
+    assert "LMArena text of 2026-01-16 (https://" in order
+
+
+def test_a_runtime_that_takes_no_such_format_is_not_a_slow_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    vllm = ("--runtime", "vLLM", "--quant", "Q4_K_M")
+    assert main(["find", "--model", "Llama-3.1-8B", *vllm, "--min-tps", "1"]) == 0
+    assert "leave out --runtime, --quant" in capsys.readouterr().out
+    assert main([*QUICK, "--model", "Llama-3.1-70B", "--min-tps", "9999"]) == 0
+    assert "lower the speed or raise the budget" in capsys.readouterr().out
