@@ -126,7 +126,7 @@ def _speed(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> 
 def _longest(
     model: Model, machine: Machine, work: Workload, runtime: Runtime, speed: Speed
 ) -> float:
-    """Longest context that fits in the same placement [tokens]."""
+    """Longest context that fits in the same placement, at most the model's own [tokens]."""
     most = model.architecture.max_context or CONTEXTS[0]
     sizes = [size for size in CONTEXTS if float(work.context) < size <= most]
     for context in sizes:
@@ -134,4 +134,4 @@ def _longest(
         trial = estimate(model, machine, longer, runtime, speed.strategy, fitted_constants())
         if bool(trial.fits):
             return float(context)
-    return float(work.context)
+    return float(min(work.context, most))

@@ -411,6 +411,13 @@ def test_models_that_keep_up_come_first_by_score_and_unscored_ones_apart() -> No
     assert all(option.speed.decode >= 10 for option in fast)
 
 
+def test_no_context_is_longer_than_the_models_own() -> None:
+    # OPT was trained with 2,048 positions (facebook/opt-1.3b, max_position_embeddings)
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    (row,) = runnable(machine, Workload(context=8192), reading_tps=10.0, names=["OPT-1.3B"])
+    assert row.context == 2048
+
+
 def test_models_that_do_not_fit_are_not_worth_running() -> None:
     # 671 billion parameters in 2.6 bits are 218 GB; card and RAM hold 88
     names = [
