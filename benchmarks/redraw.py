@@ -3,8 +3,8 @@ the command line.
 
     python -m benchmarks.redraw
 
-Prints one line each: the median over several runs, and the largest; processor time of this process,
-and for whole commands the time on the clock.
+Prints one line each: the least, the median and the most of several runs; processor time of this
+process, and for whole commands the time on the clock.
 """
 
 import logging
@@ -32,21 +32,27 @@ RUNS = 9
 def main() -> None:
     """Measure all and print them."""
     answer(Workload())  # machines are stacked once for all answers
-    requests, uses = answers()
-    print(_line("answer with options, another request", requests))
-    print(_line("answer with options, another use", uses))
+    for change, times in answers().items():
+        print(_line(f"answer with options, another {change}", times))
     print(_line("redraw after a changed input", redraws()))
     print(_line("python -m advisor estimate", estimates()))
 
 
-def answers() -> tuple[list[float], list[float]]:
-    """Seconds for requests that were not made before, and for another use of the same request."""
-    requests = [Workload(context=4096 + 512 * run) for run in range(RUNS)]
+def answers() -> dict[str, list[float]]:
+    """Seconds by what changed since the answer before; no request was made before."""
+    changes = {
+        "context": [Workload(context=4100 + 500 * run) for run in range(RUNS)],
+        "prompt": [Workload(prompt=600 + 50 * run) for run in range(RUNS)],
+        "number of users": [Workload(users=2 + run) for run in range(RUNS)],
+    }
+    answer(Workload(context=4000))
+    times = {
+        change: [_timed(partial(answer, work)) for work in requests]
+        for change, requests in changes.items()
+    }
     uses = [MoneyInputs(replies_per_day=50 + run) for run in range(RUNS)]
-    return (
-        [_timed(partial(answer, work)) for work in requests],
-        [_timed(partial(answer, requests[0], money)) for money in uses],
-    )
+    again = [_timed(partial(answer, changes["number of users"][-1], money)) for money in uses]
+    return {**times, "use": again}
 
 
 def answer(work: Workload, money: MoneyInputs | None = None) -> None:
@@ -91,8 +97,8 @@ def estimates() -> list[float]:
 
 
 def _line(name: str, times: list[float]) -> str:
-    median, most = statistics.median(times), max(times)
-    return f"{name}: {median * 1000:.0f} ms median, {most * 1000:.0f} ms at most"
+    least, median, most = (1000 * bound(times) for bound in (min, statistics.median, max))
+    return f"{name}: {median:.0f} ms median, {least:.0f} to {most:.0f} ms"
 
 
 if __name__ == "__main__":

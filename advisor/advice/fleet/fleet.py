@@ -334,7 +334,7 @@ def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Ar
     numbers = part.estimate
     if numbers.decode_tps is None:
         return
-    fits, decode = part.of_pairs(numbers.fits), part.of_pairs(numbers.decode_tps)
+    fits, decode = part.of_pairs(part.fits), part.of_pairs(numbers.decode_tps)
     speeds.fits[places] = fits
     speeds.decode[places] = decode
     enough = least if np.ndim(least) == 0 else np.asarray(least)[part.machine]

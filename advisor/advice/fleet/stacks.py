@@ -6,7 +6,7 @@ elsewhere, the placement depends on the memory size: it is computed once for eac
 and then used for each machine of that size.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from advisor.cost_model.conditions import bound_to_node, conditioned, scope_of
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
 from advisor.cost_model.measured_constants import constants_on
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import Placement, PlacementStrategy, by_share
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.many_formats import layers_together, picked
@@ -49,6 +49,11 @@ class Stack:
     sizes: Machine
     size_count: int
     size: Index
+
+    @cached_property
+    def latest(self) -> dict[str, tuple[Hashable, Estimate]]:
+        """Latest estimate of a whole model by runtime, with its request, as `_whole` keeps it."""
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +104,14 @@ class Answered:
         request: index of each pair's request, shape (pairs,).
         machine: index of each pair's machine, shape (pairs,).
         estimate: estimate whose numbers are of shape (pairs,), or of `shape`.
+        fits: whether every memory is large enough, of the same shape.
         shape: (requests, machines) where the estimate holds the whole table; None for pairs.
     """
 
     request: Index
     machine: Index
     estimate: Estimate
+    fits: Mask
     shape: tuple[int, int] | None = None
 
     def of_pairs(self, numbers: Any) -> Any:
@@ -124,19 +131,55 @@ def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
     """
     bound = bound_to_node(stack.machine, run.runtime)
     stack = stack if bound is stack.machine else replace(stack, machine=bound)
-    model, work = run.beside_machines
     needed = wanted & _possible(stack, run)
     if not needed.any():
         return
     request, machine = np.nonzero(needed)
     if run.strategy is PlacementStrategy.GPU_RESIDENT and run.runtime.apart is None:
-        whole = estimate(
-            model, stack.machine, work, run.runtime, run.strategy, fitted_constants(),
-            backend=stack.backend,
-        )  # fmt: skip
-        yield Answered(request=request, machine=machine, estimate=whole, shape=needed.shape)
+        whole, fits = _whole(stack, run)
+        yield Answered(
+            request=request, machine=machine, estimate=whole, fits=fits, shape=needed.shape
+        )
     else:
         yield from _by_size(stack, run, request, machine)
+
+
+def _whole(stack: Stack, run: Run) -> tuple[Estimate, Mask]:
+    """Estimate of the whole model in the GPUs, and whether it fits.
+
+    The context of a single user decides what fits, and no time unless layers are divided otherwise:
+    the latest estimate stands for the same request with another context.
+    """
+    model, work = run.beside_machines
+    whole = estimate(
+        model, stack.machine, work, run.runtime, run.strategy, fitted_constants(),
+        backend=stack.backend,
+    )  # fmt: skip
+    fits = np.asarray(whole.fits)
+    if len(run.contexts) > 1 or run.work.users != 1:
+        return whole, fits
+    request = (run.model, *(own for name, own in vars(run.work).items() if name != "context"))
+    before, latest = stack.latest.get(run.runtime.name, (None, whole))
+    if before != request or not _divided_alike(latest.placement, whole.placement):
+        stack.latest[run.runtime.name] = request, whole
+        return whole, fits
+    return latest, fits
+
+
+def _divided_alike(before: Placement | None, now: Placement | None) -> bool:
+    """Whether two placements have the same shares of the layers and of the head everywhere."""
+    if before is None or now is None:
+        return False
+    there, here = list(_shares(before)), list(_shares(now))
+    return len(there) == len(here) and all(map(np.array_equal, there, here))
+
+
+def _shares(placement: Placement) -> Iterator[Array]:
+    """Shares of layers and of the head, by location."""
+    for groups in placement.weights.values():
+        yield from (share for share, _ in by_share(groups))
+    yield from placement.kv.values()
+    yield from placement.output.values()
 
 
 def _possible(stack: Stack, run: Run) -> Mask:
@@ -177,19 +220,19 @@ def _timed(
         machine: machine of each pair, shape (pairs,).
         row: place in the plan of each pair, shape (pairs,).
     """
-    constants = run.constants(stack)
+    constants, fits = run.constants(stack), np.ones((), dtype=bool)
     if not run.runtime.takes_several_formats:
         # Kernels of serving engines are named by the generation of all GPUs of a stack.
         shape = (len(run.contexts), np.size(stack.size))
         index = np.zeros(shape, dtype=int)
         index[request, machine] = row
         several = on_machines(plan, run.beside_machines[0], stack.machine, index, constants)
-        return Answered(request=request, machine=machine, estimate=several, shape=shape)
+        return Answered(request=request, machine=machine, estimate=several, fits=fits, shape=shape)
     pairs = taken(stack.machine, machine, np.size(stack.size))
     some = PickedConstants(constants, request, machine)
     model = picked(layers_together(run.model), request)
     several = on_machines(plan, model, pairs, row, some)
-    return Answered(request=request, machine=machine, estimate=several)
+    return Answered(request=request, machine=machine, estimate=several, fits=fits)
 
 
 def _alike(stack: Stack, run: Run, request: Index, size: Index) -> Iterator[Index]:
