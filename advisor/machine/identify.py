@@ -6,7 +6,9 @@ from advisor.errors import UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named, machine_names
 from advisor.machine.names.cpu_names import CpuName
+from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.names.gpu_words import has_maker
 from advisor.machine.names.machine_words import (
     is_laptop,
     is_tower,
@@ -85,15 +87,26 @@ SIZES_OF_RAM = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 
 
 def _gpu(name: str) -> Identified | None:
-    """Identified graphics card, or graphics that share a PC's memory; None for a whole chip."""
+    """Identified graphics card, or graphics that share a PC's memory; None for a whole chip.
+
+    Raises:
+        OtherMemory: a card alone, with a memory size that it is not sold with.
+    """
     try:
         gpu = gpu_named(name)
+    except OtherMemory as error:
+        of_machine = error.size_gib in SIZES_OF_RAM and error.size_gib > error.sold_gib
+        if error.alone and not of_machine:
+            raise
+        return None
     except UnknownName:
         return None
     left_out = any("left out" in note for note in gpu.notes)
     total = gpu.row.memory_gib * gpu.count
     of_machine = gpu.memory_gib in SIZES_OF_RAM and gpu.memory_gib > total
-    if left_out or of_machine or (gpu.row.unified and not gpu.row.of_ram):
+    if (left_out and not _is_card(plain(name))) or of_machine:
+        return None
+    if gpu.row.unified and not gpu.row.of_ram:
         return None
     if gpu.row.of_ram and _processor(name) is not None:
         return None
@@ -106,6 +119,11 @@ def _gpu(name: str) -> Identified | None:
         notes=gpu.notes,
         alternatives=gpu.alternatives,
     )
+
+
+def _is_card(text: str) -> bool:
+    """Whether a plain text is the title of a card, whose maker names a series beside it."""
+    return has_maker(text) and not is_laptop(text) and not is_tower(text)
 
 
 def _processor(name: str) -> Identified | None:

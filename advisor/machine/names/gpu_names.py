@@ -10,17 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
-from advisor.machine.names.apple_names import apple_chip, memory_options, names_apple
-from advisor.machine.names.gpu_readings import readings
+from advisor.machine.names.apple_names import apple_chip, names_apple
+from advisor.machine.names.gpu_memory import OtherMemory, is_of_size, of_size
+from advisor.machine.names.gpu_readings import agrees, readings
 from advisor.machine.names.gpu_slices import Slice, has_profile, slice_of, sliced
-from advisor.machine.names.gpu_words import GpuWords, taken_apart, words_of_kind
+from advisor.machine.names.gpu_words import GpuWords, named_part, taken_apart, words_of_kind
 from advisor.machine.names.spelling import plain, size_gib, without_sizes
 from advisor.machine.rows import GpuRow
 
 HINT = "`data/hardware/gpus.csv` lists those it knows."
-NEAR = 0.09
-"""Largest relative difference between a stated memory size and the catalogue's: cards with error
-correction show 6.25 % less than their nominal size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +50,7 @@ class _Spelling:
 
     row: GpuRow
     brands: frozenset[str]
-    bare: bool
+    size_gib: float | None
     own: bool
 
 
@@ -84,7 +82,7 @@ class GpuNames:
                     self._spelled.setdefault(number, []).append((row, spelling))
                 if row.vendor != "Apple":
                     others.append(text)
-        known = set(re.findall(r"[a-z]+", " ".join(others).replace("max-q", "maxq")))
+        known = set(re.findall(r"\b[a-z]+\b", " ".join(others).replace("max-q", "maxq")))
         synonyms = words_of_kind("synonym")
         self._known_words = frozenset(synonyms.get(word, word) for word in known)
 
@@ -96,8 +94,7 @@ class GpuNames:
             near = [entry for number in ("", *numbers) for entry in self._spelled.get(number, [])]
             for row, spelling in dict.fromkeys(near):
                 taken = taken_apart(spelling)
-                bare, own = taken.size_gib is None, spelling == row.name
-                entry = _Spelling(row, taken.brands, bare=bare, own=own)
+                entry = _Spelling(row, taken.brands, taken.size_gib, own=spelling == row.name)
                 if taken.words:
                     index.setdefault(taken.words, []).append(entry)
             self._indexes[numbers] = index
@@ -114,7 +111,7 @@ class GpuNames:
             UnknownName: no GPU, or several without a distinction; lists similar names.
         """
         text = plain(name)
-        exact = self._exact.get(text)
+        exact = self._exact.get(named_part(text))
         if exact is not None and memory_gib is None:
             size = size_gib(text)
             return GpuName(row=exact, memory_gib=size, alternatives=self._siblings(exact))
@@ -128,7 +125,7 @@ class GpuNames:
             spellings = [
                 spelling
                 for spelling in self._index(words).get(words, [])
-                if _agrees(spelling.row, words, taken)
+                if agrees(spelling.row, words, taken)
             ]
             if spellings:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
@@ -208,30 +205,26 @@ class GpuNames:
         notes = [note] if note else []
         rows = list({spelling.row.name: spelling.row for spelling in spellings}.values())
         newer = [] if taken.brands & {"quadro", "tesla"} else self._of_same_number(taken.words)
-        sized = _of_size([*rows, *newer], size)
+        sized = self._sized(spellings, newer, size)
+        if size and not sized and taken.count > 1:
+            sized = self._sized(spellings, newer, size / taken.count)
+            notes += [f"{size:g} GB on {taken.count} cards."] if sized else []
+            size = size / taken.count if sized else size
         if size and not sized:
             variants = self._with_other_memory(taken.words)
-            sized = [row for row in variants if abs(row.memory_gib - size) <= NEAR / 2 * size]
+            sized = [row for row in variants if is_of_size(row, size)]
             if sized:
                 laptop = "laptop" in taken_apart(sized[0].name).words - taken.words
                 notes += [f"With {size:g} GB it is {sized[0].name}."] if laptop else []
                 newer = sized
-        if newer and not sized:
-            offers = [row.name for row in (*newer, *rows)]
-            raise UnknownName("GPU", name, offers, f"Several cards have this number; {HINT}")
-        if sized and sized[0] in newer:
-            row = sized[0]
-        else:
-            among = [spelling for spelling in spellings if spelling.row in sized] or spellings
-            row = _usual(name, among, taken)
+        row = self._of_spellings(name, spellings, newer, sized, taken)
         if taken.part_gib:
             notes.append(f"A virtual machine's {taken.part_gib:g} GB of the memory of {row.name}.")
         pair = size == 2 * row.memory_gib and DUAL.search(name.casefold()) is not None
-        if pair:
-            notes.append(f"A board with two {row.name}.")
-        elif size and not sized:
-            own = f"its own {row.memory_gib:g} GiB count."
-            notes.append(f"{row.name} is not sold with {size:g} GB: {own}")
+        if size and not sized and not pair and not row.unified:
+            same = [row, *(self.rows[other] for other in self._siblings(row))]
+            raise OtherMemory(name, same, size, alone=not note)
+        notes += [f"A board with two {row.name}."] if pair else []
         others = (*(other.name for other in rows), *self._siblings(row))
         return GpuName(
             row=row,
@@ -241,6 +234,38 @@ class GpuNames:
             notes=tuple(notes),
             alternatives=tuple(other for other in dict.fromkeys(others) if other != row.name),
         )
+
+    def _sized(
+        self, spellings: list[_Spelling], newer: list[GpuRow], size: float | None
+    ) -> list[GpuRow]:
+        """Cards with a memory size [GiB], by their memory or by a size that people call them by."""
+        if not size:
+            return []
+        rows = [spelling.row for spelling in spellings]
+        called = [spelling.row for spelling in spellings if spelling.size_gib == size]
+        return of_size([*rows, *newer], size) or called
+
+    def _of_spellings(
+        self,
+        name: str,
+        spellings: list[_Spelling],
+        newer: list[GpuRow],
+        sized: list[GpuRow],
+        taken: GpuWords,
+    ) -> GpuRow:
+        """Card with the stated memory, else the usual one of the name.
+
+        Raises:
+            UnknownName: several cards, none of them usual.
+        """
+        if sized and sized[0] in newer:
+            return sized[0]
+        if newer and not sized:
+            rows = dict.fromkeys(row.name for row in newer)
+            rows.update(dict.fromkeys(spelling.row.name for spelling in spellings))
+            raise UnknownName("GPU", name, tuple(rows), f"Several cards have this number; {HINT}")
+        among = [spelling for spelling in spellings if spelling.row in sized] or spellings
+        return _usual(name, among, taken)
 
     def _of_same_number(self, words: frozenset[str]) -> list[GpuRow]:
         """Later workstation cards with the same number; "RTX 6000" names three."""
@@ -287,52 +312,13 @@ class GpuNames:
         return tuple(dict.fromkeys(alike)) or tuple(self.rows)
 
 
-def _agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
-    """Whether a row has the vendor and the architecture of a name; a laptop's name may only mean
-    a card if that word was looked up, too.
-    """
-    families = taken.words & words_of_kind("family").keys() - words
-    return (
-        (not taken.vendors or row.vendor.split()[0] in taken.vendors)
-        and all(_of_family(row, family) for family in families)
-        and not (OLD_QUADRO & words and "quadro" in taken.brands and _only_rtx(row, taken))
-        and (row.unified or "laptop" not in taken.words - words)
-    )
-
-
-OLD_QUADRO = frozenset({"2000", "3000", "4000", "5000", "6000"})
-"""Numbers of the Quadros of 2010, which have no other word in their names."""
-
-
-def _only_rtx(row: GpuRow, taken: GpuWords) -> bool:
-    """Whether a row is a Quadro RTX and the name does not say so."""
-    return row.name.startswith("Quadro RTX") and "rtx" not in taken.brands
-
-
-def _of_family(row: GpuRow, family: str) -> bool:
-    """Whether a word names a row's architecture: "rdna2" that of "RDNA 2"."""
-    own = plain(row.family).replace(" ", "")
-    return own.startswith({"lovelace": "ada"}.get(family, family))
-
-
-def _of_size(rows: list[GpuRow], size: float | None) -> list[GpuRow]:
-    """Cards whose memory is nearest to a size [GiB]; none where no card is within `NEAR`."""
-    if size is None:
-        return []
-    off = {
-        row.name: 0.0 if size in memory_options(row) else abs(row.memory_gib - size) for row in rows
-    }
-    least = min(off.values())
-    return [row for row in rows if off[row.name] == least <= NEAR * size]
-
-
 def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
     """Usual card among several sizes or sockets of the same name.
 
     Raises:
         UnknownName: no card is the usual one.
     """
-    bare = [spelling for spelling in spellings if spelling.bare] or spellings
+    bare = [spelling for spelling in spellings if spelling.size_gib is None] or spellings
     bare = [spelling for spelling in bare if spelling.own] or bare
     telling = taken.brands - {"nvidia", "amd", "intel"}
     branded = [spelling for spelling in bare if telling & spelling.brands] or bare

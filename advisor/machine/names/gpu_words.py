@@ -11,8 +11,8 @@ from advisor.machine.names.spelling import counted, plain, size_gib, without_siz
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GpuWordRow:
     """One row of data/hardware/gpu_words.csv: a brand with its vendor, a synonym with its word, an
-    architecture ("family"), an ignored word, or a chip with the GPUs that have it, the usual one
-    first.
+    architecture ("family"), an ignored word, a maker of cards, or a chip with the GPUs that have
+    it, the usual one first.
     """
 
     word: str
@@ -50,6 +50,14 @@ class GpuWords:
     code: frozenset[str]
 
 
+UNGLUED = (
+    (re.compile(r"(nvidia|geforce|quadro|tesla|instinct)(?=[a-z0-9])"), r"\1 "),
+    (re.compile(r"\b(rtx|gtx|rx)(?=pro|\d)|(?<=rtx)(pro)(?=\d{4})"), r"\1\2 "),
+    (re.compile(r"(\d{4})(?=ada|sff|blackwell)|(?<=\d)(sff)(?=ada)"), r"\1\2 "),
+    (re.compile(r"\b([ah][128]00)(?=sxm|pcie|nvl|mega|\d{2,3} ?gb)|(mega)(?=\d)"), r"\1\2 "),
+)
+"""Patterns of names that clouds and programs write as a single word: "NvidiaA10080Gb"."""
+
 SPACED = (
     (re.compile(r"\b(rtx|gtx|rx|gt|arc|quadro|tesla|radeon|geforce|titan)(?=\d|[a-z]\d)"), r"\1 "),
     (re.compile(r"\b(\d{4})\s?ti\s?s(?:uper)?\b"), r"\1 ti super"),
@@ -57,13 +65,18 @@ SPACED = (
     (re.compile(r"\b([ahbvp]\d{2,3})(sxm\d?|pcie)"), r"\1 \2"),
 )
 JOINED = (
-    (re.compile(r"\b(\d{4})[ -]([dms])\b"), r"\1\2"),
+    (re.compile(r"\b(pro \d{4}) s\b"), r"\1 server"),
+    (re.compile(r"\b(\w*\d{2,4})[ -]([dmsx])\b"), r"\1\2"),
     (re.compile(r"\b(titan|fury) ([xvz])\b"), r"\1\2"),
     (re.compile(r"\bmax[- ]?q\b"), "maxq"),
     (re.compile(r"\bvega (\d{1,2})\b"), r"vega\1"),
     (re.compile(r"\bmi[- ](\d{1,3}[a-z]?)\b"), r"mi\1"),
     (re.compile(r"\b(hbm\d)[- ](e)\b"), r"\1\2"),
     (re.compile(r"\b(gaudi) (\d)\b"), r"\1\2"),
+    (re.compile(r"\btitan black\b"), "titanblack"),
+    (re.compile(r"\bq (?=rtx)"), "quadro "),
+    (re.compile(r"\bgrid (?=rtx [68]000\b(?!.*ada))"), "quadro "),
+    (re.compile(r"\b[dg]([56]x?)\b"), r"gddr\1"),
 )
 """Patterns of names with a space that others write without, and the other way round."""
 
@@ -74,9 +87,10 @@ SCAFFOLD = (
     re.compile(rf"^\s*(?:{BACKENDS})\s*[:#]?\s*\d+\s*(?:[:=]\s*|(?=\())"),
     re.compile(r"\(uuid.*?\)|,?\s*compute capability.*$|\|.*$|\(rev [0-9a-f]+\)"),
     re.compile(r",\s*gfx[0-9a-f]{3,4}\b.*$|/pcie/sse2$|\(gfx[0-9a-f]{3,4}[^)]*\)"),
-    re.compile(r"\bw(?:/|ith)\s*nvlink\b"),
-    re.compile(r"\b\d{1,2}g-p\d-\d{4}-\w+|\b(?:merc ?\d{3}|50th anniversary)\b"),
-    re.compile(r"\b(?:asus dual|twin (?:edge|frozr)|(?:ventus|windforce) [23]x)\b"),
+    re.compile(r"\b(?:gaming|suprim|liquid|armor|vapor)[- ]x\b"),
+    re.compile(r"\b(?:100|900)-\w{5,}(?:-\w+)*"),
+    re.compile(r"\bw(?:/|ith)\s*nvlink\b|\blite hash rate\b|\blhr\b"),
+    re.compile(r"\b\d{1,2}g-p\d-\d{4}-\w+|\b(?:(?:merc|swft|qick) ?\d{3}|50th anniversary)\b"),
     re.compile(rf"\((?:{DRIVERS})\b[^)]*\)"),
     re.compile(r"\b(?:\d+[- ]?bit|\d+ ?w(?:att)?s?)\b"),
     re.compile(r"\brev\.? ?[a\d]\b|(?<=\w )\b(?:g[mpv]|tu|ga|ad)(?!100)\d{3}[a-z]{0,3}\b"),
@@ -104,14 +118,17 @@ SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 @lru_cache(maxsize=16_384)
 def taken_apart(name: str) -> GpuWords:
     """Words of a name by meaning."""
-    text = _named_part(plain(name))
+    text = plain(name)
+    for pattern, written in UNGLUED:
+        text = pattern.sub(written, text)
+    text = named_part(text)
     part = SLICE.search(text)
     text = SLICE.sub("", text)
     bracketed = " ".join(re.findall(r"\(([^)]*)\)", text))
     code = frozenset(re.findall(r"[a-z0-9_]+", bracketed) + GFX.findall(text))
     for pattern in SCAFFOLD:
         text = pattern.sub(" ", text)
-    text, count = counted(text)
+    text, count = counted(_without_coolers(text))
     text = BARE_SIZE.sub(r"\1gb", text.replace("_", " "))
     size = size_gib(text)
     text = without_sizes(text)
@@ -119,12 +136,15 @@ def taken_apart(name: str) -> GpuWords:
         text = pattern.sub(written, text)
     synonyms = words_of_kind("synonym")
     listed = " ".join(synonyms.get(w, w) for w in re.findall(r"[a-z0-9.]+", text)).split()
-    vendors, ignored = words_of_kind("brand"), words_of_kind("ignored")
+    vendors = words_of_kind("brand")
+    ignored = words_of_kind("ignored").keys() | words_of_kind("maker").keys()
     return GpuWords(
         words=frozenset(
             _singular(word, count)
             for word in listed
-            if word not in vendors and word not in ignored and not re.fullmatch(r"\w|\.+", word)
+            if word not in vendors
+            and word not in ignored
+            and not re.fullmatch(r"[^\Wdmsx]|\.+", word)
         ),
         vendors=frozenset(vendors[word] for word in listed if word in vendors),
         brands=frozenset(word for word in listed if word in vendors),
@@ -135,11 +155,42 @@ def taken_apart(name: str) -> GpuWords:
     )
 
 
-def _named_part(text: str) -> str:
+def named_part(text: str) -> str:
     """Part in square brackets, which is the name in lspci's output; else the whole text."""
     makers = ("amd/ati", "amd", "radv")
     inner = [part for part in re.findall(r"\[([^\]]+)\]", text) if part not in makers]
     return inner[-1] if inner else text
+
+
+@cache
+def _makers() -> str:
+    return "|".join(words_of_kind("maker"))
+
+
+def has_maker(text: str) -> bool:
+    """Whether a plain text names a maker of cards, as the titles of shops do."""
+    return re.search(rf"\b(?:{_makers()})\b", text) is not None
+
+
+FANS = re.compile(r"\b(?:twin|ichill) x[234]\b|(?<=\w )(?:dual|twin|triple)\b")
+OF_MEMORY = re.compile(r"\bo?(\d{1,2})g(?:b?d[56]x?t?|t)?\b")
+"""Pattern of a memory size in a part number: "O12G", "4GD5T"."""
+CODE = re.compile(r"\b\w+(?:-\w+){2,}\b")
+"""Pattern of a part number: "GTX1050TI-O4G-LP-BRK"."""
+VERSION = re.compile(r"(?<!\dd )(?<!\d d )\bv[1-4]\b")
+"""Pattern of a board's version; the RTX 5090 D V2 is another card."""
+
+
+def _without_coolers(text: str) -> str:
+    """Title of a shop without the fans of its cooler ("Twin X2", "Inspire 3X"), which are no number
+    of cards, and without a part number beside the name.
+    """
+    if not has_maker(text):
+        return text
+    text = VERSION.sub(" ", FANS.sub(" ", text))
+    text = re.sub(rf"\b(?!(?:nvidia|amd|{_makers()})\b)([a-z]+) [234]x\b", r"\1", text)
+    bare = CODE.sub(" ", text)
+    return OF_MEMORY.sub(r" \1gb ", bare if re.search(r"\d{3,4}", bare) else text)
 
 
 def _singular(word: str, count: int) -> str:

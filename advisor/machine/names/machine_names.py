@@ -17,6 +17,7 @@ from advisor.machine.names.apple_names import (
     names_apple,
 )
 from advisor.machine.names.cpu_names import CpuName, CpuNames
+from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
 from advisor.machine.names.instance_names import Instance, instance_in
@@ -257,21 +258,23 @@ class MachineNames:
         """GPUs in a text, kind by kind, and the rest of the text; graphics that share the RAM are
         left to the processor where there is a card.
         """
-        if names_apple(text):
+        if names_apple(text) or OF_SEVERAL.search(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
 
         def taken(match: re.Match[str]) -> str:
             mention = KIND_OF_MACHINE.sub("", match[0].strip())
+            sizes = [] if sliced(mention) else sizes_gib(mention)
             try:
                 gpu = self._card(mention, laptop=laptop)
-                sizes = [] if sliced(mention) else sizes_gib(mention)
                 if not sizes or abs(sizes[0] - gpu.row.memory_gib) <= 1:
                     cards.append(gpu)
                     return " | "
-                cards.append(self._card(without_sizes(mention), laptop=laptop))
+            except OtherMemory:
+                pass
             except UnknownName:
                 return match[0]
+            cards.append(self._card(without_sizes(mention), laptop=laptop))
             if OF_ALL_CARDS.match(match.string[match.end() :]):
                 return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
@@ -289,6 +292,8 @@ class MachineNames:
         if laptop and "laptop" not in mention:
             try:
                 return self.gpus.match(f"{mention} laptop")
+            except OtherMemory:
+                raise
             except UnknownName:
                 pass
         return self.gpus.match(mention)
@@ -316,6 +321,8 @@ MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
 LIST = re.compile(r"[+,;&|]|\band\b")
 SIZED = re.compile(r" \d+GB$")
 """End of the names of cards that are sold with several memory sizes."""
+OF_SEVERAL = re.compile(r"\[(?!amd/ati\])[^\]]+/[^\]]+\]")
+"""Pattern of a chip that lspci names by all its cards: "[Radeon RX 6800/6800 XT / 6900 XT]"."""
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
 FEWEST_CHANNELS = 2

@@ -54,7 +54,7 @@ NUMBER_WORD = re.compile(
 )
 MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
 COUNTS = (
-    re.compile(r"(?<![\w.-])(\d{1,3})\s*[x*]\s*(?=[a-z0-9(])"),
+    re.compile(r"(?<![\w.-])(\d{1,3})\s*(?:x(?!tx?\b)|\*)(?:\s*|[-_](?!slot|fan))(?=[a-z0-9(])"),
     re.compile(
         r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)(?!x[5-9][89]\b)[x*]\s*(\d{1,2})"
         r"(?=\s*(?:$|[,;+&()]|gpus?\b|cards?\b))"

@@ -1,10 +1,13 @@
 """GPUs by the names of drivers, shops and people: rightly, or not at all."""
 
+import re
+
 import pytest
 from hardware_names import sample
 
 from advisor.errors import UnknownName
 from advisor.machine.catalog import find_gpu, gpu_named, gpu_rows
+from advisor.machine.identify import identified
 from advisor.machine.names.gpu_words import taken_apart
 from advisor.units import GIB
 
@@ -84,10 +87,85 @@ def test_an_apple_chip_whose_cores_are_open_says_so() -> None:
     assert gpu.memory_gib == 128
 
 
-def test_a_size_that_a_card_is_not_sold_with_is_reported() -> None:
-    gpu = gpu_named("RTX 3090 48GB")
-    assert gpu.row.name == "RTX 3090"
-    assert "48 GB" in gpu.notes[0]
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("RTX 3090 12GB", "has 24 GB, not 12"),
+        ("RTX 4090 5000GB", "has 24 or 48 GB, not 5000"),  # 48: changed by others
+        ("GeForce RTX 3090 Ti 12 GB", "has 24 GB, not 12"),
+    ],
+)
+def test_a_size_that_a_card_is_not_sold_with_is_refused(typed: str, words: str) -> None:
+    with pytest.raises(UnknownName, match=words):
+        gpu_named(typed)
+    with pytest.raises(UnknownName, match=words):
+        identified(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "count"),
+    [
+        ("A10G 22GB", "A10G", 1),  # error correction takes a sixteenth
+        ("T4 14GB", "T4", 1),
+        ("B300 288GB", "B300", 1),  # sold as 288, the driver shows 269
+        ("2x RTX 3090 48GB", "RTX 3090", 2),  # of both together
+        ("RTX 4090 48GB", "RTX 4090 48GB", 1),
+        ("RTX 2080 Ti 22GB", "RTX 2080 Ti 22GB", 1),
+    ],
+)
+def test_sizes_as_drivers_shops_and_changed_cards_have_them(typed, name, count) -> None:
+    assert meaning(typed) == (name, count)
+
+
+SUFFIXES = ("Ti", "Super", "XT", "XTX", "GRE", "D", "M", "X", "Laptop", "NVL", "SFF", "Duo")
+
+
+def test_a_suffix_is_never_dropped_silently() -> None:
+    """A card's name with a suffix that it does not have: another card that has it, or a refusal."""
+    for row in list(gpu_rows().values())[::3]:
+        own = row.name.casefold().replace("-", " ")
+        bare = re.sub(r" \d+GB$| GDDR6$", "", row.name)
+        for suffix in () if row.unified else SUFFIXES:
+            if suffix.casefold() in own.split():
+                continue
+            name, _ = meaning(f"{bare} {suffix}")
+            aliases = gpu_rows()[name].aliases if name else ""
+            spelled = f"{name}; {aliases.replace('Mobile', 'Laptop')}".casefold()
+            meant = "(?:m|laptop)" if suffix == "M" else suffix.casefold()
+            assert not name or re.search(rf"{meant}\b", spelled), (bare, suffix)
+
+
+@pytest.mark.parametrize(
+    ("typed", "count"),
+    [
+        ("Inno3D Twin X2 OC GeForce RTX 4060 8 GB", 1),
+        ("Palit Dual GeForce GTX 1080 8 GB", 1),
+        ("MSI INSPIRE 3X GeForce RTX 5070 12 GB", 1),
+        ("Gigabyte GAMING OC 3X GeForce RTX 2070 SUPER", 1),
+        ("Asus GTX980-4GD5 GeForce GTX 980 4 GB", 1),
+        ("dual RTX 4090", 2),
+        ("Dual ASUS TUF RTX 3090", 2),
+        ("ASUS 2x RTX 4090", 2),
+        ("ASUS ROG Strix 3090 x2", 2),
+        ("4x-RTX_A5000", 4),
+    ],
+)
+def test_fans_of_a_cooler_are_no_number_of_cards(typed: str, count: int) -> None:
+    assert meaning(typed)[1] == count
+    assert identified(typed).count == count
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "Navi 21 [Radeon RX 6800/6800 XT / 6900 XT]",
+        "Advanced Micro Devices, Inc. [AMD/ATI] Navi 22 [Radeon RX 6700/6700 XT/6750 XT / 6800M]",
+        "NVIDIA Corporation GA107GL [A2 / A16]",
+    ],
+)
+def test_a_chip_of_several_cards_is_none_of_them(typed: str) -> None:
+    with pytest.raises(UnknownName):
+        identified(typed)
 
 
 @pytest.mark.parametrize(
