@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from advisor.errors import UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named, machine_names
-from advisor.machine.names.cpu_names import CpuName
+from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import has_maker
@@ -129,6 +129,8 @@ def _is_card(text: str) -> bool:
 def _processor(name: str) -> Identified | None:
     try:
         cpu: CpuName = cpu_named(name)
+    except CpuObjection:
+        raise
     except UnknownName:
         return None
     if cpu.row.segment == "unified":

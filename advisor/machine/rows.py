@@ -101,13 +101,16 @@ class HostRow:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CpuModelRow:
     """One row of data/hardware/cpu_models.csv: a processor's cores, its fast cores where it has two
-    kinds, and its graphics where they differ from those of its generation.
+    kinds, and its graphics and memory where they differ from those of its generation.
     """
 
     name: str
     cores: int
     performance_cores: int | None
     gpu: str
+    memory_type: str
+    memory_channels: float | None
+    memory_mts: float | None
     source: str
 
 

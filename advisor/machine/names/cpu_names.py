@@ -11,11 +11,27 @@ from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
-from advisor.machine.names.cpu_words import packages, without_remarks, written_out
+from advisor.machine.names.cpu_words import (
+    in_latin,
+    packages,
+    refusal,
+    without_remarks,
+    written_out,
+)
 from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
+MOST_SOCKETS = 8
+"""Sockets of the largest boards."""
 HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` their generations."
+
+
+class CpuObjection(UnknownName):
+    """A name that says less than a processor's model, with the reason."""
+
+
+class TooManySockets(CpuObjection):
+    """A processor more often than boards have sockets for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +83,9 @@ class CpuNames:
         """Processor of a name.
 
         Raises:
-            UnknownName: no row, model or generation; lists similar names.
+            UnknownName: no row, model or generation; lists similar names, or says why.
         """
-        text = plain(name)
+        text = in_latin(plain(name))
         exact = self.exact.get(text)
         if exact is not None:
             return CpuName(row=exact, gpu=self._graphics(exact.name), memory_gib=size_gib(text))
@@ -81,9 +97,29 @@ class CpuNames:
         ruled = (self._by_generation(each, single) for each in full)
         meant = next(filter(None, chain(listed, ruled)), None)
         if meant is None:
+            why = refusal(text)
+            if why:
+                raise CpuObjection("CPU", name, (), why)
             raise UnknownName("CPU", name, self._offers(single), HINT)
-        row = _several(meant.row, sockets, self.hosts)
+        row = _several(meant.row, self._sockets(name, meant.row, sockets), self.hosts)
         return replace(meant, row=row, memory_gib=size_gib(text))
+
+    def _sockets(self, name: str, row: HostRow, count: int) -> int:
+        """Sockets that a count means: "x 16" behind a processor with eight cores, as desktops show
+        it, counts its threads.
+
+        Raises:
+            TooManySockets: more than boards have for its generation.
+        """
+        generation = next(self._generations_of(row.name.casefold()), None)
+        most = generation.max_sockets if generation else MOST_SOCKETS
+        if count <= most or row.segment == "unified":
+            return count
+        if row.cores <= count <= 2 * row.cores:
+            return 1
+        boards = f"one socket for {row.name}" if most == 1 else f"{most} sockets for {row.name}"
+        why = f"No board has {count} sockets for it: boards have up to {boards}."
+        raise TooManySockets("CPU", name, (), why)
 
     def _listed(self, candidate: str, text: str) -> CpuName | None:
         """Catalogue row of a name, or a listed model."""
@@ -107,14 +143,18 @@ class CpuNames:
         same = model or self._same_silicon(candidate)
         stated = re.search(r"\b(\d{1,3})[- ]?c(?:ores?)?\b|\b[aqm](\d{2,3})-\d{2}[xm]?\b", text)
         cores = same.cores if same else int(stated[1] or stated[2]) if stated else generation.cores
-        notes = [f"{generation.name}: channels and memory rate of its generation."]
+        listed = same if isinstance(same, CpuModelRow) else None
+        own = listed is not None and bool(listed.memory_mts or listed.memory_channels)
+        memory = "memory as its maker lists it" if own else "channels and memory rate"
+        notes = [f"{generation.name}: {memory}{'' if own else ' of its generation'}."]
         if same is None and stated is None:
-            notes.append(f"{cores} cores are assumed: the list does not have this model.")
+            counted = "1 core is" if cores == 1 else f"{cores} cores are"
+            notes.append(f"{counted} assumed: the list does not have this model.")
         if generation.note:
             notes.append(f"{generation.note[0].upper()}{generation.note[1:]}.")
-        row = _row(model.name if model else _title(candidate), generation, cores, model)
-        own = same.gpu if isinstance(same, CpuModelRow) else ""
-        return CpuName(row=row, gpu=own or generation.gpu, notes=tuple(notes))
+        row = _row(model.name if model else _title(candidate), generation, cores, listed)
+        graphics = listed.gpu if listed else ""
+        return CpuName(row=row, gpu=graphics or generation.gpu, notes=tuple(notes))
 
     def _same_silicon(self, candidate: str) -> CpuModelRow | HostRow | None:
         """Model with the same cores: a Ryzen without its PRO, an EPYC without the P of a single
@@ -157,7 +197,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def _beginning(pattern: str) -> str:
     """Common first letters of a pattern's names; other patterns need not be compiled."""
-    several = "|" in re.sub(r"\(.*\)", "", pattern)
+    outside = pattern
+    while "(" in outside:
+        outside = re.sub(r"\([^()]*\)", "", outside)
+    several = "|" in outside
     beginning = re.match(r"[a-z ]*(?![?*{])", pattern)
     return "" if several or beginning is None else beginning[0]
 
@@ -200,6 +243,9 @@ def _several(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) -> HostRo
 
 
 def _row(name: str, generation: CpuGenerationRow, cores: int, model: CpuModelRow | None) -> HostRow:
+    """Row of a model, from its generation and from what the list has of the model itself."""
+    channels = (model and model.memory_channels) or generation.memory_channels
+    rate = (model and model.memory_mts) or generation.memory_mts
     return HostRow(
         name=name,
         aliases="",
@@ -210,10 +256,10 @@ def _row(name: str, generation: CpuGenerationRow, cores: int, model: CpuModelRow
         threads=None,
         sockets=1,
         ccds=None,
-        memory_type=generation.memory_type,
-        memory_channels=generation.memory_channels,
-        memory_mts=generation.memory_mts,
-        bandwidth_gbs=generation.memory_channels * 8 * generation.memory_mts / 1000,
+        memory_type=(model and model.memory_type) or generation.memory_type,
+        memory_channels=channels,
+        memory_mts=rate,
+        bandwidth_gbs=channels * 8 * rate / 1000,
         max_memory_gib=None,
         instruction_sets=generation.instruction_sets,
         llc_mib=None,

@@ -66,12 +66,12 @@ SOCKETS = (
         ),
         4,
     ),
-    (re.compile(rf"(?<![\w.])(?:(\d)\s*[x*]\s*)+(?={PROCESSOR})"), 0),
-    (re.compile(r"(?<=[\w)+])\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
+    (re.compile(rf"(?<![\w.])(?:(\d{{1,3}})\s*[x*]\s*)+(?={PROCESSOR})"), 0),
+    (re.compile(r"(?<=[\w)+])(?<!snapdragon)\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
+    (re.compile(r"(?<=\s)[x*](?: ?(?=\d\d$)| (?=\d{3}$))(\d+)$"), 0),
 )
 """Patterns of the number of sockets ("2x", "dual", "2P", "x2") with the number; 0 where the
 pattern's group has it."""
-MOST_SOCKETS = 8
 
 
 def packages(text: str) -> tuple[str, int]:
@@ -79,10 +79,53 @@ def packages(text: str) -> tuple[str, int]:
     for pattern, number in SOCKETS:
         match = pattern.search(text)
         count = number or int(match[1]) if match else 0
-        if match and 1 <= count <= MOST_SOCKETS:
+        if match and count:
             rest = f"{text[: match.start()]} {text[match.end() :]}"
             return re.sub(r"\s+", " ", rest).strip(), count
     return text, 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CpuRefusalRow:
+    """One row of data/hardware/cpu_refusals.csv: a pattern of names that say less than the model of
+    a processor, and the reason.
+    """
+
+    pattern: str
+    reason: str
+
+
+@cache
+def _refusals() -> tuple[tuple[re.Pattern[str], str], ...]:
+    rows = read(DATA / "hardware/cpu_refusals.csv", CpuRefusalRow)
+    return tuple((re.compile(row.pattern), row.reason) for row in rows)
+
+
+def refusal(text: str) -> str:
+    """Why a plain text does not tell a processor's model; empty for others."""
+    bare = " ".join(re.sub(r"[,;]", " ", text).split())
+    return next((reason for pattern, reason in _refusals() if pattern.fullmatch(bare)), "")
+
+
+WORDS = (
+    ("\u53cc\u8def", "dual "), ("\u53cc\u63d2\u69fd", "dual "), ("\u53cc", "dual "),
+    ("\u56db\u8def", "quad "), ("\u5355\u8def", " "), ("\u82f1\u7279\u5c14", " intel "),
+    ("\u81f3\u5f3a", " xeon "), ("\u9177\u777f", " core "), ("\u9510\u9f99", " ryzen "),
+    ("\u7ebf\u7a0b\u6495\u88c2\u8005", " threadripper "), ("\u9704\u9f99", " epyc "),
+    ("\u5904\u7406\u5668", " processor "), ("\u6838", "-core "), ("\u9bf2\u9e4f", " kunpeng "),
+    ("\u9cb2\u9e4f", " kunpeng "), ("\u98de\u817e", " phytium "), ("\u9f99\u82af", " loongson "),
+    ("\u5146\u82af", " zhaoxin "), ("\u6d77\u5149", " hygon "),
+)  # fmt: skip
+"""Chinese words of processors: sockets, makers and product lines."""
+
+
+def in_latin(text: str) -> str:
+    """Plain text with the Chinese words of processors in English."""
+    if text.isascii():
+        return text
+    for word, meant in WORDS:
+        text = text.replace(word, meant)
+    return " ".join(text.split())
 
 
 NOISE = re.compile(
@@ -93,6 +136,8 @@ NOISE = re.compile(
     r"|\b\d+(?:th|nd|rd|st) gen(?:eration)?\b"
     r"|\b(?:intel|amd|genuine|authentic|corporation|cpu|processors?|apu|soc|inc)\b"
     r"|\b(?:ddr\d|lpddr\d\w*)(?:-\d+)?\b|\b\d+ ?ch(?:annels?)?\b"
+    r"|\b(?:black edition|extreme edition|x-series|includes optane memory|oem|boxed|tray)\b"
+    r"|\bmicrosoft surface(?:\(r\))? edition\b"
 )
 """Words around a model's name that carry no meaning."""
 
@@ -105,4 +150,4 @@ def without_noise(text: str) -> str:
 
 def without_remarks(text: str) -> str:
     """Plain text without noise and bracketed remarks."""
-    return without_noise(re.sub(r"\([^)]*\)", " ", text))
+    return without_noise(re.sub(r"\([^)]*\)|\[[^]]*\]", " ", text))

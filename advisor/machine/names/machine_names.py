@@ -16,7 +16,7 @@ from advisor.machine.names.apple_names import (
     memory_options,
     names_apple,
 )
-from advisor.machine.names.cpu_names import CpuName, CpuNames
+from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
@@ -310,6 +310,8 @@ class MachineNames:
         words = set(re.findall(r"[a-z]+", without_sizes(bare)))
         try:
             return self.cpus.match(bare) if words - KINDS else None
+        except TooManySockets:
+            raise
         except UnknownName:
             return None
 

@@ -7,6 +7,7 @@ from hardware_names import sample
 
 from advisor.errors import UnknownName
 from advisor.machine.catalog import cpu_generations, cpu_models, cpu_named, gpu_rows, host_rows
+from advisor.machine.identify import identified
 
 CASES = sample("processors.csv")
 
@@ -101,3 +102,50 @@ def test_a_chip_brings_its_graphics(typed: str, gpu: str) -> None:
 
 def test_graphics_of_generations_are_rows_of_the_catalogue() -> None:
     assert {row.gpu for row in cpu_generations()} - {""} <= set(gpu_rows())
+
+
+def test_a_model_has_the_memory_of_its_own_page_where_that_of_its_generation_differs() -> None:
+    """https://ark.intel.com: Xeon E5-2620 v4 up to DDR4-2133, Xeon Gold 6330 up to DDR4-2933."""
+    slow, usual = cpu_named("Xeon E5-2620 v4"), cpu_named("Xeon E5-2699 v4")
+    assert (slow.row.memory_mts, usual.row.memory_mts) == (2133, 2400)
+    assert slow.row.bandwidth_gbs == pytest.approx(4 * 8 * 2.133)
+    assert "maker" in slow.notes[0]
+    assert cpu_named("Xeon Gold 6330").row.memory_mts == 2933
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [
+        ("EPYC 7742 x16", "No board has 16 sockets"),
+        ("20x EPYC 7742", "No board has 20 sockets"),
+        ("3x Ryzen 9 7950X", "up to one socket"),
+        ("8x 3090 + EPYC 7742 x16", "No board has 16 sockets"),
+        ("Neoverse-N1", "Ampere Altra"),
+        ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Name the rented machine"),
+        ("AMD64 Family 25 Model 33 Stepping 2, AuthenticAMD", "Task Manager"),
+        ("Ryzen 7", "Type the model's number"),
+    ],
+)
+def test_a_name_of_no_single_processor_is_refused_with_the_reason(typed: str, reason: str) -> None:
+    with pytest.raises(UnknownName, match=reason):
+        identified(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Intel® Core™ i7-8550U CPU @ 1.80GHz \N{MULTIPLICATION SIGN} 8", "Core i7-8550U"),
+        ("AMD® Ryzen 7 5800x 8-core processor \N{MULTIPLICATION SIGN} 16", "Ryzen 7 5800X"),
+        ("EPYC 7402P \N{MULTIPLICATION SIGN} 48", "EPYC 7402P"),
+    ],
+)
+def test_a_count_of_threads_as_desktops_show_it_is_not_one_of_sockets(
+    typed: str, name: str
+) -> None:
+    row = cpu_named(typed).row
+    assert (row.name, row.sockets) == (name, 1)
+
+
+def test_chinese_words_of_sockets_and_lines() -> None:
+    assert cpu_named("双路xeon 6330").row.name == "2x Xeon Gold 6330"
+    assert cpu_named("英特尔® 至强® Gold 5512U 处理器").row.name == "Xeon Gold 5512U"
