@@ -27,6 +27,8 @@ ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 """Separators between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
+LAPTOP_HOST, OF_LAPTOPS = "Laptop DDR5-5600 dual-channel (typical)", "Laptop"
+"""Typical host of a GPU with that word in its name."""
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB = 64.0
 TEN_GIGABIT = 0.94 * 1.25 * GB
@@ -237,10 +239,15 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
     if gpu is not None and gpu.unified and inputs.cpu is None:
         host = _unified_host(inputs, gpu)
     else:
-        name = inputs.cpu or TYPICAL_HOST
+        name = inputs.cpu or _typical_host(gpu)
         host = from_catalog.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
     known = host if inputs.cores is None else replace(host, cores=inputs.cores)
     return at_work(known, inputs)
+
+
+def _typical_host(gpu: Gpu | None) -> str:
+    """Typical host of a GPU: a laptop for a laptop's, else a desktop."""
+    return LAPTOP_HOST if gpu is not None and OF_LAPTOPS in gpu.name else TYPICAL_HOST
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:

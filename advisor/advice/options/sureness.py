@@ -1,10 +1,10 @@
-"""Probability that an option pays, and the inputs that it depends on most."""
+"""Probability that an option pays or is the best, and the inputs that it depends on most."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.advice.money.chances import TornadoBar, Uncertain, chance, tornado
+from advisor.advice.money.chances import TornadoBar, Uncertain, chance, draws, tornado
 from advisor.advice.money.formulas import SECONDS_PER_HOUR
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.use import waiting_seconds
@@ -93,6 +93,22 @@ def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:
     known = inputs(option, kept, money)
     drawn = {name: known[name] for name in known if name in DRAWN}
     return chance(drawn, lambda at: gain(at, option, kept, money))
+
+
+def chance_ahead(option: Option, other: Option, kept: Option, money: MoneyInputs) -> float:
+    """Share of draws in which an option leaves more than another, launch prices counted
+    `LAUNCH_MARGIN` times; their speeds and prices are independent, the present speed is the same.
+    """
+    ahead = _drawn_gain(option, kept, money, seed=0) > _drawn_gain(other, kept, money, seed=1)
+    return float(np.mean(ahead))
+
+
+def _drawn_gain(option: Option, kept: Option, money: MoneyInputs, seed: int) -> Floats:
+    """Monthly saving at drawn speeds and prices of an option, with its launch margin [USD]."""
+    known = inputs(option, kept, money)
+    own = {name: known[name] for name in ("speed then", "price") if name in known}
+    margin = (option.compared or 0.0) - (option.with_waiting or 0.0)
+    return gain(draws(own, seed=seed), option, kept, money) - margin
 
 
 def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:

@@ -8,7 +8,7 @@ from advisor.advice.compare import decode_tps, usable
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.kept import NOTHING_OWNED
 from advisor.advice.options.option import Option, OptionKind
-from advisor.advice.options.sureness import chance_it_pays
+from advisor.advice.options.sureness import chance_ahead, chance_it_pays
 from advisor.advice.options.table import WORTH_A_WORD, best_of_kinds, choice
 from advisor.advice.options.turning import least_speed, nearest, rounded
 from advisor.cost_model.estimate import Estimate
@@ -71,7 +71,8 @@ def verdict(
     estimates = tuple(estimates)
     option, kept = choice(options), options[0]
     faster = _faster(best, estimates) if chosen else ""
-    others, api = _joined(_others(options, option), faster), _api(options, option, money)
+    others = _joined(_others(options, option, money), faster)
+    api = _api(options, option, money)
     gives = _gives(option) if option else ""
     if kept_apart:
         now, runs = _kept(kept), kept.speed is not None
@@ -264,11 +265,30 @@ def _api(options: Sequence[Option], option: Option | None, money: MoneyInputs) -
     return f"The API of {api.name.split(':')[0]} costs {_costs(api)}{_silent(api, money)}."
 
 
-def _others(options: Sequence[Option], option: Option | None) -> str:
+MAY_BE_BETTER = 0.2
+"""Probability of being the better choice from which that is stated."""
+
+
+def _others(options: Sequence[Option], option: Option | None, money: MoneyInputs) -> str:
     """Best options of other kinds that pay; of all that run where there is nothing yet."""
     sentences = []
     for best in best_of_kinds(options) if option else ():
         if option is not None and best.kind is not option.kind:
-            speed = f" ({tokens_per_second(best.speed.decode)})" if best.speed else ""
-            sentences.append(f"{best.name}, {DONE[best.kind]}{speed}, for {_costs(best)}")
+            about = ", ".join(filter(None, (_speed(best), _rival(best, option, options[0], money))))
+            known = f" ({about})" if about else ""
+            sentences.append(f"{best.name}, {DONE[best.kind]}{known}, for {_costs(best)}")
     return f"Else: {'; '.join(sentences)}." if sentences else ""
+
+
+def _speed(option: Option) -> str:
+    return tokens_per_second(option.speed.decode) if option.speed else ""
+
+
+def _rival(other: Option, named: Option, kept: Option, money: MoneyInputs) -> str:
+    """Probability that another option is better than the named one; empty where it is small."""
+    if named.gain is None or other.gain is None:
+        return ""
+    better = 1.0 - chance_ahead(named, other, kept, money)
+    return (
+        f"the better choice in {100 * better:.0f} of 100 cases" if better >= MAY_BE_BETTER else ""
+    )
