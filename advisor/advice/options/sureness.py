@@ -12,7 +12,8 @@ from advisor.advice.options.option import Option
 from advisor.advice.speeds import Speed
 from advisor.model.model import Floats
 
-DRAWN = ("speed now", "speed then", "price")
+DRAWN_OF_OPTION = ("speed then", "price")
+DRAWN = ("speed now", *DRAWN_OF_OPTION)
 """Inputs that are drawn at random; values that a person states are certain."""
 PRICE_BAND = 1.15
 """Factor up and down of the 80 % interval of a fresh price; assumed."""
@@ -106,7 +107,7 @@ def chance_ahead(option: Option, other: Option, kept: Option, money: MoneyInputs
 def _drawn_gain(option: Option, kept: Option, money: MoneyInputs, seed: int) -> Floats:
     """Monthly saving at drawn speeds and prices of an option, with its launch margin [USD]."""
     known = inputs(option, kept, money)
-    own = {name: known[name] for name in ("speed then", "price") if name in known}
+    own = {name: drawn for name, drawn in known.items() if name in DRAWN_OF_OPTION}
     margin = (option.compared or 0.0) - (option.with_waiting or 0.0)
     return gain(draws(own, seed=seed), option, kept, money) - margin
 
