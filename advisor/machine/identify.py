@@ -16,6 +16,7 @@ from advisor.machine.names.machine_words import (
     names_ram,
     refusal,
     spelled_out,
+    translated,
     without_system,
 )
 from advisor.machine.names.preset_names import MachineName
@@ -65,7 +66,7 @@ def identified(name: str) -> Identified:
     Raises:
         UnknownName: none of these; lists similar names.
     """
-    text = without_system(plain(name))
+    text = without_system(translated(plain(name)))
     if (
         refusal(text)
         or spelled_out(text) != text

@@ -31,8 +31,10 @@ from advisor.machine.names.machine_words import (
     server_memory,
     spelled_out,
     stray_number,
+    translated,
     typical_platform,
     virtual_processors,
+    with_modules_summed,
     without_line_numbers,
     without_system,
 )
@@ -64,7 +66,7 @@ class MachineNames:
         Raises:
             UnknownName: neither a preset nor known parts; lists similar names.
         """
-        text = " ".join(without_system(plain(name)).split())
+        text = " ".join(without_system(translated(plain(name))).split())
         why = refusal(text)
         if why:
             raise UnknownName("machine", name, (), why)
@@ -139,6 +141,7 @@ class MachineNames:
         laptop = is_laptop(text)
         text = without_line_numbers(text)
         gpus, rest = self._cards(text, laptop=laptop)
+        rest = with_modules_summed(rest)
         self._refuse_unknown_card(rest)
         rented = self._rented(text, gpus)
         if rented is not None:
@@ -146,7 +149,7 @@ class MachineNames:
         cpu = self._processor(rest)
         notes = []
         if cpu and _is_of_gaming_laptops(cpu) and len(gpus) == 1 and not is_tower(text):
-            mobile, rest = self._cards(text, laptop=True)
+            mobile, _ = self._cards(text, laptop=True)
             if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
                 gpus = mobile
                 notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
@@ -263,7 +266,7 @@ class MachineNames:
         cards: list[GpuName] = []
 
         def taken(match: re.Match[str]) -> str:
-            mention = KIND_OF_MACHINE.sub("", match[0].strip())
+            mention = ATTACHED_COUNT.sub(" x", KIND_OF_MACHINE.sub("", match[0].strip()))
             sizes = [] if sliced(mention) else sizes_gib(mention)
             try:
                 gpu = self._card(mention, laptop=laptop)
@@ -307,6 +310,10 @@ class MachineNames:
 
     def _processor(self, text: str) -> CpuName | None:
         bare = re.sub(r"\s+", " ", text.replace("|", " ")).strip(" ,;+")
+        sockets = SOCKETS_BEHIND.search(bare)
+        if sockets:
+            before, after = bare[: sockets.end(1)], bare[sockets.end() :]
+            bare = f"{sockets[2]}x {before.lstrip(' ,')}{after}"
         words = set(re.findall(r"[a-z]+", without_sizes(bare)))
         try:
             return self.cpus.match(bare) if words - KINDS else None
@@ -330,8 +337,14 @@ MOST_SOCKETS = 2
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 SURELY_A_CARD = re.compile(
-    r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
+    r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx|arc)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
 )
+SOCKETS_BEHIND = re.compile(
+    r"\b((?!pcie|gen|l?p?ddr)(?=[\w-]*\d)(?![\w-]*[gt]b\b)[\w-]{4,}(?: v\d)?) ?[*x] ?([24])"
+    r"(?=\s*(?:[,;+()]|cpus?\b|$))"
+)
+"""A processor's count behind its model: "7C13*2"."""
+ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 KINDS = frozenset(
     {"server", "workstation", "desktop", "laptop", "tower", "pc", "ram", "memory", "with", "and"}

@@ -115,6 +115,7 @@ DRIVE = re.compile(
 OF_CARDS = (
     r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:total|combined|gddr\d\w*|uma|dedicated|gpu))*"
     r" (?:v-?ram|video memory|gpu memory)\b|\bv-?ram:? ?\d+(?:\.\d+)? ?g(?:i?b)?\b"
+    r"|\b(?:gpu|card) mem(?:ory)?:? ?\d+ ?[gm](?:i?b)?\b"
 )
 STORAGE = re.compile(
     rf"{OF_CARDS}|{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b"
@@ -122,18 +123,42 @@ STORAGE = re.compile(
 )
 
 
-MODULES = re.compile(r"(?<![\w.])(\d{1,2}) ?[x*] ?(\d{1,3}) ?gb\b")
+MODULES = re.compile(r"(?<![\w.])(\d{1,2}) ?[x*] ?(\d{1,3}) ?gi?b?\b")
+OF_MODULES = (
+    r"(?: ?(?:\d{4} ?(?:mhz|mt/s)?|\d?r?x?\d? ?l?p?ddr\d(?:[- ]\d{4})?|ecc|reg|r-?dimm|u-?dimm))*"
+)
+MODULES_BEHIND = re.compile(
+    rf"(?<![\w.])(\d{{1,3}}) ?gi?b?{OF_MODULES} ?[x*] ?(\d{{1,2}})(?: ?(?:sticks|modules|dimms))?\b"
+    r"(?: ?= ?\d+ ?gi?b?\b)?"
+)
+LARGEST_MODULE = 256
+"""Largest memory module [GiB]."""
+
+
+def with_modules_summed(text: str) -> str:
+    """Plain text in which memory modules are their sum: "8x 32GB", "64g*8"."""
+
+    def behind(match: re.Match[str]) -> str:
+        size, number = int(match[1]), int(match[2])
+        return f"{size * number}gb ram" if size <= LARGEST_MODULE else match[0]
+
+    def before(match: re.Match[str]) -> str:
+        return f"{int(match[1]) * int(match[2])}gb"
+
+    return MODULES.sub(before, MODULES_BEHIND.sub(behind, text))
+
+
 RAM = re.compile(
     r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:system|host|main|cpu))?"
-    r" (?:d?ram|l?p?ddr\d\w*|memory|ecc)\b"
-    r"|\b(?:ram|memory|l?p?ddr\d\w*):? \d+(?:\.\d+)? ?g(?:i?b)?\b"
+    r" (?:d?ram|l?p?ddr\d\w*|memory|mem|ecc)\b"
+    r"|\b(?:(?<!gpu )mem|d?ram|memory|memtotal|l?p?ddr\d\w*)(?: total)?:?"
+    r" ?\d+(?:\.\d+)? ?(?:g(?:i?b?)?|t)\b"
 )
 
 
 def memory_sizes(text: str) -> list[float]:
     """Memory sizes in a plain text, without the drive's; "8x 32 GB" is 256 [GiB]."""
-    bare = MODULES.sub(lambda match: f"{int(match[1]) * int(match[2])}gb", STORAGE.sub(" ", text))
-    return sizes_gib(bare)
+    return sizes_gib(with_modules_summed(STORAGE.sub(" ", text)))
 
 
 def main_memory(text: str) -> float | None:
@@ -221,7 +246,8 @@ COUNT = (
 MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
 MODELS = (
     r"rtx pro \d{3,4}", r"(?:rtx|gtx|rx|gt) ?a?\d{3,4}", r"(?:quadro )?[pmtk]\d{3,4}\b",
-    r"titan \w+", r"arc (?:pro )?[ab]\d{2,3}m?\b", r"arc 1[34]0[vt]\b", r"[ab][57]\d0\b",
+    r"titan \w+", r"arc (?:pro )?[ab]\d{2,3}m?\b", r"arc [3-7][1-8]0\b", r"arc 1[34]0[vt]\b",
+    r"[ab][57]\d0\b",
     r"vega (?:56|64|fe)\b", r"radeon (?:vii|pro [wv]\w+)\b", r"iris xe\b", r"mi ?\d{2,3}[axc]?\b",
     r"[ahbvplkmt]\d{1,3}[sg]?\b", r"g[bh]\d{2,3}\b", r"a[2456]000\b", r"w[67]\d00\b", r"r9700\b",
     r"pro (?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456]0s)\b",
@@ -234,7 +260,8 @@ SUFFIXES = (
     r"|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
 )
 SIZE = (
-    r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?\b\)?(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
+    r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?(?:\b|(?=x ?\d\b))\)?"
+    r"(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
 )
 SLICE = r"(?:(?: hbm\de?)?[\s,(-]*(?:mig[\s:-]*)?\d ?g[._]\d{1,3} ?gb\)?)?"
 SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
@@ -249,8 +276,25 @@ are boards.
 RATES_AND_YEARS = re.compile(
     r"\b(?:driver|cuda|rocm) [\d.]+|\bsm_?\d+\b|\buhd(?: graphics)? \d{3}\b"
     r"|\b\d+ ?(?:v?cpus?|threads?)\b"
-    r"|\bl?p?ddr\d\w*(?:-\d+)?\b|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
+    r"|\bgfx\d+\w*\b"
+    r"|\b(?:\d{1,2} ?x ?)?l?p?ddr\d\w*(?:[- ](?:(?:rdimm|udimm|ecc|reg) )*\d{3,5})?(?:/s)?\b"
+    r"|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
 )
+
+
+@cache
+def _translations() -> tuple[tuple[re.Pattern[str], str], ...]:
+    rows = read(DATA / "hardware/machine_words.csv", MachineWordRow)
+    return tuple((re.compile(row.pattern), row.value) for row in rows if row.kind == "translated")
+
+
+def translated(text: str) -> str:
+    """Plain text with Chinese words for parts, and full-width signs, in English."""
+    if text.isascii():
+        return text
+    for pattern, meant in _translations():
+        text = pattern.sub(f" {meant} ", text)
+    return " ".join(text.split())
 
 
 BESIDE = re.compile(
@@ -264,9 +308,15 @@ BESIDE = re.compile(
 )
 
 
+LABEL = re.compile(r"\b(?:cpus?|gpus?|processor|graphics(?: card)?|os|motherboard)\s*:\s*")
+LABEL_OF_SIZE = re.compile(r"\b(ram|memory|ssd|storage|disk)\s*:\s*")
+
+
 def without_system(text: str) -> str:
-    """Plain text without prices and versions of operating systems."""
-    return BESIDE.sub(" ", text)
+    """Plain text without prices and versions of operating systems, and with a comma for the label
+    of a part ("GPU:").
+    """
+    return LABEL_OF_SIZE.sub(r", \1 ", LABEL.sub(", ", BESIDE.sub(" ", text)))
 
 
 def stray_number(text: str) -> str:

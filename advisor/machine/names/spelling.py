@@ -7,7 +7,8 @@ OF_SIZE = re.compile(r"\b([a-z]\d{2,4})\.(?=\d+ ?gb\b)")
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
 SIZE = re.compile(
-    r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gigs?|go|mib|mb)|(\d{1,3}) ?(g))\b"
+    r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gi|gigs?|go|mib|mb)"
+    r"|(\d{1,3}|\d\.\d(?= ?t)) ?(g|(?<=\.\d)t|(?<=\.\d )t))\b"
     r"(?!\s*/\s*s|ps)"
 )
 FACTORS = {"m": 1 / 1024, "t": 1024.0}
