@@ -257,7 +257,8 @@ MODELS = (
 SUFFIXES = (
     r"(?:(?:[ -]*(?:ti super|ti|super|xtx|xt|gre|laptop|mobile|max-?q|ada(?: generation)?"
     r"|blackwell|generation|server|workstation|edition|pcie|sxm\d?|nvl|hbm\de?|sff|founders|fe"
-    r"|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
+    r"|xfx|msi|evga|zotac|palit|sapphire|powercolor|pny|gainward|inno3d|galax|kfa2|oc|ventus|ftw3"
+    r"|suprim|windforce|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
 )
 SIZE = (
     r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?(?:\b|(?=x ?\d\b))\)?"

@@ -119,7 +119,7 @@ def test_a_drives_size_behind_the_memorys_is_no_memory(typed: str, ram_gib: floa
 
 def test_modules_and_sockets_are_told_apart() -> None:
     """64 GB times 8 is memory, a model times 2 are sockets; "x4" of a slot is neither."""
-    spec = machine_named("CPU:epyc 7c13*2 GPU:4090 内存：ddr4 2933 64g*8").spec
+    spec = machine_named("CPU:epyc 7c13*2 GPU:4090 内存\uff1addr4 2933 64g*8").spec
     assert (spec.cpu, spec.ram_gb, spec.gpu) == ("2x EPYC 7C13", 512, "RTX 4090")
     spec = machine_named("Ryzen 5 7600, RTX 3060 12GB, PCIe 4.0 x4, 2 x 16 GB").spec
     assert (spec.cpu, spec.ram_gb) == ("Ryzen 5 7600", 32)
