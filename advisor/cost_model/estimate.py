@@ -301,4 +301,4 @@ def _queued(outcome: Estimate, machine: Machine, settings: Settings) -> Estimate
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
         return outcome
-    return replace(outcome, work=replace(outcome.work, users=running), waiting=users - running)
+    return replace(outcome, work=outcome.work.with_numbers(users=running), waiting=users - running)

@@ -121,6 +121,12 @@ class Workload:
                 "lower it or raise the prompt."
             )
 
+    def with_numbers(self, **numbers: Array | str) -> "Workload":
+        """Request with some numbers computed from its own, which need no further check."""
+        changed = object.__new__(type(self))
+        vars(changed).update(vars(self), **numbers)
+        return changed
+
     @property
     def decode_depth(self) -> Array:
         """Mean length of the cache while decoding: prompt + output / 2 [tokens]."""

@@ -13,7 +13,7 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -117,6 +117,7 @@ def passing_bytes(model: Model, gpus: int) -> float:
     return min(layers, 2.0 * (LIVE + largest_module(model)))
 
 
+@lru_cache(maxsize=64)
 def largest_module(model: Model) -> float:
     """Number of weights of the largest matrix; each expert has its own matrices."""
     mixed = model.architecture.experts

@@ -44,7 +44,7 @@ def served(work: Workload) -> Workload:
     """Request with the cache in a type that vLLM and SGLang support."""
     if work.kv_type in TWO_BYTES:
         return work
-    return replace(work, kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
+    return work.with_numbers(kv_type="bf16" if work.kv_type in SIXTEEN_BITS else "fp8")
 
 
 def typical_tokens(work: Workload) -> Array:
@@ -60,7 +60,7 @@ def paged(work: Workload) -> Workload:
     context (`--max-model-len`; vllm/v1/core/kv_cache_utils.py of 0.33.0).
     """
     users = np.maximum(np.asarray(work.users, dtype=float), 1.0)
-    return replace(work, context=np.maximum(typical_tokens(work), work.context / users))
+    return work.with_numbers(context=np.maximum(typical_tokens(work), work.context / users))
 
 
 def drafter(work: Workload) -> str:
@@ -259,8 +259,8 @@ def users_at_once(
     """
     how = parallel(model, machine, by_user=settings.attention_by_user)
     ones = 0.0 * np.asarray(work.users) + 1.0
-    whole = replace(work, users=ones)
-    typical = replace(whole, context=typical_tokens(work))
+    whole = work.with_numbers(users=ones)
+    typical = whole.with_numbers(context=typical_tokens(work))
     counts = []
     for at, group in enumerate(chunks(model, how.pipeline)):
         held = group @ held_by_each(model, how)

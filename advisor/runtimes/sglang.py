@@ -10,7 +10,6 @@ modelled. The hierarchical cache keeps prefixes in RAM and makes no room for wei
 import math
 import shlex
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -116,7 +115,7 @@ def _room(model: Model, machine: Machine, work: Workload) -> Room:
 
 def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
     """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
-    alone = replace(work, users=1.0)
+    alone = work.with_numbers(users=1.0)
     return room_for_layers(model, machine, alone, _room(model, machine, alone))
 
 

@@ -7,7 +7,6 @@ weights and buffers for pages of the cache. It keeps no weights in RAM.
 import math
 import shlex
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 from advisor.cost_model.placement import DEFAULT, Placement, PlacementStrategy, Settings
@@ -61,7 +60,7 @@ def _room(model: Model, work: Workload) -> Room:
 
 def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
     """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
-    alone = replace(work, users=1.0)
+    alone = work.with_numbers(users=1.0)
     return room_for_layers(model, machine, alone, _room(model, alone))
 
 

@@ -103,7 +103,7 @@ def _room(model: Model, work: Workload) -> Room:
 
 def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
     """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
-    alone = replace(work, users=1.0)
+    alone = work.with_numbers(users=1.0)
     return room_for_layers(model, machine, alone, _room(model, alone))
 
 

@@ -81,13 +81,13 @@ class Run:
     @cached_property
     def beside_machines(self) -> tuple[Model, Workload]:
         """Model and request with numbers of shape (requests, 1)."""
-        return picked(self.model, np.s_[:, None]), replace(
-            self.work, context=self.contexts[:, None]
+        return picked(self.model, np.s_[:, None]), self.work.with_numbers(
+            context=self.contexts[:, None]
         )
 
     def at(self, rows: Index) -> tuple[Model, Workload]:
         """Model and request with numbers of some requests, shape (rows,)."""
-        return picked(self.model, rows), replace(self.work, context=self.contexts[rows])
+        return picked(self.model, rows), self.work.with_numbers(context=self.contexts[rows])
 
     def constants(self, stack: Stack) -> Constants:
         """Constants in the scope of the estimates on a stack."""

@@ -115,7 +115,7 @@ class Use:
 
     def spread(self, usd: float) -> float:
         """Purchase spread over its months of use [USD/month]."""
-        return float(monthly_purchase(usd, self.money.purchase_months))
+        return float(monthly_purchase(usd, self.money.purchase_months)) if usd else 0.0
 
     def owned(
         self, draw: PowerDraw, speed: Speed | None, usd: float = 0.0, tied_up: float = 0.0

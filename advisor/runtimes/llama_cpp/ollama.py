@@ -60,7 +60,7 @@ def served(model: Model, machine: Machine, work: Workload) -> Workload:
     """Workload with Ollama's own micro-batch where none is set."""
     if np.any(np.asarray(work.ubatch) != BATCH):
         return work
-    return replace(work, ubatch=micro_batch(model, machine, work))
+    return work.with_numbers(ubatch=micro_batch(model, machine, work))
 
 
 def micro_batch(model: Model, machine: Machine, work: Workload) -> Array:
