@@ -7,7 +7,7 @@ describe a sweep over machines, workloads or splits: the leading axes are those 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ RAM = Location(tier=Tier.RAM)
 DISK = Location(tier=Tier.DISK)
 
 
+@cache
 def vram(device: int) -> Location:
     """VRAM of a GPU, by its index."""
     return Location(tier=Tier.VRAM, device=device)

@@ -7,6 +7,7 @@ joined by `STACKED` and split again where constants are looked up.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ def picked(model: Model, index: Any) -> Model:
     )
 
 
+@lru_cache(maxsize=16)
 def layers_together(model: Model) -> Model:
     """Model with all layers as one, shape (..., 1), for sums over layers."""
     whole = {

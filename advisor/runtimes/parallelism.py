@@ -188,6 +188,9 @@ def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
 def representative(machine: Machine, how: Parallel, at: int) -> int:
     """Index of the slowest GPU of a group by memory bandwidth, which the others wait for."""
     devices = range(at * how.tensor, (at + 1) * how.tensor)
+    cards = machine.gpus[devices.start : devices.stop]
+    if all(card is cards[0] for card in cards):
+        return devices.start
     return min(devices, key=lambda device: float(np.ravel(machine.gpus[device].bandwidth.value)[0]))
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import lru_cache
 
 from advisor.advice.money.ownership import discrete, in_dock, room_for
@@ -12,7 +11,7 @@ from advisor.advice.options.prices import bought
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import COUNTS, CardSpeed
 from advisor.advice.prices.host_parts import parts_for
-from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.power import draw_of, draw_with
 from advisor.advice.speeds import Speed
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
@@ -74,10 +73,6 @@ def _dock(question: Question) -> bool:
     return in_dock(question.ownership.form)
 
 
-def _with(question: Question, gpus: tuple[Gpu, ...]) -> Machine:
-    return replace(question.machine, gpus=gpus)
-
-
 def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
     own = discrete(question.machine)
     new = machine.gpus[len(own) :]
@@ -125,10 +120,9 @@ def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
 
 
 def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: Speed) -> Option:
-    machine = _with(question, cards)
     parts = parts_for(question.ownership.form, question.machine.gpus, cards)
     price = bought(cards[0].name, len(cards), question.money, parts)
-    cost = question.use.owned(draw_of(machine), speed, usd=price.usd or 0.0)
+    cost = question.use.owned(draw_with(cards), speed, usd=price.usd or 0.0)
     name = f"{_counted(len(cards))}{cards[0].name}"
     if not question.machine.gpus:
         return question.option(OptionKind.ADD, name, speed, cost, price, kept=kept)

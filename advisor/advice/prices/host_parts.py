@@ -94,7 +94,8 @@ def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> li
     return [row for row in parts if row is not None]
 
 
-def supplies(watts: float) -> list[HostPartRow]:
+@lru_cache(maxsize=1024)
+def supplies(watts: float) -> tuple[HostPartRow, ...]:
     """Power supplies for a power: as many of the largest as needed, and the smallest that covers
     the rest.
     """
@@ -103,7 +104,7 @@ def supplies(watts: float) -> list[HostPartRow]:
     while (last := smallest("psu", watts)) is None:
         rows.append(largest)
         watts -= largest.size
-    return [*rows, last]
+    return (*rows, last)
 
 
 def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:

@@ -5,7 +5,7 @@ cards, and what cards draw when idle. A card that computes is taken at its board
 drew 760 W at the wall where their limits add up to 700 W.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -55,11 +55,14 @@ def power_rows() -> Mapping[tuple[str, str], PowerRow]:
 
 def draw_of(machine: Machine) -> PowerDraw:
     """Power of a machine: its own row, else the sum of its parts."""
-    if machine.unified:
-        return _of_chip(machine.gpus[0])
-    host = power_rows()["host", "desktop"]
-    idle = host.idle_w + sum(_idle(gpu) for gpu in machine.gpus)
-    busy = (host.busy_w or host.idle_w) + sum(gpu.board_power or 0.0 for gpu in machine.gpus)
+    return _of_chip(machine.gpus[0]) if machine.unified else draw_with(machine.gpus)
+
+
+def draw_with(cards: Iterable[Gpu]) -> PowerDraw:
+    """Power of a desktop with some cards."""
+    host, cards = power_rows()["host", "desktop"], tuple(cards)
+    idle = host.idle_w + sum(map(_idle, cards))
+    busy = (host.busy_w or host.idle_w) + sum(card.board_power or 0.0 for card in cards)
     return PowerDraw(idle=idle, busy=max(busy, idle))
 
 
