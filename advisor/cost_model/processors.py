@@ -180,9 +180,10 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
 
     t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
         + layers cores tau
-    t_ram = W / S_ram,  t_cores = W / (cores c r) + F (1 - 1/T) / (c_m C)
+    t_ram = W / S_ram,  t_cores = W / (cores c r k) + F (1 - 1/T) / (c_m C k_m)
 
     Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that.
+    k and k_m are below 1 for instruction sets that llama.cpp has few kernels for, or none.
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
     with every further token of the step at the rate C of matrices. Where all sequences lie in one
     cache, attention of each goes through a share o of the n others, masked. A layer's barriers take
@@ -194,7 +195,9 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     weights = load.weights / (1.0 if repacked else constants.value("plain_layout_share"))
     cores = host.cores * constants.value("core_clock", host.segment)
     unpacking = weights / (cores * constants.value("core_decode_rate", vectors(host)))
+    unpacking = unpacking / constants.value("kernel_share", narrow(host))
     flops: Array = cores * constants.value("core_flops", matrices(host))
+    flops = flops * constants.value("kernel_flop_share", narrow(host))
     flops = flops * constants.value("core_matrix_clock", host.segment)
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
     attention = cores * np.where(
@@ -262,7 +265,8 @@ def vectors(host: Host) -> str:
     """Widest instruction set for products with a single vector, which AMX does not speed up.
 
     Apple's cores are a class of their own: each has four NEON units and reads several times as much
-    as other cores with NEON. Processors before AVX2 multiply integers in 128 bits. AVX-512 without
+    as other cores with NEON. Processors with AVX alone multiply integers in 128 bits; those without
+    it have the common rate and `narrow`. AVX-512 without
     dot products of integers is no wider for llama.cpp, which has its kernels for both together, and
     NEON without them takes several instructions for one ("asimd", Cortex-A72 and older).
     """
@@ -273,8 +277,23 @@ def vectors(host: Host) -> str:
         ("avx2", {"avx2", "avx512f"}),
         ("neon", {"dotprod", "asimddp", "i8mm", "sve"}),
         ("asimd", {"neon", "asimd"}),
-        ("sse", {"sse4_2", "avx"}),
+        ("sse", {"avx"}),
     ):
         if flags & host.instruction_sets:
             return name
     return ""
+
+
+def narrow(host: Host) -> str:
+    """Instruction set of a processor that llama.cpp has few kernels for; empty for others.
+
+    Its kernels for k-quants need AVX, NEON, LASX or the RISC-V vectors (ggml-cpu/arch): with SSE
+    alone they are loops that a compiler widens to 128 bits, with less or on other processors
+    ("scalar") loops over single weights. A processor of unknown sets is not held to be old.
+    """
+    if vectors(host) or not any(host.instruction_sets):
+        return ""
+    for name, flag in (("lasx", "lasx"), ("rvv", "rvv"), ("sse4", "sse4_2")):
+        if flag in host.instruction_sets:
+            return name
+    return "scalar"

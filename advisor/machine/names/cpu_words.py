@@ -68,7 +68,7 @@ SOCKETS = (
     ),
     (re.compile(rf"(?<![\w.])(?:(\d{{1,3}})\s*[x*]\s*)+(?={PROCESSOR})"), 0),
     (re.compile(r"(?<=[\w)+])(?<!snapdragon)\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
-    (re.compile(r"(?<=[\w)+] )[x*](?: ?(?=\d\d$)| (?=\d{3}$))(\d+)$"), 0),
+    (re.compile(r"(?<=[\w)+] )(?<!spacemit )[x*](?: ?(?=\d\d$)| (?=\d{3}$))(\d+)$"), 0),
 )
 """Patterns of the number of sockets ("2x", "dual", "2P", "x2") with the number; 0 where the
 pattern's group has it."""
