@@ -16,7 +16,13 @@ from advisor.model.by_name.lookup import Meant, UnknownModel, meant
 from advisor.model.by_name.names import take_apart
 from advisor.model.by_name.native_formats import native_format
 from advisor.model.by_name.ollama_tags import ollama_tag
-from advisor.model.by_name.stand_in import StatedSize, of_size, stand_in, stated_size
+from advisor.model.by_name.stand_in import (
+    NEWEST,
+    StatedSize,
+    of_size,
+    stand_in,
+    stated_size,
+)
 from advisor.model.formats.in_name import format_in_name
 from advisor.model.spec import ArchitectureSpec
 
@@ -42,8 +48,12 @@ class NamedModel:
     known: bool = True
 
 
-def named(text: str) -> NamedModel:
+def named(text: str, year: int = NEWEST) -> NamedModel:
     """Model of a name, or a stand-in of the size in the name.
+
+    Args:
+        text: name in any spelling.
+        year: year in which it was in use, for a stand-in.
 
     Raises:
         UnknownName: neither; lists similar names.
@@ -55,7 +65,7 @@ def named(text: str) -> NamedModel:
     try:
         known = meant(text)
     except UnknownModel as unknown:
-        return replace(_stand_in(text, unknown), format=stated)
+        return replace(_stand_in(text, unknown, year), format=stated)
     native = native_format(known.name, known.row if isinstance(known.row, HubRow) else None)
     return replace(_known(text, known), format=stated, native=native)
 
@@ -69,13 +79,13 @@ def is_named(text: str) -> bool:
     return True
 
 
-def _stand_in(text: str, unknown: UnknownModel) -> NamedModel:
+def _stand_in(text: str, unknown: UnknownModel, year: int) -> NamedModel:
     """Stand-in for an unknown name without similar names.
 
     Raises:
         UnknownName: there are similar names, or the name has no size.
     """
-    made = None if unknown.close else stand_in(take_apart(text))
+    made = None if unknown.close else stand_in(take_apart(text), year)
     if made is None:
         raise unknown
     relative = made.relative
@@ -118,7 +128,9 @@ def _of_stated_total(known: Meant, row: HubRow, taken: tuple[str, ...]) -> Named
     told = stated_size(take_apart(f"{row.name} {row.parameters / 1e9:.2f}b"))
     total = float(row.parameters)
     active = told.active if told and told.active and told.active < total else None
-    size = StatedSize(params=total, active=active, layers=row.layers)
+    size = StatedSize(
+        params=total, active=active, layers=row.layers, may_have_experts=active is None
+    )
     note = (
         f"Its layers are of a kind that is not known here: its {total / 1e9:,.4g} B weights are "
         f"those of a list of Hugging Face's models of {READ}, its shape that of a relative. Its "

@@ -11,7 +11,13 @@ from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name import stand_in
 from advisor.model.by_name.names import take_apart
-from advisor.model.by_name.stand_in import SHAPE_UNCERTAINTY, StatedSize, of_size, stated_size
+from advisor.model.by_name.stand_in import (
+    ACTIVE_UNCERTAINTY,
+    SHAPE_UNCERTAINTY,
+    StatedSize,
+    of_size,
+    stated_size,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +69,50 @@ def test_a_cut_model_has_its_familys_shape_and_its_own_size() -> None:
     assert made.architecture.params == pytest.approx(139e9, rel=0.01)
     assert "Its name says 139 B weights, 10 B of them active" in made.note
     assert "MiniMax-M2.1" in made.note
+
+
+@pytest.mark.parametrize(("text", "experts"), [("Foo-60B", False), ("Foo-560B", True)])
+def test_a_large_model_without_stated_active_weights_has_experts(text: str, experts: bool) -> None:
+    made = stand_in.stand_in(take_apart(text))
+    assert made is not None
+    assert (made.architecture.experts is not None) == experts
+    assert ("It does not say that" in made.note) == experts
+    assert (made.architecture.shape_uncertainty > SHAPE_UNCERTAINTY) == experts
+
+
+@pytest.mark.parametrize(
+    ("text", "relative"), [("gpt-oss-200b", "gpt-oss"), ("Qwen3.5-40B", "qwen3.5-27b")]
+)
+def test_a_name_without_active_weights_is_of_its_familys_kind(text: str, relative: str) -> None:
+    """gpt-oss states no active weights in names of models with experts, Qwen3.5 does."""
+    made = stand_in.stand_in(take_apart(text))
+    assert made is not None
+    assert relative in made.relative.name.casefold()
+
+
+@pytest.mark.parametrize("year", [2023, 2024, 2025, 2026])
+def test_a_model_without_a_relative_has_a_shape_of_its_years(year: int) -> None:
+    made = stand_in.stand_in(take_apart("Foo-8B"), year)
+    assert made is not None
+    assert abs(stand_in._year(made.relative) - year) <= 1
+
+
+def test_the_uncertainty_of_assumed_experts_is_that_of_known_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each model with experts from 100 billion weights, described by its total alone."""
+    known_sizes, errors = stand_in._known_sizes(""), []
+    for name, row in catalog.model_rows().items():
+        exact = catalog.architecture(name)
+        family = take_apart(name).shape[0]
+        if not row.experts or exact.params < 100e9:
+            continue
+        others = tuple(entry for entry in known_sizes if entry[0].split()[0] != family)
+        monkeypatch.setattr(stand_in, "_known_sizes", lambda _, others=others: others)
+        made = of_size("x", StatedSize(params=exact.params, active=None, may_have_experts=True))
+        errors.append(abs(math.log(read_bytes(made) / read_bytes(exact))))
+    assert len(errors) > 25
+    assert np.quantile(errors, 0.9) < ACTIVE_UNCERTAINTY
 
 
 def read_bytes(architecture: Architecture) -> float:
