@@ -65,7 +65,7 @@ BY_CORES = replace(
 
 ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"exllama|mlc llm", EXLLAMA),
-    (r"\bo?mlx\b", MLX),
+    (r"\bo?mlx(?![a-z])", MLX),
     (r"naive offloading", ALL_EXPERTS),
     (r"offloading w/o lru", ON_DEMAND),
     (r"offloading w/o speculative", NOT_AHEAD),
@@ -73,7 +73,7 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"freetoken offload|^ds4|flash-moe", WITH_CACHE),
     (r"colibri", BY_CORES),
     (r"ik_llama", IK_LLAMA_CPP),
-    (r"ktransformers.*moe_offload", KTRANSFORMERS),
+    (r"(?:ktransformers|kt-kernel).*moe_offload", KTRANSFORMERS),
     (r"ktransformers|sglang", SGLANG),
     (r"llama|ollama|lm studio|ggml", LLAMA_CPP),
     (r"flexgen.*no overlap", NO_OVERLAP),

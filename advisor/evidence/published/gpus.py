@@ -2,15 +2,18 @@
 
 import re
 
-from advisor.errors import UnknownName
+from advisor.errors import AdvisorError, UnknownName
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.catalog import gpu_named
+from advisor.machine.catalog import gpu_named, machine_named
+from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.spec import MIXED, NO_GPU
 
 BETWEEN = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*")
 """Separators between cards of different kinds."""
+BRACKET = re.compile(r"\(([^()]*)\)")
 
 
 def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
@@ -18,29 +21,31 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
 
     A cell with a single name means `gpu_count` cards of it. Other cells list cards in order:
     "2x A + B" are three. Brackets and parts that are not cards are ignored, unless the first part
-    is not a card. Where names and `gpu_count` disagree, the names count.
+    is not a card. Where names and `gpu_count` disagree, the names count. A cell that names no card
+    may name a whole machine.
 
     Args:
         row: published row.
 
     Raises:
-        UnknownName: the first is no card of the catalogue.
+        UnknownName: neither a card of the catalogue comes first, nor is it a machine with cards.
     """
     stated, stated_count = row.gpu, row.gpu_count
     alike = max(stated_count or 1, 1)
     if not stated or stated.casefold() == NO_GPU:
         return Noted((NO_GPU, alike))
-    try:
-        card = gpu_named(stated)
-    except UnknownName:
-        cards = _cards(stated)
+    card = _one_card(stated)
+    whole = named_machine(stated) if card is None else None
+    if whole is not None:
+        note = f"GPU {stated!r} is taken as {whole.name}"
+        count = max(whole.spec.gpu_count, alike)
+        return Noted((whole.spec.gpu or NO_GPU, count), (note,))
+    if card is None or len(_parts(stated)) > 1:
+        cards = _cards(stated)  # one name for all of them leaves some out
+    elif card.count == 1:
+        return Noted((card.row.name, alike), tuple(card.notes))
     else:
-        if len(_parts(stated)) > 1:
-            cards = _cards(stated)  # one name for all of them leaves some out
-        elif card.count == 1:
-            return Noted((card.row.name, alike), tuple(card.notes))
-        else:
-            cards = Noted([(card.count, card.row.name)], tuple(card.notes))
+        cards = Noted([(card.count, card.row.name)], tuple(card.notes))
     words = MIXED.join(f"{count}x {name}" if count > 1 else name for count, name in cards.value)
     total = sum(count for count, _ in cards.value)
     if total == 1:
@@ -50,6 +55,26 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
         return Noted((words, 1), cards.notes)
     note = f"{stated!r} names {total} GPUs where gpu_count is {stated_count}: {words}"
     return Noted((words, 1), (*cards.notes, note))
+
+
+def _one_card(stated: str) -> GpuName | None:
+    try:
+        return gpu_named(stated)
+    except UnknownName:
+        return None
+
+
+def named_machine(stated: str) -> MachineName | None:
+    """Machine with GPUs that a GPU cell names; None where it names cards or nothing known.
+
+    A list of different cards is no machine here, since it is read card by card.
+    """
+    try:
+        machine = machine_named(stated)
+    except AdvisorError:
+        return None
+    gpu = machine.spec.gpu
+    return machine if gpu not in (None, NO_GPU) and MIXED not in str(gpu) else None
 
 
 def stated_memory(stated: str, gpu: str) -> float | None:
@@ -88,6 +113,11 @@ def _cards(stated: str) -> Noted[list[tuple[int, str]]]:
 
 
 def _parts(stated: str) -> list[str]:
-    """Names in a cell, card by card, without brackets."""
-    parts = BETWEEN.split(re.sub(r"\(.*?\)", "", stated))
+    """Names in a cell, card by card, each with the memory that brackets after it state."""
+    parts = BETWEEN.split(BRACKET.sub(_size_in, stated))
     return [part.strip() for part in parts if part.strip()]
+
+
+def _size_in(bracket: re.Match[str]) -> str:
+    size = size_gib(plain(bracket[1]))
+    return f" {size:g}GB" if size else ""

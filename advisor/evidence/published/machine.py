@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from advisor.errors import UnknownName
-from advisor.evidence.published.gpus import stated_gpus, stated_memory
+from advisor.evidence.published.gpus import named_machine, stated_gpus, stated_memory
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine import from_catalog
@@ -82,7 +82,8 @@ def _shares_memory(gpu: str) -> bool:
     try:
         return gpu_named(gpu).row.unified
     except UnknownName:
-        return False
+        whole = named_machine(gpu)
+        return whole is not None and gpu_named(str(whole.spec.gpu)).row.unified
 
 
 def _assumed(size: float) -> str:
@@ -115,7 +116,7 @@ GENERIC = "generic"
 
 
 def _known_cpu(row: PublishedRow) -> Noted[str | None]:
-    stated = row.cpu
+    stated = row.cpu or _cpu_of_machine(row)
     if not stated:
         return Noted(None)
     host = _host_called(stated)
@@ -129,6 +130,16 @@ def _known_cpu(row: PublishedRow) -> Noted[str | None]:
     if host.vendor == GENERIC and stated.casefold() not in _spellings(host):
         return Noted(host.name, (f"CPU {stated!r} is taken as {host.name}",))
     return Noted(host.name)
+
+
+def _cpu_of_machine(row: PublishedRow) -> str:
+    """Processor of the machine that a GPU cell names; empty where it names cards."""
+    try:
+        gpu_named(row.gpu)
+    except UnknownName:
+        whole = named_machine(row.gpu)
+        return (whole.spec.cpu or "") if whole else ""
+    return ""
 
 
 def _spellings(row: HostRow) -> list[str]:

@@ -11,10 +11,11 @@ from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.named import NamedModel, named
-from advisor.model.by_name.stand_in import StatedSize, of_size
-from advisor.model.formats.format_names import format_meant
+from advisor.model.by_name.native_formats import usual_format
+from advisor.model.by_name.stand_in import NEWEST, StatedSize, of_size
+from advisor.model.formats.format_names import format_in_name, format_meant
 from advisor.model.model import Model, scaled
-from advisor.runtimes import MLX, Runtime
+from advisor.runtimes import LLAMA_CPP, MLX, Runtime
 from advisor.runtimes.by_bits import IN_GROUPS
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB, GIB
@@ -27,15 +28,15 @@ SPELLINGS = (
 )
 """Patterns of formats in papers, with the nearest format of the catalogue."""
 FORMS = (
-    (r"^$|fp16|bf16|^f16", "BF16"),
+    (r"fp16|bf16|^f16", "BF16"),
     (r"fp32", "F32"),
     (r"int8", "bnb-int8"),
     (r"hqq 2-bit", "IQ3_XXS"),
     (r"hqq 3-bit", "Q3_K_M"),
 )
-"""Patterns of frameworks' formats in papers, with the format of the catalogue; an empty cell means
-16 bits. HQQ stores a scale for each 16 weights, so its 2 and 3 bits take 3 and 4 (17.5 GB for
-Mixtral's 46.7 billion weights)."""
+"""Patterns of frameworks' formats in papers, with the format of the catalogue. HQQ stores a scale
+for each 16 weights, so its 2 and 3 bits take 3 and 4 (17.5 GB for Mixtral's 46.7 billion
+weights)."""
 SAME_MODEL = 0.3
 """Largest |log| of the ratio of a stated number of weights to the model's: vision towers, drafting
 layers and rounding make up to a quarter."""
@@ -46,6 +47,11 @@ billion, GLM-5.2 40 of 744, Qwen3.5 17 of 397, Kimi K2 32 of 1000."""
 
 MLX_BITS = re.compile(r"(?:mlx )?q?([34568])(?:[ -]?bit)?(?: \(mlx\))?", re.IGNORECASE)
 """Pattern of MLX's formats with groups of 64: "q4", "MLX 4bit", "4bit (MLX)"."""
+
+
+WHOLE_BITS = re.compile(r"(?:gguf )?(?:int-?([48])|([48])[- ]?bits?)", re.IGNORECASE)
+USUAL_OF_BITS = {"4": "Q4_K_M", "8": "Q8_0"}
+"""GGUF formats that people mean by "4-bit" and "8-bit"; GGUF has no AWQ or FP8."""
 
 
 def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
@@ -60,14 +66,47 @@ def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
     """
     size = row.model_size_gib
     arch = _architecture(row, runtime)
-    form = None
     if not runtime.computes_in_ram:
-        form = _frameworks_format(row, runtime)
         size = size or _file_gib(row)
-    form = form or _mlx_format(row, runtime)
-    stored = Noted(form) if form else _nearest(row.quant, size, arch.value.params)
+    stored = _stored(row, runtime, size, arch.value.params)
     model = catalog.in_format(arch.value, stored.value)
     return Noted(scaled(model, size * GIB) if size else model, (*arch.notes, *stored.notes))
+
+
+def _stored(row: PublishedRow, runtime: Runtime, size: float | None, params: float) -> Noted[str]:
+    """Catalogue format of a row: the stated one, else that of the model's name, else the usual."""
+    stated = row.quant or _format_in_name(row.model)
+    if not stated and not size:
+        return _usual(row.model, runtime)
+    form = None if runtime.computes_in_ram else _frameworks_format(stated)
+    form = form or _mlx_format(stated, runtime)
+    if form is None and runtime.key == LLAMA_CPP.key:
+        form = _gguf_of_bits(stated)
+    return Noted(form) if form else _nearest(stated, size, params)
+
+
+def _format_in_name(model: str) -> str:
+    form = format_in_name(model, catalog.model_formats())
+    return form.name if form else ""
+
+
+def _usual(model: str, runtime: Runtime) -> Noted[str]:
+    """Format that a runtime runs where none is stated: the native one, else its default."""
+    known = _known(model)
+    native = known.native if known else ""
+    if runtime is MLX:
+        usual = IN_GROUPS[4]
+    elif runtime.computes_in_ram or runtime.engine == EXPERT_STREAMING.engine:
+        usual = usual_format(native)
+    else:
+        usual = native or "BF16"
+    return Noted(usual, (f"no format is stated: {usual} is assumed",))
+
+
+def _gguf_of_bits(stated: str) -> str | None:
+    """GGUF format that people mean by a number of bits; None for other spellings."""
+    match = WHOLE_BITS.fullmatch(stated)
+    return USUAL_OF_BITS[match[1] or match[2]] if match else None
 
 
 def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
@@ -78,12 +117,12 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
     if known is not None and _agrees(known.architecture, params):
         return Noted(known.architecture, tuple(known.notes[:1]) if known.taken_as else ())
     if not params:
-        stand_in = named(name)
+        stand_in = named(name, _year(row))
         return Noted(stand_in.architecture, tuple(stand_in.notes))
     active = row.active_params_b
     if active is None and _ran_as_experts(row, runtime):
         active = USUAL_ACTIVE * params
-    made = of_size(name or "A model", _stated_size(row, params, active))
+    made = of_size(name or "A model", _stated_size(row, params, active), _year(row))
     note = f"{made.name} is not known by its name: its size stands in, in {made.source}"
     return Noted(made, (note,))
 
@@ -103,6 +142,10 @@ def _agrees(architecture: Architecture, params: float | None) -> bool:
     return params is None or abs(math.log(architecture.params / (params * 1e9))) < SAME_MODEL
 
 
+def _year(row: PublishedRow) -> int:
+    return int(row.date[:4]) if row.date[:4].isdigit() else NEWEST
+
+
 def _stated_size(row: PublishedRow, params: float, active: float | None) -> StatedSize:
     used = None if active is None or active >= 0.98 * params else active * 1e9
     return StatedSize(params=params * 1e9, active=used, layers=row.n_layers)
@@ -113,12 +156,9 @@ def _ran_as_experts(row: PublishedRow, runtime: Runtime) -> bool:
     return runtime.engine == EXPERT_STREAMING.engine or row.category == "moe_offload"
 
 
-def _frameworks_format(row: PublishedRow, runtime: Runtime) -> str | None:
-    """Catalogue format of a framework's row; None where its spelling is a common one."""
-    stated = row.quant.casefold()
-    if not stated and runtime.engine == EXPERT_STREAMING.engine:
-        return None
-    return next((name for pattern, name in FORMS if re.search(pattern, stated)), None)
+def _frameworks_format(stated: str) -> str | None:
+    """Catalogue format of a framework's spelling; None where the spelling is a common one."""
+    return next((name for pattern, name in FORMS if re.search(pattern, stated.casefold())), None)
 
 
 def _file_gib(row: PublishedRow) -> float | None:
@@ -127,10 +167,10 @@ def _file_gib(row: PublishedRow) -> float | None:
     return float(match.group(1)) * GB / GIB if match else None
 
 
-def _mlx_format(row: PublishedRow, runtime: Runtime) -> str | None:
+def _mlx_format(stated: str, runtime: Runtime) -> str | None:
     """GGUF format with as many bits as an MLX format; None for other runtimes and spellings."""
-    stated = MLX_BITS.fullmatch(row.quant) if runtime is MLX else None
-    return IN_GROUPS[int(stated[1])] if stated else None
+    match = MLX_BITS.fullmatch(stated) if runtime is MLX else None
+    return IN_GROUPS[int(match[1])] if match else None
 
 
 def _nearest(stated: str, size: float | None, params: float) -> Noted[str]:

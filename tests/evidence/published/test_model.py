@@ -1,0 +1,65 @@
+"""Formats of published rows: as stated, as the model's name says, or as the runtime usually has."""
+
+import pytest
+
+from advisor.evidence.published.engines import engine
+from advisor.evidence.published.model import stated_model
+from advisor.evidence.published.row import PublishedRow
+from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, MLX, VLLM, Runtime
+
+
+@pytest.mark.parametrize(
+    ("runtime", "model", "quant", "form"),
+    [
+        (LLAMA_CPP, "Meta-Llama-3.1-8B-Instruct-Q8_0.gguf", "", "Q8_0"),
+        (LLAMA_CPP, "llama-2-13b-chat.ggmlv3.q4_1.bin", "", "Q4_1"),
+        (LLAMA_CPP, "Meta-Llama-3.1-8B-Instruct-Q8_0.gguf", "Q4_0", "Q4_0"),
+        (LLAMA_CPP, "llama3.1:8b", "", "Q4_K_M"),
+        # Ollama and llama.cpp run gpt-oss in the format of its maker (arXiv 2508.10925, section 2).
+        (LLAMA_CPP, "gpt-oss:20b", "", "MXFP4"),
+        # GGUF has neither AWQ nor GPTQ.
+        (LLAMA_CPP, "Llama-2-7B", "4-bit", "Q4_K_M"),
+        (LLAMA_CPP, "Llama-2-7B", "int8", "Q8_0"),
+        (VLLM, "Llama-2-7B", "int4", "AWQ"),
+        (VLLM, "Qwen3.6-27B-AWQ-INT4", "", "AWQ"),
+        (VLLM, "Qwen/Qwen3-8B", "", "BF16"),
+        # DeepSeek-V3's config.json: quantization_config fp8.
+        (VLLM, "deepseek-ai/DeepSeek-V3", "", "FP8"),
+        (MLX, "mlx-community/Llama-3.1-8B-Instruct-4bit", "", "Q4_0"),
+        (MLX, "Qwen3-8B", "8bit", "Q8_0"),
+    ],
+)
+def test_the_format_is_that_of_the_cell_the_name_or_the_runtime(
+    runtime: Runtime, model: str, quant: str, form: str
+) -> None:
+    row = PublishedRow({"category": "resident", "model": model, "quant": quant})
+    assert stated_model(row, runtime).value.format == form
+
+
+def test_an_assumed_format_is_noted() -> None:
+    row = PublishedRow({"category": "resident", "model": "llama3.1:8b"})
+    assert "no format is stated: Q4_K_M is assumed" in stated_model(row, LLAMA_CPP).notes
+
+
+@pytest.mark.parametrize(
+    ("stated", "known"),
+    [
+        ("mlx_lm", MLX),
+        ("MLX-LM: 0.24.0", MLX),
+        ("omlx-0.3.4", MLX),
+        ("kt-kernel + SGLang", KTRANSFORMERS),
+        ("ollama", LLAMA_CPP),
+    ],
+)
+def test_engines_are_known_by_the_names_that_people_use(stated: str, known: Runtime) -> None:
+    assert engine(stated, "moe_offload") is known
+
+
+def test_a_size_alone_is_a_model_of_the_time_of_the_run() -> None:
+    """gpt-oss-120b is of 2025: a row of 2022 cannot be like it."""
+    old, new = (
+        stated_model(PublishedRow({"model": "120B", "quant": "Q4_0", "date": date}), LLAMA_CPP)
+        for date in ("2022-11-12", "2026-03-12")
+    )
+    assert not old.value.has_experts
+    assert new.value.has_experts
