@@ -16,13 +16,9 @@ from advisor.model.by_name.lookup import Meant, UnknownModel, meant
 from advisor.model.by_name.names import take_apart
 from advisor.model.by_name.native_formats import native_format
 from advisor.model.by_name.ollama_tags import ollama_tag
-from advisor.model.by_name.stand_in import (
-    NEWEST,
-    StatedSize,
-    of_size,
-    stand_in,
-    stated_size,
-)
+from advisor.model.by_name.relatives import NEWEST
+from advisor.model.by_name.sizes import StatedSize, stated_size
+from advisor.model.by_name.stand_in import of_size, stand_in
 from advisor.model.formats.in_name import format_in_name
 from advisor.model.spec import ArchitectureSpec
 
