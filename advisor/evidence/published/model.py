@@ -15,7 +15,8 @@ from advisor.model.by_name.native_formats import usual_format
 from advisor.model.by_name.relatives import NEWEST
 from advisor.model.by_name.sizes import StatedSize
 from advisor.model.by_name.stand_in import of_size
-from advisor.model.formats.format_names import format_in_name, format_meant
+from advisor.model.formats.format_names import format_meant
+from advisor.model.formats.in_name import format_in_name
 from advisor.model.model import Model, scaled
 from advisor.runtimes import LLAMA_CPP, MLX, Runtime
 from advisor.runtimes.by_bits import IN_GROUPS
@@ -88,6 +89,10 @@ def _stored(row: PublishedRow, runtime: Runtime, size: float | None, params: flo
 
 
 def _format_in_name(model: str) -> str:
+    """Format that a model's name or its tag in Ollama's library says; empty for none."""
+    known = _known(model)
+    if known is not None:
+        return known.format
     form = format_in_name(model, catalog.model_formats())
     return form.name if form else ""
 

@@ -14,7 +14,9 @@ from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, MLX, VLLM, Runtime
         (LLAMA_CPP, "Meta-Llama-3.1-8B-Instruct-Q8_0.gguf", "", "Q8_0"),
         (LLAMA_CPP, "llama-2-13b-chat.ggmlv3.q4_1.bin", "", "Q4_1"),
         (LLAMA_CPP, "Meta-Llama-3.1-8B-Instruct-Q8_0.gguf", "Q4_0", "Q4_0"),
-        (LLAMA_CPP, "llama3.1:8b", "", "Q4_K_M"),
+        (LLAMA_CPP, "Llama-3.1-8B", "", "Q4_K_M"),
+        # https://ollama.com/library/llama3.2: the tag 1b is Q8_0.
+        (LLAMA_CPP, "llama3.2:1b", "", "Q8_0"),
         # Ollama and llama.cpp run gpt-oss in the format of its maker (arXiv 2508.10925, section 2).
         (LLAMA_CPP, "gpt-oss:20b", "", "MXFP4"),
         # GGUF has neither AWQ nor GPTQ.
@@ -37,7 +39,7 @@ def test_the_format_is_that_of_the_cell_the_name_or_the_runtime(
 
 
 def test_an_assumed_format_is_noted() -> None:
-    row = PublishedRow({"category": "resident", "model": "llama3.1:8b"})
+    row = PublishedRow({"category": "resident", "model": "Llama-3.1-8B"})
     assert "no format is stated: Q4_K_M is assumed" in stated_model(row, LLAMA_CPP).notes
 
 
