@@ -11,6 +11,7 @@ import numpy as np
 from advisor.advice.finder.candidates import Candidate
 from advisor.advice.finder.combinations import Places
 from advisor.advice.money.formulas import SECONDS_PER_HOUR, monthly_purchase
+from advisor.advice.money.ownership import slots
 from advisor.advice.money.use import computing_seconds, rented_hours, session_seconds
 from advisor.advice.options.candidates import kinds
 from advisor.advice.options.monthly import Use
@@ -102,7 +103,8 @@ def _price(question: Question, candidate: Candidate) -> Price:
         return bought(name, 1, money)
     gpus = candidate.machine.gpus
     there = own.owned and own.takes_cards and not question.machine.unified
-    parts = parts_for(own.form, (), gpus) if there else desktop_parts(gpus)
+    present = slots(question.machine)
+    parts = parts_for(own.form, (), gpus, present) if there else desktop_parts(gpus)
     return bought(name, candidate.count, money, parts)
 
 

@@ -29,6 +29,8 @@ OWN_ROOM = {Form.DESKTOP: 2, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SER
 """Number of cards that the machine takes as it is; assumed."""
 MOST_CARDS = {Form.DESKTOP: 8, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SERVER: 8}
 """Number of cards that it takes with another board, case and power supply."""
+LANES_OF_A_SLOT, SLOTS_OF_ATX = 16, 7
+"""Lanes of a full slot, and most slots of a board of the ATX standard (ATX specification 2.2)."""
 BESIDE = (Form.LAPTOP, Form.MINI)
 """Forms that take a single card in a dock on a cable."""
 DOCK_LINK = (4, 4)
@@ -91,6 +93,15 @@ def form_of(machine: Machine) -> Form:
         return Form.MINI
     row = host_rows().get(machine.host.name)
     return Form.SERVER if row is not None and row.segment == "server" else Form.DESKTOP
+
+
+def slots(machine: Machine) -> int:
+    """Cards that a desktop's board takes: as many full slots as its processor has lanes for, as on
+    boards for Threadrippers; two where they share 16 lanes, as on other boards.
+    """
+    row = host_rows().get(machine.host.name)
+    full = (row.pcie_lanes or 0) // LANES_OF_A_SLOT if row else 0
+    return max(OWN_ROOM[Form.DESKTOP], min(int(full), SLOTS_OF_ATX))
 
 
 def in_dock(form: Form) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from advisor.advice.money.ownership import discrete, in_dock, room_for
+from advisor.advice.money.ownership import discrete, in_dock, room_for, slots
 from advisor.advice.options.candidates import cards_here, kinds
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought
@@ -37,7 +37,7 @@ def added(question: Question, kept: Option) -> list[Option]:
         return []
     own = discrete(question.machine)
     options = [
-        (machine, _added(question, kept, machine, speed))
+        (machine, _added(question, kept, machine, _no_slower(speed, kept)))
         for machine, speed in cards_here(question).added
         if speed is not None and (_one_more(own, machine) or _faster(speed, kept))
     ]
@@ -53,6 +53,13 @@ def _one_more(own: tuple[Gpu, ...], machine: Machine) -> bool:
     if not own or not _alike(machine, own[0].name):
         return False
     return len(machine.gpus) == min((count for count in COUNTS if count > len(own)), default=0)
+
+
+def _no_slower(speed: Speed, kept: Option) -> Speed:
+    """Speed with a further card, which stays unused where it would only slow the others down, as
+    a third does that two divide each layer without.
+    """
+    return kept.speed if kept.speed and kept.speed.decode > speed.decode else speed
 
 
 def _needless(machine: Machine, options: Iterable[tuple[Machine, Option]]) -> bool:
@@ -82,7 +89,7 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     if len(machine.gpus) > 1 and _alike(machine, new[0].name):
         name += f", {len(machine.gpus)} in all"
         topic = ONE_MORE if _one_more(own, machine) else topic
-    parts = parts_for(question.ownership.form, own, machine.gpus)
+    parts = parts_for(question.ownership.form, own, machine.gpus, slots(question.machine))
     price = bought(new[0].name, len(new), question.money, parts)
     cost = question.use.owned(
         draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.ownership.resale
@@ -120,7 +127,9 @@ def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
 
 
 def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: Speed) -> Option:
-    parts = parts_for(question.ownership.form, question.machine.gpus, cards)
+    parts = parts_for(
+        question.ownership.form, question.machine.gpus, cards, slots(question.machine)
+    )
     price = bought(cards[0].name, len(cards), question.money, parts)
     cost = question.use.owned(draw_with(cards), speed, usd=price.usd or 0.0)
     name = f"{_counted(len(cards))}{cards[0].name}"

@@ -69,13 +69,16 @@ def supply_watts(cards: Iterable[Gpu]) -> float:
     return HOST_WATTS + sum(card.board_power or 0.0 for card in cards)
 
 
-def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> list[HostPartRow]:
+def parts_for(
+    form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...], slots: int = 0
+) -> list[HostPartRow]:
     """Parts to buy so that a machine can hold and power its cards, without the cards.
 
     Args:
         form: form of the machine.
         before: present cards.
         after: planned cards.
+        slots: cards that the present board takes, where more than usual.
     """
     if in_dock(form):
         dock, further = smallest("dock", 1), after[len(before) :]
@@ -84,8 +87,9 @@ def parts_for(form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...]) -> li
         return []
     parts: list[HostPartRow | None] = []
     if len(after) > max(OWN_ROOM[form], len(before)):
-        parts += [smallest("board", _slots(len(after))), smallest("case", len(after))]
-        parts += _risers(len(after))
+        if len(after) > slots:
+            parts.append(smallest("board", _slots(len(after))))
+        parts += [smallest("case", len(after)), *_risers(len(after))]
     has = sum(row.size for row in supplies(supply_watts(before)))
     needs = supply_watts(after)
     if needs > has:

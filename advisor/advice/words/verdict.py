@@ -217,7 +217,8 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
         return f"{use} that costs {money_words(less)} a month less{longer}."
     above = money_per_hour(worth).removesuffix(" an hour")
     pays = f"it pays if your hour is worth over {above}" if worth > 0 else "it pays"
-    saves = f"saves {hours(saved)} a month{_sooner(option, kept)}"
+    cheaper = f"costs {money_words(less)} a month less and " if less >= CENT else ""
+    saves = f"{cheaper}saves {hours(saved)} a month{_sooner(option, kept)}"
     return f"{use} that {saves}: {pays}{_unless(option, kept, money)}."
 
 
@@ -243,6 +244,8 @@ def _unless(option: Option, kept: Option, money: MoneyInputs) -> str:
 
 SHORT = 0.05
 """Smallest difference in waiting that is mentioned [h/month]."""
+CENT = 0.01
+"""Smallest monthly saving that is mentioned [USD]."""
 CERTAIN = 0.95
 """Probability above which a verdict is stated without it."""
 

@@ -6,7 +6,9 @@ import pytest
 
 from advisor.advice.changes.what_ifs import FAST_RAM, WhatIf
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form, Ownership
+from advisor.advice.money.ownership import Form, Ownership, slots
+from advisor.advice.options.candidates import machine_speed
+from advisor.advice.options.cards import added
 from advisor.advice.options.kept import changes, keep
 from advisor.advice.options.option import Option
 from advisor.advice.options.prices import bought, rented, rents
@@ -19,7 +21,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes import LLAMA_CPP, VLLM
 
 FASTER = Speed(
     strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=6, low=5, high=7,
@@ -118,3 +120,41 @@ def test_adding_to_owned_cards_never_costs_more_than_buying_all(gpu: str, form: 
             assert (add.usd is None) <= (every.usd is None)
             if add.usd is not None and every.usd is not None:
                 assert add.usd <= every.usd
+
+
+def test_a_board_with_slots_for_them_is_not_bought_again_by_hand() -> None:
+    # a fifth card on a Threadripper PRO with 128 lanes: 698, frame 115, 5 risers 35; the supplies
+    # of four RTX 3090, 4 x 350 + 400 W, are 1600 and 750 W, enough for the 285 W of this one
+    machine = from_spec.machine(MachineSpec(gpu="4x RTX 3090", cpu="Threadripper PRO 3975WX"))
+    fifth = from_catalog.gpu("RTX 4070 Ti Super")
+    parts = parts_for(Form.DESKTOP, machine.gpus, (*machine.gpus, fifth), slots(machine))
+    price = bought(fifth.name, 1, MoneyInputs(), parts)
+    assert price.usd == pytest.approx(698 + 115 + 5 * 35)
+    usual = parts_for(Form.DESKTOP, machine.gpus, (*machine.gpus, fifth))
+    assert [part.part for part in usual if part not in parts] == ["board"]
+
+
+def test_boards_have_the_slots_that_their_processors_have_lanes_for() -> None:
+    # 128 lanes are 8 full slots, of which ATX has room for 7; 24 lanes are shared by two cards
+    known = {"Threadripper PRO 3975WX": 7, "Desktop DDR5 dual-channel (typical)": 2}
+    for cpu, count in known.items():
+        assert slots(from_spec.machine(MachineSpec(gpu="RTX 3090", cpu=cpu))) == count
+
+
+def test_a_card_that_only_slows_the_others_stays_unused() -> None:
+    # vLLM divides each layer among 2 or 4 cards and not among 3
+    machine = from_spec.machine(MachineSpec(gpu="2x RTX 3090", ram_gb=64))
+    model, work = catalog.model("Llama-3.1-70B", "AWQ"), Workload()
+    question = Question(
+        model=model, machine=machine, work=work, runtimes=(VLLM,), money=MoneyInputs(),
+        ownership=Ownership(), today=date(2026, 11, 22),
+    )  # fmt: skip
+    now = machine_speed(question)
+    assert now is not None
+    (third,) = (
+        option for option in added(question, keep(question, now))
+        if option.name == "RTX 3090, 3 in all"
+    )  # fmt: skip
+    assert third.speed is not None
+    assert third.speed.decode >= now.decode
+    assert third.pays is False

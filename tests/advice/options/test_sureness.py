@@ -13,6 +13,7 @@ from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.question import Question
 from advisor.advice.options.sureness import chance_ahead
 from advisor.advice.speeds import Speed
+from advisor.advice.words.verdict import verdict
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
@@ -66,3 +67,12 @@ def test_a_launch_price_counts_half_as_much_again() -> None:
     listed = chance_ahead(bought(100, listed=True), bought(120), KEPT, MONEY)
     street = chance_ahead(bought(100), bought(120), KEPT, MONEY)
     assert listed < 0.15 < 0.8 < street
+
+
+def test_what_costs_less_and_is_faster_says_both_by_hand() -> None:
+    # 234 a month of rent is 200 more than the 34 of the purchase; waiting is less, too
+    rented = replace(KEPT, cost=MonthlyCost(rent=234))
+    option = replace(bought(34), kept=rented)
+    reason = verdict(None, (), (rented, option), MONEY, kept_apart=True).reason
+    assert "costs $200 a month less and saves" in reason
+    assert "it pays" in reason
