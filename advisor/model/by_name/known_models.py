@@ -93,7 +93,7 @@ def makers_keys() -> dict[str, int]:
 def keys_by_words() -> dict[tuple[str, ...], tuple[str, ...]]:
     """Keys of the catalogue and of publishers' repositories by their sorted words."""
     index: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for key in dict.fromkeys((*catalogue_keys(), *makers_keys())):
+    for key in dict.fromkeys((*catalogue_keys(), *other_names(), *makers_keys())):
         words_of_key = tuple(sorted(key.split()))
         index[words_of_key] = (*index.get(words_of_key, ()), key)
     return index
@@ -117,7 +117,7 @@ def _made_by_maker(key: str) -> HubRow | None:
 
 def base_of(key: str) -> KnownRow | None:
     """Base model with these parts in its name."""
-    return catalogue_keys().get(key) or _other_base(key) or _made_by_maker(key)
+    return catalogue_keys().get(key) or _made_by_maker(key) or _other_base(key)
 
 
 def is_drafting(row: HubRow) -> bool:

@@ -118,9 +118,22 @@ def _meant(text: str) -> Meant:
         or _only_candidate(name)
         or _of_a_file(text)
     )
-    if same is None:
-        raise UnknownModel(text, close_models(name))
+    if same is None or _is_of_another_month(name, same.row):
+        raise UnknownModel(text, close_models(name) if same is None else (same.name,))
     return same
+
+
+def _is_of_another_month(name: ModelName, row: KnownRow) -> bool:
+    """Whether a model of the catalogue has these words with other months alone."""
+    typed = _months(name)
+    alike = [take_apart(spelling) for spelling in _spellings(row)]
+    known = [_months(other) for other in alike if other.shape == name.shape]
+    of_catalogue = isinstance(row, ArchitectureSpec) and not any(map(is_size, name.shape))
+    return of_catalogue and bool(typed and known) and all(months - typed for months in known)
+
+
+def _months(name: ModelName) -> set[str]:
+    return {token for token in name.tokens if MONTH.fullmatch(token)}
 
 
 class UnknownModel(UnknownName):
@@ -215,10 +228,10 @@ def _of_its_month(text: str, name: ModelName) -> Meant | None:
     Raises:
         UnknownModel: several of that month.
     """
-    months = [token for token in name.tokens if MONTH.fullmatch(token)]
+    months = _months(name)
     if len(months) != 1 or not name.shape or any(map(is_size, name.shape)):
         return None
-    rows = of_month(name, months[0])
+    rows = of_month(name, *months)
     if len({_sizes(row) for row in rows}) > 1:
         raise UnknownModel(text, tuple(row.name for row in rows))
     return _taken(name, rows[0]) if rows else None
@@ -240,9 +253,14 @@ def _by_other_name(name: ModelName) -> Meant | None:
     """Base of a name that does not say it; "phi3:14b" is Phi-3, but llama-bench prints "phi3 14B"
     for Phi-4.
     """
-    first, space, _ = name.text.strip().casefold().partition(" ")
-    row = None if space and first in printed() else of_other_name(name)
+    row = None if _is_printed(name) else of_other_name(name)
     return None if row is None else _taken(name, row)
+
+
+def _is_printed(name: ModelName) -> bool:
+    """Whether a name begins as llama-bench prints an architecture."""
+    first, space, _ = name.text.strip().casefold().partition(" ")
+    return bool(space) and first in printed()
 
 
 def _same_words(name: ModelName) -> Meant | None:
@@ -254,7 +272,7 @@ def _same_words(name: ModelName) -> Meant | None:
 
 def _in_another_order(name: ModelName) -> Meant | None:
     """Only model with the words of a name in another order: "granite4:350m-h"."""
-    known = keys_by_words().get(tuple(sorted(name.shape)), ())
+    known = () if _is_printed(name) else keys_by_words().get(tuple(sorted(name.shape)), ())
     rows = [row for key in known if (row := base_of(key)) is not None]
     if len(name.shape) < LEAST_WORDS or len({_sizes(row) for row in rows}) != 1:
         return None
@@ -300,9 +318,16 @@ def _base_row(name: ModelName) -> KnownRow | None:
     start = " ".join(name.shape)
     for key, left in _parts(name.shape):
         row = base_of(key) if _may_be_left(key, left) else None
+        if row is not None and _names_a_variant(left) and candidates(name.shape):
+            return None
         if row is not None and (len(key.split()[0]) > 1 or start.startswith(key)):
             return row
     return _base_around(name.shape)
+
+
+def _names_a_variant(left: tuple[str, ...]) -> bool:
+    """Whether words left over name a variant, as "vl": listed ones are offered then."""
+    return any(words().get(token) == "variant" for token in left)
 
 
 def _base_around(tokens: tuple[str, ...]) -> KnownRow | None:
@@ -314,7 +339,7 @@ def _base_around(tokens: tuple[str, ...]) -> KnownRow | None:
     family = [token for token in tokens if token in _families()]
     if [len(versions), len(sizes), len(family)] != [1, 1, 1] or tokens[0] != family[0]:
         return None
-    if any(words().get(token) == "variant" for token in tokens):
+    if _names_a_variant(tokens):
         return None
     return base_of(" ".join((*family, *versions, *sizes)))
 
@@ -380,12 +405,16 @@ def _only_candidate(name: ModelName) -> Meant | None:
 
 
 def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
-    """Whether a name leaves out what it may of a listed one: at most one word of its own, and no
-    family before it: "llama pro 8b" is not Hermes-2-Pro-Llama-3-8B.
+    """Whether a name leaves out what it may of a listed one: at most one word of its own, no
+    family before it and no version behind it: "llama pro 8b" is not Hermes-2-Pro-Llama-3-8B,
+    "chatglm-6b" not ChatGLM3-6B.
     """
     if isinstance(row, ArchitectureSpec):
         return True
     full = take_apart(row.name).shape
+    later = len(full) > 1 and VERSION.fullmatch(full[1]) is not None and full[1] not in tokens
+    if later and tokens[0] == full[0]:
+        return False
     left_out = [token for token in full if token not in tokens and token.isalpha()]
     own = [token for token in left_out if token not in words()]
     return len(own) <= WORDS_LEFT_OUT and (tokens[0] == full[0] or tokens[0] not in _families())

@@ -200,7 +200,9 @@ def _with_indexers(config: Config, letters: str) -> str:
 
 
 def _by_step(config: Config, layer: int) -> bool:
-    first = config.whole("first_k_dense_replace", "moe_layer_start_index", high=MAX_LAYERS)
+    first = config.whole(
+        "first_k_dense_replace", "moe_layer_start_index", "num_dense_layers", high=MAX_LAYERS
+    )
     last = config.raw("moe_layer_end_index")[1]
     if layer < first or (isinstance(last, int) and 0 <= last < layer):
         return False

@@ -152,12 +152,44 @@ def test_a_row_without_a_family_takes_that_of_the_same_sizes() -> None:
         ("ibm-granite/granite-4.0-h-small", 32.2e9),
         ("LiquidAI/LFM2-8B-A1B", 8.34e9),
         ("moonshotai/Kimi-Linear-48B-A3B-Instruct", 49.1e9),
+        ("LGAI-EXAONE/K-EXAONE-236B-A23B", 236e9),
+        ("LGAI-EXAONE/K-EXAONE-2.0-750B-A37B", 750e9),
+        ("arcee-ai/Trinity-Mini", 26.1e9),
+        ("arcee-ai/Trinity-Large-Preview", 398.6e9),
+        ("CohereLabs/North-Mini-Code-1.0", 30.5e9),
+        ("CohereLabs/command-a-plus-05-2026-bf16", 218e9),
+        ("mistralai/Mistral-Small-4-119B-2603", 119e9),
+        ("mistralai/Mistral-Large-3-675B-Instruct-2512", 673e9),
     ],
 )
 def test_families_of_their_own_layers_have_their_published_size(name: str, total: float) -> None:
     row = hub_list().named(name)
     assert row is not None
     assert listed(row).architecture.params == pytest.approx(total, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "size"),
+    [
+        # 36 layers of 256 latent values and 64 rotary ones, 2 B each.
+        ("mistralai/Mistral-Small-4-119B-2603", 1, 36 * (256 + 64) * 2),
+        # 61 layers of 512 and 64.
+        ("mistralai/Mistral-Large-3-675B-Instruct-2512", 1, 61 * (512 + 64) * 2),
+        # 40 layers of keys and values of 2 heads of 128; its list row says 32 heads.
+        ("THUDM/glm-4-9b-chat", 1, 40 * 2 * 2 * 128 * 2),
+        # 8 of 32 layers keep all tokens, the others 2,048; 4 heads of 128.
+        ("arcee-ai/Trinity-Mini", 32768, (8 * 32768 + 24 * 2048) * 2 * 4 * 128 * 2),
+        # 12 of 48 layers keep all tokens, the others 128; 8 heads of 128.
+        ("LGAI-EXAONE/K-EXAONE-236B-A23B", 32768, (12 * 32768 + 36 * 128) * 2 * 8 * 128 * 2),
+        # The first of 49 layers and every fourth behind it keep all tokens, the others 4,096.
+        ("CohereLabs/North-Mini-Code-1.0", 32768, (13 * 32768 + 36 * 4096) * 2 * 4 * 128 * 2),
+    ],
+)
+def test_caches_of_families_are_those_of_their_code(name: str, tokens: float, size: int) -> None:
+    row = hub_list().named(name)
+    assert row is not None
+    model = catalog.in_format(listed(row).architecture, "BF16-hf")
+    assert float(np.sum(model.kv_bytes(float(tokens), "f16"))) == pytest.approx(size, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", sorted(catalog.model_rows()))
