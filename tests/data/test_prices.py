@@ -3,6 +3,7 @@
 import pytest
 from provenance import is_past, is_public
 
+from advisor.advice.prices.api_prices import api_price_rows
 from advisor.advice.prices.price_rows import price_rows
 from advisor.machine.catalog import gpu_rows
 
@@ -59,6 +60,13 @@ def test_gpus_of_people_sold_since_2020_have_a_price() -> None:
     wanted = {f"{start}{end}" for start, ends in series.items() for end in ends}
     assert wanted <= set(gpu_rows())
     assert wanted <= sold
+
+
+def test_cached_input_is_not_dearer_than_other_input() -> None:
+    rows = [row for models in api_price_rows().values() for row in models]
+    cached = [row for row in rows if row.usd_per_mtok_cached is not None]
+    assert len(cached) > 40
+    assert all(0 <= row.usd_per_mtok_cached <= row.usd_per_mtok_in for row in cached)
 
 
 def test_only_rents_are_interruptible() -> None:

@@ -109,8 +109,12 @@ def api_cost(
     usd_in: Array,
     usd_out: Array,
     days: Array = DAYS_PER_MONTH,
+    cached: Array = 0.0,
+    usd_cached: Array | None = None,
 ) -> Array:
-    """Monthly charges of an API [USD/month]: replies x days x (prompt p_in + generated p_out).
+    """Monthly charges of an API [USD/month].
+
+    replies x days x ((prompt - cached) p_in + cached p_cached + generated p_out)
 
     Args:
         replies_per_day: calls.
@@ -119,6 +123,9 @@ def api_cost(
         usd_in: price per million input tokens [USD].
         usd_out: price per million output tokens [USD].
         days: days of use in a month.
+        cached: part of the prompt that the provider has cached [tokens].
+        usd_cached: price per million cached tokens; None for that of other input [USD].
     """
-    each = (prompt * usd_in + generated * usd_out) / 1e6
+    known = usd_in if usd_cached is None else usd_cached
+    each = ((prompt - cached) * usd_in + cached * known + generated * usd_out) / 1e6
     return replies_per_day * days * each

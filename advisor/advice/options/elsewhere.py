@@ -202,8 +202,10 @@ def _by_token(usd_in: float, usd_out: float) -> str:
 
 
 def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
-    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out)
-    note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}, {row.provider}"
+    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out, row.usd_per_mtok_cached)
+    cached = row.usd_per_mtok_cached if question.work.cached else None
+    again = "" if cached is None else f" (${cached:g} for what is cached)"
+    note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}{again}, {row.provider}"
     price = Price(date=row.date or row.retrieved, note=note, sources=(row.source,))
     first = api_first_tokens().get((row.provider, row.model_id), _as_now(kept))
     return question.option(

@@ -145,7 +145,7 @@ class Use:
         """Monthly cost of a rented machine that is never stopped."""
         return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH, stopped=False)
 
-    def called(self, usd_in: float, usd_out: float) -> MonthlyCost:
+    def called(self, usd_in: float, usd_out: float, usd_cached: float | None = None) -> MonthlyCost:
         """Monthly cost of an API."""
         cost = api_cost(
             self.money.replies_per_day,
@@ -154,5 +154,7 @@ class Use:
             usd_in,
             usd_out,
             self.money.days,
+            float(self.work.cached),
+            usd_cached,
         )
         return MonthlyCost(api=float(cost))

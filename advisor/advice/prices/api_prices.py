@@ -14,13 +14,16 @@ from advisor.catalog.csv_tables import DATA, read
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiPriceRow:
-    """One row of data/prices/api_prices.csv; `decode_tps` where a speed is published."""
+    """One row of data/prices/api_prices.csv; `usd_per_mtok_cached` where cached input has a price
+    of its own, `decode_tps` where a speed is published.
+    """
 
     model: str
     provider: str
     model_id: str
     usd_per_mtok_in: float
     usd_per_mtok_out: float
+    usd_per_mtok_cached: float | None
     decode_tps: float | None
     date: str
     retrieved: str

@@ -34,8 +34,9 @@ class ListedMachine(Protocol):
     spot: bool
 
 
-TokenPrices = Callable[[str, str], tuple[float, float] | None]
-"""Function from provider and model to the prices of a million input and output tokens [USD]."""
+TokenPrices = Callable[[str, str], tuple[float, float, float | None] | None]
+"""Function from provider and model to the prices of a million input, output and cached input tokens
+[USD]; None for cached ones that cost as much as others."""
 
 
 def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
@@ -115,11 +116,12 @@ def calls_of(prices: TokenPrices, today: date) -> tuple[ApiPriceRow, ...]:
     rows = []
     for known in (row for models in api_price_rows().values() for row in models):
         price = prices(known.provider, known.model_id)
-        if price is not None and all(0 <= usd < ABSURD for usd in price):
+        if price is not None and all(0 <= usd < ABSURD for usd in price if usd is not None):
             rows.append(
                 ApiPriceRow(
                     model=known.model, provider=known.provider, model_id=known.model_id,
                     usd_per_mtok_in=price[0], usd_per_mtok_out=price[1],
+                    usd_per_mtok_cached=price[2],
                     decode_tps=known.decode_tps, date=today.isoformat(),
                     retrieved=today.isoformat(), source="genai-prices, fetched",
                     speed_source=known.speed_source,
@@ -143,16 +145,22 @@ def by_genai_prices() -> TokenPrices:
     with package.UpdatePrices() as update:
         update.wait()
 
-    def price(provider: str, model: str) -> tuple[float, float] | None:
+    def price(provider: str, model: str) -> tuple[float, float, float | None] | None:
         # Prices rise with the length of a request; a short one is the usual.
         try:
-            sent, answered = (
+            sent, answered, again = (
                 package.calc_price(package.Usage(**tokens), model_ref=model, provider_id=provider)
-                for tokens in ({"input_tokens": 1000}, {"output_tokens": 1000})
+                for tokens in (
+                    {"input_tokens": 1000},
+                    {"output_tokens": 1000},
+                    {"input_tokens": 1000, "cache_read_tokens": 1000},
+                )
             )
         except LookupError:
             return None
-        return 1000.0 * float(sent.total_price), 1000.0 * float(answered.total_price)
+        each = [1000.0 * float(part.total_price) for part in (sent, answered, again)]
+        cached = each[2] if again.model_price.cache_read_mtok is not None else None
+        return each[0], each[1], cached
 
     return price
 

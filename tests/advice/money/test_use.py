@@ -61,6 +61,14 @@ def test_an_api_charges_prompt_and_reply_apart() -> None:
     assert api_cost(40, 1500, 300, 0.50, 1.50) == pytest.approx(1.461)
 
 
+def test_cached_input_has_its_own_price_where_a_provider_has_one() -> None:
+    # 1217.5 calls x (500 x 0.50 + 1000 x 0.05 + 300 x 1.50) / 1e6 = 1217.5 x 0.00075 = 0.913125
+    cost = api_cost(40, 1500, 300, 0.50, 1.50, cached=1000, usd_cached=0.05)
+    assert cost == pytest.approx(0.913125)
+    without = api_cost(40, 1500, 300, 0.50, 1.50, cached=1000)
+    assert without == pytest.approx(1.461)  # as any input
+
+
 def test_tokens_of_a_month() -> None:
     assert monthly_tokens(10, 400) == pytest.approx(121_750)
 

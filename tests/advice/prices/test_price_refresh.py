@@ -84,13 +84,16 @@ def test_providers_are_told_by_their_plain_names() -> None:
 
 
 def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
-    rows = calls_of(lambda provider, _: (0.5, 1.5) if provider == "openrouter" else None, TODAY)
+    rows = calls_of(
+        lambda provider, _: (0.5, 1.5, 0.1) if provider == "openrouter" else None, TODAY
+    )
     assert rows
     assert {row.provider for row in rows} == {"openrouter"}
     keep(CALLS, rows)
     api_prices.api_price_rows.cache_clear()
     known = {row.provider: row for row in api_prices.api_price_rows()["DeepSeek-R1"]}
     assert (known["openrouter"].usd_per_mtok_in, known["openrouter"].date) == (0.5, "2026-11-22")
+    assert known["openrouter"].usd_per_mtok_cached == 0.1
 
 
 def test_a_damaged_file_is_left_aside() -> None:
@@ -124,7 +127,7 @@ def test_one_source_is_enough(monkeypatch, capsys) -> None:
         return price_refresh._package("no_such_package")
 
     monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", missing)
-    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: (0.1, 0.2))
+    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: (0.1, 0.2, None))
     assert main(["prices", "refresh"]) == 0
     printed = capsys.readouterr()
     assert "pip install 'offload-advisor[prices]'" in printed.err
