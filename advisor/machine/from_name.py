@@ -3,8 +3,10 @@
 from dataclasses import fields, replace
 
 from advisor.machine import from_spec
-from advisor.machine.catalog import machine_named
+from advisor.machine.catalog import find_host, machine_named
 from advisor.machine.machine import Machine
+from advisor.machine.names.machine_names import share_of_channels
+from advisor.machine.names.preset_names import MachineName
 from advisor.machine.rows import MachineRow
 from advisor.machine.software import LINUX, MACOS, WINDOWS
 from advisor.machine.spec import MachineSpec
@@ -22,13 +24,42 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     """
     named = machine_named(name)
     typed = overrides or MachineSpec()
-    spec = overridden(named.spec, typed)
+    host = _typical_server(named) if typed.cpu is None else MachineSpec()
+    spec = overridden(overridden(named.spec, host), typed)
     machine = from_spec.machine(spec, _sold_with(named.preset))
     taken = f"{name.strip()!r} is taken as {named.name}."
-    told = () if named.name.casefold() == name.strip().casefold() else (taken,)
+    told: tuple[str, ...] = () if named.name.casefold() == name.strip().casefold() else (taken,)
+    processor = f"Its processor is not known: taken as {host.cpu}."
+    told += (processor,) if host.cpu else ()
     replaced = {named.memory_note} if typed.ram_gb is not None else set()
     assumed = (note for note in named.notes if note not in replaced)
     return replace(machine, notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))))
+
+
+SERVER = "Server 8-channel DDR4-3200 (typical)"
+"""Host of cards that a machine of unknown processor is rented or built with."""
+
+
+WITH_GRACE = ("GH200", "GB200", "GB300")
+"""Beginning of the names of GPUs on a module with NVIDIA's Grace."""
+FEWEST_OF_A_SERVER = 8
+"""Number of cards from which on a machine of unknown processor is a server."""
+
+
+def _typical_server(named: MachineName) -> MachineSpec:
+    """Typical server for a rented machine, or one with modules on a board, whose processor no page
+    says, with its share of the memory channels; an empty specification for others.
+    """
+    kind = named.preset.kind if named.preset else ""
+    board = " SXM" in str(named.spec.gpu) or named.spec.gpu_count >= FEWEST_OF_A_SERVER
+    rented = kind in ("cloud", "server") or named.spec.cores or board
+    if named.spec.cpu or not rented or from_spec.cards_of(str(named.spec.gpu))[0].row.unified:
+        return MachineSpec()
+    if str(named.spec.gpu).startswith(WITH_GRACE):
+        return MachineSpec(cpu="NVIDIA Grace")
+    host, cores = find_host(SERVER), named.spec.cores
+    share = share_of_channels(host, cores) if cores and cores < host.cores else None
+    return MachineSpec(cpu=SERVER, ram_channels=named.spec.ram_channels or share)
 
 
 SOLD_WITH = {"mac": MACOS, "laptop": WINDOWS, "mini": WINDOWS, "handheld": WINDOWS}

@@ -33,3 +33,31 @@ def test_a_typed_value_besides_memory_leaves_its_note() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(UnknownName, match="my toaster"):
         machine_by_name("my toaster")
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "cores"),
+    [
+        ("gpu-h100x8-640gb", "Server 8-channel DDR4-3200 (typical)", 80),
+        ("1x_L4_28V_124G", "Server 8-channel DDR4-3200 (typical)", 14),
+        ("8x MI300X server", "Server 8-channel DDR4-3200 (typical)", 32),
+        ("gpu_1x_gh200", "NVIDIA Grace", 72),
+        ("2x 3090", "Desktop DDR5 dual-channel (typical)", 8),
+    ],
+)
+def test_a_rented_machine_of_unknown_processor_is_no_desktop(
+    name: str, host: str, cores: int
+) -> None:
+    """Virtual processors are half a core; a typed processor replaces the assumption."""
+    machine = machine_by_name(name)
+    assert (machine.host.name, machine.host.cores) == (host, cores)
+    typed = machine_by_name(name, MachineSpec(cpu="EPYC 7763"))
+    assert typed.host.name == "EPYC 7763"
+    assert not any("not known" in note for note in typed.notes)
+
+
+def test_a_share_of_a_server_has_a_share_of_its_memory_channels() -> None:
+    """14 of 32 cores of a typical server with 8 channels of DDR4-3200 have 4 channels (3.5)."""
+    whole = machine_by_name("8x MI300X server").host.bandwidth.value
+    part = machine_by_name("1x_L4_28V_124G").host.bandwidth.value
+    assert part / whole == pytest.approx(4 / 8, rel=0.01)

@@ -126,7 +126,7 @@ class MachineNames:
             cpu=f"{sockets}x {host.name}" if sockets > 1 else host.name,
             cores=rented.cores,
             ram_gb=rented.ram_gib,
-            ram_channels=_share_of_channels(host, rented.cores),
+            ram_channels=share_of_channels(host, rented.cores),
         )
         notes = (rented.note, *(note for gpu in gpus for note in gpu.notes))
         name = f"{rented.name}, {cards}" if gpus else rented.name
@@ -183,7 +183,7 @@ class MachineNames:
             gpu=cards,
             gpu_count=count,
             cores=cores,
-            ram_channels=_share_of_channels(cpu.row, cores) if cpu and cores else None,
+            ram_channels=share_of_channels(cpu.row, cores) if cpu and cores else None,
             vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
             cpu=platform,
             ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
@@ -347,16 +347,22 @@ SOCKETS_BEHIND = re.compile(
 ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 KINDS = frozenset(
-    {"server", "workstation", "desktop", "laptop", "tower", "pc", "ram", "memory", "with", "and"}
+    re.findall(
+        r"\w+",
+        "server workstation desktop laptop tower pc rig machine gaming home my old new a an the of"
+        " in on ram memory with and vram total legion loq thinkpad rog tuf strix zephyrus omen"
+        " victus"
+        " predator nitro alienware razer blade asus acer msi dell hp lenovo gigabyte",
+    )
 )
-"""Words of a machine's kind, which name no processor alone."""
+"""Words of a machine's kind and of makers, which name no processor alone."""
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
 AZURE = re.compile(r"\bstandard_|_v\d+\b")
 """Names of Azure's sizes, whose cards are those of their preset only."""
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
 
 
-def _share_of_channels(host: HostRow, cores: int) -> int:
+def share_of_channels(host: HostRow, cores: int) -> int:
     """Memory channels that some cores of a host are given."""
     channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
     return max(FEWEST_CHANNELS, round(channels))

@@ -14,8 +14,8 @@ from advisor.machine.names.spelling import plain, sizes_gib, without_sizes
 class MachineWordRow:
     """One row of data/hardware/machine_words.csv: a word for laptops or towers, for a kind of
     platform (with the typical one of the catalogue), of owners and sellers, a product line with its
-    own numbers, a cloud's name of cards with its meaning, an abbreviation, or a refused name with
-    the reason.
+    own numbers, a cloud's name of cards ("rented", else "instance") with its meaning, an
+    abbreviation, a translated word, or a refused name with the reason.
     """
 
     pattern: str
@@ -24,10 +24,14 @@ class MachineWordRow:
 
 
 @cache
+def _rows() -> tuple[MachineWordRow, ...]:
+    return tuple(read(DATA / "hardware/machine_words.csv", MachineWordRow))
+
+
+@cache
 def _patterns(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    rows = read(DATA / "hardware/machine_words.csv", MachineWordRow)
     return tuple(
-        (re.compile(rf"\b(?:{row.pattern})\b"), row.value) for row in rows if row.kind == kind
+        (re.compile(rf"\b(?:{row.pattern})\b"), row.value) for row in _rows() if row.kind == kind
     )
 
 
@@ -70,6 +74,8 @@ def _macs() -> Mapping[str, str]:
 
 
 MAC = re.compile(r"\bi?mac(?:book)?(?:air|pro|mini)?\d{1,2},\d{1,2}\b")
+OF_INSTANCES = re.compile(r"[a-z\d][-_.][a-z\d]")
+"""Sign within a rented machine's name ("gpu-h100x8", "1x_L4_28V"), without which it is none."""
 JOINTS = re.compile(r"[_-]|(?<=[a-z0-9])\.(?=[a-z])|^\.")
 """Signs between the words of an instance's name."""
 CARDS_OF_BOARD = re.compile(r"\d+x .*?\b([a-z]*\d+[a-z]*)\b")
@@ -80,7 +86,8 @@ def spelled_out(text: str) -> str:
     "bm.gpu.h100.8" is "8x h100", unless the cards are also named beside it ("HGX H100 (8x H100)").
     """
     text = MAC.sub(lambda match: _macs().get(match[0], match[0]), text)
-    for pattern, meant in (*_patterns("short"), *_patterns("instance")):
+    rented = _patterns("rented") if OF_INSTANCES.search(text) else ()
+    for pattern, meant in (*_patterns("short"), *rented, *_patterns("instance")):
         match = pattern.search(text)
         if match:
             words = meant.format(*(JOINTS.sub(" ", group) for group in match.groups()))
@@ -285,8 +292,9 @@ RATES_AND_YEARS = re.compile(
 
 @cache
 def _translations() -> tuple[tuple[re.Pattern[str], str], ...]:
-    rows = read(DATA / "hardware/machine_words.csv", MachineWordRow)
-    return tuple((re.compile(row.pattern), row.value) for row in rows if row.kind == "translated")
+    return tuple(
+        (re.compile(row.pattern), row.value) for row in _rows() if row.kind == "translated"
+    )
 
 
 def translated(text: str) -> str:

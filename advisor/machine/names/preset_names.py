@@ -62,7 +62,7 @@ class PresetNames:
                     words = self._words[row.name] if own else telling_words(spelling)
                     self._worded.append((words, row))
         self._worded.sort(key=lambda entry: -entry[0].total())
-        cards = " ".join(plain(f"{row.name} {row.aliases}") for row in gpus.rows.values())
+        cards = " ".join(f"{row.name} {row.aliases}" for row in gpus.rows.values()).casefold()
         named = (word for words, _ in self._worded for word in words)
         self._telling = {*OF_PROCESSORS, *NUMBERS, *LETTERS.findall(cards), *named}
 
