@@ -32,7 +32,8 @@ def _spelled_alike(name: ModelName, least: float) -> tuple[str, ...]:
 
     known = list(dict.fromkeys((*catalogue_keys(), *makers_keys())))
     numbers = {_number(token) for token in name.shape} - {""}
-    alike = [key for key in known if numbers <= {_number(part) for part in key.split()}]
+    spelled = [key for key in known if all(number in key for number in numbers)]
+    alike = [key for key in spelled if numbers <= {_number(part) for part in key.split()}]
     typed = " ".join(name.shape)
     scored = process.extract(
         typed, alike, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=least

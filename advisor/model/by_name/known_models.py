@@ -85,7 +85,7 @@ def makers_keys() -> dict[str, int]:
     """Indices of the publishers' repositories in the list, by the parts of their names; copies
     stand for models whose own repositories are gated.
     """
-    published = {**hub_list().published_by((MIRROR,)), **hub_list().published_by(makers())}
+    published = hub_list().published_by(makers(), MIRROR)
     return {key: place for key, place in published.items() if not _names_a_draft(key)}
 
 

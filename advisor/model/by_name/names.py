@@ -36,6 +36,8 @@ SPLIT_SIZE = re.compile(r"(?<![\d.])(\d)b(\d)(?![a-z0-9])")
 """Pattern of a size around its unit: `7b1`."""
 LLAMA = re.compile(r"(?<=[-_])l(2|3(?:\.\d)?)(?=-\d+b)")
 """Pattern of a fine-tune's base between its own name and its size: `MythoMax-L2-13b`."""
+LEFT_OUT = frozenset({"container", "tuning", "maker", "mode"})
+"""Kinds of words that change no shape."""
 LAYER_ALONE = "mtp"
 """First word of files that hold a model's drafting layer alone."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
@@ -79,12 +81,14 @@ class ModelName:
         publisher: part before the slash; empty without one.
         tokens: words, numbers and sizes in order, without publisher and format.
         kinds: kinds of the model by its words (draft, cut, merge, distilled, other).
+        shape: tokens that distinguish shapes, without dates and reasoning modes.
     """
 
     text: str
     publisher: str
     tokens: tuple[str, ...]
     kinds: frozenset[str]
+    shape: tuple[str, ...]
 
     def without(self, *kinds: str) -> tuple[str, ...]:
         """Tokens without the words of some kinds."""
@@ -96,23 +100,24 @@ class ModelName:
         """Tokens that distinguish a model from its relatives."""
         return self.without("container", "tuning", "maker")
 
-    @property
-    def shape(self) -> tuple[str, ...]:
-        """Tokens that distinguish shapes, without dates and reasoning modes."""
-        kept = self.without("container", "tuning", "maker", "mode")
-        sizes = [token for token in kept if is_size(token) and token[-1] == "b"]
-        left_out = LONG_CONTEXTS if sizes else ()
-        total = any(token[0] != "a" for token in sizes)
-        return tuple(
-            token
-            for token in kept
-            if not (
-                is_date(token)
-                or is_context(token)
-                or token in left_out
-                or (total and TRAINED_ON.fullmatch(token))
-            )
+
+def _shape(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Tokens that distinguish shapes, without dates and reasoning modes."""
+    known = words()
+    kept = [token for token in tokens if known.get(token) not in LEFT_OUT]
+    sizes = [token for token in kept if is_size(token) and token[-1] == "b"]
+    left_out = LONG_CONTEXTS if sizes else ()
+    total = any(token[0] != "a" for token in sizes)
+    return tuple(
+        token
+        for token in kept
+        if not (
+            is_date(token)
+            or is_context(token)
+            or token in left_out
+            or (total and TRAINED_ON.fullmatch(token))
         )
+    )
 
 
 @cache
@@ -164,7 +169,9 @@ def take_apart(text: str) -> ModelName:
     tokens = tuple(_tokens(plain))
     kinds = frozenset(words().get(token, "") for token in tokens) - {""}
     kinds |= {"draft"} if tokens[:1] == (LAYER_ALONE,) else set()
-    return ModelName(text=text, publisher=publisher, tokens=tokens, kinds=kinds)
+    return ModelName(
+        text=text, publisher=publisher, tokens=tokens, kinds=kinds, shape=_shape(tokens)
+    )
 
 
 def _without_label(text: str) -> str:

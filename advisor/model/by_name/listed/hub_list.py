@@ -136,16 +136,25 @@ class HubList:
         sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
         return self._with(sizes, lambda other: other.sizes == row.sizes)
 
-    def published_by(self, publishers: Iterable[str]) -> dict[str, int]:
-        """Places of the first repository of some publishers, by key."""
+    def published_by(self, publishers: Iterable[str], copier: str = "") -> dict[str, int]:
+        """Places of the first repository of some publishers, by key; of the copier's for others.
+
+        Args:
+            publishers: publishers.
+            copier: publisher of copies of models that they do not list.
+        """
         wanted = frozenset(publishers)
         index: dict[str, int] = {}
+        copies: dict[str, int] = {}
         start = 0
         for line in self._text.split("\n"):
-            if line.partition("/")[0] in wanted:
+            publisher = line.partition("/")[0]
+            if publisher in wanted:
                 index.setdefault(line.split(",", 2)[1], start)
+            elif publisher == copier:
+                copies.setdefault(line.split(",", 2)[1], start)
             start += len(line) + 1
-        return index
+        return copies | index
 
     def __getitem__(self, place: int) -> HubRow:
         """The repository of a place."""
