@@ -9,7 +9,7 @@ from advisor.advice.options.option import Price
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows, part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import oldest
-from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
+from advisor.advice.prices.price_rows import LAUNCH, STREET, PriceRow, price_rows
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu
@@ -119,8 +119,7 @@ def _on_record(gpu: str, count: int) -> Price:
     if row is None:
         return Price(usd=None, note="no price on record; type yours")
     each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
-    what = row.instance if gpu == row.gpu else ""
-    words = ", ".join(part for part in (row.provider, row.condition, what) if part)
+    words = ", ".join(dict.fromkeys(filter(None, (*_seller(row, gpu), row.condition))))
     usd = row.usd * count / row.gpu_count
     return Price(
         usd=usd,
@@ -129,6 +128,14 @@ def _on_record(gpu: str, count: int) -> Price:
         sources=(row.source,),
         at_launch=usd if row.provider == LAUNCH else 0.0,
     )
+
+
+def _seller(row: PriceRow, gpu: str) -> tuple[str, ...]:
+    """Seller of a row and what it sells; of street prices the shop where it is known."""
+    what = row.instance if gpu == row.gpu else ""
+    if row.provider.startswith(STREET):
+        return (STREET if what in ("", row.condition) else what,)
+    return row.provider, what
 
 
 NOTHING_YET = Price()

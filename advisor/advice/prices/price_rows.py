@@ -8,6 +8,8 @@ from advisor.catalog.csv_tables import DATA, read
 
 LAUNCH = "launch MSRP"
 """Seller of rows with a maker's list price at launch."""
+STREET = "street"
+"""Beginning of the seller of rows with a low or high price of shops; `instance` names them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

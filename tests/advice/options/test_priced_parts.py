@@ -158,3 +158,15 @@ def test_a_card_that_only_slows_the_others_stays_unused() -> None:
     assert third.speed is not None
     assert third.speed.decode >= now.decode
     assert third.pays is False
+
+
+@pytest.mark.parametrize(
+    ("gpu", "note"),
+    [
+        ("RTX 5090", "$4,299 (Walmart, new)"),
+        ("RTX A6000", "$4,650 (street, new)"),  # the page names no shop
+        ("RX 7900 GRE", "$549 (launch MSRP, list)"),
+    ],
+)
+def test_a_price_names_its_seller_and_condition(gpu: str, note: str) -> None:
+    assert bought(gpu, 1, MoneyInputs()).note == note
