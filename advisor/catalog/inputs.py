@@ -15,8 +15,13 @@ MACHINE = (
     ),
     Input(name="gpu_count", label="GPUs", help="GPUs of that kind", limits=(1, 64), whole=True),
     Input(
-        name="vram_gb", label="GPU memory", unit="GiB", limits=(0.1, 100_000),
+        name="vram_gb", label="GPU memory", unit="GiB", limits=(0.1, 1024),
         help="memory of each GPU, as sold",
+    ),
+    Input(
+        name="screen_gb", label="Memory of the screen", unit="GiB", limits=(0, 16),
+        help="memory of the first GPU that screens and other programs take; left open, 0.75 GiB of "
+        "a desktop card on Windows, none elsewhere",
     ),
     Input(name="cpu", label="Processor", help="processor by any usual name, or a platform"),
     Input(

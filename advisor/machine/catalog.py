@@ -132,6 +132,11 @@ def _with_sizes(known: GpuName, name: str) -> GpuName:
     return replace(known, notes=(*known.notes, f"{note}is assumed."))
 
 
+def sizes_of(row: GpuRow) -> tuple[float, ...]:
+    """Sizes of memory that cards of a row's name are sold with, the smallest first [GiB]."""
+    return _sizes_by_card().get(_without_size(row.name), (row.memory_gib,))
+
+
 @cache
 def _sizes_by_card() -> Mapping[str, tuple[float, ...]]:
     """Sizes of memory that cards of the same name are sold with [GiB]."""

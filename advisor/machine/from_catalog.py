@@ -17,6 +17,7 @@ from advisor.machine.catalog import (
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuLinkRow, GpuRow, HostRow
+from advisor.machine.screens import NO_SCREEN, drives_screens
 from advisor.units import GB, GIB, MIB, TERA
 
 MOST_SUSTAINED = 0.93
@@ -76,21 +77,6 @@ GEFORCE = re.compile(r"RTX [2-5]0[5-9]0D?\b")
 (p2pBandwidthLatencyTest: RTX 2080 Ti in https://github.com/NVIDIA/nccl-tests/issues/117, RTX 3090
 in https://github.com/NVIDIA/nccl/issues/1127; the RTX 4090 and 5090 only with a changed driver,
 https://github.com/tinygrad/open-gpu-kernel-modules/issues/29)."""
-
-
-NO_SCREEN = "; no screen subtracted, which takes 0.3 to 1.6 GB of the card it hangs on"
-"""Taken by Windows before a model is loaded, and by KDE with a browser
-(https://github.com/ollama/ollama/issues/8723, 2025-01-31)."""
-SCREENS = re.compile(r"(?:RTX|GTX|GT|RX|Arc|Titan|Quadro|Radeon|GeForce|FirePro)\b")
-HEADLESS = re.compile(r"Laptop|Max-Q|Embedded|Server|\d[MS]\b|Pro V\d|PRO V\d|6000D")
-
-
-def drives_screens(row: GpuRow) -> bool:
-    """Whether a card usually has a screen: a desktop's, since a laptop's hangs on the processor's
-    graphics and cards of data centres have no connector.
-    """
-    named = SCREENS.match(row.name) is not None and HEADLESS.search(row.name) is None
-    return named and not row.unified
 
 
 def usable_memory(row: GpuRow) -> Quantity:

@@ -15,9 +15,11 @@ from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
 from advisor.machine import backends, from_catalog
 from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
+from advisor.machine.gpu_size import size_notes
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.quantity import Provenance, Quantity, given
+from advisor.machine.screens import with_screen
 from advisor.machine.software import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.machine.stated_software import with_software
@@ -60,7 +62,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         nodes=inputs.machines,
         network=_network(inputs),
     )
-    return with_software(described, inputs, usual_system)
+    return with_screen(with_software(described, inputs, usual_system), inputs.screen_gb)
 
 
 def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
@@ -107,7 +109,8 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     """Assumptions made in reading the names of GPU and processor."""
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else cards_of(str(inputs.gpu))
     processors = (cpu_named(inputs.cpu),) if inputs.cpu else ()
-    notes = (note for part in (*gpus, *processors) for note in part.notes)
+    notes = [note for part in (*gpus, *processors) for note in part.notes]
+    notes += [note for gpu in gpus for note in size_notes(gpu.row, inputs.vram_gb)]
     return tuple(dict.fromkeys(notes))
 
 

@@ -1,5 +1,6 @@
 """Identification of a name of hardware: GPU, processor or machine, with its figures."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from advisor.errors import UnknownName
@@ -80,7 +81,24 @@ def identified(name: str) -> Identified:
         return gpu
     whole = kind or machine_names().names_cards(text) or bool(memory_sizes(text))
     cpu = None if whole else _processor(name)
-    return cpu or _machine(machine_named(name))
+    if cpu is not None:
+        return cpu
+    try:
+        return _machine(machine_named(name))
+    except UnknownName:
+        chip = _chip(name)
+        if chip is None:
+            raise
+        return chip
+
+
+def _chip(name: str) -> Identified | None:
+    """Chip with unified memory that is called by its GPU alone ("RTX Spark N1X")."""
+    with suppress(UnknownName):
+        gpu = gpu_named(name)
+        if gpu.row.unified and not gpu.row.of_ram:
+            return _as_gpu(gpu)
+    return None
 
 
 SIZES_OF_RAM = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
@@ -111,6 +129,10 @@ def _gpu(name: str) -> Identified | None:
         return None
     if gpu.row.of_ram and _processor(name) is not None:
         return None
+    return _as_gpu(gpu)
+
+
+def _as_gpu(gpu: GpuName) -> Identified:
     return Identified(
         kind="gpu",
         name=gpu.row.name,

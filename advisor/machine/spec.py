@@ -21,6 +21,7 @@ class MachineSpec:
         gpu: name of the GPU, or "none"; several kinds as "2x RTX 3090 + RTX 4090".
         gpu_count: number of GPUs; for several kinds, a factor on all their numbers.
         vram_gb: memory of each GPU, in place of the catalogue's [GiB].
+        screen_gb: memory of the first GPU that screens and other programs take [GiB].
         cpu: name of the processor or platform.
         ram_gb: main memory [GiB].
         ram_gbs: sustained read rate of all cores, used as it is [GB/s].
@@ -49,6 +50,7 @@ class MachineSpec:
     gpu: str | None = None
     gpu_count: int = 1
     vram_gb: Array | None = None
+    screen_gb: float | None = None
     cpu: str | None = None
     ram_gb: Array | None = None
     ram_gbs: Array | None = None

@@ -46,6 +46,7 @@ CHANGES = [
     {"gpus": 4, "division": BY_USER},
     {"backend": "vulkan", "threads": 6},
     {"gpu": "Arc B580", "system": "windows", "build": "b6715"},
+    {"gpu": "RTX 3090", "system": "windows", "screen": 1.25},
     {"gpu": "RX 7900 XTX", "driver": "mesa 24.2", "build": "2025-10"},
     {"gpu": "No GPU", "cpu": "2x EPYC 9654", "numa": "distribute"},
     {"gpu": "Apple M2 Ultra 76c", "pool": 128.0, "cpu": None, "ram": None},

@@ -319,9 +319,9 @@ def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
         UnknownName: no card is the usual one.
     """
     bare = [spelling for spelling in spellings if spelling.size_gib is None] or spellings
-    bare = [spelling for spelling in bare if spelling.own] or bare
     telling = taken.brands - {"nvidia", "amd", "intel"}
     branded = [spelling for spelling in bare if telling & spelling.brands] or bare
+    branded = [spelling for spelling in branded if spelling.own] or branded
     rows = list({spelling.row.name: spelling.row for spelling in branded}.values())
     if len(rows) > 1:
         offers = [row.name for row in rows]

@@ -20,6 +20,7 @@ from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
+from advisor.machine.names.gpu_words import named_part
 from advisor.machine.names.instance_names import Instance, instance_in
 from advisor.machine.names.machine_words import (
     CARD,
@@ -255,6 +256,7 @@ class MachineNames:
 
     def lists_cards(self, text: str) -> bool:
         """Whether a plain text lists graphics cards: "3090 + 3090"."""
+        text = named_part(text)
         return bool(LIST.search(text)) and len(CARD.findall(text)) > 1 and self.names_cards(text)
 
     def _cards(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:

@@ -71,6 +71,7 @@ class Choices:
     drive: str | None = None
     drivespeed: float | None = None
     link: str | None = None
+    screen: float | None = None
     runtime: str = ANY
     kv: str
     prompt: int
@@ -291,6 +292,7 @@ class Choices:
             gpu_count=1 if mixed else self.gpus,
             bridge=self.bridge == NVLINK,
             cpu=self.cpu,
+            screen_gb=self.screen,
             ram_gb=self.pool if self.pool is not None else self.ram,
             ram_gbs=self.ramspeed,
             pcie_gen=generation,

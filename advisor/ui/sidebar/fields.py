@@ -245,6 +245,7 @@ def _more() -> tuple[Field, ...]:
         ),
         number("threads", "threads", 1, placeholder="one a core"),
         _choice("system", tuple(software.SYSTEMS), "operating system", AUTO),
+        _size("screen", "screen_gb", gibibytes, placeholder="usual"),
         _choice("driver", DRIVERS, "driver", AUTO, free=True),
         _choice("build", ("2024-09", "2025-10"), "build", AUTO, free=True),
         _choice("numa", software.POLICIES[1:], "policy", NO_POLICY),

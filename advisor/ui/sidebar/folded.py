@@ -14,7 +14,8 @@ from advisor.ui.sidebar.target_fields import every_field
 
 REQUEST = (
     "runtime", "kv", "prompt", "cached", "cachedshare", "output", "ubatch", "layers", "experts",
-    "cache", "backend", "threads", "system", "driver", "build", "numa", "division", "draft",
+    "cache", "backend", "threads", "system", "screen", "driver", "build", "numa", "division",
+    "draft",
 )  # fmt: skip
 DRAFTING = ("acceptance", "drafted")
 MONEY = (

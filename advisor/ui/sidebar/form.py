@@ -147,7 +147,8 @@ def _request() -> dict[str, Any]:
     values = {name: ask(name) for name in ("runtime", "kv", "prompt")}
     values |= {**pair("cached", "cachedshare"), "output": ask("output")}
     values |= {name: ask(name) for name in ("ubatch", "layers", "experts", "cache")}
-    values |= {**pair("backend", "threads"), **pair("system", "driver"), **pair("build", "numa")}
+    values |= {**pair("backend", "threads"), **pair("system", "screen")}
+    values |= {**pair("driver", "build"), "numa": ask("numa")}
     values["division"] = ask("division")
     values["draft"] = ask("draft")
     return values | (pair("acceptance", "drafted") if values["draft"] != NONE else {})

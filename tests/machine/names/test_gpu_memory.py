@@ -2,9 +2,10 @@
 
 import pytest
 
+from advisor.errors import InputError
 from advisor.machine.catalog import find_gpu, gpu_named
-from advisor.machine.from_catalog import NO_SCREEN, drives_screens
 from advisor.machine.from_spec import machine
+from advisor.machine.screens import NO_SCREEN, ON_WINDOWS_GIB, drives_screens
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 
@@ -44,3 +45,53 @@ def test_a_card_of_a_desktop_says_that_no_screen_is_counted(name: str) -> None:
 def test_a_card_without_a_screen_says_nothing(name: str) -> None:
     assert not drives_screens(find_gpu(name))
     assert NO_SCREEN not in machine(MachineSpec(gpu=name)).gpus[0].memory.source
+
+
+def _free(**typed: object) -> list[float]:
+    """Memory of each GPU that is left to programs [GiB]."""
+    return [float(gpu.memory.value) / GIB for gpu in machine(MachineSpec(**typed)).gpus]  # type: ignore[arg-type]
+
+
+def test_windows_takes_a_part_of_the_first_card_of_a_desktop() -> None:
+    """Two logs of Windows: 12226 - 11013 = 1213 MiB of an RTX 5070, 11.0 - 9.9 = 1.1 GiB of an RTX
+    2080 Ti; 400 MiB of both are the context: 813 and 726 MiB, 0.75 GiB between them.
+    """
+    both = (12226 - 11013 - 400) / 1024, (11.0 - 9.9) - 400 / 1024
+    assert min(both) < ON_WINDOWS_GIB < max(both)
+    (linux,), (windows,) = _free(gpu="RTX 4090"), _free(gpu="RTX 4090", system="windows")
+    assert linux - windows == pytest.approx(ON_WINDOWS_GIB)
+    first, second = _free(gpu="RTX 4090", gpu_count=2, system="windows")
+    assert (first, second) == (pytest.approx(windows), pytest.approx(linux))
+
+
+@pytest.mark.parametrize("name", ["RTX 4090 Laptop", "L40S", "Radeon 780M", "Quadro RTX 6000 24GB"])
+def test_windows_takes_nothing_of_cards_without_a_screen_and_of_typed_sizes(name: str) -> None:
+    size = {"vram_gb": 24} if "Quadro" in name else {}
+    assert _free(gpu=name, system="windows", **size) == _free(gpu=name, **size)
+
+
+def test_the_memory_of_screens_can_be_stated_on_every_system() -> None:
+    (whole,) = _free(gpu="RTX 3090")
+    assert _free(gpu="RTX 3090", screen_gb=1.5) == [pytest.approx(whole - 1.5)]
+    assert _free(gpu="RTX 3090", screen_gb=0, system="windows") == [whole]
+    assert _free(gpu="RTX 3090", vram_gb=24, screen_gb=1) == [23]
+    told = machine(MachineSpec(gpu="RTX 3090", screen_gb=1.5)).gpus[0].memory.source
+    assert told.endswith("less 1.5 GiB of screens, as stated")
+
+
+def test_screens_that_take_all_of_a_card_are_refused() -> None:
+    with pytest.raises(InputError, match=r"--screen-gb.* is 5 GiB; GTX 1650 has 3.63 GiB"):
+        machine(MachineSpec(gpu="GTX 1650", screen_gb=5))
+
+
+def test_a_typed_size_that_no_card_has_is_refused_or_told() -> None:
+    with pytest.raises(InputError, match=r"--vram-gb.* is 5000; allowed is 0.1 to 1,024 GiB"):
+        machine(MachineSpec(gpu="RTX 4090", vram_gb=5000))
+    told = machine(MachineSpec(gpu="RTX 3060", vram_gb=48)).notes
+    assert any("typed 48 GiB" in note and "8 or 12 GiB" in note for note in told)
+
+
+def test_the_typed_size_of_a_changed_card_counts_without_a_word() -> None:
+    changed = machine(MachineSpec(gpu="RTX 3070", vram_gb=16))
+    assert changed.gpus[0].memory.value == 16 * GIB
+    assert not any("GiB of GPU memory" in note for note in changed.notes)
