@@ -120,7 +120,8 @@ class MachineNames:
         host = self.cpus.match(rented.family.cpu).row
         sockets = max(1, math.ceil(rented.cores / host.cores))
         if sockets > MOST_SOCKETS:
-            raise UnknownName("machine", rented.name, (), f"{rented.vcpu} processors are too many.")
+            why = f"{rented.cores} cores are more than {MOST_SOCKETS} {host.name} have."
+            raise UnknownName("machine", rented.name, (), why)
         spec = MachineSpec(
             gpu=cards,
             gpu_count=count,

@@ -113,3 +113,21 @@ def test_memory_that_a_card_is_sold_with_is_said_as_assumed() -> None:
     note = "A100 SXM is sold with 40 or 80 GB: 80 GB is assumed."
     assert note in machine_named("crusoe 2x a100 96 vcpu").notes
     assert note not in machine_named("2x A100 80GB EPYC 7763").notes
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "cores", "ram_gib"),
+    [
+        ("m8a.24xlarge", "EPYC 9R45", 96, 384),
+        ("c8a.48xlarge", "2x EPYC 9R45", 192, 384),
+        ("r8a.xlarge", "EPYC 9R45", 4, 32),
+        ("c8i.32xlarge", "Xeon 6972P", 64, 256),
+        ("c8gn.48xlarge", "2x Graviton4", 192, 384),
+    ],
+)
+def test_amazons_eighth_generation(name: str, host: str, cores: int, ram_gib: float) -> None:
+    """Four virtual processors to an xlarge; c has 2, m 4 and r 8 GiB of each; AMD's and Graviton's
+    are cores, Intel's hyper-threads.
+    """
+    spec = machine_named(name).spec
+    assert (spec.cpu, spec.cores, spec.ram_gb) == (host, cores, ram_gib)
