@@ -13,7 +13,7 @@ from advisor.advice.compare import could_hold
 from advisor.advice.finder.quality import QualityRow, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.estimate import estimate
+from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -90,18 +90,19 @@ def _order(row: Runnable) -> tuple[bool, bool, float, float]:
 def _best(
     forms: Iterable[Model], machine: Machine, work: Workload, runtime: Runtime, reading_tps: float
 ) -> Runnable | None:
-    fastest: tuple[Model, Speed] | None = None
+    fastest, reached = None, 0.0
     for model in forms:
-        speed = _speed(model, machine, work, runtime)
-        if speed is None:
+        trial = _trial(model, machine, work, runtime)
+        if trial is None or trial.decode_tps is None:
             continue
-        if fastest is None or speed.decode > fastest[1].decode:
-            fastest = (model, speed)
-        if speed.decode >= reading_tps:
+        if fastest is None or float(trial.decode_tps) > reached:
+            fastest, reached = trial, float(trial.decode_tps)
+        if reached >= reading_tps:
             break
-    if fastest is None:
+    speed = None if fastest is None else speed_of(fastest)
+    if fastest is None or speed is None:
         return None
-    model, speed = fastest
+    model = fastest.model
     return Runnable(
         model=model,
         runtime=runtime,
@@ -112,14 +113,14 @@ def _best(
     )
 
 
-def _speed(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Speed | None:
-    """Speed in the first placement that fits, which is the fastest."""
+def _trial(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Estimate | None:
+    """Estimate in the first placement that fits, which is the fastest."""
     for strategy in runtime.strategies:
         if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, machine):
             continue
         trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
         if bool(trial.fits):
-            return speed_of(trial)
+            return trial
     return None
 
 

@@ -1,13 +1,16 @@
 """Machines that reach a target for one model: over all GPUs, counts, formats and runtimes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.finder.candidates import Candidate, fleet_of
 from advisor.advice.finder.combinations import (
+    COLUMNS,
     NAMES,
     STRATEGIES,
     Combinations,
@@ -80,8 +83,9 @@ def find(
     )  # fmt: skip
     rows = compute(question.machine, wanted)
     hits = [
-        _hit(question, models, candidates, chosen, row, offer, monthly)
-        for chosen, row, offer, monthly in _priced(target, every, costs, rows)
+        hit
+        for chosen, offered, monthly in _priced(target, every, costs, rows)
+        for hit in _hits(question, models, candidates, chosen, offered, monthly)
     ]
     return Findings(hits=tuple(sorted(hits, key=_order)), tried=rows.tried, costed=rows.costed)
 
@@ -117,8 +121,8 @@ def _order(hit: Hit) -> tuple[bool, float, float]:
 
 def _priced(
     target: Target, every: Sequence[MachineOffer], costs: Bills, rows: Combinations
-) -> Iterator[tuple[Combinations, int, MachineOffer, float]]:
-    """Rows paired with the offers within the budget, and their monthly cost [USD].
+) -> Iterator[tuple[Combinations, list[MachineOffer], Floats]]:
+    """Rows within the budget, the offer of each and its monthly cost [USD]; bought, then rented.
 
     Args:
         target: target with the budget.
@@ -133,8 +137,9 @@ def _priced(
         upfront = each * chosen.machines
         monthly = _monthly(costs, chosen, ways, each, rented=rented) * chosen.machines
         kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
-        for row in _largest_cache(chosen, np.flatnonzero(kept)).tolist():
-            yield chosen, row, ways[int(chosen.candidate[row])], float(monthly[row])
+        places = _largest_cache(chosen, np.flatnonzero(kept))
+        within = chosen.at(places)
+        yield within, [ways[at] for at in within.candidate.tolist()], monthly[places]
 
 
 def _monthly(
@@ -169,43 +174,66 @@ def _largest_cache(rows: Combinations, kept: Places) -> Places:
     return np.asarray(order[np.append(True, ~alike)])
 
 
-def _hit(
+def _hits(
     question: Question,
     models: Sequence[Model],
     candidates: Sequence[Candidate],
     rows: Combinations,
-    row: int,
+    offered: Sequence[MachineOffer],
+    monthly: Floats,
+) -> Iterator[Hit]:
+    """Hits of the rows: columns as lists, since picking numbers out of arrays is slow.
+
+    Args:
+        question: model, use, money.
+        models: model in each format.
+        candidates: machines.
+        rows: combinations.
+        offered: offer of each row.
+        monthly: monthly cost of each row; NaN without a price [USD].
+    """
+    columns = zip(*(getattr(rows, name).tolist() for name in COLUMNS), strict=True)
+    for values, offer, month in zip(columns, offered, monthly.tolist(), strict=True):
+        row = dict(zip(COLUMNS, values, strict=True))
+        yield _hit(question, models, candidates[row["candidate"]], row, offer, month)
+
+
+def _hit(
+    question: Question,
+    models: Sequence[Model],
+    candidate: Candidate,
+    row: Mapping[str, Any],
     offer: MachineOffer,
     monthly: float,
 ) -> Hit:
-    candidate, price = candidates[int(rows.candidate[row])], offer.price
-    load = float(rows.load[row])
+    price, machines = offer.price, int(row["machines"])
+    host = candidate.machine.host
     return Hit(
         model=question.model.name,
-        runtime=NAMES[rows.runtime[row]],
+        runtime=NAMES[row["runtime"]],
         machine=candidate.name,
         count=candidate.count,
         whole=candidate.whole,
         gpu=candidate.machine.gpus[0].name,
-        ram_gib=float(candidate.machine.host.memory.value) / GIB,
-        context=float(rows.context[row]),
+        ram_gib=float(host.memory.value) / GIB,
+        context=row["context"],
         users=float(question.work.users),
-        machines=int(rows.machines[row]),
-        kv_type=CACHES[rows.cache[row]],
+        machines=machines,
+        kv_type=CACHES[row["cache"]],
         speed=Speed(
-            strategy=STRATEGIES[rows.strategy[row]],
-            runtime=NAMES[rows.runtime[row]],
-            format=models[rows.form[row]].format,
-            decode=float(rows.decode[row]),
-            low=float(rows.low[row]),
-            high=float(rows.high[row]),
-            first_token=float(rows.first_token[row]),
-            load=None if np.isnan(load) else load,
+            strategy=STRATEGIES[row["strategy"]],
+            runtime=NAMES[row["runtime"]],
+            format=models[row["form"]].format,
+            decode=row["decode"],
+            low=row["low"],
+            high=row["high"],
+            first_token=row["first_token"],
+            load=None if math.isnan(row["load"]) else row["load"],
         ),
         offer=offer.kind,
-        upfront=None if np.isnan(offer.upfront) else offer.upfront * int(rows.machines[row]),
-        monthly=None if np.isnan(monthly) else monthly,
-        compared=None if np.isnan(monthly) else monthly + offer.margin * int(rows.machines[row]),
+        upfront=None if math.isnan(offer.upfront) else offer.upfront * machines,
+        monthly=None if math.isnan(monthly) else monthly,
+        compared=None if math.isnan(monthly) else monthly + offer.margin * machines,
         price_date=price.date,
         dated=bool(price.date) or price.typed,
         stale=not price.typed and is_stale(price.date, question.today),
