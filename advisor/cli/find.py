@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from advisor.advice.finder.cluster import on_cluster
-from advisor.advice.finder.combinations import combinations
+from advisor.advice.finder.cores import on_cores
 from advisor.advice.finder.formats import SEARCHED
 from advisor.advice.finder.quality import quality_rows
 from advisor.advice.finder.runnable import Runnable, runnable
@@ -64,7 +64,7 @@ def _find(args: argparse.Namespace) -> None:
     if args.model is None:
         _models(args)
         return
-    compute = on_cluster(args.scheduler) if args.scheduler else combinations
+    compute = on_cluster(args.scheduler) if args.scheduler else on_cores
     runtimes = (runtime(args.runtime),) if args.runtime else SEARCHED
     resolved = resolve.find(args.model, args.quant)
     nothing = money_options.owns_nothing(args)

@@ -14,12 +14,12 @@ from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine.backends import of_machine
+from advisor.machine.backends import drives, of_machine
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import kind_of, stacked
 from advisor.model.many_formats import in_many_formats
 from advisor.model.model import Floats, Model
-from advisor.runtimes import Runtime
+from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.units import Array
 
 
@@ -265,6 +265,8 @@ class Fleet:
     def _as_run(self, requested: Model, runtime: Runtime, number: int) -> Model | None:
         """Model in the format that runs on a kind of processors; None where it does not run."""
         machine = self.machines[int(np.argmax(self._processors == number))]
+        if runtime.engine == LLAMA_CPP.engine and not drives(machine):
+            return None
         try:
             return as_run(requested, runtime, machine)
         except Refusal:

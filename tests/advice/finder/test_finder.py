@@ -11,9 +11,11 @@ import pytest
 
 from advisor.advice.compare import as_run
 from advisor.advice.finder import cluster as cluster_module
+from advisor.advice.finder import cores as cores_module
 from advisor.advice.finder.candidates import Candidate, candidates
 from advisor.advice.finder.choice import best_of_each, front
 from advisor.advice.finder.cluster import on_cluster
+from advisor.advice.finder.cores import on_cores
 from advisor.advice.finder.formats import SEARCHED
 from advisor.advice.finder.quality import quality_rows
 from advisor.advice.finder.runnable import runnable
@@ -373,6 +375,17 @@ def test_a_cluster_gives_the_same_answer() -> None:
     ) as cluster:  # fmt: skip
         compute = on_cluster(cluster.scheduler_address)
         there = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",), compute)
+    assert there == here
+    assert here.hits
+
+
+@pytest.mark.parametrize("forks", [True, False])
+def test_all_cores_give_the_same_answer(forks: bool, monkeypatch) -> None:
+    monkeypatch.setattr(cores_module, "_forks", lambda: forks)
+    monkeypatch.setattr(cores_module.os, "cpu_count", lambda: 2)
+    target, formats = Target(min_tps=25), ("Q4_K_M", "AWQ")
+    here = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",))
+    there = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",), on_cores)
     assert there == here
     assert here.hits
 
