@@ -2,6 +2,7 @@
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -322,6 +323,61 @@ def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
     for hit in hits:
         if hit.monthly is not None:
             assert (hit.compared > hit.monthly) == hit.listed
+
+
+@cache
+def prices_now() -> tuple[Hit, ...]:
+    return find(question(), Target(min_tps=15), (LLAMA_CPP,), ("Q4_K_M",), ("f16",)).hits
+
+
+def ranks(hits: Sequence[Hit]) -> dict[tuple[str, int, str], int]:
+    """Rank of each offer, 0 for the first."""
+    return {(hit.machine, hit.count, hit.offer): at for at, hit in reversed([*enumerate(hits)])}
+
+
+@pytest.mark.parametrize("offer", ["bought", "rented"])
+@pytest.mark.parametrize("share", [0.9, 0.5, 0.01])
+def test_a_lower_price_never_lowers_the_rank(offer: str, share: float) -> None:
+    # typed prices at a share of what each costs now, for six cards at random
+    before = ranks(prices_now())
+    dated = [hit for hit in prices_now() if hit.offer == offer and hit.may_win and not hit.whole]
+    for hit in random.Random(f"{offer} {share}").sample(dated, 6):
+        after = ranks(find(cheaper(hit, share), Target(min_tps=15), (LLAMA_CPP,), ("Q4_K_M",),
+                           ("f16",)).hits)  # fmt: skip
+        key = (hit.machine, hit.count, offer)
+        assert after[key] <= before[key]
+
+
+def cheaper(hit: Hit, share: float) -> Question:
+    """The question with a typed price of a card, at a share of the one on record."""
+    money = question().money
+    if hit.offer == "rented":
+        offer = rented(hit.machine, hit.count, money)
+        assert offer is not None
+        typed = {"own_rent": ((hit.machine, share * offer[1] / hit.count),)}
+    else:
+        price = selling_price(hit.machine)
+        assert price is not None
+        typed = {"own_price": ((hit.machine, share * price.usd),)}
+    return replace(question(), money=replace(money, **typed))
+
+
+UNSOLD = {"SXM", "Laptop", "Mobile"}
+"""Words in the names of GPUs that no shop sells by themselves."""
+
+
+def test_nothing_unpriced_undated_or_unavailable_wins() -> None:
+    # server modules and laptops' chips are in no shop: bought, they have no price
+    first = prices_now()[0]
+    assert first.may_win
+    assert front(prices_now())
+    for hit in prices_now():
+        if hit.may_win:
+            assert hit.monthly is not None
+            assert hit.price_date
+            assert hit.offer == "rented" or not {"SXM", "Laptop", "Mobile"} & set(
+                hit.machine.split()
+            )
 
 
 def test_modules_of_servers_are_rented_and_never_bought() -> None:
