@@ -8,6 +8,8 @@ from advisor.ui.parts.points import Point, PointChart, PointGroup
 
 SHAPES = {"bought": "circle", "rented": "triangle"}
 """Shapes of bought and rented machines, so that nothing depends on colour alone."""
+UNDATED = "without a dated price"
+"""Group of machines whose price has no date, so that they are not on the front."""
 
 
 def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> PointChart:
@@ -15,7 +17,7 @@ def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> PointChart:
     paid = shown_currency()
     return PointChart(
         alt=words(front),
-        groups=[_group(hits, offer, at) for at, offer in enumerate(SHAPES)],
+        groups=_groups(hits),
         x_label=f"{paid.code} a month",
         y_label="tokens/s",
         x_sign=paid.sign,
@@ -24,18 +26,28 @@ def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> PointChart:
     )
 
 
-def _group(hits: Sequence[Hit], offer: str, colour: int) -> PointGroup:
+def _groups(hits: Sequence[Hit]) -> list[PointGroup]:
+    priced = [hit for hit in hits if hit.monthly]
+    groups = [
+        _group(offer, shape, at, [hit for hit in priced if hit.offer == offer and hit.may_win])
+        for at, (offer, shape) in enumerate(SHAPES.items())
+    ]
+    undated = [hit for hit in priced if not hit.may_win]
+    return [*groups, _group(UNDATED, "cross", len(groups), undated)] if undated else groups
+
+
+def _group(name: str, shape: str, colour: int, hits: Sequence[Hit]) -> PointGroup:
     points = [
         Point(
-            x=hit.monthly / shown_currency().usd,
+            x=(hit.monthly or 0.0) / shown_currency().usd,
             y=hit.speed.decode,
             tip=f"{hit.title}, {hit.speed.format}: {number(hit.speed.decode, 3)} tokens/s, "
-            f"{money(hit.monthly)} a month{f', {hit.aged}' if hit.aged else ''}",
+            f"{hit.offer} for {money(hit.monthly or 0.0)} a month"
+            f"{f', {hit.aged}' if hit.aged else ''}",
         )
         for hit in hits
-        if hit.monthly and hit.offer == offer
     ]
-    return PointGroup(name=offer, shape=SHAPES[offer], colour=colour, points=points)
+    return PointGroup(name=name, shape=shape, colour=colour, points=points)
 
 
 def words(front: Sequence[Hit]) -> str:

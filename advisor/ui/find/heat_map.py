@@ -28,14 +28,15 @@ def heat_map(answer: FindAnswer) -> None:
     st.subheader("Models on these machines", anchor="models")
     most = None if switch("curated") else MODELS
     rows, speeds = _speeds(answer, tuple((hit.machine, hit.count) for hit in columns), most)
+    speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
     heads = [hit.title for hit in columns]
     with st.container(key="heat_map"):
         show(_table(rows, heads, speeds))
     show(
         block(
-            "oa-soft", "tokens/s for each user in llama.cpp, in the format that most people use of "
-            "each model: the model of the sidebar, then others by their published score, unrated "
-            "ones by size. Empty: does not run there.", "p",
+            "oa-soft", "tokens/s for each user: the model of the sidebar as in the table above, "
+            "then others in llama.cpp, in the format that most people use of each, by their "
+            "published score, unrated ones by size. Empty: does not run there.", "p",
         )
     )  # fmt: skip
 
