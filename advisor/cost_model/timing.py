@@ -142,7 +142,7 @@ def _onward(flow: Flow, machine: Machine, constants: Constants) -> Array:
 def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepTime:
     """Time of parallel flows: the longest, or that of the RAM they share [s]."""
     times = [flow_seconds(flow, machine, constants) for flow in stage.flows]
-    if len(times) == 1:
+    if len(times) == 1 and not _copies_together(stage.flows[0]):
         alone = {stage.flows[0].route: times[0].moving, LAYERS: times[0].layers}
         return StepTime(total=times[0].total, parts=alone, hidden=0.0)
     longest = _largest([time.total for time in times])
@@ -156,6 +156,11 @@ def stage_seconds(stage: Stage, machine: Machine, constants: Constants) -> StepT
         parts[LAYERS] = parts.get(LAYERS, 0.0) + np.where(counts, time.layers, 0.0)
     beside = sum((time.total for time in times), start=np.zeros_like(longest)) - longest
     return StepTime(total=longest + ram, parts=parts, hidden=beside)
+
+
+def _copies_together(flow: Flow) -> bool:
+    """Whether several GPUs copy from RAM at once."""
+    return flow.route is Route.STREAMED and flow.alike > 1
 
 
 def ram_bytes(stage: Stage) -> Array:

@@ -141,7 +141,12 @@ def _group(
     outside = outside_load(model, placement, how, at, step)
     moved = group_weights(model, placement, how, at)
     yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=own))
-    yield alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED))
+    yield alone(
+        Flow(
+            route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED,
+            alike=how.tensor,
+        )
+    )  # fmt: skip
 
 
 def command(
