@@ -5,9 +5,10 @@ import logging
 import sys
 from collections.abc import Iterable
 from datetime import UTC, date, datetime
+from itertools import chain
 from typing import Any
 
-from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
+from advisor.advice.prices.api_prices import api_day, api_price_rows
 from advisor.advice.prices.fresh_prices import CALLS, RENTS, keep
 from advisor.advice.prices.machine_prices import rent_rows
 from advisor.advice.prices.price_dates import is_stale
@@ -18,7 +19,7 @@ from advisor.advice.prices.price_refresh import (
     rents_of,
     within,
 )
-from advisor.advice.prices.price_rows import PriceRow, price_rows
+from advisor.advice.prices.price_rows import price_rows
 from advisor.cli.command import added, show
 from advisor.errors import InputError, NetworkError
 
@@ -50,9 +51,9 @@ def prices(args: argparse.Namespace) -> int | None:
     if args.action == "refresh":
         return _refresh(today, args.seconds)
     answer = [
-        _counted("rents", rent_rows(), today),
-        _counted("for sale", [row for row in price_rows() if row.kind == "purchase"], today),
-        _counted("APIs", [row for rows in api_price_rows().values() for row in rows], today),
+        counted("rents", (row.date for row in rent_rows()), today),
+        counted("for sale", (row.date for row in price_rows() if row.kind == "purchase"), today),
+        counted("APIs", map(api_day, chain.from_iterable(api_price_rows().values())), today),
     ]
     show(args, answer, lambda: "\n".join(map(_line, answer)))
     return None
@@ -87,19 +88,29 @@ def _calls(today: date, seconds: float) -> int:
     return len(rows)
 
 
-def _counted(what: str, rows: Iterable[PriceRow | ApiPriceRow], today: date) -> dict[str, Any]:
-    days = [row.date or row.retrieved for row in rows]
+def counted(what: str, days: Iterable[str], today: date) -> dict[str, Any]:
+    """Number of prices, the range of their dates, and how many are old or without a date.
+
+    Args:
+        what: kind of price.
+        days: date of each price, ISO; empty for one without a date.
+        today: date by which the age is judged.
+    """
+    every = list(days)
+    dated = [day for day in every if day]
     return {
         "what": what,
-        "prices": len(days),
-        "oldest": min(days, default=None),
-        "newest": max(days, default=None),
-        "older_than_90_days": sum(is_stale(day, today) for day in days),
+        "prices": len(every),
+        "oldest": min(dated, default=None),
+        "newest": max(dated, default=None),
+        "older_than_90_days": sum(is_stale(day, today) for day in dated),
+        "without_date": len(every) - len(dated),
     }
 
 
 def _line(answer: dict[str, Any]) -> str:
     return (
         f"{answer['what']:<9} {answer['prices']:>4} prices, {answer['oldest']} to "
-        f"{answer['newest']}, {answer['older_than_90_days']} older than 90 days"
+        f"{answer['newest']}, {answer['older_than_90_days']} older than 90 days, "
+        f"{answer['without_date']} without a date"
     )

@@ -13,7 +13,12 @@ from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.prices import bought, rented, rented_count
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import FEW, KEPT, CardSpeed, TimedCards
-from advisor.advice.prices.api_prices import ApiPriceRow, api_first_tokens, api_price_rows
+from advisor.advice.prices.api_prices import (
+    ApiPriceRow,
+    api_day,
+    api_first_tokens,
+    api_price_rows,
+)
 from advisor.advice.prices.host_parts import desktop_parts
 from advisor.advice.prices.machine_prices import MachineForSale, machines_for_sale
 from advisor.advice.prices.power import draw_of
@@ -206,7 +211,7 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
     cached = row.usd_per_mtok_cached if question.work.cached else None
     again = "" if cached is None else f" (${cached:g} for what is cached)"
     note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}{again}, {row.provider}"
-    price = Price(date=row.date or row.retrieved, note=note, sources=(row.source,))
+    price = Price(date=api_day(row), note=note, sources=(row.source,))
     first = api_first_tokens().get((row.provider, row.model_id), _as_now(kept))
     return question.option(
         OptionKind.API,

@@ -44,6 +44,11 @@ class ApiFirstTokenRow:
     note: str
 
 
+def api_day(row: ApiPriceRow) -> str:
+    """Date of an API's price: the day from which the package has it, else that of the package."""
+    return row.date or row.retrieved
+
+
 @cache
 def api_first_tokens() -> Mapping[tuple[str, str], float]:
     """Times to the first token by provider and its name of the model [s]."""

@@ -11,6 +11,7 @@ from advisor.advice.prices.fresh_prices import CALLS, RENTS, keep, kept, place, 
 from advisor.advice.prices.price_refresh import calls_of, rents_of, within
 from advisor.advice.prices.price_rows import PriceRow
 from advisor.cli.main import main
+from advisor.cli.prices import counted
 from advisor.errors import NetworkError
 
 TODAY = date(2026, 11, 22)
@@ -139,3 +140,12 @@ def test_the_command_says_how_old_prices_are(capsys) -> None:
     assert main(["prices"]) == 0
     assert "older than 90 days" in capsys.readouterr().out
     assert main(["prices", "--seconds", "0"]) == 2
+
+
+def test_the_age_of_prices_is_counted_by_hand() -> None:
+    # 90 days before 2026-11-22 is 2026-08-24; a month counts from its end
+    days = ("2026-08-24", "2026-08-23", "2026-08", "2025", "")
+    assert counted("rents", days, TODAY) == {
+        "what": "rents", "prices": 5, "oldest": "2025", "newest": "2026-08-24",
+        "older_than_90_days": 2, "without_date": 1,
+    }  # fmt: skip
