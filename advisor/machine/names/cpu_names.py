@@ -6,6 +6,7 @@ instruction sets. Cores come from the list of models, from the name, or are assu
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -21,6 +22,8 @@ from advisor.machine.names.cpu_words import (
 from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
+TYPICAL = "generic"
+"""Vendor of typical platforms."""
 MOST_SOCKETS = 8
 """Sockets of the largest boards."""
 HINT = "`data/hardware/hosts.csv` lists those it knows, `cpu_generations.csv` their generations."
@@ -76,8 +79,9 @@ class CpuNames:
             for spelling in (row.name, *row.aliases.split(";")):
                 if spelling.strip():
                     self.exact.setdefault(plain(spelling), row)
-        bare = ((without_remarks(spelling), row) for spelling, row in self.exact.items())
-        self.bare = {spelling: row for spelling, row in bare if spelling}
+        bare = [(without_remarks(spelling), row) for spelling, row in self.exact.items()]
+        self.bare = {name: row for name, row in bare if name and row.vendor != TYPICAL}
+        self.typical = {name: row for name, row in bare if name and row.vendor == TYPICAL}
 
     def match(self, name: str) -> CpuName:
         """Processor of a name.
@@ -89,13 +93,15 @@ class CpuNames:
         exact = self.exact.get(text)
         if exact is not None:
             return CpuName(row=exact, gpu=self._graphics(exact.name), memory_gib=size_gib(text))
+        self._refuse_several(name, text)
         single, sockets = packages(text)
         candidates = (single, without_remarks(single), *written_out(single, listed=False))
         full = tuple(dict.fromkeys(candidates))
         numbers = written_out(single, listed=True)
         listed = (self._listed(each, single) for each in chain(full, numbers))
         ruled = (self._by_generation(each, single) for each in full)
-        meant = next(filter(None, chain(listed, ruled)), None)
+        typical = (self._typical(each) for each in full)
+        meant = next(filter(None, chain(listed, ruled, typical)), None)
         if meant is None:
             why = refusal(text)
             if why:
@@ -103,6 +109,21 @@ class CpuNames:
             raise UnknownName("CPU", name, self._offers(single), HINT)
         row = _several(meant.row, self._sockets(name, meant.row, sockets), self.hosts)
         return replace(meant, row=row, memory_gib=size_gib(text))
+
+    def _refuse_several(self, name: str, text: str) -> None:
+        """Two processors to choose from ("5955WX or 5975WX") are none.
+
+        Raises:
+            CpuObjection: the name, with both.
+        """
+        meant: list[str] = []
+        for part in EITHER.split(text) if EITHER.search(text) else ():
+            with suppress(UnknownName):
+                meant.append(self.match(part).row.name)
+        if len(set(meant)) > 1:
+            raise CpuObjection(
+                "CPU", name, (), f"It names {' and '.join(meant)}: take one of them."
+            )
 
     def _sockets(self, name: str, row: HostRow, count: int) -> int:
         """Sockets that a count means: "x 16" behind a processor with eight cores, as desktops show
@@ -128,6 +149,12 @@ class CpuNames:
             return CpuName(row=_apple_cores(host, text), gpu=self._graphics(host.name))
         return self._by_generation(candidate, text) if candidate in self.models else None
 
+    def _typical(self, candidate: str) -> CpuName | None:
+        """Typical platform of a line that is named without a model: "EPYC"."""
+        row = self.typical.get(candidate)
+        note = f"No model is named: taken as {row.name}." if row else ""
+        return CpuName(row=row, notes=(note,)) if row else None
+
     def _by_generation(self, candidate: str, text: str) -> CpuName | None:
         generation = next(self._generations_of(candidate), None)
         return self._by_rule(candidate, generation, text) if generation else None
@@ -147,6 +174,8 @@ class CpuNames:
         own = listed is not None and bool(listed.memory_mts or listed.memory_channels)
         memory = "memory as its maker lists it" if own else "channels and memory rate"
         notes = [f"{generation.name}: {memory}{'' if own else ' of its generation'}."]
+        if same is None:
+            self._refuse_other_line(candidate)
         if same is None and stated is None:
             counted = "1 core is" if cores == 1 else f"{cores} cores are"
             notes.append(f"{counted} assumed: the list does not have this model.")
@@ -166,6 +195,20 @@ class CpuNames:
                 return self.models.get(other) or self.exact.get(other)
         return None
 
+    def _refuse_other_line(self, candidate: str) -> None:
+        """A number of another line of the same maker is none of this one: no i7-9900K.
+
+        Raises:
+            CpuObjection: the model of the other line.
+        """
+        match = LINE.fullmatch(candidate)
+        for digit in "3579" if match else "":
+            other = f"{match[1]}{digit}{match[2]}" if match else ""
+            row = self.models.get(other) or self.exact.get(other)
+            if row is not None:
+                why = f"There is a {row.name}, but no {_title(candidate)}."
+                raise CpuObjection("CPU", _title(candidate), (), why)
+
     def _graphics(self, name: str) -> str:
         """Graphics of a model, else of its generation; empty where unknown."""
         folded = name.casefold()
@@ -182,6 +225,9 @@ class CpuNames:
         return tuple(dict.fromkeys(near)) or tuple(self.hosts)
 
 
+EITHER = re.compile(r" / | or ")
+LINE = re.compile(r"(core i|core ultra |ryzen )[3579]([ -]\d.*)")
+"""Names with a line and a number that makers give out once."""
 SAME_SILICON = (
     (re.compile(r"^(ryzen .*)pro "), r"\1"),
     (re.compile(r"^(epyc \d{4})p$"), r"\1"),

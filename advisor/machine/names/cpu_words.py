@@ -131,7 +131,8 @@ def in_latin(text: str) -> str:
 NOISE = re.compile(
     r"@\s*[\d.]+\s*[gm]hz|\b[\d.]+\s*[gm]hz\b"
     r"|\b(?:with|w/)\s*radeon.*$|\bradeon\b.*$"
-    r"|\b(?:\d+|single|dual|triple|quad|two|four|six|eight|ten|twelve|sixteen)[- ]cores?\b"
+    r"|(?<!athlon )\b(?:\d+|single|dual|triple|quad|two|four|six|eight|ten|twelve|sixteen)"
+    r"[- ]cores?\b"
     r"|\b\d+ ?(?:threads?|vcpus?)\b|\b\d+ compute cores\b.*$"
     r"|\b\d+(?:th|nd|rd|st) gen(?:eration)?\b"
     r"|\b(?:intel|amd|genuine|authentic|corporation|cpu|processors?|apu|soc|inc)\b"

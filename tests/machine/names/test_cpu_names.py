@@ -5,11 +5,13 @@ import re
 import pytest
 from hardware_names import sample
 
+from advisor.cli.machine import machine_answer
 from advisor.errors import UnknownName
 from advisor.machine.catalog import cpu_generations, cpu_models, cpu_named, gpu_rows, host_rows
 from advisor.machine.identify import identified
 
 CASES = sample("processors.csv")
+FOUND = sample("processors_found.csv")
 
 
 def meaning(typed: str) -> str:
@@ -33,6 +35,21 @@ def test_a_processor_has_the_memory_and_cores_of_its_datasheet() -> None:
             row = cpu_named(case["typed"]).row
             own = {"cores": row.cores, "channels": row.memory_channels, "mts": row.memory_mts}
             assert {key: own[key] for key in stated} == stated, case["typed"]
+
+
+def test_names_that_other_people_wrote_have_their_figures() -> None:
+    """Read on 2026-11-22, answers written before the first run."""
+    for case in FOUND:
+        if not case["name"]:
+            with pytest.raises(UnknownName):
+                identified(case["typed"])
+            continue
+        stated = {key: case[key] for key in ("cores", "channels", "mts") if case[key]}
+        answer = machine_answer(identified(case["typed"]), case["typed"])
+        assert answer["cpu"] == case["name"], case["typed"]
+        assert {key: float(answer[key]) for key in stated} == {
+            key: float(value) for key, value in stated.items()
+        }, case["typed"]
 
 
 def test_every_row_is_found_by_its_own_name() -> None:
@@ -124,6 +141,9 @@ def test_a_model_has_the_memory_of_its_own_page_where_that_of_its_generation_dif
         ("Intel(R) Xeon(R) CPU @ 2.20GHz", "Name the rented machine"),
         ("AMD64 Family 25 Model 33 Stepping 2, AuthenticAMD", "Task Manager"),
         ("Ryzen 7", "Type the model's number"),
+        ("i7-9900K", "There is a Core i9-9900K"),
+        ("Threadripper PRO 5955WX or 5975WX", "take one of them"),
+        ("Intel Pentium M 1500MHz", "before 2007"),
     ],
 )
 def test_a_name_of_no_single_processor_is_refused_with_the_reason(typed: str, reason: str) -> None:
