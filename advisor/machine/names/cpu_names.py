@@ -12,6 +12,7 @@ from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
+from advisor.machine.names.cpu_rows import apple_cores, derived_row, several_sockets, title
 from advisor.machine.names.cpu_words import (
     in_latin,
     packages,
@@ -107,7 +108,7 @@ class CpuNames:
             if why:
                 raise CpuObjection("CPU", name, (), why)
             raise UnknownName("CPU", name, self._offers(single), HINT)
-        row = _several(meant.row, self._sockets(name, meant.row, sockets), self.hosts)
+        row = several_sockets(meant.row, self._sockets(name, meant.row, sockets), self.hosts)
         return replace(meant, row=row, memory_gib=size_gib(text))
 
     def _refuse_several(self, name: str, text: str) -> None:
@@ -146,7 +147,7 @@ class CpuNames:
         """Catalogue row of a name, or a listed model."""
         host = self.exact.get(candidate) or self.bare.get(candidate)
         if host is not None:
-            return CpuName(row=_apple_cores(host, text), gpu=self._graphics(host.name))
+            return CpuName(row=apple_cores(host, text), gpu=self._graphics(host.name))
         return self._by_generation(candidate, text) if candidate in self.models else None
 
     def _typical(self, candidate: str) -> CpuName | None:
@@ -181,7 +182,7 @@ class CpuNames:
             notes.append(f"{counted} assumed: the list does not have this model.")
         if generation.note:
             notes.append(f"{generation.note[0].upper()}{generation.note[1:]}.")
-        row = _row(model.name if model else _title(candidate), generation, cores, listed)
+        row = derived_row(model.name if model else title(candidate), generation, cores, listed)
         graphics = listed.gpu if listed else ""
         return CpuName(row=row, gpu=graphics or generation.gpu, notes=tuple(notes))
 
@@ -206,8 +207,8 @@ class CpuNames:
             other = f"{match[1]}{digit}{match[2]}" if match else ""
             row = self.models.get(other) or self.exact.get(other)
             if row is not None:
-                why = f"There is a {row.name}, but no {_title(candidate)}."
-                raise CpuObjection("CPU", _title(candidate), (), why)
+                why = f"There is a {row.name}, but no {title(candidate)}."
+                raise CpuObjection("CPU", title(candidate), (), why)
 
     def _graphics(self, name: str) -> str:
         """Graphics of a model, else of its generation; empty where unknown."""
@@ -249,98 +250,3 @@ def _beginning(pattern: str) -> str:
     several = "|" in outside
     beginning = re.match(r"[a-z ]*(?![?*{])", pattern)
     return "" if several or beginning is None else beginning[0]
-
-
-def _apple_cores(host: HostRow, text: str) -> HostRow:
-    """Apple chip with the cores that its system states: "12P+4E"."""
-    match = re.search(r"\b(\d{1,2})p\s*\+\s*(\d{1,2})e\b", text)
-    if match is None or host.vendor != "Apple":
-        return host
-    fast, slow = int(match[1]), int(match[2])
-    return replace(host, cores=fast + slow, performance_cores=fast, threads=fast + slow)
-
-
-def _several(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) -> HostRow:
-    """Row of several packages on one board."""
-    if sockets == 1 or row.sockets > 1:
-        return row
-    known = hosts.get(f"{sockets}x {row.name}")
-    if known is not None:
-        return known
-
-    def times(value: float | None) -> float | None:
-        return None if value is None else value * sockets
-
-    return replace(
-        row,
-        name=f"{sockets}x {row.name}",
-        aliases="",
-        cores=row.cores * sockets,
-        performance_cores=row.performance_cores and row.performance_cores * sockets,
-        threads=row.threads and row.threads * sockets,
-        sockets=sockets,
-        ccds=row.ccds and row.ccds * sockets,
-        memory_channels=times(row.memory_channels),
-        bandwidth_gbs=times(row.bandwidth_gbs),
-        max_memory_gib=times(row.max_memory_gib),
-        llc_mib=times(row.llc_mib),
-        pcie_lanes=row.pcie_lanes and row.pcie_lanes * sockets,
-    )
-
-
-def _row(name: str, generation: CpuGenerationRow, cores: int, model: CpuModelRow | None) -> HostRow:
-    """Row of a model, from its generation and from what the list has of the model itself."""
-    channels = (model and model.memory_channels) or generation.memory_channels
-    rate = (model and model.memory_mts) or generation.memory_mts
-    return HostRow(
-        name=name,
-        aliases="",
-        vendor=generation.vendor,
-        segment=generation.segment,
-        cores=cores,
-        performance_cores=model.performance_cores if model else None,
-        threads=None,
-        sockets=1,
-        ccds=None,
-        memory_type=(model and model.memory_type) or generation.memory_type,
-        memory_channels=channels,
-        memory_mts=rate,
-        bandwidth_gbs=channels * 8 * rate / 1000,
-        max_memory_gib=None,
-        instruction_sets=generation.instruction_sets,
-        llc_mib=None,
-        pcie_gen=None,
-        pcie_lanes=None,
-        released="",
-        source=generation.source,
-        source_date=generation.source_date,
-        retrieved=generation.retrieved,
-        note=generation.note,
-    )
-
-
-SMALL = {
-    "pro": "PRO",
-    "epyc": "EPYC",
-    "ai": "AI",
-    "hx": "HX",
-    "fx": "FX",
-    "plus": "Plus",
-    "ampereone": "AmpereOne",
-    "lcd": "LCD",
-    "ii": "II",
-    "oled": "OLED",
-}
-
-
-def _title(candidate: str) -> str:
-    """Name in the vendor's spelling: "ryzen 9 9955hx3d" is "Ryzen 9 9955HX3D"."""
-    words = []
-    for word in candidate.split():
-        if word in SMALL:
-            words.append(SMALL[word])
-        elif re.fullmatch(r"v\d|[wim]\d-\w+", word):
-            words.append(word[0] + word[1:].upper() if "-" in word else word)
-        else:
-            words.append(word.upper() if any(c.isdigit() for c in word) else word.title())
-    return " ".join(words)
