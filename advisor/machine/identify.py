@@ -10,11 +10,10 @@ from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import has_maker
+from advisor.machine.names.machine_memory import memory_sizes, names_ram
 from advisor.machine.names.machine_words import (
     is_laptop,
     is_tower,
-    memory_sizes,
-    names_ram,
     refusal,
     spelled_out,
     translated,

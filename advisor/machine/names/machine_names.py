@@ -16,26 +16,28 @@ from advisor.machine.names.apple_names import (
     memory_options,
     names_apple,
 )
+from advisor.machine.names.card_pattern import CARD
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
 from advisor.machine.names.gpu_words import named_part
 from advisor.machine.names.instance_names import Instance, instance_in
-from advisor.machine.names.machine_words import (
-    CARD,
-    is_laptop,
-    is_tower,
+from advisor.machine.names.machine_memory import (
     main_memory,
     memory_sizes,
-    refusal,
     server_memory,
+    with_modules_summed,
+)
+from advisor.machine.names.machine_words import (
+    is_laptop,
+    is_tower,
+    refusal,
     spelled_out,
     stray_number,
     translated,
     typical_platform,
     virtual_processors,
-    with_modules_summed,
     without_line_numbers,
     without_system,
 )

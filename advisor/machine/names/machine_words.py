@@ -1,4 +1,4 @@
-"""Words of a machine's name: graphics cards, memory sizes, and words without meaning."""
+"""Words of a machine's name: kinds, product lines, abbreviations, translations, and fillers."""
 
 import re
 from collections import Counter
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.names.spelling import plain, sizes_gib, without_sizes
+from advisor.machine.names.machine_memory import STORAGE
+from advisor.machine.names.spelling import plain, without_sizes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,92 +115,6 @@ def without_owners(text: str) -> str:
     return text
 
 
-KINDS_OF_DRIVE = r"(?:ssd|nvme|hdd|disk|drive|storage|m\.2|emmc|raid)"
-DRIVE = re.compile(
-    rf"\b\d+(?:\.\d+)? ?[tg]b (?:gen ?\d |pcie |m\.2 )*{KINDS_OF_DRIVE}\b"
-    rf"|\b{KINDS_OF_DRIVE}:? ?(?:of )?\d+(?:\.\d+)? ?[tg]b\b(?! (?:d?ram|ddr|memory))"
-)
-OF_CARDS = (
-    r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:total|combined|gddr\d\w*|uma|dedicated|gpu))*"
-    r" (?:v-?ram|video memory|gpu memory)\b|\bv-?ram:? ?\d+(?:\.\d+)? ?g(?:i?b)?\b"
-    r"|\b(?:gpu|card) mem(?:ory)?:? ?\d+ ?[gm](?:i?b)?\b"
-)
-STORAGE = re.compile(
-    rf"{OF_CARDS}|{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b"
-    r"(?!(?: of)?(?: (?:cpu|system|host))? (?:d?ram|memory|ddr))"
-)
-
-
-MODULES = re.compile(r"(?<![\w.])(\d{1,2}) ?[x*] ?(\d{1,3}) ?gi?b?\b")
-OF_MODULES = (
-    r"(?: ?(?:\d{4} ?(?:mhz|mt/s)?|\d?r?x?\d? ?l?p?ddr\d(?:[- ]\d{4})?|ecc|reg|r-?dimm|u-?dimm))*"
-)
-MODULES_BEHIND = re.compile(
-    rf"(?<![\w.])(\d{{1,3}}) ?gi?b?{OF_MODULES} ?[x*] ?(\d{{1,2}})(?: ?(?:sticks|modules|dimms))?\b"
-    r"(?: ?= ?\d+ ?gi?b?\b)?"
-)
-LARGEST_MODULE = 256
-"""Largest memory module [GiB]."""
-
-
-def with_modules_summed(text: str) -> str:
-    """Plain text in which memory modules are their sum: "8x 32GB", "64g*8"."""
-
-    def behind(match: re.Match[str]) -> str:
-        size, number = int(match[1]), int(match[2])
-        return f"{size * number}gb ram" if size <= LARGEST_MODULE else match[0]
-
-    def before(match: re.Match[str]) -> str:
-        return f"{int(match[1]) * int(match[2])}gb"
-
-    return MODULES.sub(before, MODULES_BEHIND.sub(behind, text))
-
-
-RAM = re.compile(
-    r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:system|host|main|cpu))?"
-    r" (?:d?ram|l?p?ddr\d\w*|memory|mem|ecc)\b"
-    r"|\b(?:(?<!gpu )mem|d?ram|memory|memtotal|l?p?ddr\d\w*)(?: total)?:?"
-    r" ?\d+(?:\.\d+)? ?(?:g(?:i?b?)?|t)\b"
-)
-
-
-def memory_sizes(text: str) -> list[float]:
-    """Memory sizes in a plain text, without the drive's; "8x 32 GB" is 256 [GiB]."""
-    return sizes_gib(with_modules_summed(STORAGE.sub(" ", text)))
-
-
-def main_memory(text: str) -> float | None:
-    """Main memory of a PC in a plain text: the size that is called RAM, else the largest but for a
-    drive's; of "16GB 512GB" the first [GiB].
-    """
-    sizes = memory_sizes(text)
-    called = [
-        size for match in RAM.finditer(STORAGE.sub(" ", text)) for size in sizes_gib(match[0])
-    ]
-    if called and max(called) in sizes:
-        return max(called)
-    largest = max(sizes, default=None)
-    others = [size for size in sizes if size != largest]
-    if largest and others and largest in SIZES_OF_DRIVES and largest >= DRIVE_FROM * max(others):
-        return max(others)
-    return largest
-
-
-SIZES_OF_DRIVES = (128, 256, 500, 512, 1000, 1024)
-DRIVE_FROM = 8
-"""A size that is so many times the next smaller one of a PC is its drive's."""
-
-
-def names_ram(text: str) -> bool:
-    """Whether a plain text has a memory size that it calls RAM: "64 GB DDR5"."""
-    return bool(RAM.search(STORAGE.sub(" ", text)))
-
-
-def server_memory(text: str) -> list[float]:
-    """Sizes in TB that are a server's memory, as no drive is named beside them [GiB]."""
-    return sizes_gib(DRIVE.sub(" ", text))
-
-
 VIRTUAL = re.compile(r"\b(\d{1,3}) ?v-?cpus?\b")
 
 
@@ -241,44 +156,6 @@ SAYS_NOTHING = re.compile(
 def says_nothing(word: str) -> bool:
     """Whether a word is no part of a machine: inches, a year, a colour, a kind of box."""
     return bool(SAYS_NOTHING.fullmatch(word))
-
-
-COUNT = (
-    r"(?<![\w.-])(?:(?:\d{1,2}\s*[x*]\s*|[x*]\s?\d{1,2}\s+|\(\s?\d{1,2}\s?x?\s?\)\s*"
-    r"|(?:dual|twin|triple|quad|two|three|four|five|six|seven|eight|(?:a )?pair of)\s+"
-    r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
-    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|\d{4}s?\b|[ahblv]\d{2,3}s?\b))"
-    r"(?:\d{1,3} ?gb\s+)?)?"
-)
-MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
-MODELS = (
-    r"rtx pro \d{3,4}", r"(?:rtx|gtx|rx|gt) ?a?\d{3,4}", r"(?:quadro )?[pmtk]\d{3,4}\b",
-    r"titan \w+", r"arc (?:pro )?[ab]\d{2,3}m?\b", r"arc [3-7][1-8]0\b", r"arc 1[34]0[vt]\b",
-    r"[ab][57]\d0\b",
-    r"vega (?:56|64|fe)\b", r"radeon (?:vii|pro [wv]\w+)\b", r"iris xe\b", r"mi ?\d{2,3}[axc]?\b",
-    r"[ahbvplkmt]\d{1,3}[sg]?\b", r"g[bh]\d{2,3}\b", r"a[2456]000\b", r"w[67]\d00\b", r"r9700\b",
-    r"pro (?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456]0s)\b",
-    r"(?:[1-5]0[5-9]0|16[356]0|[5-9]\d[05-7]0 ?(?:xtx|xt|gre))(?:ti|s|d|m)?\b",
-    r"(?:jetson |agx |orin |thor\b)[\w ]*",
-)  # fmt: skip
-SUFFIXES = (
-    r"(?:(?:[ -]*(?:ti super|ti|super|xtx|xt|gre|laptop|mobile|max-?q|ada(?: generation)?"
-    r"|blackwell|generation|server|workstation|edition|pcie|sxm\d?|nvl|hbm\de?|sff|founders|fe"
-    r"|xfx|msi|evga|zotac|palit|sapphire|powercolor|pny|gainward|inno3d|galax|kfa2|oc|ventus|ftw3"
-    r"|suprim|windforce|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
-)
-SIZE = (
-    r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?(?:\b|(?=x ?\d\b))\)?"
-    r"(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
-)
-SLICE = r"(?:(?: hbm\de?)?[\s,(-]*(?:mig[\s:-]*)?\d ?g[._]\d{1,3} ?gb\)?)?"
-SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
-CARD = re.compile(
-    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}{SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
-)
-"""Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and X99
-are boards.
-"""
 
 
 RATES_AND_YEARS = re.compile(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from advisor.machine.names.apple_names import either, names_apple
 from advisor.machine.names.gpu_names import GpuName, GpuNames
+from advisor.machine.names.machine_memory import memory_sizes
 from advisor.machine.names.machine_words import (
-    memory_sizes,
     says_nothing,
     squeezed,
     telling_words,
