@@ -82,13 +82,21 @@ def meant(text: str) -> Meant:
     return _meant(text)
 
 
+def _after_publisher(text: str) -> HubRow | None:
+    """The repository of a name with a space behind its publisher: "nex-agi Nex-N2.5-mini"."""
+    publisher, _, rest = text.strip().partition(" ")
+    if not rest or not hub_list().has_publisher(publisher):
+        return None
+    return hub_list().named(f"{publisher}/{'-'.join(rest.split())}")
+
+
 def _meant(text: str) -> Meant:
     """Model of a name, as `meant`, without Ollama's tags of other tags."""
     name = take_apart(text)
     row = _spelled(text)
     if row is not None:
         return Meant(name=row.name, row=row, taken_as=row.name if _says_less(name, row) else "")
-    exact = hub_list().named(text) if "/" in text else None
+    exact = hub_list().named(text) if "/" in text else _after_publisher(text)
     if exact is not None:
         return _exact(name, exact)
     hosted = _spelled(text.rpartition("/")[2]) if "/" in text else None

@@ -257,3 +257,9 @@ def test_a_word_in_common_does_not_make_a_base(typed: str) -> None:
 )
 def test_a_packed_copy_has_the_weights_of_its_original(typed: str, billions: float) -> None:
     assert named(typed).architecture.params == pytest.approx(billions * 1e9, rel=0.002)
+
+
+def test_a_space_may_stand_behind_the_publisher() -> None:
+    assert meant("nex-agi Nex-N2.5-mini").name == "nex-agi/Nex-N2.5-mini"
+    with pytest.raises(UnknownName):
+        meant("nex-agi Nex-N9.9-mini")
