@@ -40,7 +40,7 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
         note = f"GPU {stated!r} is taken as {whole.name}"
         count = max(whole.spec.gpu_count, alike)
         return Noted((whole.spec.gpu or NO_GPU, count), (note,))
-    if card is None or len(_parts(stated)) > 1:
+    if card is None or _lists_cards(stated):
         cards = _cards(stated)  # one name for all of them leaves some out
     elif card.count == 1:
         return Noted((card.row.name, alike), tuple(card.notes))
@@ -62,6 +62,12 @@ def _one_card(stated: str) -> GpuName | None:
         return gpu_named(stated)
     except UnknownName:
         return None
+
+
+def _lists_cards(stated: str) -> bool:
+    """Whether a cell has several parts and begins with a card: "Max+ 395, Radeon" does not."""
+    first, *others = _parts(stated)
+    return bool(others) and _one_card(first) is not None
 
 
 def named_machine(stated: str) -> MachineName | None:

@@ -71,12 +71,14 @@ def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
     arch = _architecture(row, runtime)
     if not runtime.computes_in_ram:
         size = size or _file_gib(row)
-    stored = _stored(row, runtime, size, arch.value.params)
+    stored = _stored(row, runtime, size, arch.value)
     model = catalog.in_format(arch.value, stored.value)
     return Noted(scaled(model, size * GIB) if size else model, (*arch.notes, *stored.notes))
 
 
-def _stored(row: PublishedRow, runtime: Runtime, size: float | None, params: float) -> Noted[str]:
+def _stored(
+    row: PublishedRow, runtime: Runtime, size: float | None, arch: Architecture
+) -> Noted[str]:
     """Catalogue format of a row: the stated one, else that of the model's name, else the usual."""
     stated = row.quant or _format_in_name(row.model)
     if not stated and not size:
@@ -85,7 +87,10 @@ def _stored(row: PublishedRow, runtime: Runtime, size: float | None, params: flo
     form = form or _mlx_format(stated, runtime)
     if form is None and runtime.key == LLAMA_CPP.key:
         form = _gguf_of_bits(stated)
-    return Noted(form) if form else _nearest(stated, size, params)
+    stored = Noted(form) if form else _nearest(stated, size, arch.params)
+    if runtime is MLX and stored.value == "MXFP4" and arch.experts is None:
+        return Noted(IN_GROUPS[4], (f"format {stated!r} is taken as {IN_GROUPS[4]}",))
+    return stored
 
 
 def _format_in_name(model: str) -> str:

@@ -258,7 +258,7 @@ def _placed(
     if resident and strategy not in runtime.strategies:
         notes += (f"{runtime.name} keeps no weights on the GPU: RAM holds them",)
         strategy = PlacementStrategy.CPU_OFFLOAD
-    if row.gpu.casefold() != NO_GPU:
+    if row.category != "cpu" and row.gpu.casefold() != NO_GPU:
         return Noted((runtime, strategy), notes)
     if runtime.key != LLAMA_CPP.key:
         notes += (f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does",)

@@ -16,6 +16,7 @@ MINI = "GMK-TEK EVO-X1 AI Mini AMD Ryzen™ AI 9 HX 370 | Radeon 890M 32GB LPDDR
     [
         (FRAMEWORK, "1", "Radeon 8060S (Ryzen AI Max+ 395)", 1),
         (MINI, "1", "Radeon 890M", 1),
+        ("AMD Ryzen AI MAX+ 395, Radeon 8060S iGPU", "1", "Radeon 8060S (Ryzen AI Max+ 395)", 1),
         # The desktop card has 16 GB.
         ("NVIDIA RTX 4080 (12GB VRAM, 9,728 CUDA cores)", "1", "RTX 4080 Laptop", 1),
         ("2x RTX 4090 + RTX 3090", "3", "2x RTX 4090 + RTX 3090", 1),

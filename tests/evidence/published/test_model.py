@@ -29,6 +29,9 @@ from advisor.runtimes import KTRANSFORMERS, LLAMA_CPP, MLX, VLLM, Runtime
         (VLLM, "deepseek-ai/DeepSeek-V3", "", "FP8"),
         (MLX, "mlx-community/Llama-3.1-8B-Instruct-4bit", "", "Q4_0"),
         (MLX, "Qwen3-8B", "8bit", "Q8_0"),
+        # llama.cpp's MXFP4 is for experts; MLX has it for any weights.
+        (MLX, "gemma-4-31b-it-mxfp4", "", "Q4_0"),
+        (MLX, "gpt-oss-20b-MXFP4-Q8", "", "MXFP4"),
     ],
 )
 def test_the_format_is_that_of_the_cell_the_name_or_the_runtime(
