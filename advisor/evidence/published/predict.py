@@ -258,9 +258,11 @@ def _placed(
     if resident and strategy not in runtime.strategies:
         notes += (f"{runtime.name} keeps no weights on the GPU: RAM holds them",)
         strategy = PlacementStrategy.CPU_OFFLOAD
-    if row.category != "cpu" and row.gpu.casefold() != NO_GPU:
+    of_llama_cpp = runtime.key == LLAMA_CPP.key
+    alone = row.gpu.casefold() == NO_GPU or (row.category == "cpu" and not of_llama_cpp)
+    if not alone:
         return Noted((runtime, strategy), notes)
-    if runtime.key != LLAMA_CPP.key:
+    if not of_llama_cpp:
         notes += (f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does",)
     return Noted((LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy), notes)
 
