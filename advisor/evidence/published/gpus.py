@@ -40,7 +40,7 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
         note = f"GPU {stated!r} is taken as {whole.name}"
         count = max(whole.spec.gpu_count, alike)
         return Noted((whole.spec.gpu or NO_GPU, count), (note,))
-    if card is None or _lists_cards(stated):
+    if card is None or _lists_cards(stated, card):
         cards = _cards(stated)  # one name for all of them leaves some out
     elif card.count == 1:
         return Noted((card.row.name, alike), tuple(card.notes))
@@ -64,10 +64,13 @@ def _one_card(stated: str) -> GpuName | None:
         return None
 
 
-def _lists_cards(stated: str) -> bool:
-    """Whether a cell has several parts and begins with a card: "Max+ 395, Radeon" does not."""
+def _lists_cards(stated: str, card: GpuName) -> bool:
+    """Whether a cell has several parts, not a card beside its own processor ("Max+ 395, Radeon").
+
+    A reading that left words out has notes.
+    """
     first, *others = _parts(stated)
-    return bool(others) and _one_card(first) is not None
+    return bool(others) and (bool(card.notes) or _one_card(first) is not None)
 
 
 def named_machine(stated: str) -> MachineName | None:

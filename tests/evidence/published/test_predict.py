@@ -197,7 +197,7 @@ def test_an_unknown_model_gets_a_stand_in_and_a_note() -> None:
     assert record["tg_tps"] == pytest.approx(known["tg_tps"], rel=0.25)
 
 
-@pytest.mark.parametrize("runtime", ["colibri", "vLLM", "MLX", "FlexGen", "KTransformers"])
+@pytest.mark.parametrize("runtime", ["colibri", "vLLM", "FlexGen", "KTransformers"])
 def test_a_processor_alone_is_read_as_llama_cpp_does(runtime: str) -> None:
     """The engine streams experts to a GPU; a row of category cpu has none."""
     mixture = {"model": "Qwen3-30B-A3B", "gpu": "", "ngl": "0"}
