@@ -6,7 +6,7 @@ times then for each GPU by the same functions.
 
 from dataclasses import is_dataclass, replace
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -66,7 +66,7 @@ def taken(part: Part, index: Index, size: int) -> Part:
 
 
 def _taken(part: Any, index: Index, size: int) -> Any:
-    kind = type(part)
+    kind: Any = type(part)
     if kind in PLAIN:
         return part
     if kind is np.ndarray:
@@ -77,12 +77,17 @@ def _taken(part: Any, index: Index, size: int) -> Any:
         return tuple([_taken(each, index, size) for each in part])
     if kind is dict:
         return {key: _taken(value, index, size) for key, value in part.items()}
-    if is_dataclass(part) and not isinstance(part, Enum):
+    if _is_record(kind):
         # Checked when it was made: some machines of a record need no further check.
         same = object.__new__(kind)
         vars(same).update({name: _taken(own, index, size) for name, own in vars(part).items()})
         return same
     return part
+
+
+@cache
+def _is_record(kind: type) -> bool:
+    return is_dataclass(kind) and not issubclass(kind, Enum)
 
 
 def _picked(value: Any, index: Index, size: int) -> Any:
