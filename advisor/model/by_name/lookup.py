@@ -251,7 +251,11 @@ def _in_one_word(name: ModelName) -> Meant | None:
     for place in range(len(tokens) - 1):
         first, second = tokens[place : place + 2]
         if first.isalpha() and second.isalpha():
-            row = base_of(" ".join((*tokens[:place], first + second, *tokens[place + 2 :])))
+            joined = (*tokens[:place], first + second, *tokens[place + 2 :])
+            known = first + second in _families()
+            row = base_of(" ".join(joined)) or (
+                _base_row(replace(name, shape=joined)) if known else None
+            )
             if row is not None:
                 return _taken(name, row)
     return None

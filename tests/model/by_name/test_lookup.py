@@ -144,6 +144,12 @@ def test_the_match_of_each_name_is_reported(text: str, taken_as: str) -> None:
         ("gpt-oss-20b", "MXFP4-hf"),
         ("tngtech/DeepSeek-TNG-R1T2-Chimera", "FP8"),  # of DeepSeek-V3's family and width
         ("ai-sage/GigaChat3-10B-A1.8B", ""),  # of the family, in 16 bits
+        ("MiniMax-M2.1", "FP8"),
+        ("mistral small 4", "FP8"),
+        ("mistral-large-2512", "FP8"),
+        ("Ministral-3-8B-Instruct-2512", "FP8"),
+        ("kimi-k2.6", "GPTQ"),  # INT4
+        ("Mistral-Small-3.2-24B-Instruct-2506", ""),
         ("Qwen3-8B", ""),
     ],
 )
@@ -178,9 +184,10 @@ def meaning(typed: str) -> tuple[str, str]:
     return (meant(typed).name if known.known else STAND_IN), known.format
 
 
-def test_names_of_quantizers_ollama_llama_bench_and_people_mean_their_models() -> None:
-    """tests/samples/names/models.csv; "~" is a model that is not known, shown by a stand-in."""
-    cases = sample("models.csv")
+@pytest.mark.parametrize("file", ["models.csv", "models_published.csv"])
+def test_names_of_quantizers_ollama_llama_bench_and_people_mean_their_models(file: str) -> None:
+    """tests/samples/names; "~" is a model that is not known, shown by a stand-in."""
+    cases = sample(file)
     read = {case["typed"]: meaning(case["typed"]) for case in cases}
     for case in cases:
         name, form = read[case["typed"]]
@@ -263,3 +270,10 @@ def test_a_space_may_stand_behind_the_publisher() -> None:
     assert meant("nex-agi Nex-N2.5-mini").name == "nex-agi/Nex-N2.5-mini"
     with pytest.raises(UnknownName):
         meant("nex-agi Nex-N9.9-mini")
+
+
+def test_a_dense_model_in_mxfp4_is_counted_in_four_and_a_half_bits() -> None:
+    known = named("amd/Llama-3.3-70B-Instruct-MXFP4")
+    assert known.format == "NVFP4"
+    assert any("counted as NVFP4" in note for note in known.notes)
+    assert named("gpt-oss-20b-MXFP4").format == "MXFP4"
