@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host, machine_named
 from advisor.machine.machine import Machine
-from advisor.machine.names.machine_names import share_of_channels
+from advisor.machine.names.machine_parts import share_of_channels
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.rows import MachineRow
 from advisor.machine.software import LINUX, MACOS, WINDOWS

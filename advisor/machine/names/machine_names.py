@@ -12,8 +12,6 @@ from dataclasses import replace
 from advisor.errors import UnknownName
 from advisor.machine.names.apple_names import (
     count_of_macs,
-    either,
-    memory_options,
     names_apple,
 )
 from advisor.machine.names.card_pattern import CARD
@@ -24,11 +22,9 @@ from advisor.machine.names.gpu_slices import sliced
 from advisor.machine.names.gpu_words import named_part
 from advisor.machine.names.instance_names import Instance, instance_in
 from advisor.machine.names.machine_memory import (
-    main_memory,
-    memory_sizes,
-    server_memory,
     with_modules_summed,
 )
+from advisor.machine.names.machine_parts import listed, machine_of_parts, share_of_channels
 from advisor.machine.names.machine_words import (
     is_laptop,
     is_tower,
@@ -36,18 +32,15 @@ from advisor.machine.names.machine_words import (
     spelled_out,
     stray_number,
     translated,
-    typical_platform,
-    virtual_processors,
     without_line_numbers,
     without_system,
 )
 from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
 from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
-from advisor.machine.rows import HostRow, MachineRow
-from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
+from advisor.machine.rows import MachineRow
+from advisor.machine.spec import MachineSpec
 
 HINT = "Name its GPU, processor and memory, or import one that was measured."
-TYPICAL_LAPTOP = "Laptop LPDDR5X-7500 (typical)"
 
 
 class MachineNames:
@@ -118,7 +111,7 @@ class MachineNames:
         """
         gpus, rest = self._cards(text.replace(rented.name, " | "), laptop=False)
         self._refuse_unknown_card(rest)
-        cards, count = _listed(gpus)
+        cards, count = listed(gpus)
         host = self.cpus.match(rented.family.cpu).row
         sockets = max(1, math.ceil(rented.cores / host.cores))
         if sockets > MOST_SOCKETS:
@@ -162,52 +155,7 @@ class MachineNames:
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
                 notes.append(f"No graphics card is named: {gpus[0].row.name} is taken.")
-        return self._of_parts(gpus, cpu, rest, notes, laptop=laptop)
-
-    def _of_parts(
-        self, gpus: list[GpuName], cpu: CpuName | None, rest: str, notes: list[str], *, laptop: bool
-    ) -> MachineName:
-        """Machine of graphics and a processor, with the memory that the rest of its name has."""
-        chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
-        large = cpu is not None and cpu.row.segment in ("server", "workstation")
-        sizes = memory_sizes(rest) or (server_memory(rest) if large else [])
-        memory = max(sizes, default=None) if large else main_memory(rest)
-        platform = cpu.row.name if cpu else None
-        notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
-        if cpu is None and chip is None:
-            platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else None)
-            notes += [f"The processor is taken as {platform}."] if platform else []
-        threads = None if chip else virtual_processors(rest)
-        if threads:
-            notes.append(f"{threads} virtual processors are taken as half a core each.")
-        cores = max(1, threads // 2) if threads else None
-        notes += [note for gpu in gpus if (note := self._other_sizes(gpu))]
-        cards, count = _listed(gpus)
-        spec = MachineSpec(
-            gpu=cards,
-            gpu_count=count,
-            cores=cores,
-            ram_channels=share_of_channels(cpu.row, cores) if cpu and cores else None,
-            vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
-            cpu=platform,
-            ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
-        )
-        label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
-        return MachineName(
-            name=", ".join(filter(None, (label, "" if chip else platform))),
-            spec=spec,
-            notes=tuple(notes),
-            alternatives=gpus[0].alternatives if gpus else (),
-        )
-
-    def _other_sizes(self, gpu: GpuName) -> str:
-        """Note on the memory that a name does not say, where cards of it differ; else empty."""
-        own = gpu.row.memory_gib
-        sizes = {own, *(self.gpus.rows[name].memory_gib for name in gpu.alternatives)}
-        if gpu.memory_gib or len(sizes) == 1 or not SIZED.search(gpu.row.name):
-            return ""
-        bare = SIZED.sub("", gpu.row.name)
-        return f"{bare} is sold with {either(tuple(sorted(sizes)))} GB: {own:g} GB is assumed."
+        return machine_of_parts(gpus, cpu, rest, notes, laptop=laptop, rows=self.gpus.rows)
 
     def _refuse_unknown(
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None
@@ -333,14 +281,10 @@ OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memor
 MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
 """A laptop's model, as its maker writes it behind the series: "GA403UI"."""
 LIST = re.compile(r"[+,;&|]|\band\b")
-SIZED = re.compile(r" \d+GB$")
-"""End of the names of cards that are sold with several memory sizes."""
 OF_SEVERAL = re.compile(r"\[(?!amd/ati\])[^\]]+/[^\]]+\]")
 """Pattern of a chip that lspci names by all its cards: "[Radeon RX 6800/6800 XT / 6900 XT]"."""
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
-FEWEST_CHANNELS = 2
-"""Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 SURELY_A_CARD = re.compile(
     r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx|arc)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
 )
@@ -367,23 +311,10 @@ AZURE = re.compile(r"\bstandard_|_v\d+\b")
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
 
 
-def share_of_channels(host: HostRow, cores: int) -> int:
-    """Memory channels that some cores of a host are given."""
-    channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
-    return max(FEWEST_CHANNELS, round(channels))
-
-
 def _is_of_gaming_laptops(cpu: CpuName) -> bool:
     """Processor that is sold beside a laptop GPU: its name ends in H, HS or HX."""
     name = cpu.row.name.casefold()
     return cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(name) is not None
-
-
-def _own_memory(gpu: GpuName) -> float | None:
-    """Memory of a chip as its name says, else of a single one the only size that it has [GiB]."""
-    sold = memory_options(gpu.row) or (gpu.row.memory_gib,)
-    only = len(sold) == 1 and gpu.count == 1 and not gpu.row.of_ram
-    return gpu.memory_gib or (sold[0] if only else None)
 
 
 def _summed(gpus: list[GpuName]) -> list[GpuName]:
@@ -394,13 +325,3 @@ def _summed(gpus: list[GpuName]) -> list[GpuName]:
         more = kinds[kind].count if kind in kinds else 0
         kinds[kind] = replace(gpu, count=gpu.count + more)
     return list(kinds.values())
-
-
-def _listed(gpus: list[GpuName]) -> tuple[str, int]:
-    """Cards as `MachineSpec.gpu` takes them, and the factor on their numbers."""
-    if not gpus:
-        return NO_GPU, 1
-    if len(gpus) == 1:
-        return gpus[0].row.name, gpus[0].count
-    kinds = (f"{gpu.count}x {gpu.row.name}" if gpu.count > 1 else gpu.row.name for gpu in gpus)
-    return MIXED.join(kinds), 1

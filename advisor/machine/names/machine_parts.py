@@ -1,0 +1,95 @@
+"""Machine of the graphics, the processor and the memory that a name lists."""
+
+import re
+from collections.abc import Mapping
+
+from advisor.machine.names.apple_names import either, memory_options
+from advisor.machine.names.cpu_names import CpuName
+from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.names.machine_memory import main_memory, memory_sizes, server_memory
+from advisor.machine.names.machine_words import typical_platform, virtual_processors
+from advisor.machine.names.preset_names import MachineName
+from advisor.machine.rows import GpuRow, HostRow
+from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
+
+TYPICAL_LAPTOP = "Laptop LPDDR5X-7500 (typical)"
+FEWEST_CHANNELS = 2
+"""Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
+SIZED = re.compile(r" \d+GB$")
+"""End of the names of cards that are sold with several memory sizes."""
+
+
+def machine_of_parts(
+    gpus: list[GpuName],
+    cpu: CpuName | None,
+    rest: str,
+    notes: list[str],
+    *,
+    laptop: bool,
+    rows: Mapping[str, GpuRow],
+) -> MachineName:
+    """Machine of graphics and a processor, with the memory that the rest of its name has."""
+    chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
+    large = cpu is not None and cpu.row.segment in ("server", "workstation")
+    sizes = memory_sizes(rest) or (server_memory(rest) if large else [])
+    memory = max(sizes, default=None) if large else main_memory(rest)
+    platform = cpu.row.name if cpu else None
+    notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
+    if cpu is None and chip is None:
+        platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else None)
+        notes += [f"The processor is taken as {platform}."] if platform else []
+    threads = None if chip else virtual_processors(rest)
+    if threads:
+        notes.append(f"{threads} virtual processors are taken as half a core each.")
+    cores = max(1, threads // 2) if threads else None
+    notes += [note for gpu in gpus if (note := _other_sizes(gpu, rows))]
+    cards, count = listed(gpus)
+    spec = MachineSpec(
+        gpu=cards,
+        gpu_count=count,
+        cores=cores,
+        ram_channels=share_of_channels(cpu.row, cores) if cpu and cores else None,
+        vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
+        cpu=platform,
+        ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
+    )
+    label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
+    return MachineName(
+        name=", ".join(filter(None, (label, "" if chip else platform))),
+        spec=spec,
+        notes=tuple(notes),
+        alternatives=gpus[0].alternatives if gpus else (),
+    )
+
+
+def _other_sizes(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
+    """Note on the memory that a name does not say, where cards of it differ; else empty."""
+    own = gpu.row.memory_gib
+    sizes = {own, *(rows[name].memory_gib for name in gpu.alternatives)}
+    if gpu.memory_gib or len(sizes) == 1 or not SIZED.search(gpu.row.name):
+        return ""
+    bare = SIZED.sub("", gpu.row.name)
+    return f"{bare} is sold with {either(tuple(sorted(sizes)))} GB: {own:g} GB is assumed."
+
+
+def share_of_channels(host: HostRow, cores: int) -> int:
+    """Memory channels that some cores of a host are given."""
+    channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
+    return max(FEWEST_CHANNELS, round(channels))
+
+
+def listed(gpus: list[GpuName]) -> tuple[str, int]:
+    """Cards as `MachineSpec.gpu` takes them, and the factor on their numbers."""
+    if not gpus:
+        return NO_GPU, 1
+    if len(gpus) == 1:
+        return gpus[0].row.name, gpus[0].count
+    kinds = (f"{gpu.count}x {gpu.row.name}" if gpu.count > 1 else gpu.row.name for gpu in gpus)
+    return MIXED.join(kinds), 1
+
+
+def _own_memory(gpu: GpuName) -> float | None:
+    """Memory of a chip as its name says, else of a single one the only size that it has [GiB]."""
+    sold = memory_options(gpu.row) or (gpu.row.memory_gib,)
+    only = len(sold) == 1 and gpu.count == 1 and not gpu.row.of_ram
+    return gpu.memory_gib or (sold[0] if only else None)
