@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from advisor.evidence.accuracy.points.point import AccuracyPoint
-from advisor.evidence.accuracy.scoring import scores
+from advisor.evidence.accuracy.regimes import ALL
+from advisor.evidence.accuracy.scoring import score_of
 from advisor.evidence.accuracy.text import percent
 from advisor.evidence.peers import PEERS
 from advisor.formatting import number, range_of, tokens_per_second
@@ -72,7 +73,7 @@ def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
     yours = f", {own} of them from your reports" if own else ""
     if not published:
         return f"{len(shown)} of {total} figures{yours}."
-    every = scores(published)[-1]
+    every = score_of(ALL, published)
     return (
         f"{len(shown)} of {total} figures{yours}. Half are within {percent(every.median, 1)}; "
         f"{percent(every.covered)} lie in their range."
