@@ -27,6 +27,8 @@ HUB_FILE = re.compile(
 PATH_START = re.compile(r"[/\\~]|\.\.?[/\\]|[A-Za-z]:[/\\]")
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
+FOR_EXPERTS = ("MXFP4", "MXFP4-hf")
+"""Formats whose recipes tell nothing of dense layers."""
 LONGEST_CONFIG = 4_000_000
 """A config.json has some kB; a few list every module of their model [B]."""
 
@@ -116,13 +118,16 @@ def from_name(text: str, form: str | None = None) -> ResolvedModel:
         Refusal: a model that cannot be described, or not in that format.
     """
     known = named(text)
-    chosen = form or known.format
+    chosen, notes = form or known.format, known.notes
+    if form is None and chosen in FOR_EXPERTS and known.architecture.experts is None:
+        note = f"{chosen} of a dense model is counted as NVFP4, 4.5 bits per weight for 4.25."
+        chosen, notes = "NVFP4", (*notes, note)
     model = catalog.in_format(known.architecture, chosen or usual_format(known.native))
     return ResolvedModel(
         model=model if chosen else replace(model, native=known.native),
         source=known.architecture.source,
         taken_as=known.taken_as,
-        notes=known.notes,
+        notes=notes,
     )
 
 

@@ -357,3 +357,10 @@ def test_all_parts_of_a_split_file_are_asked_for(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(NetworkError):
         resolve.find("o/n/Q4/big-00002-of-00003.gguf")
     assert texts == [f"o/n/Q4/big-0000{part}-of-00003.gguf" for part in (1, 2, 3)]
+
+
+def test_a_dense_model_whose_name_says_mxfp4_is_counted_in_four_and_a_half_bits() -> None:
+    known = resolve.from_name("amd/Llama-3.3-70B-Instruct-MXFP4")
+    assert known.model.format == "NVFP4"
+    assert any("counted as NVFP4" in note for note in known.notes)
+    assert resolve.from_name("gpt-oss-20b-MXFP4").model.format == "MXFP4"

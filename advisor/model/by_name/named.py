@@ -44,10 +44,6 @@ class NamedModel:
     known: bool = True
 
 
-FOR_EXPERTS = ("MXFP4", "MXFP4-hf")
-"""Formats whose recipes leave dense layers in more bits."""
-
-
 def named(text: str, year: int = NEWEST) -> NamedModel:
     """Model of a name, or a stand-in of the size in the name.
 
@@ -65,19 +61,9 @@ def named(text: str, year: int = NEWEST) -> NamedModel:
     try:
         known = meant(text)
     except UnknownModel as unknown:
-        return _in_stated_format(_stand_in(text, unknown, year), stated)
+        return replace(_stand_in(text, unknown, year), format=stated)
     native = native_format(known.name, known.row if isinstance(known.row, HubRow) else None)
-    return _in_stated_format(replace(_known(text, known), native=native), stated)
-
-
-def _in_stated_format(known: NamedModel, stated: str) -> NamedModel:
-    """Model in the format of its name; a dense one in MXFP4, which has a recipe for experts alone,
-    as NVFP4.
-    """
-    if stated not in FOR_EXPERTS or known.architecture.experts is not None:
-        return replace(known, format=stated)
-    note = f"{stated} of a dense model is counted as NVFP4: 4.5 bits per weight in place of 4.25."
-    return replace(known, format="NVFP4", notes=(*known.notes, note))
+    return replace(_known(text, known), format=stated, native=native)
 
 
 def is_named(text: str) -> bool:

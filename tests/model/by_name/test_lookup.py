@@ -270,10 +270,3 @@ def test_a_space_may_stand_behind_the_publisher() -> None:
     assert meant("nex-agi Nex-N2.5-mini").name == "nex-agi/Nex-N2.5-mini"
     with pytest.raises(UnknownName):
         meant("nex-agi Nex-N9.9-mini")
-
-
-def test_a_dense_model_in_mxfp4_is_counted_in_four_and_a_half_bits() -> None:
-    known = named("amd/Llama-3.3-70B-Instruct-MXFP4")
-    assert known.format == "NVFP4"
-    assert any("counted as NVFP4" in note for note in known.notes)
-    assert named("gpt-oss-20b-MXFP4").format == "MXFP4"
