@@ -40,11 +40,11 @@ def test_a_machine_that_is_described_is_answered_though_not_owned(capsys) -> Non
 
 
 @pytest.mark.parametrize(
-    # 42.5 GB x 1.15 take 45.5 GiB: two kits of 32 GB DDR4 at 240 USD, or one of 64 GB DDR5 at 900
+    # 42.5 GB x 1.15 take 45.5 GiB: two kits of 32 GB DDR4 at 239.99 USD, or 64 GB DDR5 at 699.99
     ("cpu", "price"),
     [
-        ("Ryzen 7 5800X", "$480: 2x 32 GB DDR4 kit $480"),
-        ("Ryzen 7 7700", ": 64 GB DDR5 kit $900"),
+        ("Ryzen 7 5800X", ": 2x 32 GB DDR4 kit $480"),
+        ("Ryzen 7 7700", ": 64 GB DDR5 kit $700"),
     ],
 )
 def test_memory_is_priced_in_kits_of_the_processors_generation(capsys, cpu, price) -> None:
