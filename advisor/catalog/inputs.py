@@ -13,7 +13,7 @@ MACHINE = (
     Input(
         name="gpu", label="GPU", help='any usual name, or none; several as "2x 3090 + P40"',
     ),
-    Input(name="gpu_count", label="GPUs", help="GPUs of that kind", limits=(1, 64), whole=True),
+    Input(name="gpu_count", label="GPUs", help="GPUs of that kind", limits=(1, 72), whole=True),
     Input(
         name="vram_gb", label="GPU memory", unit="GiB", limits=(0.1, 1024),
         help="memory of each GPU, as sold",

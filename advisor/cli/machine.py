@@ -25,7 +25,7 @@ def machine_answer(taken: Identified, name: str) -> dict[str, Any]:
     """Record of `machine`; datasheet rates, theoretical for RAM [GB/s]."""
     host, preset = taken.host, taken.preset
     priced = preset is not None and taken.ram_gib == preset.ram_gib
-    rate = host.memory_mts if host else None
+    rate = taken.mts
     theory = taken.channels * 8 * rate / 1000 if taken.channels and rate else None
     gpu = taken.gpus[0] if taken.gpus else None
     of_ram = gpu is not None and gpu.of_ram and theory is not None

@@ -18,6 +18,7 @@ from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
 from advisor.machine.gpu_size import size_notes
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.names.machine_parts import TYPICAL_LAPTOP
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.screens import with_screen
 from advisor.machine.software import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
@@ -29,8 +30,8 @@ ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)
 """Separators between cards of different kinds."""
 TYPICAL_HOST = "Desktop DDR5 dual-channel (typical)"
-LAPTOP_HOST, OF_LAPTOPS = "Laptop DDR5-5600 dual-channel (typical)", "Laptop"
-"""Typical host of a GPU with that word in its name."""
+OF_LAPTOPS = "Laptop"
+"""Word in the names of laptops' GPUs."""
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB = 64.0
 TEN_GIGABIT = 0.94 * 1.25 * GB
@@ -250,7 +251,7 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
 
 def _typical_host(gpu: Gpu | None) -> str:
     """Typical host of a GPU: a laptop for a laptop's, else a desktop."""
-    return LAPTOP_HOST if gpu is not None and OF_LAPTOPS in gpu.name else TYPICAL_HOST
+    return TYPICAL_LAPTOP if gpu is not None and OF_LAPTOPS in gpu.name else TYPICAL_HOST
 
 
 def _bandwidth(inputs: MachineSpec, cpu: str) -> Quantity | None:

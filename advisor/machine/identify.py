@@ -10,7 +10,12 @@ from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_memory import OtherMemory
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import has_maker
-from advisor.machine.names.machine_memory import memory_sizes, names_ram
+from advisor.machine.names.machine_memory import (
+    memory_rate,
+    memory_sizes,
+    names_ram,
+    server_memory,
+)
 from advisor.machine.names.machine_words import (
     is_laptop,
     is_tower,
@@ -38,6 +43,7 @@ class Identified:
         host: processor; None where the name has none.
         cores: physical cores of all sockets; None where unknown.
         channels: 64-bit RAM channels; None where unknown.
+        mts: rate of the RAM that the name states, else of the processor [MT/s]; None where unknown.
         ram_gib: main memory [GiB]; None where the name has none.
         preset: row of data/hardware/machines.csv; None for other machines.
         notes: assumptions, one sentence each.
@@ -52,6 +58,7 @@ class Identified:
     host: HostRow | None = None
     cores: int | None = None
     channels: float | None = None
+    mts: float | None = None
     ram_gib: float | None = None
     preset: MachineRow | None = None
     notes: tuple[str, ...] = ()
@@ -78,7 +85,8 @@ def identified(name: str) -> Identified:
     gpu = None if sized or machine_names().lists_cards(text) else _gpu(name)
     if gpu is not None:
         return gpu
-    whole = kind or machine_names().names_cards(text) or bool(memory_sizes(text))
+    sized = sized or bool(server_memory(text)) or memory_rate(plain(name)) is not None
+    whole = kind or sized or machine_names().names_cards(text)
     cpu = None if whole else _processor(name)
     if cpu is not None:
         return cpu
@@ -163,6 +171,7 @@ def _processor(name: str) -> Identified | None:
         host=cpu.row,
         cores=cpu.row.cores,
         channels=cpu.row.memory_channels,
+        mts=cpu.row.memory_mts,
         ram_gib=cpu.memory_gib,
         notes=cpu.notes,
         alternatives=cpu.alternatives,
@@ -184,6 +193,7 @@ def _machine(named: MachineName) -> Identified:
         host=host,
         cores=spec.cores or (host.cores if host else None),
         channels=spec.ram_channels or (host.memory_channels if host else None),
+        mts=spec.ram_mts or (host.memory_mts if host else None),
         ram_gib=ram,
         preset=named.preset,
         notes=named.notes,

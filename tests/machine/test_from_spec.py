@@ -53,9 +53,9 @@ class TestDescribed:
         with pytest.raises(UnknownName, match=second):
             described(gpu=f"RTX 3090 + {second}")
 
-    @pytest.mark.parametrize("gpu", ["0x RTX 3090", "65x RTX 3090", "40x RTX 3090 + 40x RTX 4090"])
+    @pytest.mark.parametrize("gpu", ["0x RTX 3090", "73x RTX 3090", "40x RTX 3090 + 40x RTX 4090"])
     def test_too_many_cards_of_several_kinds_are_refused(self, gpu: str) -> None:
-        with pytest.raises(InputError, match=r"GPUs .* allowed is 1 to 64"):
+        with pytest.raises(InputError, match=r"GPUs .* allowed is 1 to 72"):
             described(gpu=gpu)
 
     def test_memory_is_not_given_for_several_kinds_at_once(self) -> None:

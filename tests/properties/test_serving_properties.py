@@ -1,6 +1,7 @@
 """Serving engines on any machine: users, prompts, cards and caches, whatever the numbers."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import permutations
 
@@ -13,12 +14,14 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.machine import quantity
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Gpu
+from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, TENSORRT_LLM, VLLM, Runtime
+from advisor.units import GIB
 
 ENGINES = (VLLM, SGLANG, TENSORRT_LLM, LLAMA_CPP, MLX)
 CARDS = (
@@ -45,11 +48,18 @@ lengths = st.integers(1_000, 128_000)
 many = settings(max_examples=150, deadline=None)
 
 
+def roomy(spec: MachineSpec) -> Machine:
+    """Machine whose cards have `ROOM`, more than can be typed."""
+    where = machine(spec)
+    gpus = (replace(gpu, memory=quantity.given(ROOM * GIB)) for gpu in where.gpus)
+    return replace(where, gpus=tuple(gpus))
+
+
 def answer(
     engine: Runtime, name: str, form: str, card: str, work: Workload, count: int = 1
 ) -> Estimate | None:
     """Estimate with all weights on the cards; None where the engine does not run it there."""
-    where = machine(MachineSpec(gpu=card, gpu_count=count, vram_gb=ROOM, ram_gb=4096))
+    where = roomy(MachineSpec(gpu=card, gpu_count=count, ram_gb=4096))
     try:
         model = as_run(catalog.model(name, form), engine, where)
     except Refusal:
@@ -133,7 +143,7 @@ def test_a_second_card_with_a_link_is_never_slower_together(
 def pairs() -> tuple[tuple[str, str], ...]:
     """Cards of NVIDIA's and others that are no worse, with its links."""
     known = {
-        name: machine(MachineSpec(gpu=name, vram_gb=ROOM)).gpus[0]
+        name: roomy(MachineSpec(gpu=name)).gpus[0]
         for name, row in gpu_rows().items()
         if row.vendor == "NVIDIA" and not row.unified
     }

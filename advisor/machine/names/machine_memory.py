@@ -88,3 +88,38 @@ def names_ram(text: str) -> bool:
 def server_memory(text: str) -> list[float]:
     """Sizes in TB that are a server's memory, as no drive is named beside them [GiB]."""
     return sizes_gib(DRIVE.sub(" ", text))
+
+
+CHANNELS_OF_WORDS = {
+    "single": 1,
+    "dual": 2,
+    "quad": 4,
+    "six": 6,
+    "octa": 8,
+    "eight": 8,
+    "twelve": 12,
+}
+RATE = re.compile(
+    r"\bl?p?ddr[345]x?(?:[- @,]|r-?dimm|u-?dimm|ecc|reg)*(\d{4,5})(?! ?g)(?:\b|(?=mhz|mt))"
+    r"|(?<![\d.])(\d{4,5}) ?mt/?s\b"
+    r"|\b(?:d?ram|memory)[ @,:]*(\d{4,5}) ?mhz\b"
+)
+RATES = range(800, 12_801)
+"""Rates of memory modules, from DDR3-800 to LPDDR6-12800 [MT/s]."""
+CHANNELS = re.compile(rf"\b(?:(\d{{1,2}})|({'|'.join(CHANNELS_OF_WORDS)}))[- ]?ch(?:annels?)?\b")
+
+
+def memory_rate(text: str) -> float | None:
+    """Rate of the memory in a plain text, "DDR5-6000" or "3200 MT/s" [MT/s]."""
+    stated = {float(next(filter(None, match.groups()))) for match in RATE.finditer(text)}
+    rates = {rate for rate in stated if rate in RATES}
+    return rates.pop() if len(rates) == 1 else None
+
+
+def memory_channels(text: str) -> int | None:
+    """Memory channels in a plain text, "8-channel" or "quad channel"."""
+    counts = {
+        int(number) if number else CHANNELS_OF_WORDS[word]
+        for number, word in CHANNELS.findall(text)
+    }
+    return counts.pop() if len(counts) == 1 else None

@@ -22,6 +22,8 @@ from advisor.machine.names.gpu_slices import sliced
 from advisor.machine.names.gpu_words import named_part
 from advisor.machine.names.instance_names import Instance, instance_in
 from advisor.machine.names.machine_memory import (
+    memory_channels,
+    memory_rate,
     with_modules_summed,
 )
 from advisor.machine.names.machine_parts import listed, machine_of_parts, share_of_channels
@@ -136,6 +138,7 @@ class MachineNames:
             UnknownName: no known part, or a number that belongs to no part.
         """
         laptop = is_laptop(text)
+        stated = memory_channels(text), memory_rate(translated(plain(name)))
         text = without_line_numbers(text)
         gpus, rest = self._cards(text, laptop=laptop)
         rest = with_modules_summed(rest)
@@ -155,7 +158,9 @@ class MachineNames:
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
                 notes.append(f"No graphics card is named: {gpus[0].row.name} is taken.")
-        return machine_of_parts(gpus, cpu, rest, notes, laptop=laptop, rows=self.gpus.rows)
+        return machine_of_parts(
+            gpus, cpu, rest, notes, stated=stated, laptop=laptop, rows=self.gpus.rows
+        )
 
     def _refuse_unknown(
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None

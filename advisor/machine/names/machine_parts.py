@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from advisor.machine.names.apple_names import either, memory_options
 from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.machine_memory import main_memory, memory_sizes, server_memory
+from advisor.machine.names.machine_memory import (
+    main_memory,
+    memory_sizes,
+    server_memory,
+)
 from advisor.machine.names.machine_words import typical_platform, virtual_processors
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.rows import GpuRow, HostRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
 
-TYPICAL_LAPTOP = "Laptop LPDDR5X-7500 (typical)"
+TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
+"""Host of a laptop with a graphics card, whose modules are plugged in."""
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 SIZED = re.compile(r" \d+GB$")
@@ -25,10 +30,21 @@ def machine_of_parts(
     rest: str,
     notes: list[str],
     *,
+    stated: tuple[int | None, float | None],
     laptop: bool,
     rows: Mapping[str, GpuRow],
 ) -> MachineName:
-    """Machine of graphics and a processor, with the memory that the rest of its name has."""
+    """Machine of graphics and a processor, with the memory that the rest of its name has.
+
+    Args:
+        gpus: graphics, kind by kind.
+        cpu: processor; None for an unknown one.
+        rest: plain text without graphics.
+        notes: what was assumed so far.
+        stated: channels of a socket and rate [MT/s] of the memory in the name.
+        laptop: the machine is a laptop.
+        rows: rows of all graphics.
+    """
     chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
     large = cpu is not None and cpu.row.segment in ("server", "workstation")
     sizes = memory_sizes(rest) or (server_memory(rest) if large else [])
@@ -44,11 +60,17 @@ def machine_of_parts(
     cores = max(1, threads // 2) if threads else None
     notes += [note for gpu in gpus if (note := _other_sizes(gpu, rows))]
     cards, count = listed(gpus)
+    channels, rate = stated if chip is None or chip.of_ram else (None, None)
+    if cpu and channels:
+        channels = _of_all_sockets(channels, cpu.row)
+    elif cpu and cores:
+        channels = share_of_channels(cpu.row, cores)
     spec = MachineSpec(
         gpu=cards,
         gpu_count=count,
         cores=cores,
-        ram_channels=share_of_channels(cpu.row, cores) if cpu and cores else None,
+        ram_channels=channels,
+        ram_mts=rate,
         vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
         cpu=platform,
         ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
@@ -60,6 +82,12 @@ def machine_of_parts(
         notes=tuple(notes),
         alternatives=gpus[0].alternatives if gpus else (),
     )
+
+
+def _of_all_sockets(channels: int, row: HostRow) -> int:
+    """Memory channels of all sockets, where those of a single socket may be stated."""
+    of_socket = (row.memory_channels or channels) / row.sockets
+    return channels * row.sockets if channels <= of_socket else channels
 
 
 def _other_sizes(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:

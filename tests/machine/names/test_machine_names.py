@@ -123,3 +123,20 @@ def test_modules_and_sockets_are_told_apart() -> None:
     assert (spec.cpu, spec.ram_gb, spec.gpu) == ("2x EPYC 7C13", 512, "RTX 4090")
     spec = machine_named("Ryzen 5 7600, RTX 3060 12GB, PCIe 4.0 x4, 2 x 16 GB").spec
     assert (spec.cpu, spec.ram_gb) == ("Ryzen 5 7600", 32)
+
+
+@pytest.mark.parametrize(
+    ("name", "channels", "rate"),
+    [
+        ("RTX 4090 i9-13900K 64GB DDR5-6000", None, 6000),
+        ("RTX 3090, Ryzen 7 3700X, 64GB DDR4 3600MHz", None, 3600),
+        ("Threadripper PRO 3975WX, 8x 32 GB @ 2933 MT/s, 4x 3090", None, 2933),
+        ("EPYC 7302 4-channel 128GB RTX 3060", 4, None),
+        ("dual EPYC 7742, 8 channel DDR4-2933, 1TB", 16, 2933),  # 8 of each of two sockets
+        ("RTX 4090 at 2520 MHz, Ryzen 5600, quad core", None, None),  # a clock, and cores
+        ("Ryzen AI Max+ 395 128GB LPDDR5X-8000", None, None),  # the chip's own memory
+    ],
+)
+def test_a_name_states_the_channels_and_the_rate_of_the_memory(name, channels, rate) -> None:
+    spec = machine_named(name).spec
+    assert (spec.ram_channels, spec.ram_mts) == (channels, rate)
