@@ -88,7 +88,7 @@ def _stored(
     if form is None and runtime.key == LLAMA_CPP.key:
         form = _gguf_of_bits(stated)
     stored = Noted(form) if form else _nearest(stated, size, arch.params)
-    if runtime is MLX and stored.value == "MXFP4" and arch.experts is None:
+    if runtime is MLX and stored.value in ("MXFP4", "NVFP4") and arch.experts is None:
         return Noted(IN_GROUPS[4], (f"format {stated!r} is taken as {IN_GROUPS[4]}",))
     return stored
 
