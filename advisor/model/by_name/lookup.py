@@ -7,14 +7,13 @@ agrees, similar names are offered and none is chosen.
 """
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from advisor.catalog.name_matching import spellings
 from advisor.errors import Refusal, UnknownName
-from advisor.model import catalog
+from advisor.model.by_name.base_models import NOT_THEIR_BASE, VERSION, base_row, families
+from advisor.model.by_name.catalogue_names import says_less, spelled, spellings_of
 from advisor.model.by_name.close_models import candidates, close_models
 from advisor.model.by_name.known_models import (
     KnownRow,
@@ -34,16 +33,12 @@ from advisor.model.by_name.of_size import of_printed_size, of_size_and_words, pr
 from advisor.model.by_name.ollama_tags import ollama_tag
 from advisor.model.spec import ArchitectureSpec
 
-NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
-VERSION = re.compile(r"\d(?:\.\d+)*")
 MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
 """Pattern of a year and month, as Mistral dates its models."""
 LEAST_WORDS = 3
 """Number of words from which their order does not matter."""
 WORDS_LEFT_OUT = 1
 """Number of words that an incomplete name may lack, besides sizes, versions and variants."""
-LIKE_A_VARIANT = 75
-"""Similarity above which a word may be a misspelled variant of a family [%]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +69,7 @@ def meant(text: str) -> Meant:
     tag = ollama_tag(text)
     if tag is None:
         return _meant(text)
-    listed = _spelled(tag.short) or of_other_name(take_apart(tag.short))
+    listed = spelled(tag.short) or of_other_name(take_apart(tag.short))
     for spelling in (tag.short,) if listed else (tag.full, tag.short):
         with suppress(UnknownModel):
             same = _meant(spelling)
@@ -93,13 +88,13 @@ def _after_publisher(text: str) -> HubRow | None:
 def _meant(text: str) -> Meant:
     """Model of a name, as `meant`, without Ollama's tags of other tags."""
     name = take_apart(text)
-    row = _spelled(text)
+    row = spelled(text)
     if row is not None:
-        return Meant(name=row.name, row=row, taken_as=row.name if _says_less(name, row) else "")
+        return Meant(name=row.name, row=row, taken_as=row.name if says_less(name, row) else "")
     exact = hub_list().named(text) if "/" in text else _after_publisher(text)
     if exact is not None:
         return _exact(name, exact)
-    hosted = _spelled(text.rpartition("/")[2]) if "/" in text else None
+    hosted = spelled(text.rpartition("/")[2]) if "/" in text else None
     if hosted is not None:
         return Meant(name=hosted.name, row=hosted, taken_as=hosted.name, why=_why(name))
     if "draft" in name.kinds:
@@ -134,7 +129,7 @@ def _meant(text: str) -> Meant:
 def _is_of_another_month(name: ModelName, row: KnownRow) -> bool:
     """Whether a model of the catalogue has these words with other months alone."""
     typed = _months(name)
-    alike = [take_apart(spelling) for spelling in _spellings(row)]
+    alike = [take_apart(spelling) for spelling in spellings_of(row)]
     known = [_months(other) for other in alike if other.shape == name.shape]
     of_catalogue = isinstance(row, ArchitectureSpec) and not any(map(is_size, name.shape))
     return of_catalogue and bool(typed and known) and all(months - typed for months in known)
@@ -175,40 +170,12 @@ def _is_closed(name: ModelName) -> bool:
     return first == "closed" or OPENAI.match(name.text.casefold()) is not None
 
 
-def _spelled(text: str) -> ArchitectureSpec | None:
-    """Catalogue row of a name or alias, compared without spaces and dashes."""
-    return _aliases().get(text.strip().casefold()) or _aliases().get(_joined(text))
-
-
-@cache
-def _aliases() -> dict[str, ArchitectureSpec]:
-    rows = catalog.model_rows().values()
-    index = {row.name.casefold(): row for row in rows}
-    for row in rows:
-        for spelling in spellings(row):
-            index.setdefault(spelling, row)
-    for row in rows:
-        for spelling in spellings(row):
-            index.setdefault(_joined(spelling), row)
-    return index
-
-
-def _joined(text: str) -> str:
-    return "".join(letter for letter in text.strip().casefold() if letter not in " -_:")
-
-
-def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
-    """Whether a name lacks a word or version of the model, as "llama 70B" does."""
-    told = "".join(name.tokens)
-    return any(token not in told for token in take_apart(row.name).tokens if not is_size(token))
-
-
 def _exact(name: ModelName, row: HubRow) -> Meant:
     """Listed repository of exactly this name; the catalogue's model if both have the same shape."""
     if is_drafting(row):
         raise _drafting(row.name)
     known = catalogue_keys().get(" ".join(name.shape))
-    base = known or _base_row(name)
+    base = known or base_row(name)
     if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
         return Meant(name=base.name, row=base, taken_as=base.name, why=_why(name))
     better = better_described(row)
@@ -252,9 +219,9 @@ def _in_one_word(name: ModelName) -> Meant | None:
         first, second = tokens[place : place + 2]
         if first.isalpha() and second.isalpha():
             joined = (*tokens[:place], first + second, *tokens[place + 2 :])
-            known = first + second in _families()
+            known = first + second in families()
             row = base_of(" ".join(joined)) or (
-                _base_row(replace(name, shape=joined)) if known else None
+                base_row(replace(name, shape=joined)) if known else None
             )
             if row is not None:
                 return _taken(name, row)
@@ -320,86 +287,8 @@ def _of_stated_size(name: ModelName) -> Meant | None:
 
 def _base(name: ModelName) -> Meant | None:
     """Base model of a fine-tune or conversion."""
-    row = _base_row(name)
+    row = base_row(name)
     return None if row is None else _taken(name, row)
-
-
-def _base_row(name: ModelName) -> KnownRow | None:
-    if name.kinds & NOT_THEIR_BASE:
-        return None
-    start = " ".join(name.shape)
-    for key, left in _parts(name.shape):
-        row = base_of(key) if _may_be_left(key, left) else None
-        if row is not None and _names_a_variant(left) and candidates(name.shape):
-            return None
-        if row is not None and (len(key.split()[0]) > 1 or start.startswith(key)):
-            return row
-    return _base_around(name.shape)
-
-
-def _names_a_variant(left: tuple[str, ...]) -> bool:
-    """Whether words left over name a variant, as "vl": listed ones are offered then."""
-    return any(words().get(token) == "variant" for token in left)
-
-
-def _base_around(tokens: tuple[str, ...]) -> KnownRow | None:
-    """Base model whose family, version and size are the only ones of a name, with other words
-    between them: "Llama-Doctor-3.2-3B".
-    """
-    versions = [token for token in tokens if VERSION.fullmatch(token)]
-    sizes = [token for token in tokens if is_size(token)]
-    family = [token for token in tokens if token in _families()]
-    if [len(versions), len(sizes), len(family)] != [1, 1, 1] or tokens[0] != family[0]:
-        return None
-    if _names_a_variant(tokens):
-        return None
-    return base_of(" ".join((*family, *versions, *sizes)))
-
-
-@cache
-def _families() -> frozenset[str]:
-    """First words of the catalogue's names."""
-    return frozenset(key.split()[0] for key in catalogue_keys() if key)
-
-
-def _parts(tokens: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Sequences of tokens with all sizes of the name, longest first, each with the other tokens."""
-    sizes = tuple(token for token in tokens if is_size(token))
-    for length in range(len(tokens), 0, -1):
-        for start in range(len(tokens) - length + 1):
-            run, end = tokens[start : start + length], start + length
-            if _is_version_of(run, tokens[end : end + 1]):
-                continue
-            absent = tuple(size for size in sizes if size not in run)
-            left = (token for token in (*tokens[:start], *tokens[end:]) if token not in absent)
-            yield " ".join(run + absent), tuple(left)
-
-
-def _is_version_of(run: tuple[str, ...], following: tuple[str, ...]) -> bool:
-    """The token behind a run is the version of its last word: "llama" of "llama 5 70b" is not."""
-    return run[-1].isalpha() and any(VERSION.fullmatch(token) for token in following)
-
-
-def _may_be_left(key: str, left: tuple[str, ...]) -> bool:
-    """Whether further words do not change the shape: the base states its size, or none is a
-    variant.
-    """
-    parts = key.split()
-    if len(parts) < 2 or not parts[0].isalpha():
-        return False
-    if any(map(is_size, parts)):
-        return any(not is_size(part) for part in parts)
-    return not any(map(_may_be_variant, left))
-
-
-def _may_be_variant(token: str) -> bool:
-    """Whether a token is a number, or similar to a word for a size of a family (`air`, `flash`)."""
-    if not token.isalpha():
-        return True
-    from rapidfuzz import fuzz  # 60 ms that only an unknown word beside a sizeless name is worth
-
-    variants = (word for word, kind in words().items() if kind == "variant")
-    return any(fuzz.ratio(token, word) >= LIKE_A_VARIANT for word in variants)
 
 
 def _only_candidate(name: ModelName) -> Meant | None:
@@ -429,7 +318,7 @@ def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
         return False
     left_out = [token for token in full if token not in tokens and token.isalpha()]
     own = [token for token in left_out if token not in words()]
-    return len(own) <= WORDS_LEFT_OUT and (tokens[0] == full[0] or tokens[0] not in _families())
+    return len(own) <= WORDS_LEFT_OUT and (tokens[0] == full[0] or tokens[0] not in families())
 
 
 def _sizes(row: KnownRow) -> tuple[int, ...]:
@@ -437,17 +326,13 @@ def _sizes(row: KnownRow) -> tuple[int, ...]:
 
 
 def _taken(name: ModelName, row: KnownRow) -> Meant:
-    literal = name.tokens in {take_apart(spelling).tokens for spelling in _spellings(row)}
+    literal = name.tokens in {take_apart(spelling).tokens for spelling in spellings_of(row)}
     return Meant(
         name=row.name,
         row=row,
         taken_as="" if literal and not name.publisher else row.name,
         why=_why(name),
     )
-
-
-def _spellings(row: KnownRow) -> list[str]:
-    return spellings(row) if isinstance(row, ArchitectureSpec) else [row.name]
 
 
 def _why(name: ModelName) -> str:
