@@ -28,12 +28,14 @@ from advisor.machine.names.machine_memory import (
 )
 from advisor.machine.names.machine_parts import listed, machine_of_parts, share_of_channels
 from advisor.machine.names.machine_words import (
+    KINDS_OF_MACHINE,
     is_laptop,
     is_tower,
     refusal,
     spelled_out,
     stray_number,
     translated,
+    unknown_items,
     without_line_numbers,
     without_system,
 )
@@ -154,6 +156,11 @@ class MachineNames:
                 gpus = mobile
                 notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
         self._refuse_unknown(name, MODEL.sub(" ", rest) if laptop and gpus else rest, gpus, cpu)
+        notes += [
+            f"{item!r} in the name is no part that is known and is left out."
+            for item in unknown_items(rest)
+            if not self._processor(item)
+        ]
         if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
@@ -274,7 +281,7 @@ class MachineNames:
             bare = f"{sockets[2]}x {before.lstrip(' ,')}{after}"
         words = set(re.findall(r"[a-z]+", without_sizes(bare)))
         try:
-            return self.cpus.match(bare) if words - KINDS else None
+            return self.cpus.match(bare) if words - KINDS_OF_MACHINE else None
         except TooManySockets:
             raise
         except UnknownName:
@@ -300,16 +307,6 @@ SOCKETS_BEHIND = re.compile(
 """A processor's count behind its model: "7C13*2"."""
 ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
-KINDS = frozenset(
-    re.findall(
-        r"\w+",
-        "server workstation desktop laptop tower pc rig machine gaming home my old new a an the of"
-        " in on ram memory with and vram total legion loq thinkpad rog tuf strix zephyrus omen"
-        " victus"
-        " predator nitro alienware razer blade asus acer msi dell hp lenovo gigabyte",
-    )
-)
-"""Words of a machine's kind and of makers, which name no processor alone."""
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
 AZURE = re.compile(r"\bstandard_|_v\d+\b")
 """Names of Azure's sizes, whose cards are those of their preset only."""

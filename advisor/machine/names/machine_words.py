@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -210,3 +210,39 @@ def stray_number(text: str) -> str:
     bare = RATES_AND_YEARS.sub(" ", without_sizes(STORAGE.sub(" ", text)))
     match = re.search(r"\b[a-z]{0,3}\d{3,4}[a-z]{0,4}\b", bare)
     return match[0] if match else ""
+
+
+KINDS_OF_MACHINE = frozenset(
+    re.findall(
+        r"\w+",
+        "server workstation desktop laptop tower pc rig machine gaming home my old new a an the of"
+        " in on ram memory with and vram total legion loq thinkpad rog tuf strix zephyrus omen"
+        " victus predator nitro alienware razer blade asus acer msi dell hp lenovo gigabyte",
+    )
+)
+"""Words of a machine's kind and of makers, which name no processor alone."""
+BESIDE_PARTS = frozenset(
+    re.findall(
+        r"\w+",
+        "ssd nvme disk drive storage case psu power supply board motherboard mainboard cooling"
+        " cooled water fan cpu gpu processor graphics card cards ecc riser nvlink bridge pcie"
+        " integrated igpu",
+    )
+)
+"""Words for parts that are read from the whole name, or that no figure here depends on."""
+
+
+def unknown_items(rest: str) -> Iterator[str]:
+    """Items between plus signs without a known word, in a plain text with a bar for each card; a
+    processor may be among them.
+    """
+    items = [item.strip(" (),") for item in rest.split(" + ")]
+    for item in items if len(items) > 1 else ():
+        bare = RATES_AND_YEARS.sub(" ", without_sizes(STORAGE.sub(" ", item)))
+        words = re.findall(r"[a-z]{3,}", bare)
+        if words and "|" not in item and not any(map(_is_known, words)):
+            yield item
+
+
+def _is_known(word: str) -> bool:
+    return word in KINDS_OF_MACHINE or word in BESIDE_PARTS or says_nothing(word)

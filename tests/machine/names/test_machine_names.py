@@ -140,3 +140,24 @@ def test_modules_and_sockets_are_told_apart() -> None:
 def test_a_name_states_the_channels_and_the_rate_of_the_memory(name, channels, rate) -> None:
     spec = machine_named(name).spec
     assert (spec.ram_channels, spec.ram_mts) == (channels, rate)
+
+
+@pytest.mark.parametrize(
+    ("name", "item"),
+    [
+        ("RTX 3090 + Toaster", "toaster"),
+        ("Nonsense 9 + RTX 3090", "nonsense 9"),
+        ("RTX 3090 + Ryzen 5950X + unicorn", "unicorn"),
+    ],
+)
+def test_an_unknown_item_of_a_list_is_said_to_be_left_out(name, item) -> None:
+    assert f"{item!r} in the name is no part that is known and is left out." in (
+        machine_named(name).notes
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["RTX 3090 + Ryzen 5950X + 64GB DDR4 + NVMe", "Ryzen AI Max+ 395 128GB", "3090 + 3090"]
+)
+def test_a_list_of_known_items_is_read_whole(name) -> None:
+    assert not [note for note in machine_named(name).notes if "left out" in note]
