@@ -46,7 +46,7 @@ def stated_size(name: ModelName) -> StatedSize | None:
     active = next((weights(token[1:]) for token in name.shape if is_active(token)), None)
     if not sizes:
         return None
-    params = max(sizes)
+    params = min(sizes) if "cut" in name.kinds else max(sizes)  # a pruned one's own is the lesser
     if active is None and any(re.match(r"\d+x\d", token) for token in name.shape):
         active = params * MIXTRAL_ACTIVE
     used = active if active and active < params else None

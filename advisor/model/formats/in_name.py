@@ -22,6 +22,9 @@ WIDTH = re.compile(
 )
 """Pattern of bits per weight: `3.61bpw`, `exl2_5_0`."""
 BITS = re.compile(r"(?<![a-z0-9])(?:int([2-8])|w([2-8])a\d+|([2-8])[-_]?bits?)(?![a-z0-9])")
+TRAINED_FOR_Q4_0 = re.compile(r"(?<![a-z])gemma.*(?<![a-z])qat(?![a-z])")
+"""Gemma trained with the rounding of Q4_0, the format of Google's own files
+(`google/gemma-3-12b-it-qat-q4_0-gguf`), where the name tells no other."""
 PACKER = re.compile(r"(?<![a-z0-9])(bnb|gptq|awq|hqq|autoround)(?![a-z0-9])")
 
 
@@ -53,3 +56,5 @@ def _spellings(name: str) -> Iterator[str]:
         mixed = re.fullmatch(r"dq(\d).*", part)
         bare = mixed or re.fullmatch(r"(\d)[-_]?bits?", part)
         yield f"{mlx}{bare[1]}bit" if bare else part
+    if TRAINED_FOR_Q4_0.search(name):
+        yield "q4_0"

@@ -25,6 +25,7 @@ from advisor.model.by_name.stand_in import ACTIVE_UNCERTAINTY, SHAPE_UNCERTAINTY
         # Mixtral 8x7B has 46.7e9 weights and uses 12.9e9 (arXiv:2401.04088, section 2).
         ("Other-8x7B", 46.7e9, 12.9e9),
         ("REAP-139B-A10B", 139e9, 10e9),
+        ("Qwen3-30B-A3B-REAP-25B", 25e9, 3e9),  # pruned from 30 B
     ],
 )
 def test_a_name_tells_its_sizes(text: str, params: float, active: float | None) -> None:

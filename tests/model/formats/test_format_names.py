@@ -64,7 +64,7 @@ def test_an_unknown_format_is_not_guessed(text: str) -> None:
         ("hf.co/unsloth/Qwen3-4B-GGUF:UD-Q4_K_XL", "UD-Q4_K_XL"),
         ("Qwen3.6-27B-AWQ-INT4", "AWQ"),
         ("nvidia/Qwen3.6-27B-NVFP4", "NVFP4"),
-        ("gemma-4-26B-A4B-it-qat-GGUF", None),
+        ("gemma-4-26B-A4B-it-qat-GGUF", "Q4_0"),
         ("Qwen3-8B", None),
         ("unsloth/Qwen3-8B-unsloth-bnb-4bit", "bnb-nf4"),
         ("Qwen/Qwen3-8B-GPTQ-Int8", "FP8"),  # 8 bits, not the packer's usual four
