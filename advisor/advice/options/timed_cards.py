@@ -129,9 +129,10 @@ class TimedCards:
             tried = self.machines.alike(count, waiting, self._least)
             # Machines with added cards lie in the same stacks and cost little more.
             wanted = tried | self.machines.with_more(count)
-            if count > FEW and wanted.any():
+            if wanted.any():
                 # So do the larger machines that are rented whole, which `holding` is asked for.
-                wanted |= self.machines.alike(count, np.ones_like(waiting))
+                larger = several if count <= FEW else np.ones_like(waiting)
+                wanted |= self.machines.alike(count, larger)
             speeds = self._timed.best(PlacementStrategy.GPU_RESIDENT, wanted)
             for card, kind, speed in self._kinds(tried, speeds):
                 rows.append((card, count, speed))

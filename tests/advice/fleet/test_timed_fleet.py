@@ -14,6 +14,7 @@ from advisor.advice.compare import compare, decode_tps
 from advisor.advice.fleet import stacks
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.timed_fleet import TimedFleet
+from advisor.advice.options.timed_cards import TimedCards, card_machines
 from advisor.advice.speeds import Speed, speed_of
 from advisor.cost_model import estimate
 from advisor.cost_model.workload import Workload
@@ -103,3 +104,22 @@ def test_an_answer_takes_few_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
     first, timed.calls = timed.calls, 0
     advise(model, here, replace(new, context=7000))
     assert 0 < timed.calls < 0.5 * first
+
+
+def test_larger_rented_machines_take_no_estimates_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a card is rented by fours only and two hold the model, its four are timed with the four
+    that another card takes.
+    """
+    here = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    machines = card_machines(here, ("RTX 3060 12GB",), ("A10",))
+    work = Workload(prompt=523, context=8192)  # no other test's request
+    cards = TimedCards(machines, catalog.model("Llama-3.1-70B", "Q4_K_M"), work, VALUED)
+    stacked = Counted(stacks.estimate)
+    monkeypatch.setattr(stacks, "estimate", stacked)
+    fewest = {card.name: count for card, count, _ in cards.holders}
+    assert fewest == {"A10": 2, "RTX 3060 12GB": 4}
+    before = stacked.calls
+    assert cards.holding("A10", 4) is not None
+    assert stacked.calls == before > 0
