@@ -1,15 +1,12 @@
 """Speeds of one model on many machines, by as few estimates as there are kinds of machines."""
 
-import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from advisor.advice.compare import as_run
-from advisor.advice.fleet.stacks import Answered, Mask, Run, Stack, estimates
-from advisor.advice.speeds import Speed
+from advisor.advice.fleet.speed_table import COLUMNS, Speeds, fill, of_one_context
+from advisor.advice.fleet.stacks import Mask, Run, Stack, estimates
 from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -20,65 +17,6 @@ from advisor.machine.stacked import kind_of, stacked
 from advisor.model.many_formats import in_many_formats
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
-from advisor.units import Array
-
-
-@dataclass(frozen=True, kw_only=True)
-class Speeds:
-    """Speeds of many machines in one placement, each field of shape (machines,), or (contexts,
-    machines) with several contexts.
-
-    Attributes:
-        strategy: placement strategy.
-        runtime: name of the runtime.
-        formats: format of the model, shape (machines,); empty where it does not run.
-        fits: whether every memory is large enough.
-        decode: decode speed for each user; NaN where it does not run or is not wanted [tokens/s].
-        low: lower end of the 80 % range [tokens/s].
-        high: upper end of the 80 % range [tokens/s].
-        first_token: time to first token [s].
-        load: time to read the file from the drive; NaN where unknown [s].
-        waiting: users in the queue; NaN as `decode`.
-    """
-
-    strategy: PlacementStrategy
-    runtime: str
-    formats: npt.NDArray[np.object_]
-    fits: Mask
-    decode: Floats
-    low: Floats
-    high: Floats
-    first_token: Floats
-    load: Floats
-    waiting: Floats
-
-    def at(self, machine: int, context: int | None = None) -> Speed | None:
-        """Speed of one machine; None where the model does not run or does not fit.
-
-        Args:
-            machine: index of the machine.
-            context: index of the context, where there are several.
-        """
-        place = machine if context is None else (context, machine)
-        if not self.fits[place]:
-            return None
-        load, waiting = float(self.load[place]), float(self.waiting[place])
-        return Speed(
-            strategy=self.strategy,
-            runtime=self.runtime,
-            format=str(self.formats[machine]),
-            decode=float(self.decode[place]),
-            low=float(self.low[place]),
-            high=float(self.high[place]),
-            first_token=float(self.first_token[place]),
-            load=None if math.isnan(load) else load,
-            waiting=0.0 if math.isnan(waiting) else waiting,
-        )
-
-    def take_over(self, others: "Speeds", where: Mask) -> None:
-        """Replace the speeds of some machines, shape (machines,), by those of another record."""
-        for name in ("formats", "fits", *_COLUMNS):
-            getattr(self, name)[where] = getattr(others, name)[where]
 
 
 class Fleet:
@@ -134,11 +72,11 @@ class Fleet:
                         strategy=strategy, least=0.0 if least is None else least[members],
                     )  # fmt: skip
                     self._run(speeds, run, requests, members, wanted)
-        return speeds if np.ndim(work.context) else _first(speeds)
+        return speeds if np.ndim(work.context) else of_one_context(speeds)
 
     def untimed(self, runtime: Runtime, strategy: PlacementStrategy) -> Speeds:
         """Speeds of which none is computed, each field of shape (machines,)."""
-        return _first(self._nothing(runtime, strategy, 1))
+        return of_one_context(self._nothing(runtime, strategy, 1))
 
     def fast_speeds(
         self,
@@ -195,7 +133,7 @@ class Fleet:
             runtime=runtime.name,
             formats=np.full(shape[1], "", dtype=object),
             fits=np.zeros(shape, dtype=bool),
-            **{name: np.full(shape, np.nan) for name in _COLUMNS},
+            **{name: np.full(shape, np.nan) for name in COLUMNS},
         )
 
     def _run(self, speeds: Speeds, run: Run, requests: Index, members: Index, wanted: Mask) -> None:
@@ -212,7 +150,7 @@ class Fleet:
         if wanted[places].any():
             stack = self._stack(members, links=run.runtime.reads_over_link)
             for part in estimates(stack, run, wanted[places]):
-                _fill(speeds, (requests[part.request], members[part.machine]), part, run.least)
+                fill(speeds, (requests[part.request], members[part.machine]), part, run.least)
 
     def _able(self, model: Model, runtime: Runtime) -> Mask:
         """Mask of machines on which a runtime loads a model in its own format."""
@@ -293,9 +231,6 @@ class Fleet:
         )
 
 
-_COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
-
-
 def _numbered(keys: Iterable[Hashable]) -> Index:
     """Numbers from 0, equal for equal keys."""
     known: dict[Hashable, int] = {}
@@ -320,38 +255,4 @@ def _size(machine: Machine, *, links: bool) -> Hashable:
         and tuple(
             (float(gpu.link.pinned.value), float(gpu.link.zero_copy.value)) for gpu in machine.gpus
         ),
-    )
-
-
-def _fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Array) -> None:
-    """Fill in the speeds of an estimate, and its ranges if any speed is high enough.
-
-    Args:
-        speeds: speeds of all requests and machines.
-        places: indices of the estimate's requests and machines.
-        part: estimate with its pairs.
-        least: speed from which ranges are needed, a number or one for each machine of the stack
-            [tokens/s].
-    """
-    numbers = part.estimate
-    if numbers.decode_tps is None:
-        return
-    fits, decode = part.of_pairs(part.fits), part.of_pairs(numbers.decode_tps)
-    speeds.fits[places] = fits
-    speeds.decode[places] = decode
-    enough = least if np.ndim(least) == 0 else np.asarray(least)[part.machine]
-    first = numbers.first_token_seconds if np.any(fits & (decode >= enough)) else None
-    if first is None or not numbers.decode:
-        return
-    speeds.low[places] = part.of_pairs(numbers.decode.low)
-    speeds.high[places] = part.of_pairs(numbers.decode.high)
-    speeds.first_token[places] = part.of_pairs(first)
-    speeds.load[places] = part.of_pairs(np.nan if numbers.load is None else numbers.load)
-    speeds.waiting[places] = part.of_pairs(numbers.waiting)
-
-
-def _first(speeds: Speeds) -> Speeds:
-    """Speeds of a single context, without its axis."""
-    return replace(
-        speeds, fits=speeds.fits[0], **{name: getattr(speeds, name)[0] for name in _COLUMNS}
     )

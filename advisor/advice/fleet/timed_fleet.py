@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from advisor.advice.compare import as_chosen
-from advisor.advice.fleet.fleet import Fleet, Speeds
+from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.fleet.speed_table import Speeds
 from advisor.advice.fleet.stacks import Mask
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
