@@ -8,7 +8,7 @@ import numpy as np
 from advisor.cost_model.placement import Location, Placement, by_share
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Group
-from advisor.model.model import Model
+from advisor.model.model import Floats, Model
 from advisor.units import Array
 
 
@@ -210,7 +210,6 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
     cache = placement.kv.get(location, np.zeros(model.layers))
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     attention = np.vecdot(cache * model.attention_flops, attended)
-    scores = np.vecdot(cache * model.query_heads, attended)
     kept = model.kv_bytes(step.depth, step.kv_type)
     return Load(
         tokens=step.tokens,
@@ -225,10 +224,15 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         state_layers=held.state_layers,
         latent_values=held.latent_values,
         expert_layers=held.expert_layers,
-        scores=0.0 if step.flash_attention else scores * step.tokens,
+        scores=0.0 if step.flash_attention else _scores(model, cache, attended) * step.tokens,
         per_expert=_per_expert(model, step),
         shared_with=step.shared_with,
     )
+
+
+def _scores(model: Model, cache: Floats, attended: Floats) -> Array:
+    """Scores of attention for a token, of all heads at a location."""
+    return np.asarray(np.vecdot(cache * model.query_heads, attended))
 
 
 def _per_expert(model: Model, step: ForwardPass) -> Array:

@@ -11,7 +11,7 @@ or arrays.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 
@@ -271,4 +271,4 @@ def passes(repeats: Array, workers: Array, share: Array) -> Array:
 
 
 def _largest(values: list[Array]) -> Array:
-    return np.asarray(np.maximum.reduce(np.broadcast_arrays(*values)))
+    return np.asarray(reduce(np.maximum, values))

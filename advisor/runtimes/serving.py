@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
@@ -186,8 +187,7 @@ def room_for_layers(model: Model, machine: Machine, work: Workload, room: Room) 
 def smallest(machine: Machine, how: Parallel, at: int) -> Array:
     """VRAM of the smallest GPU of a group [B]."""
     cards = machine.gpus[at * how.tensor : (at + 1) * how.tensor]
-    sizes = np.broadcast_arrays(*(card.memory.value for card in cards))
-    return np.asarray(np.minimum.reduce(sizes))
+    return np.asarray(reduce(np.minimum, (card.memory.value for card in cards)))
 
 
 def spread(
@@ -271,7 +271,7 @@ def users_at_once(
         fitting = np.floor(np.maximum(caches, 0.0) / np.maximum(each, 1.0))
         together = how.tensor if how.by_user else 1
         counts.append(np.where(left >= 0.0, together * fitting, 0.0))
-    return np.asarray(np.minimum.reduce(np.broadcast_arrays(*counts)))
+    return np.asarray(reduce(np.minimum, counts))
 
 
 def _cache_of_a_user(

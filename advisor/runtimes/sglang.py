@@ -10,7 +10,7 @@ modelled. The hierarchical cache keeps prefixes in RAM and makes no room for wei
 import math
 import shlex
 from collections.abc import Iterable
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 
@@ -83,8 +83,8 @@ def chunk_size(machine: Machine) -> Array:
 
 def _smallest(machine: Machine) -> Array:
     """VRAM of the smallest GPU [B]."""
-    sizes = np.broadcast_arrays(*(gpu.memory.value for gpu in machine.gpus))
-    return np.asarray(np.minimum.reduce(sizes), dtype=float)
+    sizes = (gpu.memory.value for gpu in machine.gpus)
+    return np.asarray(reduce(np.minimum, sizes), dtype=float)
 
 
 def place(

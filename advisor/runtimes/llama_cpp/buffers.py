@@ -23,7 +23,7 @@ References:
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 
@@ -93,7 +93,7 @@ def compute_buffer(architecture: Architecture, work: Workload) -> Array:
         tokens * shape.recurrence + 2 * users * shape.state,
         np.minimum(users, tokens) * architecture.vocab,
     ]
-    widest = np.max(np.broadcast_arrays(*parts), axis=0)
+    widest = reduce(np.maximum, parts)
     streams = STREAMS * tokens * architecture.hidden
     return np.asarray(masks(architecture, work) + FLOAT * (streams + widest), dtype=float)
 
