@@ -59,7 +59,10 @@ def test_the_verdict_names_the_closest_and_the_farthest():
     # Errors of 0 to 19 % and of 50 %; experts in RAM, a single figure, is not named.
     text = page_text(accuracy())
     assert "Of 41 measured speeds" in text
-    assert "Smallest median error: 10 % (resident, dense). Largest: 50 % (CPU alone)." in text
+    assert (
+        "Of kinds of run with 20 figures and more, the smallest median error is 10 % "
+        "(resident, dense), the largest 50 % (CPU alone)." in text
+    )
 
 
 def test_regimes_stand_beside_the_best_public_formula():

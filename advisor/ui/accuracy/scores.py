@@ -38,9 +38,9 @@ def verdict(ledger: Ledger) -> None:
             "oa-verdict",
             f"Of {every.rows} measured speeds, half are predicted within "
             f"{percent(every.median)}, and {percent(every.covered)} lie in the predicted range, "
-            "which should contain 80 %. Smallest median error: "
-            f"{percent(best.median)} ({best.regime}). Largest: {percent(worst.median)} "
-            f"({worst.regime}).",
+            f"which should contain 80 %. Of kinds of run with {ENOUGH} figures and more, the "
+            f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
+            f"{percent(worst.median)} ({worst.regime}).",
             "p",
         )
     )
