@@ -253,11 +253,11 @@ MONEY = (
 """Numbers of `MoneyInputs`."""
 
 OWN_PRICE = Input(
-    name="own_price", label="Own price", unit="US $", limits=(0.01, 1_000_000),
+    name="own_price", label="Own price", unit="$", limits=(0.01, 1_000_000),
     help="price of a GPU, a whole machine or a part that replaces the one on record",
 )  # fmt: skip
 OWN_RENT = Input(
-    name="own_rent", label="Own rent", unit="US $/h", limits=(0.001, 1000),
+    name="own_rent", label="Own rent", unit="$/h", limits=(0.001, 1000),
     help="rent of a GPU by the hour that replaces the price on record",
 )  # fmt: skip
 """Typed price of one item; `MoneyInputs` holds several of each."""

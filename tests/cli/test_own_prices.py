@@ -54,6 +54,19 @@ def test_anything_that_is_sold_can_be_priced(word: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("price", "refused"),
+    [
+        # 1,000,000 US dollars are 800,000 euros of 1.25 dollars each, 1,000 an hour 800
+        (("--own-price", "3090=9e9"), "(--own-price) is 9e+09; allowed is 0.008 to 800,000 €."),
+        (("--own-rent", "3090=900"), "(--own-rent) is 900; allowed is 0.0008 to 800 €/h."),
+    ],
+)
+def test_limits_of_own_prices_are_in_the_typed_currency(price, refused, capsys) -> None:
+    assert main([*ASKED, *price, "--currency", "EUR", "--usd-rate", "1.25"]) == 2
+    assert refused in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (("--own-price", "3090=0"), "an amount above 0"),
@@ -78,7 +91,7 @@ def test_an_absurd_price_gets_a_sentence(words, sentence, capsys) -> None:
     [
         (("--own-price", "3090=5e7"), "Own price of RTX 3090 (--own-price) is 50000000.0"),
         (("--own-price", "dock=0.001"), "Own price of dock"),
-        (("--own-rent", "3090=2000"), "allowed is 0.001 to 1,000 US $/h"),
+        (("--own-rent", "3090=2000"), "allowed is 0.001 to 1,000 $/h"),
         (("--api-usd-in", "5000", "--api-usd-out", "1"), "allowed is 0 to 1,000 $"),
         (("--resale", "9e9"), "allowed is 0 to 1,000,000 $"),
         (("--rented-at", "-1"), "allowed is 0 to 1,000"),

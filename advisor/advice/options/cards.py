@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from advisor.advice.money.ownership import discrete, in_dock, room_for, slots
+from advisor.advice.money.ownership import Form, discrete, in_dock, room_for, slots
 from advisor.advice.options.candidates import cards_here, kinds
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import COUNTS, CardSpeed
-from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.host_parts import SHARED_SLOTS, parts_for
 from advisor.advice.prices.power import draw_of, draw_with
 from advisor.advice.speeds import Speed
 from advisor.machine.catalog import find_gpu
@@ -122,8 +122,17 @@ def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
     return [
         _replaced(question, kept, (card,) * count, speed)
         for card, count, speed in rows
-        if room_for(own.form, count) and _faster(speed, kept) and (has or count > 1)
+        if housed(question, count) and _faster(speed, kept) and (has or count > 1)
     ]
+
+
+def housed(question: Question, count: int) -> bool:
+    """Whether a number of new cards stands in the machine: in a desktop as many as its board has
+    slots for or as share it; more are rented, since only rented machines are tried with them.
+    """
+    form = question.ownership.form
+    most = max(SHARED_SLOTS, slots(question.machine))
+    return room_for(form, count) and (form is not Form.DESKTOP or count <= most)
 
 
 def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: Speed) -> Option:

@@ -21,6 +21,8 @@ for a card of 350 W; assumed [W].
 SHARED_SLOTS = 4
 """Most cards on the board of a desktop; more take a server board, which comes with its processor
 and memory, and an open frame."""
+DESKTOP_SLOTS = OWN_ROOM[Form.DESKTOP]
+"""Cards on the board of a desktop without risers."""
 DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000
 """Cores, memory [GiB] and drive [GB] of a desktop that is built for cards; assumed."""
 
@@ -85,17 +87,38 @@ def parts_for(
         return [dock, *supplies(supply_watts(further))] if dock and further else []
     if form is not Form.DESKTOP:
         return []
-    parts: list[HostPartRow | None] = []
-    if len(after) > max(OWN_ROOM[form], len(before)):
-        if len(after) > slots:
-            parts.append(smallest("board", _slots(len(after))))
-        parts += [smallest("case", len(after)), *_risers(len(after))]
+    parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
     has = sum(row.size for row in supplies(supply_watts(before)))
     needs = supply_watts(after)
     if needs > has:
         single = smallest("psu", needs)
         parts += [single] if single else supplies(needs - has)
     return [row for row in parts if row is not None]
+
+
+def _housing(before: int, after: int, slots: int) -> list[HostPartRow | None]:
+    """Board, case and risers for more cards than the machine has or has slots for.
+
+    The present board stays for the four cards that share it through risers, and for as many as it
+    has slots; a board of the same size would be no help.
+
+    Args:
+        before: present cards.
+        after: planned cards.
+        slots: cards that the present board takes.
+    """
+    board: list[HostPartRow | None] = []
+    if after > max(slots, before, SHARED_SLOTS):
+        board, slots = [smallest("board", after)], after
+    room = max(before, OWN_ROOM[Form.DESKTOP])
+    if after <= room:
+        return board
+    case, risers = smallest("case", after), _risers(after, slots)
+    return [
+        *board,
+        *([case] if case != smallest("case", room) else []),
+        *risers[len(_risers(before, slots)) :],
+    ]
 
 
 @lru_cache(maxsize=1024)
@@ -126,12 +149,12 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
     return [*known, *supplies(supply_watts(cards))]
 
 
-def _risers(cards: int) -> list[HostPartRow | None]:
+def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:
     """A riser for each card that has no slot on the board; in an open frame for each card."""
-    count = cards if cards > SHARED_SLOTS else max(cards - _slots(cards), 0)
+    count = cards if cards > SHARED_SLOTS else max(cards - slots, 0)
     return [smallest("riser", 1)] * count
 
 
 def _slots(cards: int) -> int:
     """Slots of a new board; up to four cards share a board for two, through risers."""
-    return 2 if cards <= SHARED_SLOTS else cards
+    return DESKTOP_SLOTS if cards <= SHARED_SLOTS else cards

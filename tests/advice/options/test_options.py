@@ -199,7 +199,8 @@ def test_a_larger_machine_is_rented_whole() -> None:
         (Form.DESKTOP, 1, 1, []),
         (Form.DESKTOP, 1, 2, [1200]),
         (Form.DESKTOP, 0, 1, []),
-        (Form.DESKTOP, 2, 3, [2, 4, 1, 1600]),
+        (Form.DESKTOP, 2, 3, [4, 1, 1600]),  # full tower, riser; the board of two slots stays
+        (Form.DESKTOP, 3, 4, [1, 750]),  # 1,800 W: beside the 1,600 W of three, the smallest
         (Form.SERVER, 1, 8, []),
         (Form.DESKTOP, 2, 6, [7, 8, 1, 1, 1, 1, 1, 1, 1600]),
         (Form.LAPTOP, 0, 1, [1, 750]),

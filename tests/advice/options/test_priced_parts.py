@@ -1,5 +1,6 @@
 """Prices of host parts and of rented machines in options, worked by hand."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -7,8 +8,8 @@ import pytest
 from advisor.advice.changes.what_ifs import FAST_RAM, WhatIf
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form, Ownership, slots
-from advisor.advice.options.candidates import machine_speed
-from advisor.advice.options.cards import added
+from advisor.advice.options.candidates import cards_held, machine_speed
+from advisor.advice.options.cards import added, replaced
 from advisor.advice.options.kept import changes, keep
 from advisor.advice.options.option import Option
 from advisor.advice.options.prices import bought, rented, rents
@@ -27,6 +28,7 @@ FASTER = Speed(
     strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=6, low=5, high=7,
     first_token=2, load=60,
 )  # fmt: skip
+SLOWER = replace(FASTER, decode=2.7, low=2, high=3.5)
 FAST_MEMORY = WhatIf(
     change="RAM 25 % faster", cost="your price", decode=6, gain=1.2, speed=FASTER, part=FAST_RAM
 )
@@ -170,3 +172,31 @@ def test_a_card_that_only_slows_the_others_stays_unused() -> None:
 )
 def test_a_price_names_its_seller_and_condition(gpu: str, note: str) -> None:
     assert bought(gpu, 1, MoneyInputs()).note == note
+
+
+def test_a_third_card_on_a_board_for_two_buys_no_board_of_the_same_size_by_hand() -> None:
+    # full tower 215.98, riser 35; from 350 + 350 + 400 W, a supply of 1200 W, to 1450 W: 599.99
+    card = from_catalog.gpu("RTX 3090")
+    price = bought("RTX 3090", 1, MoneyInputs(), parts_for(Form.DESKTOP, (card,) * 2, (card,) * 3))
+    assert price.usd == pytest.approx(990 + 215.98 + 35 + 599.99)
+
+
+def test_a_board_with_four_slots_needs_no_riser() -> None:
+    card = from_catalog.gpu("RTX 3090")
+    parts = parts_for(Form.DESKTOP, (card,) * 3, (card,) * 4, 4)
+    assert [part.part for part in parts] == ["psu"]
+
+
+def test_no_more_cards_replace_mine_than_a_desktop_houses() -> None:
+    # a card that six or eight hold the model with is rented with that many, and no replacement
+    question = Question(
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"),
+        machine=from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64)),
+        work=Workload(), runtimes=(LLAMA_CPP,), money=MoneyInputs(),
+        ownership=Ownership(), today=date(2026, 11, 22),
+    )  # fmt: skip
+    held = cards_held(question).holders
+    replacing = [option.name for option in replaced(question, keep(question, SLOWER), held)]
+    assert {count for _, count, _ in held} >= {6, 8}
+    assert not [name for name in replacing if name.startswith(("6x", "8x"))]
+    assert "2x RX 7900 XTX" in replacing
