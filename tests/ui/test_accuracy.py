@@ -8,10 +8,12 @@ from ui_app import ROOT, app, page_text, run
 
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.result import Floor, Ledger
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.peers import PEERS
 from advisor.ui.accuracy import chart, ledger, points
+from advisor.ui.parts.palette import LIGHT
 
 SOURCE = "https://example.com/runs"
 
@@ -94,6 +96,14 @@ def test_filters_narrow_chart_and_table():
     assert len(test.dataframe[0].value) == 21
     narrower = accuracy(GPU=["RTX 3090", "no GPU"], Kind_of_run=["CPU alone"])
     assert "20 of 41 figures" in page_text(narrower)
+
+
+def test_no_two_kinds_of_run_look_the_same(monkeypatch):
+    monkeypatch.setattr(chart, "palette", lambda: LIGHT)
+    kinds = [point(regime.name, regime.name, 1.0, 1.0) for regime in REGIMES]
+    traces = chart.scatter(kinds, range(len(kinds)))["data"]
+    marks = [trace["marker"] for trace in traces if "marker" in trace]
+    assert len({(mark["symbol"], mark["color"]) for mark in marks}) == len(kinds)
 
 
 def test_filters_that_leave_nothing_say_so():

@@ -82,10 +82,10 @@ class Score:
 def scores(points: Sequence[AccuracyPoint]) -> tuple[Score, ...]:
     """Scores of the regimes that have points, then of all points.
 
-    In the order of `REGIMES`, those of a single build or engine last.
+    In the order of `REGIMES`, those of a single build or of several users last.
     """
     places = {regime.name: place for place, regime in enumerate(REGIMES)}
-    apart = {regime.name for regime in REGIMES if "build" in regime.traits}
+    apart = {regime.name for regime in REGIMES if regime.traits.keys() & {"build", "together"}}
     regimes = dict.fromkeys(point.regime for point in points)
     ordered = sorted(regimes, key=lambda name: (name in apart, places.get(name, len(places))))
     lines = [

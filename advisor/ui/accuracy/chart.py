@@ -20,8 +20,8 @@ SHAPES = (
     ("hexagon", "\u2b22"),
 )  # fmt: skip
 """Plotly's name of a shape, and the letter that looks like it."""
-COLOURS = 8
-"""Colours of the palette; a ninth kind of run takes the first, with another shape."""
+COLOURS = 7
+"""Colours in use: with the twelve shapes, which share no divisor with seven, 84 different marks."""
 DECADES = 2.5
 """Width of an axis from which whole decades are marks enough; else 1, 2 and 5 of each."""
 BAND = 1.25

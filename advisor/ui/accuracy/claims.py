@@ -17,7 +17,7 @@ TONES = {Verdict.HOLDS: "oa-good", Verdict.ONLY_IF: "oa-partly", Verdict.DOES_NO
 EVERY = "all"
 HOW = (
     "Each is computed now, from its scenario. It holds in a case where our estimate lies in the "
-    "range claimed, with a tenth to spare; in brackets is our 80 % range."
+    "range claimed, widened by a tenth at each end; in brackets is our 80 % range."
 )
 NO_WAY = "Nothing we varied makes it hold."
 
@@ -45,8 +45,8 @@ def _summary(claims: Sequence[Claim]) -> str:
     counted = Counter(claim.verdict for claim in claims)
     held, partly, failed = (counted[verdict] for verdict in Verdict)
     return (
-        f"Of {len(claims)} claims about offloading, {held} can be taken as told, {partly} under a "
-        f"condition only, {failed} not."
+        f"Of {len(claims)} claims about offloading, our figures confirm {held} as stated and "
+        f"{partly} under a condition, and contradict {failed}."
     )
 
 

@@ -23,7 +23,7 @@ from advisor.ui.parts.markup import block, show, table, two_lines
 HEADINGS = ("Source and machine", "Kind of run", "Figures", "Error", HELD, WIDTH)
 PARTS = ("Figures of", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH)
 SMALL = (
-    "Kind of run", "Groups", "In the range, of each group",
+    "Kind of run", "Groups", HELD_BY_GROUP,
     term("Bootstrap interval", "5 % to 95 % of the share when groups are drawn at random."),
 )  # fmt: skip
 

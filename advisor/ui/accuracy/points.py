@@ -72,10 +72,10 @@ def _summary(shown: Sequence[AccuracyPoint], total: int) -> str:
     published = [point for point in shown if point.regime != OWN]
     yours = f", {own} of them from your reports" if own else ""
     if not published:
-        return f"{len(shown)} of {total} figures{yours}."
+        return f"{len(shown):,} of {total:,} figures{yours}."
     every = score_of(ALL, published)
     return (
-        f"{len(shown)} of {total} figures{yours}. Half are within {percent(every.median, 1)}; "
+        f"{len(shown):,} of {total:,} figures{yours}. Median error {percent(every.median, 1)}; "
         f"{percent(every.covered)} lie in their range."
     )
 

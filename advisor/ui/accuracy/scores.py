@@ -15,14 +15,14 @@ from advisor.ui.parts.markup import block, show, table, two_lines
 
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
-WITHIN = term("Half are within", "Median of the error, relative to the measured speed.")
+WITHIN = term("Median error", "Median of the error, relative to the measured speed.")
 BY_GROUP = term(
-    "Half of the groups",
+    "by group",
     "Median of the groups' median errors. A group is one source on one machine.",
 )
 HELD = term("In the range", "Share of measured speeds within the predicted 80 % range.")
-HELD_BY_GROUP = term("Of each group", "The same share, with equal weight for each group.")
-WIDTH = term("High over low", "Upper end of the range divided by its lower end.")
+HELD_BY_GROUP = term("in range by group", "The same share, with equal weight for each group.")
+WIDTH = term("Range width", "Upper end of the range divided by its lower end.")
 HEADINGS = (
     "Kind of run", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, "Best public formula",
 )  # fmt: skip
@@ -36,7 +36,7 @@ def verdict(ledger: Ledger) -> None:
     show(
         block(
             "oa-verdict",
-            f"Of {every.rows} measured speeds, half are predicted within "
+            f"Of {every.rows:,} measured speeds, half are predicted within "
             f"{percent(every.median)}, and {percent(every.covered)} lie in the predicted range, "
             f"which should contain 80 %. Of kinds of run with {ENOUGH} figures and more, the "
             f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
@@ -58,10 +58,9 @@ def regimes(ledger: Ledger) -> None:
         block(
             "oa-why",
             "A range should contain what you would measure in four cases of five. The line under "
-            "the share is the interval that chance allows if that is true; it is wide for few "
-            "groups. A group is one source on one machine, whose figures share their error; with "
-            "equal weight for each group, a long sweep counts as much as a single figure. "
-            + floor_sentence(ledger.floor),
+            "the share is what chance allows if that is true; it is wide for few groups. A group "
+            "is one source on one machine, whose figures share their error. By group, a long "
+            "sweep counts as much as a single figure. " + floor_sentence(ledger.floor),
             "p",
         )
     )
@@ -70,7 +69,7 @@ def regimes(ledger: Ledger) -> None:
 def _row(score: Score) -> Sequence[object]:
     return (
         _explained(score.regime),
-        two_lines(f"{score.rows}", f"{score.groups} groups" if score.groups > 1 else "1 group"),
+        two_lines(f"{score.rows:,}", f"{score.groups} groups" if score.groups > 1 else "1 group"),
         percent(score.median, 1),
         percent(score.group_median, 1),
         two_lines(percent(score.covered), allowed(score)),
@@ -151,8 +150,8 @@ def method() -> None:
             "oa-why",
             "Each figure is predicted from constants fitted without its source (for LocalScore's "
             "hundreds of machines: without the machine), so no prediction is tested on figures "
-            "that it was fitted to. "
-            "python -m advisor accuracy prints the same on the command line.",
+            "that it was fitted to. On the command line, python -m advisor accuracy prints the "
+            "same tables.",
             "p",
         )
     )

@@ -25,7 +25,7 @@ from advisor.ui.sidebar.widgets import ask
 
 def many_users(answer: AdviseAnswer) -> None:
     """Chart of waiting times against the number of users, with the limits marked."""
-    part = st.expander("Users who come and go", key="open_load", on_change="rerun")
+    part = st.expander("Users under load", key="open_load", on_change="rerun")
     if part.open:
         with part:
             _load(answer)
@@ -53,7 +53,7 @@ def _asked() -> None:
 MEANING = (
     "Simulated: each user sends the next request as soon as a reply is there, prompts and replies "
     "vary about the lengths chosen, and memory holds what they come to, not the whole context. "
-    "What the engine's web server costs is not counted."
+    "The work of the engine's web server is not counted."
 )
 
 
@@ -96,9 +96,7 @@ def _fleets(answer: AdviseAnswer, question: LoadQuestion) -> None:
 
 
 HEADINGS = ("Machines", "A month", "At once", "Users in all", "Price")
-ALONE = (
-    "With more than one under Users in the sidebar, the machines that serve all of them stand here."
-)
+ALONE = "Type more than one user in the sidebar to see the machines that serve all of them."
 
 
 @st.cache_resource(

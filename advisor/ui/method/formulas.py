@@ -14,13 +14,13 @@ class Formula:
 
     Attributes:
         title: quantity.
-        latex: the formula in LaTeX.
+        latex: the formula in LaTeX, a text for each equation.
         symbols: meaning of its symbols, in sentences.
         module: file of the program that computes it.
     """
 
     title: str
-    latex: str
+    latex: tuple[str, ...]
     symbols: str
     module: str
 
@@ -28,8 +28,10 @@ class Formula:
 FORMULAS = (
     Formula(
         title="Bytes that a step reads",
-        latex=r"B = W_\text{dense} + \Bigl(1 - \bigl(1 - \tfrac{k}{E}\bigr)^{n}\Bigr)"
-        r"\,W_\text{experts} + n\,K(d)",
+        latex=(
+            r"B = W_\text{dense} + \Bigl(1 - \bigl(1 - \tfrac{k}{E}\bigr)^{n}\Bigr)"
+            r"\,W_\text{experts} + n\,K(d)",
+        ),
         symbols="Dense weights are read once for all n tokens of a step. Of E routed experts each "
         "token picks k, so this share is read. Each of n sequences reads its own cache, d tokens "
         "deep. Of the token table each token reads one row.",
@@ -37,8 +39,10 @@ FORMULAS = (
     ),
     Formula(
         title="KV cache of a sequence",
-        latex=r"K(d) = \sum_{\text{layers}} 2\,h_\text{kv}\,d_\text{head}\,"
-        r"\min(d,\ \text{window})\,b",
+        latex=(
+            r"K(d) = \sum_{\text{layers}} 2\,h_\text{kv}\,d_\text{head}\,"
+            r"\min(d,\ \text{window})\,b",
+        ),
         symbols="Keys and values of h heads, each of d numbers with b bytes; a layer with a "
         "sliding window keeps no more than that. Compressed attention keeps one shorter vector for "
         "each token, and layers with a state keep the same bytes whatever the depth.",
@@ -46,8 +50,10 @@ FORMULAS = (
     ),
     Formula(
         title="Time on a route",
-        latex=r"t_\text{route} = \max\Bigl(\frac{W}{s\,S},\ \frac{F}{c\,C}\Bigr)"
-        r" + \max\Bigl(\frac{K}{s_K\,S},\ \frac{F_a}{c_a\,C}\Bigr) + L\,\tau",
+        latex=(
+            r"t_\text{route} = \max\Bigl(\frac{W}{s\,S},\ \frac{F}{c\,C}\Bigr)"
+            r" + \max\Bigl(\frac{K}{s_K\,S},\ \frac{F_a}{c_a\,C}\Bigr) + L\,\tau",
+        ),
         symbols="Weights W over the bandwidth S, or the work F on them over the arithmetic speed "
         "C, whichever takes longer; the same for the cache K and attention; then a fixed cost for "
         "each of L layers. "
@@ -57,8 +63,11 @@ FORMULAS = (
     ),
     Formula(
         title="Time of a token",
-        latex=r"t_\text{token} = \sum_{\text{stages}}\ \max_{\text{routes of the stage}}"
-        r" t_\text{route} + x\,t_\text{crossing} + t_0, \qquad v = \frac{1}{t_\text{token}}",
+        latex=(
+            r"t_\text{token} = \sum_{\text{stages}}\ \max_{\text{routes of the stage}}"
+            r" t_\text{route} + x\,t_\text{crossing} + t_0",
+            r"v = \frac{1}{t_\text{token}}",
+        ),
         symbols="Routes in one stage overlap, so the slowest counts; routes that draw on the same "
         "RAM share its bandwidth. Stages follow each other and add, with x hand-overs between "
         "processors and a fixed cost of the step.",
@@ -66,8 +75,10 @@ FORMULAS = (
     ),
     Formula(
         title="First token and whole reply",
-        latex=r"t_\text{first} = \Bigl\lceil \frac{P}{u} \Bigr\rceil\, t_\text{step}(u),"
-        r"\qquad t_\text{reply} = t_\text{first} + N\,t_\text{token}",
+        latex=(
+            r"t_\text{first} = \Bigl\lceil \frac{P}{u} \Bigr\rceil\, t_\text{step}(u)",
+            r"t_\text{reply} = t_\text{first} + N\,t_\text{token}",
+        ),
         symbols="A prompt of P tokens is read in micro-batches of u, each of which reads the "
         "weights once; N tokens are generated after it. Several GPUs that hold different layers "
         "overlap on the micro-batches in part. Serving engines are timed kernel by kernel.",
@@ -75,8 +86,10 @@ FORMULAS = (
     ),
     Formula(
         title="Range",
-        latex=r"v_\text{low} = v\,e^{-q_\text{below}}, \qquad "
-        r"v_\text{high} = v\,e^{\,q_\text{above}}",
+        latex=(
+            r"v_\text{low} = v\,e^{-q_\text{below}}",
+            r"v_\text{high} = v\,e^{\,q_\text{above}}",
+        ),
         symbols="The widths q hold four in five of the published figures, each predicted from "
         "constants that were fitted without its source and machine. They are wider where fewer "
         "sources measured, and lean to the slow side where runs do.",
@@ -84,11 +97,13 @@ FORMULAS = (
     ),
     Formula(
         title="Hours and money",
-        latex=r"h = \frac{r}{3600}\,\Bigl(t_\text{first} + \frac{N_\text{thought}}{v} + "
-        r"\max\bigl(0,\ \tfrac{N}{v} - \tfrac{N}{v_\text{read}}\bigr)\Bigr), \qquad "
-        r"\text{worth} = \frac{c_\text{option} - c_\text{now}}{h_\text{now} - h_\text{option}}",
-        symbols="r replies a month, of which only the time that a reader has to wait is lost. "
-        "An option that costs c a month pays where an hour is worth more than this.",
+        latex=(
+            r"h = \frac{r}{3600}\,\Bigl(t_\text{first} + \frac{N_\text{thought}}{v} + "
+            r"\max\bigl(0,\ \tfrac{N}{v} - \tfrac{N}{v_\text{read}}\bigr)\Bigr)",
+            r"w = \frac{c_\text{option} - c_\text{now}}{h_\text{now} - h_\text{option}}",
+        ),
+        symbols="Of r replies a month, only the time that a reader waits counts as lost hours h. "
+        "An option that costs c a month pays if an hour of the reader is worth more than w.",
         module="advisor/advice/",
     ),
 )
@@ -100,6 +115,7 @@ def shown() -> None:
     for place, formula in enumerate(FORMULAS):
         with st.container(gap=None, key=f"formula_{place}"):
             show(block("oa-name", formula.title, "h4"))
-            st.latex(formula.latex)
+            for equation in formula.latex:
+                st.latex(equation)
             show(block("oa-answer", explained(formula.symbols), "p"))
             show(block("oa-soft", f"Computed in {formula.module}", "p"))

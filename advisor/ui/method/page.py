@@ -14,14 +14,14 @@ from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.sidebar.choices import Choices
 
 LIMITS = (
-    "Experts are taken as chosen evenly and independently; text on one subject repeats some of "
-    "them, which runtimes with a cache of experts profit from.",
-    "Sustained speed is predicted: a laptop that gets hot, a power limit or other programs make "
-    "it less. The range carries what is usual of this.",
+    "Experts are assumed to be chosen evenly and independently; text on one subject repeats some "
+    "of them, which helps runtimes that cache experts.",
+    "The speed is a sustained one: a hot laptop, a power limit or other programs lower it. The "
+    "range covers the usual extent of this.",
     "Other traffic on the link, between GPUs and on the drive is not counted.",
-    "Loading the model is a plain read of the file; compiling kernels and warming up are left out.",
-    "Of a serving engine its web server and tokenizer are left out.",
-    "The quality of an answer is never predicted; scores and losses are published ones.",
+    "Loading the model is a plain read of the file, without compiling kernels and warming up.",
+    "The web server and tokenizer of a serving engine are not counted.",
+    "The quality of answers is not predicted; scores and losses are published ones.",
 )
 """What the formulas leave out, a sentence or two each."""
 
@@ -63,9 +63,9 @@ def _general() -> None:
     show(
         block(
             "oa-sub", "Shares of datasheet speeds, and fixed costs. Each is fitted to published "
-            "runs, measured, worked out from a document, or assumed; a case of its own is a "
-            "family of GPUs, a runtime, a build or a format that differs. The Accuracy page says "
-            "how right they are.", "p",
+            "runs, measured, derived from a document, or assumed. Families of GPUs, runtimes, "
+            "builds or formats that differ have values of their own. The Accuracy page shows "
+            "the errors that remain.", "p",
         )
     )  # fmt: skip
     with st.expander("All constants"):
@@ -74,9 +74,9 @@ def _general() -> None:
     st.subheader("Software that you state", anchor="software")
     show(
         block(
-            "oa-sub", "A graphics driver, a policy for several sockets and threads past the cores "
-            "have factors from published comparisons. These are too few to be fitted, so they "
-            "widen the range too. An older build has the constants of builds of its time.", "p",
+            "oa-sub", "Factors from published comparisons for a graphics driver, a policy for "
+            "several sockets, and more threads than cores. The comparisons are too few for a fit, "
+            "so they also widen the range. An older build has the constants of its time.", "p",
         )
     )  # fmt: skip
     with st.expander("All comparisons"):

@@ -261,7 +261,7 @@ def _more() -> tuple[Field, ...]:
 
 
 def _load() -> tuple[Field, ...]:
-    """Inputs beside the chart of users who come and go."""
+    """Inputs beside the chart of users under load."""
     return (
         number("eachtps", "user_tps", 1.0, default=LOADED.user_tps),
         number("firstin", "first_token_within", 0.5, default=LOADED.first_token_within),

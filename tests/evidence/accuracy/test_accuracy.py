@@ -118,6 +118,13 @@ def test_chance_counts_groups_and_not_rows() -> None:
     assert chance([8, 1, 1]) == chance([1, 1])
 
 
+def test_kinds_of_a_single_build_or_of_several_users_come_last() -> None:
+    names = ("several users, CPU alone", "MLX", "serving engines", "resident, dense")
+    ordered = [score.regime for score in scores([point(1, 1, regime=name) for name in names])]
+    assert ordered[:2] == ["resident, dense", "serving engines"]
+    assert set(ordered[2:4]) == {"MLX", "several users, CPU alone"}
+
+
 def test_ranges_of_a_point() -> None:
     item = point(10, 8, half_width=np.log(1.25))
     assert (item.low, item.high) == pytest.approx((6.4, 10.0))
