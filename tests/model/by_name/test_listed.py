@@ -160,6 +160,7 @@ def test_a_row_without_a_family_takes_that_of_the_same_sizes() -> None:
         ("CohereLabs/command-a-plus-05-2026-bf16", 218e9),
         ("mistralai/Mistral-Small-4-119B-2603", 119e9),
         ("mistralai/Mistral-Large-3-675B-Instruct-2512", 673e9),
+        ("nvidia/Llama-3_1-Nemotron-Ultra-253B-v1", 253.4e9),
     ],
 )
 def test_families_of_their_own_layers_have_their_published_size(name: str, total: float) -> None:
@@ -183,6 +184,8 @@ def test_families_of_their_own_layers_have_their_published_size(name: str, total
         ("LGAI-EXAONE/K-EXAONE-236B-A23B", 32768, (12 * 32768 + 36 * 128) * 2 * 8 * 128 * 2),
         # The first of 49 layers and every fourth behind it keep all tokens, the others 4,096.
         ("CohereLabs/North-Mini-Code-1.0", 32768, (13 * 32768 + 36 * 4096) * 2 * 4 * 128 * 2),
+        # 64 of 162 layers have attention, with groups of 16 of 128 heads.
+        ("nvidia/Llama-3_1-Nemotron-Ultra-253B-v1", 1, 64 * 2 * (128 // 16) * 128 * 2),
     ],
 )
 def test_caches_of_families_are_those_of_their_code(name: str, tokens: float, size: int) -> None:

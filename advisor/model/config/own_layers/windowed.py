@@ -197,11 +197,11 @@ def _searched(config: Config, facts: ArchitectureSpec, layer: int, block: object
 
 
 def _written_out(block: object) -> Mapping[str, object]:
-    """A pair of heads in a group (null without attention) and `ffn_mult`, as a block_config."""
+    """A pair of heads in a group and `ffn_mult`, null where a layer has none, as a block_config."""
     heads, multiple = block if isinstance(block, list | tuple) and len(block) == 2 else (None, 1)
     return {
         "attention": {"n_heads_in_group": heads, "no_op": heads is None},
-        "ffn": {"ffn_mult": multiple},
+        "ffn": {"ffn_mult": multiple, "no_op": multiple is None},
     }
 
 
