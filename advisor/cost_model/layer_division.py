@@ -59,6 +59,9 @@ EDGE = 1e-12
 
 def gpu_shares(machine: Machine) -> list[Array]:
     """Share of each GPU in the memory of all; GPUs of one kind share evenly."""
+    if machine.counts is not None:
+        even = 1.0 / machine.counts
+        return [np.where(at < machine.counts, even, 0.0) for at in range(len(machine.gpus))]
     sizes = [gpu.memory.value for gpu in machine.gpus]
     if all(np.array_equal(size, sizes[0]) for size in sizes[1:]):
         return [np.asarray(1.0 / len(sizes))] * len(sizes)

@@ -95,6 +95,8 @@ class Runtime:
         computes_in_ram: the processor computes the weights in RAM; else they move to the GPU.
         takes_several_formats: its placement and schedule take a model whose numbers are arrays, as
             `model.many_formats` makes it.
+        takes_several_counts: its placement in GPUs and its schedule take a stack of machines with
+            several numbers of one kind of card (`Machine.counts`).
         reads_over_link: its kernels can read weights in RAM over the link, without a copy.
         quantized_kv_type: largest KV cache type of half the 16-bit size or less; empty for none.
         divides_experts: GPUs that share layers can each hold whole experts.
@@ -124,6 +126,7 @@ class Runtime:
     binds_nodes: bool = False
     computes_in_ram: bool = False
     takes_several_formats: bool = False
+    takes_several_counts: bool = False
     reads_over_link: bool = False
     quantized_kv_type: str = ""
     divides_experts: bool = False
@@ -139,7 +142,7 @@ def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Ru
     """A runtime that places and computes as another one does, with a command of its own.
 
     What belongs to the original's command is not taken over: its set-up, its notes, that it drafts,
-    binds memory nodes and is in common use.
+    binds memory nodes and is in common use; nor that it takes several numbers of cards at once.
 
     Args:
         original: runtime whose placement, schedule and constants hold here too.
@@ -147,5 +150,7 @@ def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Ru
         command: shell text that starts it.
         own: further fields of `Runtime` that differ.
     """
-    bare = {"setup": None, "notes": (), "drafts": False, "mainstream": False, "binds_nodes": False}
+    bare: dict[str, Any] = {"setup": None, "notes": ()}
+    flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts")
+    bare |= dict.fromkeys(flags, False)
     return replace(original, name=name, command=command, **{**bare, **own})

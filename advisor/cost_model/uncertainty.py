@@ -110,7 +110,7 @@ def circumstances(
             EXPERTS: float(experts),
             DEEP: depth_reached(depth),
             THIN: _few_sources(machine, constants) if gpu else 0.0,
-            SEVERAL: float(len(machine.gpus) > 1),
+            SEVERAL: np.asarray(machine.gpu_count > 1, dtype=float),
             TOGETHER: np.asarray(np.asarray(users) > 1, dtype=float),
             UNKNOWN: float(unknown),
         },

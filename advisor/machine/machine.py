@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -175,6 +176,8 @@ class Machine:
         driver: stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's.
         build: month of the stated build of llama.cpp ("2025-10"); empty for today's.
         software_notes: those of the notes that are about software.
+        counts: numbers of GPUs, where a stack of machines with one kind of card has several: each
+            has that many of `gpus`; None for all of them.
     """
 
     name: str
@@ -189,6 +192,12 @@ class Machine:
     driver: str = ""
     build: str = ""
     software_notes: tuple[str, ...] = ()
+    counts: Any = None
+
+    @property
+    def gpu_count(self) -> Any:
+        """Number of GPUs; an array for a stack of machines with several numbers."""
+        return len(self.gpus) if self.counts is None else self.counts
 
     @property
     def unified(self) -> bool:
@@ -198,4 +207,6 @@ class Machine:
     @property
     def gpu_memory(self) -> Array:
         """Memory of all GPUs; 0 without any [B]."""
+        if self.counts is not None:
+            return np.asarray(self.counts * self.gpus[0].memory.value)
         return np.asarray(sum((gpu.memory.value for gpu in self.gpus), start=np.zeros(())))

@@ -20,7 +20,7 @@ from advisor.machine.software import WINDOWS
 Part = TypeVar("Part")
 
 
-def kind_of(machine: Machine, *, kernels: bool, resident: bool) -> Hashable:
+def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool) -> Hashable:
     """Key of machines that can be stacked.
 
     Args:
@@ -29,11 +29,13 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool) -> Hashable:
             layers among GPUs; llama.cpp's GPUs work one after another.
         resident: whether the GPUs hold the whole model, so that links, processor and drive take no
             part in a step.
+        counts: whether machines with several numbers of one kind of card can be stacked.
     """
-    several = len(machine.gpus) > 1
+    together = counts and of_one_card(machine)
+    several = len(machine.gpus) > 1 and not together
     host = machine.host
     return (
-        tuple(gpu.unified for gpu in machine.gpus),
+        together or tuple(gpu.unified for gpu in machine.gpus),
         kernels and several and _slowest_first(machine),
         drives(machine),
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
@@ -44,6 +46,17 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool) -> Hashable:
         machine.disk is None,
         resident or _beside_gpus(machine),
     )
+
+
+def of_one_card(machine: Machine) -> bool:
+    """Whether all GPUs of a machine are cards of one kind, in one machine."""
+    own = machine.gpus
+    return bool(own) and _same(own) and not machine.unified and machine.nodes == 1
+
+
+def card_of(machine: Machine) -> Hashable:
+    """Key of a machine with cards of one kind, the same for any number of them."""
+    return tuple(map(id, (machine.gpus[0], machine.host, machine.disk)))
 
 
 def _beside_gpus(machine: Machine) -> Hashable:
@@ -76,6 +89,19 @@ def stacked(machines: Sequence[Machine]) -> Machine:
         network=_quantity_or_none([machine.network for machine in machines]),
         system=next((each.system for each in machines if by_system(each)), first.system),
     )
+
+
+def with_counts(machines: Sequence[Machine], counts: Sequence[int]) -> Machine:
+    """Machines of a kind with each of several numbers of their card as one, with values of shape
+    (numbers, machines) where they differ by both.
+
+    Args:
+        machines: machines with cards of one kind each, whose number is left aside.
+        counts: numbers of cards.
+    """
+    single = stacked([replace(machine, gpus=machine.gpus[:1]) for machine in machines])
+    several = None if len(counts) == 1 else np.array(counts)[:, np.newaxis]
+    return replace(single, gpus=single.gpus * max(counts), counts=several)
 
 
 def _same(parts: Sequence[Part]) -> bool:

@@ -94,7 +94,7 @@ def attention_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
 
     Args:
         model: model that is computed.
-        layers: share of each layer's heads that is computed, shape (layers,).
+        layers: share of each layer's heads that is computed, shape (..., layers).
         step: pass over the layers.
     """
     kinds = layer_kinds(model.architecture)
@@ -130,7 +130,7 @@ def state_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
 
     Args:
         model: model that is computed.
-        layers: share of each layer that is computed, shape (layers,).
+        layers: share of each layer that is computed, shape (..., layers).
         step: pass over the layers.
     """
-    return PER_STATE_VALUE * float(layers @ model.state_values) * np.asarray(step.tokens)
+    return np.asarray(PER_STATE_VALUE * (layers @ model.state_values) * step.tokens)

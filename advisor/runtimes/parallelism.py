@@ -16,11 +16,13 @@ of its users alone, where tensor parallel repeats a latent (MLA) on every GPU. E
 gathers the tokens of all GPUs and scatters the results, as many bytes as one all-reduce.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +40,7 @@ ACTIVATION = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
-    """Division of a model over GPUs.
+    """Division of a model over GPUs; over each of several numbers of GPUs, with arrays as numbers.
 
     Attributes:
         tensor: number of GPUs that share each layer.
@@ -55,6 +57,11 @@ class Parallel:
         """Number of all GPUs in use."""
         return self.tensor * self.pipeline
 
+    @property
+    def groups(self) -> int:
+        """Number of groups; the largest where machines have several numbers of GPUs."""
+        return int(np.max(self.pipeline))
+
 
 def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parallel:
     """Tensor parallel inside a machine where the heads can be divided, else pipeline parallel.
@@ -67,18 +74,28 @@ def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parall
         machine: machine with at least one GPU.
         by_user: as `Parallel.by_user`.
     """
-    inside = len(machine.gpus) // machine.nodes
-    heads = query_heads(model)
-    tensor = max(
-        width for width in range(1, inside + 1) if inside % width == 0 and heads % width == 0
-    )
-    return Parallel(tensor=tensor, pipeline=len(machine.gpus) // tensor, by_user=by_user)
+    inside = machine.gpu_count // machine.nodes
+    tensor = for_each(inside, partial(math.gcd, query_heads(model)))
+    return Parallel(tensor=tensor, pipeline=machine.gpu_count // tensor, by_user=by_user)
+
+
+def for_each(number: Any, function: Callable[[int], Any]) -> Any:
+    """Value of a function of a number; of each where it is an array, along the array's axes."""
+    if np.ndim(number) == 0:
+        return function(number)
+    each = np.array([function(int(own)) for own in np.ravel(number)])
+    return each.reshape(*np.shape(number), *each.shape[1:])
+
+
+def beside_layers(number: Array) -> Floats:
+    """Numbers with an axis for the layers, shape (..., 1)."""
+    return np.asarray(number)[..., np.newaxis]
 
 
 def held_by_each(model: Model, how: Parallel) -> Floats:
     """Weights of each layer on each of the GPUs that share it, shape (layers,) [B]."""
     if not how.by_user:
-        return model.layer_bytes / how.tensor
+        return np.asarray(model.layer_bytes / beside_layers(how.tensor))
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     return model.layer_bytes - experts + experts / how.tensor
 
@@ -95,7 +112,7 @@ def cache_of_each(model: Model, how: Parallel, users: Array) -> Floats:
     """Share of each layer's cache, of all users, on each of these GPUs, shape (..., layers)."""
     if how.by_user:
         return np.asarray(share_of_users(how, users))[..., None] * np.ones(model.layers)
-    return cache_share(model, how.tensor)
+    return np.asarray(for_each(how.tensor, partial(cache_share, model)))
 
 
 def check_divides_experts(model: Model, how: Parallel) -> None:
@@ -174,8 +191,21 @@ def _cache_share(architecture: Architecture, heads: int, tensor: int) -> Floats:
 
 
 def chunks(model: Model, count: int) -> tuple[Floats, ...]:
-    """Layers of each group of a pipeline, 1 or 0, in order, shape (layers,)."""
-    return _chunks(model.layers, count)
+    """Layers of each group of a pipeline, 1 or 0, in order, shape (..., layers)."""
+    if np.ndim(count) == 0:
+        return _chunks(model.layers, count)
+    return _several_chunks(model.layers, tuple(np.ravel(count).tolist()), np.shape(count))
+
+
+@lru_cache(maxsize=256)
+def _several_chunks(
+    layers: int, counts: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[Floats, ...]:
+    """Groups of pipelines of several lengths; those that a pipeline lacks have no layers."""
+    groups = np.zeros((max(counts), len(counts), layers))
+    for at, count in enumerate(counts):
+        groups[:count, at] = _chunks(layers, count)
+    return tuple(groups.reshape(max(counts), *shape, layers))
 
 
 @lru_cache(maxsize=256)
@@ -185,9 +215,18 @@ def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
     return tuple(((index >= low) & (index < high)).astype(float) for low, high in pairwise(edges))
 
 
+def devices_of(machine: Machine, how: Parallel, at: int) -> range:
+    """Indices of the GPUs of a group; of one for all of them where machines have several numbers of
+    one kind of card.
+    """
+    if machine.counts is not None:
+        return range(at, at + 1)
+    return range(at * how.tensor, (at + 1) * how.tensor)
+
+
 def representative(machine: Machine, how: Parallel, at: int) -> int:
     """Index of the slowest GPU of a group by memory bandwidth, which the others wait for."""
-    devices = range(at * how.tensor, (at + 1) * how.tensor)
+    devices = devices_of(machine, how, at)
     cards = machine.gpus[devices.start : devices.stop]
     if all(card is cards[0] for card in cards):
         return devices.start
@@ -201,15 +240,16 @@ def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> I
     gather or to scatter. A pipeline sends the residual stream and its sum, two vectors.
     """
     vector = model.architecture.hidden * ACTIVATION * np.asarray(tokens, dtype=float)
-    if how.tensor > 1:
+    if np.any(how.tensor > 1):
         ring = 2.0 * (how.tensor - 1) / how.tensor
         experts = float(np.sum(model.expert_layers))
         times = experts if how.by_user else REDUCES_PER_LAYER * model.layers
+        times = times * (how.tensor > 1)
         yield Exchange(
             way=ExchangePath.PEER, times=times, moved=ring * vector, reduces=True, gpus=how.tensor
         )
     between = machine.nodes - 1
-    if how.pipeline - 1 > between:
+    if np.any(how.pipeline - 1 > between):
         yield Exchange(
             way=ExchangePath.PEER, times=how.pipeline - 1.0 - between, moved=2.0 * vector
         )

@@ -26,9 +26,11 @@ from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import kinds
 from advisor.runtimes.parallelism import (
     Parallel,
+    beside_layers,
     cache_of_each,
     check_divides_experts,
     chunks,
+    devices_of,
     held_by_each,
     parallel,
 )
@@ -180,14 +182,15 @@ def room_for_layers(model: Model, machine: Machine, work: Workload, room: Room) 
         room: memory that the runtime uses on a GPU.
     """
     how = parallel(model, machine)
-    groups = (weight_room(model, machine, work, room, how, at) for at in range(how.pipeline))
-    return np.asarray(how.tensor * sum(np.maximum(own, 0.0) for own in groups))
+    groups = [weight_room(model, machine, work, room, how, at) for at in range(how.groups)]
+    own = (np.maximum(own, 0.0) * (at < how.pipeline) for at, own in enumerate(groups))
+    return np.asarray(how.tensor * sum(own))
 
 
 def smallest(machine: Machine, how: Parallel, at: int) -> Array:
     """VRAM of the smallest GPU of a group [B]."""
-    cards = machine.gpus[at * how.tensor : (at + 1) * how.tensor]
-    return np.asarray(reduce(np.minimum, (card.memory.value for card in cards)))
+    sizes = [machine.gpus[device].memory.value for device in devices_of(machine, how, at)]
+    return np.asarray(reduce(np.minimum, sizes))
 
 
 def spread(
@@ -211,18 +214,18 @@ def spread(
     buffers: dict[Location, Array] = {}
     unused = 1 - np.asarray(room.usable)
     for at, group in enumerate(groups):
-        experts = {Group.ROUTED_EXPERTS: kept[at] / how.tensor}
-        own = {**all_of(kept[at] * part), **experts}
+        experts = {Group.ROUTED_EXPERTS: kept[at] / beside_layers(how.tensor)}
+        own = {**all_of(kept[at] * beside_layers(part)), **experts}
         cached = group * shares + np.zeros_like(kept[at])
-        largest = float(np.max(group * held_by_each(model, how)))
+        largest = np.max(group * held_by_each(model, how), axis=-1)
         streams = np.any(np.asarray(group - kept[at]) > 0, axis=-1)
         passing = np.where(streams, room.buffered * largest, 0.0)
         working = room.working + room.drafter * part + passing
-        for device in range(at * how.tensor, (at + 1) * how.tensor):
+        for device in devices_of(machine, how, at):
             where = vram(device)
             weights[where], kv[where] = own, cached
             ends["table"][where] = part if at == first else 0.0
-            ends["head"][where] = np.asarray(part if at == last else 0.0)
+            ends["head"][where] = np.where(at == last, part, 0.0)
             buffers[where] = machine.gpus[device].memory.value * unused + working
     return Placement(
         strategy=strategy,
@@ -263,7 +266,7 @@ def users_at_once(
     typical = whole.with_numbers(context=typical_tokens(work))
     counts = []
     for at, group in enumerate(chunks(model, how.pipeline)):
-        held = group @ held_by_each(model, how)
+        held = np.vecdot(group, held_by_each(model, how))
         room = room_of(whole)
         left = weight_room(model, machine, whole, room, how, at) - held
         caches = left + _cache_of_a_user(model, whole, room, how, group)

@@ -31,6 +31,7 @@ from advisor.runtimes.layer_kinds import (
 from advisor.runtimes.parallelism import (
     ACTIVATION,
     Parallel,
+    beside_layers,
     busiest_gpu,
     chunks,
     exchanges,
@@ -54,7 +55,7 @@ def held_load(
     attention: dict[str, Array] = {}
     if where in placement.kv:
         group, cached = chunks(model, how.pipeline)[at], placement.kv[where]
-        heads = group / how.tensor
+        heads = group / beside_layers(how.tensor)
         if how.by_user:
             users = share_of_users(how, step.sequences)
             heads = cached = np.asarray(users)[..., None] * group
@@ -113,7 +114,7 @@ def phases(
     running = served(work)
 
     def through(step: ForwardPass) -> Schedule:
-        groups = (group(model, placement, machine, how, at, step) for at in range(how.pipeline))
+        groups = (group(model, placement, machine, how, at, step) for at in range(how.groups))
         return Schedule(
             stages=tuple(chain.from_iterable(groups)),
             exchanges=tuple(exchanges(model, machine, how, step.tokens)),
@@ -149,7 +150,7 @@ def group_kernels(
     if placement.expert_parallel:
         rows = rows * busiest_gpu(model, how.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
-    kinds = layer_kinds(model.architecture)
+    kinds, layers = layer_kinds(model.architecture), np.sum(group, axis=-1)
     return EngineKernels(
         number=PEAKS[dense][0],
         sequences=step.sequences * users if at == 0 else 0.0,
@@ -159,13 +160,13 @@ def group_kernels(
         head_bytes=head * model.output,
         head_flops=head * model.output_flops * tokens * users,
         head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float) * users,
-        activations=stream * float(group.sum()),
-        expert_activations=stream * float(group @ model.expert_layers) * used,
+        activations=stream * layers,
+        expert_activations=stream * (group @ model.expert_layers) * used,
         expert_rows=rows,
-        attention_layers=float(group @ (model.kv_values > 0)),
-        latent_layers=float(group @ kinds.latent),
-        indexed_layers=float(group @ kinds.indexed),
-        products_per_layer=float(group @ kinds.products / max(group.sum(), 1.0)),
+        attention_layers=group @ (model.kv_values > 0),
+        latent_layers=group @ kinds.latent,
+        indexed_layers=group @ kinds.indexed,
+        products_per_layer=group @ kinds.products / np.maximum(layers, 1.0),
         state_flops=state_work(model, group, step) * (users if how.by_user else 1 / how.tensor),
     )
 

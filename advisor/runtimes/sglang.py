@@ -214,6 +214,7 @@ SGLANG = Runtime(
     room_for_layers=layer_room,
     drafts=True,
     divides_experts=True,
+    takes_several_counts=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,

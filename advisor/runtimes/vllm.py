@@ -147,7 +147,7 @@ def _group(
     own = computed(model, placement, machine, how, at, step)
 
     def resident(load: Load, own: Kernels) -> Flow:
-        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=own, alike=how.tensor)
+        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=own)
 
     if placement.strategy is PlacementStrategy.GPU_RESIDENT:
         yield alone(resident(here, own))
@@ -225,6 +225,7 @@ VLLM = Runtime(
     at_once=at_once,
     drafts=True,
     divides_experts=True,
+    takes_several_counts=True,
     quantized_kv_type="fp8",
     setup=checkpoint_server(
         command,

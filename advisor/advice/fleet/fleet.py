@@ -6,17 +6,20 @@ import numpy as np
 
 from advisor.advice.compare import as_run
 from advisor.advice.fleet.speed_table import COLUMNS, Speeds, fill, of_one_context
-from advisor.advice.fleet.stacks import Mask, Run, Stack, estimates
+from advisor.advice.fleet.stacks import Mask, Run, Stack, estimates, several_counts
 from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.backends import drives, of_machine
 from advisor.machine.machine import Machine
-from advisor.machine.stacked import kind_of, stacked
+from advisor.machine.stacked import card_of, kind_of, of_one_card, stacked, with_counts
 from advisor.model.many_formats import in_many_formats
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
+
+EMPTY = 2
+"""Most places of a stack with several numbers of cards, by its machines."""
 
 
 class Fleet:
@@ -29,7 +32,7 @@ class Fleet:
     def __init__(self, machines: Sequence[Machine]) -> None:
         self.machines = tuple(machines)
         self._processors = _numbered(map(_processors, self.machines))
-        self._kinds: dict[tuple[bool, bool], Index] = {}
+        self._kinds: dict[tuple[bool, bool, bool], Index] = {}
         self._sizes = {
             links: _numbered(_size(machine, links=links) for machine in self.machines)
             for links in (False, True)
@@ -64,7 +67,7 @@ class Fleet:
         wanted = np.broadcast_to(np.True_ if skip is None else ~skip, speeds.fits.shape)
         if self.machines and strategy in runtime.strategies:
             requests = np.arange(len(contexts))
-            for members, model in self._groups(requested, runtime, strategy):
+            for members, model in self._groups(requested, runtime, strategy, len(requests)):
                 speeds.formats[members] = model.format
                 if wanted[:, members].any():
                     run = Run(
@@ -116,7 +119,7 @@ class Fleet:
             model=in_many_formats([models[at] for at in form[requests]]), work=work,
             contexts=contexts[context[requests]], runtime=runtime, strategy=strategy, least=least,
         )  # fmt: skip
-        kinds = self._kinds_for(runtime, strategy)
+        kinds = self._kinds_for(runtime, strategy, len(requests))
         # A runtime for one vendor's cards refuses a stack with another's. Others take all, so that
         # their formats share stacks.
         stacked_too = able.any(axis=0) | (not runtime.takes_several_formats)
@@ -148,7 +151,7 @@ class Fleet:
         """
         places = np.ix_(requests, members)
         if wanted[places].any():
-            stack = self._stack(members, links=run.runtime.reads_over_link)
+            stack = self._stack(members, run)
             for part in estimates(stack, run, wanted[places]):
                 fill(speeds, (requests[part.request], members[part.machine]), part, run.least)
 
@@ -162,28 +165,42 @@ class Fleet:
             self._takes[key] = np.array(able)[self._processors]
         return self._takes[key]
 
-    def _kinds_for(self, runtime: Runtime, strategy: PlacementStrategy) -> Index:
+    def _kinds_for(self, runtime: Runtime, strategy: PlacementStrategy, requests: int) -> Index:
         """Number of each machine's kind, equal where one estimate can stand for several."""
         resident = strategy is PlacementStrategy.GPU_RESIDENT and runtime.apart is None
-        key = (not runtime.takes_layers, resident)
+        key = (not runtime.takes_layers, resident, several_counts(runtime, strategy, requests))
         if key not in self._kinds:
-            kernels, resident = key
-            self._kinds[key] = _numbered(
-                kind_of(machine, kernels=kernels, resident=resident) for machine in self.machines
+            kernels, resident, counts = key
+            kinds = _numbered(
+                kind_of(machine, kernels=kernels, resident=resident, counts=counts)
+                for machine in self.machines
             )
+            self._kinds[key] = self._well_filled(kinds) if counts else kinds
         return self._kinds[key]
 
+    def _well_filled(self, kinds: Index) -> Index:
+        """Kinds of which a stack has few places without a machine; others are divided by count."""
+        counts = np.array([len(machine.gpus) for machine in self.machines])
+        cards = _numbered(card_of(machine) if machine.gpus else None for machine in self.machines)
+        divided = np.zeros_like(counts)
+        for kind in np.unique(kinds):
+            own = np.flatnonzero(kinds == kind)
+            places = len(np.unique(counts[own])) * len(np.unique(cards[own]))
+            if places > EMPTY * len(own):
+                divided[own] = counts[own]
+        return _numbered(zip(kinds.tolist(), divided.tolist(), strict=True))
+
     def _groups(
-        self, requested: Model, runtime: Runtime, strategy: PlacementStrategy
+        self, requested: Model, runtime: Runtime, strategy: PlacementStrategy, requests: int
     ) -> Sequence[tuple[Index, Model]]:
         """Machines that one estimate can stand for, with the model as it runs there.
 
         Remembered for the latest model of each runtime, in GPUs and beside them.
         """
-        key = (runtime.name, strategy is PlacementStrategy.GPU_RESIDENT)
+        key = (runtime.name, strategy is PlacementStrategy.GPU_RESIDENT, requests == 1)
         latest, groups = self._grouped.get(key, (None, ()))
         if latest is not requested:
-            kinds = self._kinds_for(runtime, strategy)
+            kinds = self._kinds_for(runtime, strategy, requests)
             groups = tuple(self._divided(requested, runtime, kinds))
             self._grouped[key] = requested, groups
         return groups
@@ -210,12 +227,28 @@ class Fleet:
         except Refusal:
             return None
 
-    def _stack(self, members: Index, *, links: bool) -> Stack:
-        key = (members.tobytes(), links)
+    def _stack(self, members: Index, run: Run) -> Stack:
+        links = run.runtime.reads_over_link
+        counts = several_counts(run.runtime, run.strategy, len(run.contexts))
+        counts = counts and of_one_card(self.machines[members[0]])
+        key = (members.tobytes(), links, counts)
         stack = self._stacks.get(key)
         if stack is None:
-            stack = self._stacks[key] = self._stacked(members, links=links)
+            own = self._with_counts(members) if counts else self._stacked(members, links=links)
+            stack = self._stacks[key] = own
         return stack
+
+    def _with_counts(self, members: Index) -> Stack:
+        """Stack of machines with several numbers of one kind of card each."""
+        machines = [self.machines[member] for member in members]
+        counts, row = np.unique([len(own.gpus) for own in machines], return_inverse=True)
+        column = _numbered(map(card_of, machines))
+        first = np.unique(column, return_index=True)[1]
+        machine = with_counts([machines[at] for at in first], counts.tolist())
+        return Stack(
+            machine=machine, backend=of_machine(machine), places=(row, column),
+            sizes=machine, size_count=len(first), size=column,
+        )  # fmt: skip
 
     def _stacked(self, members: Index, *, links: bool) -> Stack:
         _, first, size = np.unique(
@@ -225,6 +258,7 @@ class Fleet:
         return Stack(
             machine=machine,
             backend=of_machine(machine),
+            places=(np.arange(len(members)),),
             sizes=stacked([self.machines[member] for member in members[first]]),
             size_count=len(first),
             size=size,

@@ -1,6 +1,6 @@
 """Estimates of machines of a kind, stacked as one, for one request or several at once.
 
-Two layouts keep the arrays small. If the whole model is in GPUs, memory only decides whether it
+Several layouts keep the arrays small. If the whole model is in GPUs, memory only decides whether it
 fits: numbers of requests have shape (requests, 1), those of machines (machines,). If a part is
 elsewhere, the placement depends on the memory size: it is computed once for each request and size,
 and then used for each machine of that size.
@@ -37,8 +37,10 @@ class Stack:
     """Machines of a kind as one.
 
     Attributes:
-        machine: all machines as one, each figure of shape (machines,).
+        machine: all machines as one, each figure of shape (machines,); for several numbers of cards
+            of shape (cards,), beside numbers of cards of shape (numbers, 1).
         backend: backends of the machines, as `backends.of_machine` gives them.
+        places: indices of each machine in an estimate's numbers, of shape (machines,) each.
         sizes: one machine for each size of memory, each figure of shape (sizes,).
         size_count: number of sizes of memory.
         size: index of each machine's size in `sizes`, shape (machines,).
@@ -46,9 +48,20 @@ class Stack:
 
     machine: Machine
     backend: str
+    places: tuple[Index, ...]
     sizes: Machine
     size_count: int
     size: Index
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of an estimate's numbers for one request."""
+        return tuple(int(place.max()) + 1 for place in self.places)
+
+    def each(self, numbers: Array | Mask) -> npt.NDArray[Any]:
+        """Numbers of an estimate by machine, shape (requests, machines)."""
+        whole = np.broadcast_to(numbers, (*np.shape(numbers)[: -len(self.shape)], *self.shape))
+        return np.atleast_2d(whole[np.index_exp[...] + self.places])
 
     @cached_property
     def latest(self) -> dict[str, tuple[Hashable, Estimate]]:
@@ -80,7 +93,9 @@ class Run:
 
     @cached_property
     def beside_machines(self) -> tuple[Model, Workload]:
-        """Model and request with numbers of shape (requests, 1)."""
+        """Model and request with numbers of shape (requests, 1); those of one as they are."""
+        if len(self.contexts) == 1:
+            return picked(self.model, 0), self.work.with_numbers(context=float(self.contexts[0]))
         return picked(self.model, np.s_[:, None]), self.work.with_numbers(
             context=self.contexts[:, None]
         )
@@ -105,20 +120,23 @@ class Answered:
         machine: index of each pair's machine, shape (pairs,).
         estimate: estimate whose numbers are of shape (pairs,), or of `shape`.
         fits: whether every memory is large enough, of the same shape.
-        shape: (requests, machines) where the estimate holds the whole table; None for pairs.
+        shape: shape of the estimate's numbers where it is of all requests and machines; None where
+            it is of the pairs.
+        places: indices of each pair in that shape.
     """
 
     request: Index
     machine: Index
     estimate: Estimate
     fits: Mask
-    shape: tuple[int, int] | None = None
+    shape: tuple[int, ...] | None = None
+    places: tuple[Index, ...] = ()
 
     def of_pairs(self, numbers: Any) -> Any:
         """Numbers of the estimate, shape (pairs,)."""
         if self.shape is None:
             return np.broadcast_to(numbers, self.request.shape)
-        return np.broadcast_to(numbers, self.shape)[self.request, self.machine]
+        return np.broadcast_to(numbers, self.shape)[self.places]
 
 
 def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
@@ -137,8 +155,15 @@ def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
     request, machine = np.nonzero(needed)
     if run.strategy is PlacementStrategy.GPU_RESIDENT and run.runtime.apart is None:
         whole, fits = _whole(stack, run)
+        places = tuple(place[machine] for place in stack.places)
+        single = len(run.contexts) == 1
         yield Answered(
-            request=request, machine=machine, estimate=whole, fits=fits, shape=needed.shape
+            request=request,
+            machine=machine,
+            estimate=whole,
+            fits=fits,
+            shape=stack.shape if single else needed.shape,
+            places=places if single else (request, *places),
         )
     else:
         yield from _by_size(stack, run, request, machine)
@@ -166,6 +191,14 @@ def _whole(stack: Stack, run: Run) -> tuple[Estimate, Mask]:
     return latest, fits
 
 
+def several_counts(runtime: Runtime, strategy: PlacementStrategy, requests: int) -> bool:
+    """Whether machines with several numbers of one kind of card are one stack: for one request of a
+    whole model, as several requests fill an array already.
+    """
+    whole = strategy is PlacementStrategy.GPU_RESIDENT and runtime.apart is None
+    return whole and runtime.takes_several_counts and requests == 1
+
+
 def _divided_alike(before: Placement | None, now: Placement | None) -> bool:
     """Whether two placements have the same shares of the layers and of the head everywhere."""
     if before is None or now is None:
@@ -186,9 +219,11 @@ def _possible(stack: Stack, run: Run) -> Mask:
     """False where a placement cannot fit or be fast enough, shape (requests, machines)."""
     model, work = run.beside_machines
     if run.strategy is PlacementStrategy.GPU_RESIDENT:
-        return may_hold(model, stack.machine, work, run.runtime)
-    return may_reach(
-        model, stack.machine, work, run.runtime, run.strategy, run.constants(stack), run.least
+        return stack.each(may_hold(model, stack.machine, work, run.runtime))
+    return stack.each(
+        may_reach(
+            model, stack.machine, work, run.runtime, run.strategy, run.constants(stack), run.least
+        )
     )
 
 
@@ -227,7 +262,10 @@ def _timed(
         index = np.zeros(shape, dtype=int)
         index[request, machine] = row
         several = on_machines(plan, run.beside_machines[0], stack.machine, index, constants)
-        return Answered(request=request, machine=machine, estimate=several, fits=fits, shape=shape)
+        return Answered(
+            request=request, machine=machine, estimate=several, fits=fits,
+            shape=shape, places=(request, machine),
+        )  # fmt: skip
     pairs = taken(stack.machine, machine, np.size(stack.size))
     some = PickedConstants(constants, request, machine)
     model = picked(layers_together(run.model), request)

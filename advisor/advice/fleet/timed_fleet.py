@@ -1,6 +1,7 @@
 """Speeds of a model on the machines of a fleet, each computed on first use."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,10 +10,38 @@ from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.speed_table import Speeds
 from advisor.advice.fleet.stacks import Mask
 from advisor.advice.speeds import Speed
+from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.model.model import Floats, Model
 from advisor.runtimes import Runtime
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastestSpeeds:
+    """Speed of each machine in its fastest runtime and placement, made when it is asked for.
+
+    Attributes:
+        speeds: speeds by runtime and placement.
+        place: index in `speeds` of each machine's fastest; -1 where none holds the model, and for
+            machines that are not wanted, shape (machines,).
+    """
+
+    speeds: Sequence[Speeds]
+    place: Index
+
+    def at(self, machine: int) -> Speed | None:
+        """Speed of one machine; None where it has none."""
+        place = self.place[machine]
+        return None if place < 0 else self.speeds[place].at(machine)
+
+    def __iter__(self) -> Iterator[Speed | None]:
+        return map(self.at, range(len(self.place)))
+
+    @property
+    def known(self) -> Mask:
+        """Machines with a speed, shape (machines,)."""
+        return self.place >= 0
 
 
 class TimedFleet:
@@ -37,7 +66,7 @@ class TimedFleet:
         """Every machine, shape (machines,)."""
         return np.ones(len(self.fleet.machines), dtype=bool)
 
-    def best(self, strategy: PlacementStrategy, wanted: Mask) -> list[Speed | None]:
+    def best(self, strategy: PlacementStrategy, wanted: Mask) -> FastestSpeeds:
         """Speed of each machine in its fastest runtime, for one placement.
 
         None where no runtime can hold the model, and for machines that are not wanted.
@@ -46,7 +75,7 @@ class TimedFleet:
 
     def fastest(
         self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
-    ) -> list[Speed | None]:
+    ) -> FastestSpeeds:
         """Speed of each machine in its fastest runtime and placement; None where not wanted.
 
         A runtime is left out where a bound on its speed is below that of one before it.
@@ -55,19 +84,18 @@ class TimedFleet:
             wanted: machines to time, shape (machines,).
             strategies: placements to try, fastest first.
         """
-        fastest: list[Speed | None] = [None] * len(wanted)
-        source: dict[int, Speeds] = {}
+        tried: list[Speeds] = []
+        fastest = np.full(len(wanted), -1)
         least = np.zeros(len(wanted))
         for runtime in self.runtimes:
             reached = least.copy()
             for speeds, machines in self._placed(runtime, wanted, strategies, least):
                 faster = machines & (speeds.decode > least)
                 reached[faster] = speeds.decode[faster]
-                source.update(dict.fromkeys(np.flatnonzero(faster).tolist(), speeds))
+                fastest[faster] = len(tried)
+                tried.append(speeds)
             least = reached
-        for machine, speeds in source.items():
-            fastest[machine] = speeds.at(machine)
-        return fastest
+        return FastestSpeeds(speeds=tried, place=fastest)
 
     def _placed(
         self,

@@ -93,4 +93,4 @@ def machine_speed(question: Question) -> Speed | None:
     """Speed of the present machine in its fastest runtime and placement."""
     fleet = Fleet([question.machine])
     timed = TimedFleet(fleet, question.model, question.work, question.runtimes)
-    return timed.fastest(timed.all)[0]
+    return timed.fastest(timed.all).at(0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.stacks import Mask
-from advisor.advice.fleet.timed_fleet import TimedFleet
+from advisor.advice.fleet.timed_fleet import FastestSpeeds, TimedFleet
 from advisor.advice.money.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
@@ -71,16 +71,19 @@ class CardMachines:
         self._count = np.array([len(each) for each in gpus], dtype=int)
         self._room = np.array([float(machine.gpu_memory) for machine in machines])
 
-    def alike(self, count: int, kinds: Mask, room: float = 0.0) -> Mask:
+    def roomy(self, room: float) -> Mask:
+        """Machines whose cards have at least that much memory together [B], shape (machines,)."""
+        return np.asarray(self._room >= room)
+
+    def alike(self, count: int, kinds: Mask) -> Mask:
         """Machines with a number of one kind of card, shape (machines,).
 
         Args:
             count: cards in all.
             kinds: wanted kinds, shape (cards,).
-            room: least memory of all cards together [B].
         """
-        of_these = np.isin(self._kind, np.flatnonzero(kinds))
-        return np.asarray(of_these & (self._count == count) & (self._room >= room))
+        of_these = np.append(kinds, False)[self._kind]
+        return np.asarray(of_these & (self._count == count))
 
     def with_more(self, count: int | None = None) -> Mask:
         """Machines with cards added to their own, `count` in all if given, shape (machines,)."""
@@ -125,28 +128,26 @@ class TimedCards:
         waiting = np.ones(len(self.machines.cards), dtype=bool)
         rows: list[CardSpeed] = []
         several = np.zeros_like(waiting)
+        whole = self._whole
         for count in COUNTS:
-            tried = self.machines.alike(count, waiting, self._least)
-            # Machines with added cards lie in the same stacks and cost little more.
-            wanted = tried | self.machines.with_more(count)
-            if wanted.any():
-                # So do the larger machines that are rented whole, which `holding` is asked for.
-                larger = several if count <= FEW else np.ones_like(waiting)
-                wanted |= self.machines.alike(count, larger)
-            speeds = self._timed.best(PlacementStrategy.GPU_RESIDENT, wanted)
-            for card, kind, speed in self._kinds(tried, speeds):
+            holding = self.machines.alike(count, waiting) & whole.known
+            for card, kind, speed in self._kinds(holding, whole):
                 rows.append((card, count, speed))
                 waiting[kind] = False
                 several[kind] = count > 1
         self._timed.best(PlacementStrategy.CPU_OFFLOAD, self.machines.alike(1, waiting | several))
         return (*rows, *self._alone(waiting))
 
-    def _kinds(
-        self, wanted: Mask, speeds: Sequence[Speed | None]
-    ) -> Iterator[tuple[Gpu, int, Speed]]:
+    @cached_property
+    def _whole(self) -> FastestSpeeds:
+        """Speeds of all machines that may hold the whole model: one estimate is for any number."""
+        roomy = self.machines.roomy(self._least)
+        return self._timed.best(PlacementStrategy.GPU_RESIDENT, roomy)
+
+    def _kinds(self, wanted: Mask, speeds: FastestSpeeds) -> Iterator[tuple[Gpu, int, Speed]]:
         """Card, its index in `cards`, and speed of each wanted machine that holds the model."""
         for machine in map(int, np.flatnonzero(wanted)):
-            speed = speeds[machine]
+            speed = speeds.at(machine)
             if speed is not None:
                 kind = self.machines.kind(machine)
                 yield self.machines.cards[kind], kind, speed
@@ -157,8 +158,7 @@ class TimedCards:
         """
         kind = np.array([card.name == name for card in self.machines.cards])
         wanted = self.machines.alike(count, kind)
-        speeds = self._timed.best(PlacementStrategy.GPU_RESIDENT, wanted)
-        return next((speed for _, _, speed in self._kinds(wanted, speeds)), None)
+        return next((speed for _, _, speed in self._kinds(wanted, self._whole)), None)
 
     def alone(self, names: Iterable[str]) -> list[CardSpeed]:
         """One of each named card, holding a part of the model."""
@@ -175,7 +175,7 @@ class TimedCards:
         """The host with cards added to its own, each in its fastest runtime and placement."""
         machines = self.machines.fleet.machines
         speeds = self._timed.fastest(self.machines.with_more())
-        return tuple((machines[at], speeds[at]) for at in self.machines.beside)
+        return tuple((machines[at], speeds.at(at)) for at in self.machines.beside)
 
 
 @lru_cache(maxsize=KEPT)

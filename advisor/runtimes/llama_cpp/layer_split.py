@@ -118,9 +118,10 @@ def _placed(
             weights[vram(device)] = {**all_of(layers), **there}
             kv[vram(device)] = cached_on_gpu * (layers > 0)
             buffers[vram(device)] = computing
-        output[vram(len(machine.gpus) - 1)] = head
-    drafter = vram(len(machine.gpus) - 1) if machine.gpus else RAM
-    buffers[drafter] = buffers[drafter] + drafter_memory(model, work)
+    for place, share in _last_memory(machine).items():
+        buffers[place] = buffers[place] + share * drafter_memory(model, work)
+        if machine.gpus:
+            output[place] = share * head
     return Placement(
         strategy=PlacementStrategy.CPU_OFFLOAD,
         gpu_layers=gpu_layers,
@@ -133,6 +134,18 @@ def _placed(
         cache=cache,
         load_mode=settings.load_mode,
     )
+
+
+def _last_memory(machine: Machine) -> dict[Location, Array]:
+    """Memory of the last GPU, or RAM without any, with 1; where machines have several numbers of
+    GPUs, each memory that is the last of some, with 1 for those and 0 for others.
+    """
+    if not machine.gpus:
+        return {RAM: 1.0}
+    if machine.counts is None:
+        return {vram(len(machine.gpus) - 1): 1.0}
+    numbers = np.unique(machine.counts).tolist()
+    return {vram(own - 1): np.asarray(machine.counts == own, dtype=float) for own in numbers}
 
 
 def head_on_gpu(model: Model, machine: Machine, gpu_layers: Array, settings: Settings) -> Array:
@@ -257,6 +270,7 @@ LLAMA_CPP = Runtime(
     quantized_kv_type="q8_0",
     takes_layers=True,
     takes_several_formats=True,
+    takes_several_counts=True,
     drafts=True,
     setup=SETUP,
 )

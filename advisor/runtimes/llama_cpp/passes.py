@@ -92,7 +92,7 @@ def _pass(
         ),
         repeats=repeats,
         crossings=crossings(model, placement, machine),
-        workers=max(len(machine.gpus), 1),
+        workers=machine.gpu_count if machine.gpus else 1,
         exchanges=tuple(_between_machines(model, machine, step)),
     )
 
@@ -172,7 +172,7 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     experts_in_ram = on_gpu * (
         1.0 - last_layers(model, model.layers - np.asarray(placement.cpu_moe))
     )
-    between = len(machine.gpus) - 1.0
+    between = machine.gpu_count - 1.0
     cache_in_ram = on_gpu * placement.kv[RAM]
     sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
     apart = experts_in_ram @ model.expert_layers + np.sum(cache_in_ram, axis=-1)

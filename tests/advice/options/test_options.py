@@ -319,7 +319,7 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
 def fastest_in_vllm(machines: list[Machine]) -> list[Speed | None]:
     model = catalog.model("Qwen3-14B", "Q4_K_M")
     timed = TimedFleet(Fleet(machines), model, Workload(), (VLLM,))
-    return timed.best(PlacementStrategy.GPU_RESIDENT, timed.all)
+    return list(timed.best(PlacementStrategy.GPU_RESIDENT, timed.all))
 
 
 def test_speeds_that_are_asked_for_later_join_those_known() -> None:
@@ -327,7 +327,7 @@ def test_speeds_that_are_asked_for_later_join_those_known() -> None:
     timed = TimedFleet(Fleet(machines), catalog.model("Qwen3-14B", "Q4_K_M"), Workload(), (VLLM,))
     first, nothing = timed.best(PlacementStrategy.GPU_RESIDENT, np.array([True, False]))
     assert nothing is None
-    both = timed.fastest(timed.all)
+    both = list(timed.fastest(timed.all))
     assert both[0] == first
     assert both == fastest_in_vllm(machines)
 
@@ -362,7 +362,7 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
             max(filter(None, speeds), key=lambda speed: speed.decode, default=None)
             for speeds in zip(*each, strict=True)
         ]
-        assert together.fastest(every, strategies) == expected
+        assert list(together.fastest(every, strategies)) == expected
 
 
 def test_six_cards_take_a_server_board_with_its_processor_by_hand() -> None:
