@@ -277,7 +277,8 @@ OWNERSHIP = (
         label="Would sell for",
         unit="$",
         limits=(0, 1_000_000),
-        help="resale value of your cards, tied up while you keep them",
+        help="resale value of your cards, tied up while you keep them; left open, the used price "
+        "on record",
     ),
     Input(
         name="rented_at",

@@ -9,7 +9,7 @@ from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
 from advisor.advice.options.turning import in_question, what_changes
 from advisor.advice.words.break_even import pays_when
-from advisor.advice.words.verdict import aged
+from advisor.advice.words.verdict import aged, once
 from advisor.catalog.inputs import MACHINE
 from advisor.cli import many_users, options
 from advisor.cost_model.estimate import Estimate
@@ -100,8 +100,7 @@ def _option_line(option: Option, use: MoneyInputs) -> str:
     lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
     cost = option.price.note or "no price on record"
     if option.monthly is not None:
-        once = f", {money(option.upfront)} at once" if option.upfront else ""
-        cost = f"{money(option.monthly)} a month{once}{aged(option)}"
+        cost = f"{money(option.monthly)} a month{once(option)}{aged(option)}"
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
     when = pays_when(option, use)
     if option.pays is False and when:

@@ -9,6 +9,7 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.option import OptionKind
 from advisor.advice.options.table import choice
 from advisor.advice.upgrades.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
@@ -47,10 +48,14 @@ DEFAULT = MoneyInputs()
 
 
 @cache
-def advice(situation: str, money: MoneyInputs = DEFAULT) -> Advice:
+def advice(
+    situation: str, money: MoneyInputs = DEFAULT, ownership: Ownership | None = None
+) -> Advice:
     model, text = SITUATIONS[situation]
     here = machine(MachineSpec(**text))
-    return advise(catalog.model(model, "Q4_K_M"), here, Workload(), money=money)
+    return advise(
+        catalog.model(model, "Q4_K_M"), here, Workload(), money=money, ownership=ownership
+    )
 
 
 def verdict(situation: str, **money: float) -> str:
@@ -96,9 +101,14 @@ def test_a_model_that_fits_needs_nothing_else() -> None:
     assert kept.monthly is not None
     assert answer.verdict.startswith(
         f"It fits in the GPU: {answer.best.runtime} gives "
-        f"{tokens_per_second(decode_tps(answer.best))} for {money_words(kept.monthly)} a month; "
-        "keep it: nothing here leaves $5.00 a month more."
+        f"{tokens_per_second(decode_tps(answer.best))} for {money_words(kept.monthly)} a month ("
     )
+    # a used RTX 4090 cost 2,470 USD in April 2026: 68.61 USD in each of 36 months
+    assert kept.price.date == "2026-04"
+    assert (
+        "($69 of it the value tied up, at the used price of 2026-04); keep it: " in answer.verdict
+    )
+    assert "keep it: nothing here leaves $5.00 a month more." in answer.verdict
 
 
 @pytest.mark.parametrize(
@@ -112,7 +122,7 @@ def test_a_model_that_fits_needs_nothing_else() -> None:
 def test_the_verdict_says_the_speed_now_the_upgrade_and_when_it_pays(
     situation, start, waiting
 ) -> None:
-    answer = advice(situation)
+    answer = advice(situation, ownership=Ownership(resale=0.0))
     option, words = choice(answer.options), answer.verdict
     assert answer.best is not None
     assert option is not None

@@ -101,7 +101,9 @@ def _line(name: str, option: Option, tokens: Floats) -> CostLine | None:
     if option.cost is None or option.hours_lost is None:
         return None
     each = (option.cost.by_use + option.hours_lost * option.worth) / option.tokens
-    return CostLine(name=name, tokens=tokens, usd=option.cost.fixed + each * tokens)
+    return CostLine(
+        name=name, tokens=tokens, usd=option.cost.fixed + option.standing + each * tokens
+    )
 
 
 def page_cache_for(estimated: Estimate, speed: float, points: int = 65) -> float | None:

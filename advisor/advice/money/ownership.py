@@ -43,7 +43,8 @@ class Ownership:
 
     Attributes:
         form: form of the machine.
-        resale: resale value of its cards, or of a whole machine without cards [USD].
+        resale: resale value of its cards, or of a whole machine without cards [USD]; None for the
+            used price of its cards.
         rented_at: rent [USD/h]; None for an owned machine.
         nothing: there is no machine yet, neither owned nor rented.
 
@@ -53,7 +54,7 @@ class Ownership:
     """
 
     form: Form = Form.DESKTOP
-    resale: float = 0.0
+    resale: float | None = None
     rented_at: float | None = None
     nothing: bool = False
 

@@ -92,7 +92,7 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     parts = parts_for(question.ownership.form, own, machine.gpus, slots(question.machine))
     price = bought(new[0].name, len(new), question.money, parts)
     cost = question.use.owned(
-        draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.ownership.resale
+        draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.resale_usd
     )
     where = " in a dock" if _dock(question) else ""
     return question.option(
@@ -145,9 +145,8 @@ def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: S
     if not question.machine.gpus:
         return question.option(OptionKind.ADD, name, speed, cost, price, kept=kept)
     topic = LARGEST if name == largest(question, question.machine.gpus[0].vendor) else ""
-    sold_for = question.ownership.resale
     return question.option(
-        OptionKind.REPLACE, name, speed, cost, price, sold=sold_for, kept=kept, topic=topic
+        OptionKind.REPLACE, name, speed, cost, price, sells=True, kept=kept, topic=topic
     )
 
 

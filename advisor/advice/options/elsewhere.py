@@ -133,9 +133,8 @@ def _machine(
     topic: str = "",
 ) -> Option:
     cost = question.use.owned(draw_of(machine), speed, usd=price.usd or 0.0)
-    sold_for = question.ownership.resale
     return question.option(
-        OptionKind.MACHINE, name, speed, cost, price, sold=sold_for, kept=kept, topic=topic
+        OptionKind.MACHINE, name, speed, cost, price, sells=True, kept=kept, topic=topic
     )
 
 

@@ -30,7 +30,7 @@ def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
         return MonthlyCost()
     if own.rented_at is not None:
         return question.use.rented(own.rented_at, speed) if speed else MonthlyCost()
-    return question.use.owned(draw_of(question.machine), speed, tied_up=own.resale)
+    return question.use.owned(draw_of(question.machine), speed, tied_up=question.resale_usd)
 
 
 def keep(question: Question, speed: Speed | None) -> Option:
@@ -38,11 +38,19 @@ def keep(question: Question, speed: Speed | None) -> Option:
     own = question.ownership
     if own.nothing:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
-    price = Price()
+    price = _tied_up(question.resale)
     if own.rented_at is not None:
         price = Price(typed=True, note=f"{money_per_hour(own.rented_at)}, as you typed")
     name = question.machine.name
     return question.option(OptionKind.KEEP, name, speed, cost_of_keeping(question, speed), price)
+
+
+def _tied_up(resale: Price) -> Price:
+    """Nothing to pay, with a note on the value that is tied up."""
+    if resale.typed or not resale.note:
+        return Price()
+    note = f"value tied up: {resale.note}; type yours as --resale"
+    return replace(resale, usd=0.0, note=note)
 
 
 def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> list[Option]:

@@ -112,6 +112,8 @@ class Option:
             none. The first option of each is shown whatever beats it.
         standing: monthly resale value of owned hardware that stands unused; it is no cost of the
             option, and the option does not save it [USD/month].
+        assumed_resale: resale value of what is sold for it, where nobody stated one, spread over
+            the months of use [USD/month].
     """
 
     kind: OptionKind
@@ -128,6 +130,7 @@ class Option:
     kept: "Option | None" = None
     topic: str = ""
     standing: float = 0.0
+    assumed_resale: float = 0.0
 
     @property
     def monthly(self) -> float | None:
@@ -236,12 +239,21 @@ class Option:
         return self.kind is OptionKind.CHANGE and note.startswith(FREE) and note != SAME_TEXT
 
     @property
+    def rests_on_resale(self) -> bool:
+        """Whether it is slower than the kept machine and pays only by a resale value that nobody
+        stated: a used price is no reason to sell.
+        """
+        gain, now = self.gain, self.kept.speed if self.kept else None
+        slower = now is None or self.speed is None or self.speed.decode <= now.decode
+        return gain is not None and slower and 0 < gain <= self.assumed_resale
+
+    @property
     def may_win(self) -> bool:
-        """Whether the verdict may name it: it keeps up, has a dated price of all its parts, and
-        loses no quality.
+        """Whether the verdict may name it: it keeps up, has a dated price of all its parts, loses
+        no quality and does not rest on a sale that nobody stated.
         """
         priced = self.cost is not None and self.dated
-        return priced and self.keeps_up and not self.loses_quality
+        return priced and self.keeps_up and not self.loses_quality and not self.rests_on_resale
 
     @property
     def dated(self) -> bool:

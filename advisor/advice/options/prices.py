@@ -1,5 +1,6 @@
 """Prices of GPUs, whole machines and rented machines, from data/prices/prices.csv."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -86,6 +87,52 @@ def rented_count(gpu: str, count: int, money: MoneyInputs) -> int:
     """
     row = None if gpu in dict(money.own_rent) else _rented_row(gpu, count)
     return count if row is None else row.gpu_count
+
+
+SECOND_HAND = ("used", "used or new")
+"""Conditions of prices at which a used card sells."""
+
+
+@cache
+def _used_row(gpu: str) -> PriceRow | None:
+    """Newest dated price of a used card."""
+    rows = (row for row in price_rows() if row.gpu == gpu and row.condition in SECOND_HAND)
+    low = (row for row in rows if row.date and not row.provider.endswith("high"))
+    return max(low, key=lambda row: row.date, default=None)
+
+
+@lru_cache(maxsize=64)
+def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
+    """Value of owned cards at the newest price of used ones, or at a lower one at which they are
+    bought; a card without a used price adds nothing, which the note says.
+    """
+    price = NOTHING_YET
+    for name, count in Counter(cards).items():
+        row, counted = _used_row(name), f"{count}x {name}" if count > 1 else name
+        before = f"{price.note}, " if price.note else ""
+        if row is None:
+            price = replace(price, note=f"{before}{counted}: no used price on record")
+            continue
+        now = _together(name, 1, typed, ()).usd
+        each = min(row.usd / row.gpu_count, row.usd if now is None else now)
+        price = Price(
+            usd=(price.usd or 0.0) + each * count,
+            date=oldest((price.date, row.date)) if price.date else row.date,
+            note=f"{before}{counted} at the used price of {row.date}, ${each * count:,.0f}",
+            sources=(*price.sources, row.source),
+        )
+    return price
+
+
+def less(price: Price, resale: Price) -> Price:
+    """Price of something bought, with a note on what is sold for it and the older date of both."""
+    if not resale.usd or price.usd is None or not (price.usd or price.sources):
+        return price
+    note = f"{price.note}, less {money_words(resale.usd)} for what you sell: {resale.note}"
+    if resale.typed:
+        return replace(price, note=note)
+    date = oldest((price.date, resale.date)) if price.date else price.date
+    return replace(price, note=note, date=date, sources=(*price.sources, *resale.sources))
 
 
 def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow] = ()) -> Price:

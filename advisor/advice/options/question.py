@@ -5,9 +5,10 @@ from datetime import date
 from functools import cached_property
 
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership
+from advisor.advice.money.ownership import Ownership, discrete
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
+from advisor.advice.options.prices import less, used_value
 from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.speeds import Speed
 from advisor.cost_model.workload import Workload
@@ -42,6 +43,21 @@ class Question:
     today: date
 
     @cached_property
+    def resale(self) -> Price:
+        """Resale value of what is owned: as typed, else the used price of its cards."""
+        own = self.ownership
+        if own.resale is not None:
+            return Price(usd=own.resale, typed=True, note="as you typed")
+        if not own.owned:
+            return Price()
+        return used_value(tuple(gpu.name for gpu in discrete(self.machine)), self.money.own_price)
+
+    @cached_property
+    def resale_usd(self) -> float:
+        """Amount of the resale value [USD]."""
+        return self.resale.usd or 0.0
+
+    @cached_property
     def use(self) -> Use:
         """Use of the person."""
         return Use(work=self.work, money=self.money)
@@ -54,7 +70,7 @@ class Question:
         cost: MonthlyCost | None,
         price: Price | None = None,
         *,
-        sold: float = 0.0,
+        sells: bool = False,
         kept: Option | None = None,
         topic: str = "",
         always_on: bool = False,
@@ -67,12 +83,15 @@ class Question:
             speed: speed; None if unknown.
             cost: monthly cost; None without a price.
             price: price with its origin; None where nothing is paid.
-            sold: resale value of what is replaced [USD].
+            sells: what is owned is sold.
             kept: option of keeping the present machine, for comparison.
             topic: as `Option.topic`.
             always_on: rented and never stopped.
         """
         price = price or Price()
+        if sells:
+            price = less(price, self.resale)
+        sold = self.resale_usd if sells else 0.0
         paid = price.usd is not None and cost is not None
         asked_for = bool(price.sources) or price.usd is None
         return Option(
@@ -89,7 +108,8 @@ class Question:
             stale=asked_for and not price.typed and is_stale(price.date, self.today),
             kept=kept,
             topic=topic,
-            standing=self.use.spread(self.ownership.resale) if kind in ELSEWHERE else 0.0,
+            assumed_resale=self.use.spread(0.0 if self.resale.typed else sold),
+            standing=self.use.spread(self.resale_usd) if kind in ELSEWHERE else 0.0,
         )
 
     def _hours_lost(self, kind: OptionKind, speed: Speed, always_on: bool) -> float:

@@ -11,9 +11,10 @@ from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import chance_ahead, chance_it_pays
 from advisor.advice.options.table import WORTH_A_WORD, best_of_kinds, choice
 from advisor.advice.options.turning import least_speed, nearest, rounded
+from advisor.advice.speeds import Speed
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import hours, money_per_hour, seconds, tokens_per_second
+from advisor.formatting import hours, money_per_hour, range_of, seconds, tokens_per_second
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.runtimes import Runtime
@@ -142,8 +143,12 @@ def _joined(*sentences: str) -> str:
 
 def _for(kept: Option) -> str:
     """Cost of keeping the machine."""
-    monthly = kept.monthly
-    return f" for {money_words(monthly)} a month" if monthly else ""
+    monthly, tied_up = kept.monthly, kept.cost.tied_up if kept.cost else 0.0
+    if not monthly:
+        return ""
+    at = f", at the used price of {kept.price.date}" if kept.price.date else ""
+    value = f" ({money_words(tied_up)} of it the value tied up{at})" if tied_up else ""
+    return f" for {money_words(monthly)} a month{value}"
 
 
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
@@ -182,14 +187,24 @@ def _gives(option: Option | None) -> str:
     """Name, speed, costs and age of the price."""
     if option is None:
         return ""
-    speed = f"about {tokens_per_second(option.speed.decode)}" if option.speed else "an answer"
+    speed = "an answer"
+    if option.speed:
+        ends = _wide_range(option.speed)
+        speed = f"about {_speed(option)}{f' ({ends})' if ends else ''}"
     return f"{option.name}, {DONE[option.kind]}, gives {speed} for {_costs(option)}"
 
 
 def _costs(option: Option) -> str:
     monthly = f"{money_words(option.monthly or 0.0)} a month"
-    once = f", {money_words(option.upfront)} at once" if option.upfront else ""
-    return f"{monthly}{once}{aged(option)}"
+    return f"{monthly}{once(option)}{aged(option)}"
+
+
+def once(option: Option) -> str:
+    """What is paid once, or left over where more is sold than bought; empty for neither."""
+    paid = option.upfront or 0.0
+    if paid < 0:
+        return f", {money_words(-paid)} left over at once"
+    return f", {money_words(paid)} at once" if paid else ""
 
 
 def aged(option: Option) -> str:
@@ -211,13 +226,15 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
     saved, worth = option.hours_saved, option.worth_from
     if saved is None or worth is None:
         return ""
-    less = (kept.monthly or 0.0) - (option.monthly or 0.0)
+    less = (kept.monthly or 0.0) - (option.monthly or 0.0) - option.standing
+    beside = ", what you own unused beside it" if option.standing else ""
     if saved <= 0 or (saved < SHORT and less > 0):
         longer = f", for {hours(-saved)} more of waiting" if saved < -SHORT else ""
-        return f"{use} that costs {money_words(less)} a month less{longer}."
+        return f"{use} that costs {money_words(less)} a month less{beside}{longer}."
     above = money_per_hour(worth).removesuffix(" an hour")
     pays = f"it pays if your hour is worth over {above}" if worth > 0 else "it pays"
-    cheaper = f"costs {money_words(less)} a month less and " if less >= CENT else ""
+    comma = "," if beside else ""
+    cheaper = f"costs {money_words(less)} a month less{beside}{comma} and " if less >= CENT else ""
     saves = f"{cheaper}saves {hours(saved)} a month{_sooner(option, kept)}"
     return f"{use} that {saves}: {pays}{_unless(option, kept, money)}."
 
@@ -277,7 +294,8 @@ def _others(options: Sequence[Option], option: Option | None, money: MoneyInputs
     sentences = []
     for best in best_of_kinds(options) if option else ():
         if option is not None and best.kind is not option.kind:
-            about = ", ".join(filter(None, (_speed(best), _rival(best, option, options[0], money))))
+            better = _rival(best, option, options[0], money)
+            about = ", ".join(filter(None, (_speed(best), _wide_range(best.speed), better)))
             known = f" ({about})" if about else ""
             sentences.append(f"{best.name}, {DONE[best.kind]}{known}, for {_costs(best)}")
     return f"Else: {'; '.join(sentences)}." if sentences else ""
@@ -285,6 +303,17 @@ def _others(options: Sequence[Option], option: Option | None, money: MoneyInputs
 
 def _speed(option: Option) -> str:
     return tokens_per_second(option.speed.decode) if option.speed else ""
+
+
+WIDE = 2.0
+"""Factor between the ends of a speed's range from which a verdict states the range: hardly any run
+of that kind is published."""
+
+
+def _wide_range(speed: Speed | None) -> str:
+    """Range of a speed where it is wide; else empty."""
+    wide = speed is not None and speed.high > WIDE * speed.low
+    return f"range {range_of(speed.low, speed.high)}" if speed and wide else ""
 
 
 def _rival(other: Option, named: Option, kept: Option, money: MoneyInputs) -> str:

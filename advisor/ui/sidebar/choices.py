@@ -257,7 +257,7 @@ class Choices:
             return {}
         if self.having == RENTED:
             return {"rented_at": self.rentedat or 0.0}
-        return {"resale": self.resale or 0.0}
+        return {} if self.resale is None else {"resale": self.resale}
 
     def settings(self) -> Settings:
         """Settings of the placement."""

@@ -5,7 +5,7 @@ from functools import cache
 
 from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form, Ownership
+from advisor.advice.money.ownership import Form
 from advisor.advice.prices.host_parts import part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale
 from advisor.catalog.inputs import BY_NAME
@@ -326,6 +326,6 @@ def _having() -> tuple[Field, ...]:
             options=(BY_PARTS, *(form.value for form in Form)), default=BY_PARTS,
             help="A laptop, Mac or mini PC takes no card inside. By its parts: derived from them.",
         ),
-        number("resale", "resale", 50.0, default=Ownership().resale),
+        number("resale", "resale", 50.0, placeholder="used price"),
         number("rentedat", "rented_at", 0.05, default=0.5),
     )  # fmt: skip

@@ -83,13 +83,16 @@ def test_no_sweep_without_a_gpu() -> None:
 
 
 def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None:
-    answer = advice("Llama-3.1-70B")
+    answer = advise(
+        catalog.model("Llama-3.1-70B", "Q4_K_M"), desktop(ram=64), WORK,
+        ownership=Ownership(resale=0.0),
+    )  # fmt: skip
     here, there = cost_by_tokens(answer, points=3)
     kept, option = answer.options[0], choice(answer.options)
     assert option is not None
     assert option.cost is not None
     assert kept.cost is not None
-    assert (here.usd[0], there.usd[0]) == (kept.cost.fixed, option.cost.fixed)
+    assert (here.usd[0], there.usd[0]) == (kept.cost.fixed, option.cost.fixed + option.standing)
     assert (here.name, there.name) == ("as it is", option.name)
     # both are lines, so that they cross where their difference of the start is used up
     steps = [line.usd[1] - line.usd[0] for line in (here, there)]

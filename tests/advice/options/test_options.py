@@ -166,7 +166,7 @@ def test_gain_worth_and_break_even_follow_from_two_options_by_hand() -> None:
 
 
 def test_an_option_that_costs_no_more_pays_from_the_first_token() -> None:
-    base = replace(ask(), work=WORK, money=MONEY)
+    base = replace(ask(resale=0.0), work=WORK, money=MONEY)
     kept = base.option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
     fast = replace(SLOW, decode=20)
     called = base.option(OptionKind.API, "an API", fast, USE.called(0.5, 1.5), kept=kept)

@@ -117,9 +117,10 @@ def test_an_api_of_unknown_speed_pays_from_a_speed_by_hand() -> None:
     # kept: 22 s a reply, 1217.5 x 22 / 3600 x 30 = 223.2083 USD a month; the API 1217.5 x 200 x
     # 2.78 / 1e6 = 0.6769 USD: 222.5314 USD are 21.9333 s a reply, 2 s until its first token as now:
     # S = 200 / (19.9333 + 20)
-    called = question().option(OptionKind.API, "an API", None, USE.called(0.0, 2.78), kept=kept())
+    base = replace(question(), ownership=Ownership(resale=0.0))
+    called = base.option(OptionKind.API, "an API", None, USE.called(0.0, 2.78), kept=kept())
     assert least_speed(called, MONEY) == pytest.approx(200 / (19.9333 + 20), abs=1e-5)
-    dear = question().option(OptionKind.API, "an API", None, USE.called(0.0, 5000.0), kept=kept())
+    dear = base.option(OptionKind.API, "an API", None, USE.called(0.0, 5000.0), kept=kept())
     assert least_speed(dear, MONEY) is None
 
 
