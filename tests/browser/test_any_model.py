@@ -12,7 +12,7 @@ SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 def test_a_pasted_config_shows_its_reading(chromium, address):
     config = json.loads((SAMPLES / "gpt-oss-20b.json").read_text())["config"]
     with page(chromium, address) as test:
-        test.get_by_text("Other ways").click()
+        test.get_by_text("Other ways to give a model").click()
         test.get_by_role("tab", name="Paste").click()
         test.get_by_role("textbox", name="config.json").fill(json.dumps(config))
         test.get_by_role("button", name="Use it").click()
@@ -20,7 +20,7 @@ def test_a_pasted_config_shows_its_reading(chromium, address):
         settle(test)
         assert test.get_by_role("combobox", name="Model").input_value() == "pasted: gpt_oss model"
         assert test.get_by_role("button", name="Copy link").is_disabled()
-        test.get_by_text("What was understood of the model").click()
+        test.get_by_text("Model details").click()
         figures = test.get_by_role("region", name="Build").inner_text()
         # 24 layers, window and full in turn; 4 of 32 experts; 20.9B weights as published.
         for text in (r"parameters\s+20\.9B", r"experts\s+4 of 32 in 24 layers",

@@ -23,11 +23,11 @@ def upload(page, name, content):
 def bring(page, name):
     page.get_by_role("link", name="Calibrate").click()
     page.locator("h1", has_text="Calibrate").wait_for()
-    page.get_by_text("Bring a machine that was measured elsewhere").click()
+    page.get_by_text("Import a machine measured elsewhere").click()
     upload(page, "machine.json", json.dumps(PROBED).encode())
     page.get_by_role("textbox", name="Name").fill(name)
     page.get_by_role("button", name="Import").click()
-    page.get_by_text(f"{name} is here").wait_for()
+    page.get_by_text(f"Imported {name}").wait_for()
 
 
 def test_bring_a_machine_and_look_at_it(chromium, address):
@@ -37,7 +37,7 @@ def test_bring_a_machine_and_look_at_it(chromium, address):
         test.get_by_role("option", name="server").click()
         test.get_by_text("server reads its RAM at 150 GB/s").wait_for()
         settle(test)
-        assert test.get_by_text("server is here").is_visible()  # no other run takes it away
+        assert test.get_by_text("Imported server").is_visible()  # no other run takes it away
         assert test.locator(".oa-gauge").count() == 2
         test.set_viewport_size({"width": 390, "height": 1600})
         settle(test)
@@ -48,7 +48,7 @@ def test_bring_a_machine_and_look_at_it(chromium, address):
 def test_a_wrong_file_is_refused_and_the_form_stays_open(chromium, address):
     with page(chromium, address) as test:
         test.get_by_role("link", name="Calibrate").click()
-        test.get_by_text("Bring a machine that was measured elsewhere").click()
+        test.get_by_text("Import a machine measured elsewhere").click()
         upload(test, "other.json", b'{"a": 1}')
         test.get_by_role("button", name="Import").click()
         test.get_by_text("other.json holds no measurements of a machine").wait_for()

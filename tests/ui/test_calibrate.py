@@ -118,12 +118,12 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
     assert "Measured and saved" in text
     assert "This machine reads its RAM at 150 GB/s" in text
     # AMD: EPYC 7763 has 8 channels of DDR4-3200, 204.8 GB/s; 150 of them are 73 %
-    assert "73 % of the 205 GB/s the datasheet of EPYC 7763 says" in text
+    assert "73 % of the 205 GB/s in the datasheet of EPYC 7763" in text
     assert "Steady: repeats within 2 %" in text
     titles = [subheader.value for subheader in test.subheader]
     assert titles == [
-        "Measured beside the datasheet", "The curves behind it",
-        "What it changes in the prediction", "Machines",
+        "Measured beside the datasheet", "Measured curves",
+        "Effect on predictions", "Machines",
     ]  # fmt: skip
     assert len(figures(test)) == 3
     assert local_store.load().figure("ram_read").value == 150e9
@@ -247,7 +247,7 @@ def test_stale_says_why_and_is_used():
     text = page_text(page())
     assert "Measured over 92 days ago: ram_read" in text
     assert "on 1 January 2025" in text
-    assert "What it changes in the prediction" in [quantity.value for quantity in page().subheader]
+    assert "Effect on predictions" in [quantity.value for quantity in page().subheader]
 
 
 def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
@@ -255,9 +255,7 @@ def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
     monkeypatch.setattr(local_store, "fingerprint", lambda: replace(PARTS, cores=4))
     test = page()
     assert "64 cores, and 4 can be used now; probe again. Until then" in page_text(test)
-    assert "What it changes in the prediction" not in [
-        subheader.value for subheader in test.subheader
-    ]
+    assert "Effect on predictions" not in [subheader.value for subheader in test.subheader]
 
 
 def test_wide_spread_is_reported():
@@ -337,7 +335,7 @@ def upload(test, content: str, name="server"):
 
 def test_a_machine_is_brought_looked_at_and_deleted():
     test = upload(page(), json.dumps(to_json(SERVER)))
-    assert "server is here, with 3 measured figures" in page_text(test)
+    assert "Imported server with 3 measured figures" in page_text(test)
     test.selectbox(key="calibrate_machine").select("server")
     text = page_text(run(test))
     assert "server reads its RAM at 150 GB/s, its drive at 6.4 GB/s and copies" in text
@@ -353,14 +351,14 @@ def test_a_machine_is_brought_looked_at_and_deleted():
 def test_an_outcome_stays_until_the_next_action_or_another_page() -> None:
     test = upload(page(), json.dumps(to_json(SERVER)))
     # A run that overtakes the one that shows the outcome finds it as well.
-    assert "server is here" in page_text(run(test))
+    assert "Imported server" in page_text(run(test))
     test.selectbox(key="calibrate_machine").select("server")
-    assert "server is here" in page_text(run(test))
+    assert "Imported server" in page_text(run(test))
     test.text_input(key="newname_server").set_value("this")
     test.button(key="renamed_server").click()
     text = page_text(run(test))
     assert "give another name" in text
-    assert "server is here" not in text
+    assert "Imported server" not in text
     assert "give another name" in page_text(run(test))
     test.switch_page("advisor/ui/pages/method.py")
     run(test)
@@ -377,7 +375,7 @@ def test_a_refused_import_keeps_its_inputs() -> None:
     assert test.text_input(key="import_name").value == "this"
     test.text_input(key="import_name").set_value("server")
     test.button(key="import_now").click()
-    assert "server is here, with 3 measured figures" in page_text(run(test))
+    assert "Imported server with 3 measured figures" in page_text(run(test))
 
 
 def test_a_machine_that_is_renamed_stays_chosen():

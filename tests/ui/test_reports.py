@@ -105,9 +105,9 @@ def test_notes_can_be_edited():
     test = reports("1")
     test.text_area(key="text_1").set_value("after")
     next(button for button in test.button if button.key == "keep_1").click()
-    assert "Kept." in page_text(run(test))
+    assert "Saved." in page_text(run(test))
     assert open_store().load(1).notes == "after"
-    assert "Kept." in page_text(run(test))
+    assert "Saved." in page_text(run(test))
 
 
 def test_downloads_in_five_forms():
@@ -122,7 +122,7 @@ def test_two_tabs_that_edit_one_report_lose_nothing():
     first.text_area(key="text_1").set_value("theirs")
     saved(first)
     second.text_input(key="name_1").set_value("another name")
-    assert "Kept." in page_text(saved(second))
+    assert "Saved." in page_text(saved(second))
     head = open_store().load(1)
     assert (head.name, head.notes) == ("another name", "theirs")
     first.text_input(key="name_1").set_value("a third name")
@@ -161,7 +161,7 @@ def test_a_report_of_the_command_line_is_recomputed_by_it():
     test.button(key="again_1").click()
     text = html.unescape(page_text(run(test)))
     assert "Llama" in text
-    assert "What is answered now" in [own.value.strip("*") for own in test.markdown]
+    assert "Changed answers" in [own.value.strip("*") for own in test.markdown]
     store().save(replace(sample(), inputs={}, command="rm -rf x"), "of nothing")
     test = reports("2")
     test.button(key="again_2").click()
@@ -184,7 +184,7 @@ def test_a_measured_speed_is_judged():
     next(button for button in test.button if button.key == "attach_1").click()
     text = page_text(run(test))
     assert "5,000 tokens/s" in text
-    assert "Attached; it stands" in text
+    assert "Attached; it is shown" in text
     (result,) = open_store().load(1).results
     assert (result.decode_tps, result.source) == (5000.0, "typed")
 

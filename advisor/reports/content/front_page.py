@@ -161,7 +161,7 @@ def unable(cards: Sequence[PlacementCard]) -> str:
     """Line with the runtimes that fit in no placement."""
     able = {card.runtime for card in cards if card.fits}
     names = dict.fromkeys(card.runtime for card in cards if card.runtime not in able)
-    return f"Cannot run it here: {', '.join(names)}." if names else ""
+    return f"Runtimes that cannot run it here: {', '.join(names)}." if names else ""
 
 
 def best_options(options: Sequence[OptionRow]) -> tuple[OptionRow, ...]:

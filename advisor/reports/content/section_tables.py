@@ -132,7 +132,7 @@ def token_times(document: ReportDocument) -> WordTable:
 def request(document: ReportDocument) -> WordTable:
     """Inputs of the comparison, in words where the report has them."""
     inputs = document.request or document.inputs
-    return _table("What was asked for", ("Input", "Value"), inputs.items())
+    return _table("Inputs", ("Input", "Value"), inputs.items())
 
 
 def figures(document: ReportDocument) -> tuple[WordTable, WordTable]:
@@ -140,7 +140,7 @@ def figures(document: ReportDocument) -> tuple[WordTable, WordTable]:
     own = [figure for figure in document.assumptions if figure.shown]
     others = [figure for figure in document.assumptions if not figure.shown]
     first, rest = (own, others) if own else (others, [])  # an older report does not tell them apart
-    return _figures("What this rests on", first), _figures("What other runtimes rest on", rest)
+    return _figures("Values and sources", first), _figures("Values of other runtimes", rest)
 
 
 def _figures(title: str, figures: Iterable[AssumptionRow]) -> WordTable:

@@ -46,11 +46,11 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
     others = [card for card in document.placements if card not in own]
     whole = ("The same comparison on the command line", document.command)
     yield ReportSection(
-        title="Run it",
+        title="Commands",
         commands=(*_commands(own), *([whole] if document.command else [])),
     )
     yield ReportSection(
-        title="Why",
+        title="Memory and time",
         charts=tuple(_charts(document)),
         tables=_filled(section_tables.bytes_held(document), section_tables.token_times(document)),
     )

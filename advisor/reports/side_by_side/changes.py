@@ -57,7 +57,7 @@ def change_tables(changed: tuple[Change, ...]) -> tuple[WordTable, ...]:
             headings=HEADINGS,
             rows=tuple((change.what, change.then, change.now) for change in group),
         )
-        for title, group in (("What is answered now", answers), ("Why", reasons))
+        for title, group in (("Changed answers", answers), ("Reasons", reasons))
         if group
     )
 

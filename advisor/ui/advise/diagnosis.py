@@ -48,7 +48,7 @@ def panel(answer: AdviseAnswer) -> None:
     named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}
     if not named:
         return
-    with st.expander("Measured something else?", key="diagnose"):
+    with st.expander("Measured another speed?", key="diagnose"):
         estimate, decode, prompt = _asked(named)
         system = this_system() if answer.choices.this_machine else ""
         stated = answer.choices.machine_inputs().system

@@ -48,7 +48,7 @@ LONGEST_FACT = 300
 
 def expander(answer: AdviseAnswer) -> None:
     """Expander below the title."""
-    with st.expander("What was understood of the model", key="understood"):
+    with st.expander("Model details", key="understood"):
         model = answer.resolved.model
         left, right = st.columns([3, 2], gap="medium")
         with left:

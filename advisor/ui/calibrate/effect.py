@@ -114,7 +114,7 @@ def section(name: str, measured: Calibration) -> None:
         name: name of the machine.
         measured: its measurements.
     """
-    st.subheader("What it changes in the prediction", anchor="effect")
+    st.subheader("Effect on predictions", anchor="effect")
     model, work = _chosen(*last_request())
     runtime = last_runtime()
     try:
@@ -161,7 +161,7 @@ def _table(changes: Iterable[SpeedChange]) -> Markup:
         (change.placement, _cell(change.after), _cell(change.before), change.words)
         for change in changes
     )
-    headings = ("Placement", "With what was measured", "Was assumed", "Change")
+    headings = ("Placement", "As measured", "As assumed", "Change")
     return table(headings, rows, label="Prediction before and after", numeric=(1, 2))
 
 

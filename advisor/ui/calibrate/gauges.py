@@ -26,10 +26,10 @@ BEYOND = 1.12
 """Length of a gauge, in its mark; longer where more than the mark was measured."""
 
 BEST = (
-    ("ram_read", "RAM gives alone", ("ram_read_while_copying",)),
-    ("disk_read_direct", "direct reads reach", ("disk_read_mmap", "disk_read_buffered")),
-    ("h2d_pinned", "pinned copies reach", ("h2d_pageable", "zero_copy_read", "h2d_while_reading")),
-    ("d2h_pinned", "pinned copies reach", ("d2h_pageable",)),
+    ("ram_read", "of RAM reads alone", ("ram_read_while_copying",)),
+    ("disk_read_direct", "of direct reads", ("disk_read_mmap", "disk_read_buffered")),
+    ("h2d_pinned", "of pinned copies", ("h2d_pageable", "zero_copy_read", "h2d_while_reading")),
+    ("d2h_pinned", "of pinned copies", ("d2h_pageable",)),
 )
 """Figures, and those that could reach them at best."""
 
@@ -57,7 +57,7 @@ def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[s
     typical = from_catalog.disk(TYPICAL_DISK).sequential
     by_figure = {
         "disk_read_direct": GaugeMark(
-            value=float(typical.value), words="a typical PCIe 4 drive reads (yours is not known)"
+            value=float(typical.value), words="of a typical PCIe 4 drive (yours is not known)"
         ),
         **_of_others(latest),
     }
@@ -73,7 +73,7 @@ def _of_others(latest: Mapping[str, Measurement]) -> dict[str, GaugeMark]:
     engine = [name for name in latest if name.startswith(ENGINE)]
     return {
         name: GaugeMark(value=latest[best].value, words=words)
-        for best, words, names in (*BEST, ("ram_read", "RAM gives", engine))
+        for best, words, names in (*BEST, ("ram_read", "of RAM reads", engine))
         if best in latest
         for name in names
     }
@@ -86,7 +86,7 @@ def _of_host(cpu: str) -> dict[str, GaugeMark]:
         return {}
     if row.bandwidth_gbs is None:
         return {}
-    words = f"the datasheet of {row.name} says"
+    words = f"in the datasheet of {row.name}"
     return {"ram_read": GaugeMark(value=row.bandwidth_gbs * GB, words=words)}
 
 
@@ -101,12 +101,12 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
     )
     if generation and lanes and link.name.startswith("PCIe"):
         link = from_catalog.pcie(round(generation.value), round(lanes.value))
-    usual = GaugeMark(value=float(link.pinned.value), words=f"{link.name} usually copies")
+    usual = GaugeMark(value=float(link.pinned.value), words=f"usual for {link.name}")
     return {
         figure_name("h2d_pinned", place): usual,
         figure_name("d2h_pinned", place): usual,
         figure_name("device_read", place): GaugeMark(
-            value=float(card.bandwidth.value), words=f"the datasheet of {card.name} says"
+            value=float(card.bandwidth.value), words=f"in the datasheet of {card.name}"
         ),
     }
 

@@ -27,8 +27,8 @@ LIST, FORM = "machine_list", "machine_form"
 MOST = 50
 """Machines of a server, so that nobody fills its drive."""
 HOW = (
-    "On the other computer run the line below, then bring the file here. It needs no browser "
-    "there, so it works over ssh."
+    "Run the line below on the other computer, over ssh if you like, then choose the file that "
+    "it wrote."
 )
 COMMAND = "python -m advisor probe --export machine.json"
 UNKNOWN = "not known"
@@ -45,7 +45,7 @@ def section() -> None:
     outcome.show(LIST)
     for name in (THIS, *imported_store.names()):
         _row(name)
-    with st.expander("Bring a machine that was measured elsewhere", key="bring"):
+    with st.expander("Import a machine measured elsewhere", key="bring"):
         _form()
 
 
@@ -181,11 +181,11 @@ def _form() -> None:
 
 
 def _inputs() -> None:
-    st.file_uploader("The file it wrote", type=["json"], key="import_file")
+    st.file_uploader("File written by the command", type=["json"], key="import_file")
     st.text_input(
         "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"
     )
-    show(block("oa-soft", "Its parts, where the file does not name them:", "p"))
+    show(block("oa-soft", "Parts that the file does not name:", "p"))
     cpu, gpu, ram = st.columns(3)
     with cpu:
         st.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")
@@ -202,7 +202,7 @@ def _import() -> str:
     if file.size > LARGEST:
         raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
     if len(imported_store.names()) >= MOST and name not in imported_store.names():
-        raise InputError(f"{MOST} machines are kept already; delete one first.")
+        raise InputError(f"{MOST} machines are stored already; delete one first.")
     history = imported_store.with_parts(
         imported(file.getvalue(), file.name[:80]),
         cpu=_said("import_cpu"),
@@ -210,7 +210,7 @@ def _import() -> str:
         memory=int(float(st.session_state["import_ram"]) * GIB),
     )
     kept = imported_store.keep(history, name)
-    return f"{name} is here, with {len(kept.latest)} measured figures. Choose it above to see them."
+    return f"Imported {name} with {len(kept.latest)} measured figures. Choose it above to see them."
 
 
 def _said(key: str) -> str:

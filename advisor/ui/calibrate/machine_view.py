@@ -144,7 +144,7 @@ def _curves(latest: Mapping[str, Measurement]) -> None:
         drawn.append(("Copies against their size", curves.copies(latest)))
     if not drawn:
         return
-    st.subheader("The curves behind it", anchor="curves")
+    st.subheader("Measured curves", anchor="curves")
     for column, (title, figure) in zip(st.columns(len(drawn)), drawn, strict=True):
         with column:
             show(block("oa-strong", title))

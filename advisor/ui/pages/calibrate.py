@@ -5,7 +5,7 @@ from advisor.ui.calibrate import machine_list, machine_view, measure
 from advisor.ui.parts.markup import block, show
 
 show(block("oa-title", "Calibrate", "h1"))
-show(block("oa-sub", "How fast this machine really reads, and what that changes.", "p"))
+show(block("oa-sub", "Measured read speeds of this machine, and their effect on predictions.", "p"))
 name = machine_view.choose()
 if name == THIS:
     measure.section()

@@ -33,7 +33,7 @@ def view(store: ReportStore, numbers: str) -> None:
     for words in comparison.tables:
         st.subheader(words.title)
         show(table(words.headings, words.rows, label=words.title))
-    with st.expander("And today?", key="compare_today"):
+    with st.expander("Compare with today", key="compare_today"):
         st.button(
             "Recompute all with today's version and prices", key="compare_again",
             on_click=want_changes, args=(reports,),

@@ -21,16 +21,15 @@ def form(store: ReportStore, report: SavedReport) -> None:
     """Form for name, notes and tags; conflicting edits of others are kept and shown."""
     # The report as it was when this visitor opened it: a rerun must not hide the other's change.
     seen: ReportHead = st.session_state.setdefault(f"seen_{report.id}", report)
-    st.subheader("Notes")
+    st.subheader("Name, tags and notes")
     with st.form(f"notes_{report.id}", border=False):
         st.text_input("Name", seen.name, max_chars=LONGEST_NAME, key=f"name_{report.id}")
         st.text_input("Tags, with commas between", ", ".join(seen.tags), key=f"tags_{report.id}")
         st.text_area(
-            "Notes", seen.notes, max_chars=LONGEST_NOTES, key=f"text_{report.id}",
-            label_visibility="collapsed",
+            "Notes", seen.notes, max_chars=LONGEST_NOTES, key=f"text_{report.id}"
         )  # fmt: skip
         st.form_submit_button(
-            "Keep", key=f"keep_{report.id}", on_click=_keep, args=(store, seen)
+            "Save", key=f"keep_{report.id}", on_click=_keep, args=(store, seen)
         )  # fmt: skip
     outcome.show(NOTES)
 
@@ -46,7 +45,7 @@ def _keep(store: ReportStore, seen: ReportHead) -> None:
         return
     st.session_state[f"seen_{seen.id}"] = kept.head
     conflicts = [("warning", str(conflict)) for conflict in kept.conflicts]
-    outcome.keep(NOTES, *(conflicts or [("note", "Kept.")]))
+    outcome.keep(NOTES, *(conflicts or [("note", "Saved.")]))
 
 
 def share_button(store: ReportStore, report: SavedReport) -> None:
@@ -54,7 +53,7 @@ def share_button(store: ReportStore, report: SavedReport) -> None:
     with st.popover("Share", icon=":material/share:", key=f"share_{report.id}"):
         public = bool(report.share)
         st.toggle(
-            "Everybody with the link may read it", public, key=f"public_{report.id}",
+            "Anyone with the link can read it", public, key=f"public_{report.id}",
             on_change=_share, args=(store, report.id), kwargs={"public": not public},
         )  # fmt: skip
         if public:

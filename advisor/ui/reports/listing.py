@@ -70,7 +70,7 @@ def _query(store: ReportStore) -> ReportQuery:
         )
         since = st.date_input("Saved since", None, key="report_since")
         until = st.date_input("Saved until", None, key="report_until")
-        deleted = st.toggle("Deleted ones", key="report_deleted_ones")
+        deleted = st.toggle("Deleted reports", key="report_deleted_ones")
     return ReportQuery(
         words=words or "",
         model="" if model in (None, ANY) else model,

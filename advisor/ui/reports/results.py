@@ -32,7 +32,7 @@ def panel(store: ReportStore, report: SavedReport) -> None:
     )
     if not fitting:
         return
-    with st.expander("You measured it?", key=f"measure_{report.id}"):
+    with st.expander("Add a measured speed", key=f"measure_{report.id}"):
         _form(store, report, fitting)
         if report.results:
             _contribute(report)
@@ -46,7 +46,7 @@ def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -
         )  # fmt: skip
         st.number_input("Speed [tokens/s]", 0.0, None, None, key=f"result_speed_{report.id}")
         st.file_uploader(
-            "or a file with it", type="json", help=FILE_HELP, key=f"result_file_{report.id}"
+            "Or a result file", type="json", help=FILE_HELP, key=f"result_file_{report.id}"
         )
         st.text_input("Note", max_chars=200, key=f"result_note_{report.id}")
         st.form_submit_button(
@@ -70,7 +70,7 @@ def _attach(store: ReportStore, report: SavedReport) -> str:
         raise InputError("Type a speed or choose a file.")
     content = (file.getvalue(), file.name) if file is not None else None
     store.attach(report.id, _result(report, card, speed, content, note))
-    return "Attached; it stands beside its prediction now."
+    return "Attached; it is shown beside its prediction."
 
 
 def _result(

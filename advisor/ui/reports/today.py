@@ -32,7 +32,7 @@ LONGEST_RUN = 120.0
 
 def panel(report: SavedReport) -> None:
     """Button and today's answer."""
-    with st.expander("And today?", key=f"today_{report.id}"):
+    with st.expander("Compare with today", key=f"today_{report.id}"):
         st.button(
             "Recompute with today's version and prices", key=f"again_{report.id}",
             on_click=want_changes, args=([report],),

@@ -81,7 +81,9 @@ def pick(text: str) -> Picked:
             text=text, resolved=kept.resolved, way=ReferenceKind.CONFIG, stamp=kept.digest
         )
     if len(text) > LONGEST or text.startswith("{"):
-        raise InputError("That is too long for a name. Paste a config.json under Other ways.")
+        raise InputError(
+            "That is too long for a name. Paste a config.json under Other ways to give a model."
+        )
     match resolve.way(text):
         case ReferenceKind.PATH:
             return _of_path(text)

@@ -20,7 +20,7 @@ _LOOKED, _PLACE = "looked_for_models", "other_model"
 
 def show() -> None:
     """Expander below the model control."""
-    with st.expander("Other ways", key="other_ways"):
+    with st.expander("Other ways to give a model", key="other_ways"):
         installed, pasted, uploaded = st.tabs(["On this machine", "Paste", "Upload"])
         with installed:
             _installed()

@@ -86,7 +86,7 @@ def look_up(text: str) -> Given:
     what = "pasted" if text.startswith(PASTED) else "uploaded"
     raise InputError(
         f"A link cannot carry what was {what}, so {text[:80]!r} is not here; give it once more "
-        "under Other ways."
+        "under Other ways to give a model."
     )
 
 

@@ -135,7 +135,7 @@ def test_the_first_page_comes_first(report: SavedReport) -> None:
     front, behind = html(report).split('<section class="behind">')
     for words in ("3090 against A6000", "Offload to NVMe", "What it would cost", "Robin Lee"):
         assert words in front
-    for words in ("Every runtime and placement", "What this rests on", "Run it"):
+    for words in ("Every runtime and placement", "Values and sources", "Commands"):
         assert words in behind
         assert words not in front
 
@@ -244,15 +244,15 @@ def test_figures_of_the_placements_shown_come_first(report: SavedReport) -> None
     document = replace(report.document, assumptions=(*others, replace(first, shown=True)))
     tables = {section.title: section.tables[0].rows for section in sections(document)
               if section.tables}  # fmt: skip
-    assert [row[0] for row in tables["What this rests on"]] == [first.what]
-    assert len(tables["What other runtimes rest on"]) == len(others)
+    assert [row[0] for row in tables["Values and sources"]] == [first.what]
+    assert len(tables["Values of other runtimes"]) == len(others)
 
 
 def test_runtimes_that_cannot_run_it_are_one_line(report: SavedReport) -> None:
     card = replace(report.document.placements[0], runtime="vLLM", missing_bytes=1.0)
     page = html(changed(report, placements=(*report.document.placements, card)))
     front, _ = page.split('<section class="behind">')
-    assert "Cannot run it here: vLLM." in front
+    assert "Runtimes that cannot run it here: vLLM." in front
     assert front.count("<article") == 3
 
 
