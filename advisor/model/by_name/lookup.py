@@ -6,7 +6,6 @@ models with experts removed and drafting models do not. Numbers must always agre
 agrees, similar names are offered and none is chosen.
 """
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -28,13 +27,13 @@ from advisor.model.by_name.known_models import (
     plainest,
 )
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
+from advisor.model.by_name.months import is_of_another_month, months_of
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
 from advisor.model.by_name.of_size import of_printed_size, of_size_and_words, printed
 from advisor.model.by_name.ollama_tags import ollama_tag
+from advisor.model.by_name.refusals import UnknownModel, drafting, is_closed
 from advisor.model.spec import ArchitectureSpec
 
-MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
-"""Pattern of a year and month, as Mistral dates its models."""
 LEAST_WORDS = 3
 """Number of words from which their order does not matter."""
 WORDS_LEFT_OUT = 1
@@ -98,13 +97,13 @@ def _meant(text: str) -> Meant:
     if hosted is not None:
         return Meant(name=hosted.name, row=hosted, taken_as=hosted.name, why=_why(name))
     if "draft" in name.kinds:
-        raise _drafting(text)
+        raise drafting(text)
     if "other" in name.kinds:
         raise Refusal(
             f"{text[:80]} makes images or sound, or is a part of a model, and writes no text. Name "
             "a language model."
         )
-    if _is_closed(name):
+    if is_closed(name):
         raise Refusal(
             f"The weights of {text[:80]} are not published: it runs at its maker alone. Name a "
             "model that can be had."
@@ -121,59 +120,15 @@ def _meant(text: str) -> Meant:
         or _only_candidate(name)
         or _of_a_file(text)
     )
-    if same is None or _is_of_another_month(name, same.row):
+    if same is None or is_of_another_month(name, same.row):
         raise UnknownModel(text, close_models(name) if same is None else (same.name,))
     return same
-
-
-def _is_of_another_month(name: ModelName, row: KnownRow) -> bool:
-    """Whether a model of the catalogue has these words with other months alone."""
-    typed = _months(name)
-    alike = [take_apart(spelling) for spelling in spellings_of(row)]
-    known = [_months(other) for other in alike if other.shape == name.shape]
-    of_catalogue = isinstance(row, ArchitectureSpec) and not any(map(is_size, name.shape))
-    return of_catalogue and bool(typed and known) and all(months - typed for months in known)
-
-
-def _months(name: ModelName) -> set[str]:
-    return {token for token in name.tokens if MONTH.fullmatch(token)}
-
-
-class UnknownModel(UnknownName):
-    """Unknown name of a model, with the names that may be meant.
-
-    Args:
-        name: name as typed.
-        close: names that may be meant, likeliest first.
-    """
-
-    def __init__(self, name: str, close: tuple[str, ...]) -> None:
-        super().__init__("model", name, (), _hint(close))
-        self.close = close
-
-
-def _hint(close: tuple[str, ...]) -> str:
-    meant_by = f"Did you mean {', '.join(close)}? " if close else ""
-    return f"{meant_by}Otherwise give its GGUF file, config.json or owner/name on Hugging Face."
-
-
-OPENAI = re.compile(r"(?:openai[ /])?gpt[- ]?(?:3\.5|4o|[4-9])\b")
-
-
-def _is_closed(name: ModelName) -> bool:
-    """Whether a name without a size begins as one of a maker's that publishes no weights;
-    fine-tunes on their answers have it further behind.
-    """
-    if not name.tokens or any(map(is_size, name.tokens)):
-        return False
-    first = words().get(name.tokens[0])
-    return first == "closed" or OPENAI.match(name.text.casefold()) is not None
 
 
 def _exact(name: ModelName, row: HubRow) -> Meant:
     """Listed repository of exactly this name; the catalogue's model if both have the same shape."""
     if is_drafting(row):
-        raise _drafting(row.name)
+        raise drafting(row.name)
     known = catalogue_keys().get(" ".join(name.shape))
     base = known or base_row(name)
     if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
@@ -189,13 +144,6 @@ def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
     )
 
 
-def _drafting(text: str) -> Refusal:
-    return Refusal(
-        f"{text[:80]} drafts tokens for another model and does not run alone. Name the model that "
-        "it drafts for."
-    )
-
-
 def _of_its_month(text: str, name: ModelName) -> Meant | None:
     """Maker's model of the month that a name without a size states: "mistral-large-2512" is another
     model than "mistral-large-2407".
@@ -203,7 +151,7 @@ def _of_its_month(text: str, name: ModelName) -> Meant | None:
     Raises:
         UnknownModel: several of that month.
     """
-    months = _months(name)
+    months = months_of(name)
     if len(months) != 1 or not name.shape or any(map(is_size, name.shape)):
         return None
     rows = of_month(name, *months)

@@ -12,10 +12,11 @@ from advisor.model.architecture import Architecture
 from advisor.model.by_name.listed.from_row import Listed, listed
 from advisor.model.by_name.listed.hub_list import READ, HubRow
 from advisor.model.by_name.listed.totals import counts_weights
-from advisor.model.by_name.lookup import Meant, UnknownModel, meant
+from advisor.model.by_name.lookup import Meant, meant
 from advisor.model.by_name.names import take_apart
 from advisor.model.by_name.native_formats import native_format
 from advisor.model.by_name.ollama_tags import ollama_tag
+from advisor.model.by_name.refusals import UnknownModel
 from advisor.model.by_name.relatives import NEWEST
 from advisor.model.by_name.sizes import StatedSize, stated_size
 from advisor.model.by_name.stand_in import of_size, stand_in

@@ -1,0 +1,45 @@
+"""Names of models that are refused, and why."""
+
+import re
+
+from advisor.errors import Refusal, UnknownName
+from advisor.model.by_name.names import ModelName, is_size, words
+
+
+class UnknownModel(UnknownName):
+    """Unknown name of a model, with the names that may be meant.
+
+    Args:
+        name: name as typed.
+        close: names that may be meant, likeliest first.
+    """
+
+    def __init__(self, name: str, close: tuple[str, ...]) -> None:
+        super().__init__("model", name, (), _hint(close))
+        self.close = close
+
+
+def _hint(close: tuple[str, ...]) -> str:
+    meant_by = f"Did you mean {', '.join(close)}? " if close else ""
+    return f"{meant_by}Otherwise give its GGUF file, config.json or owner/name on Hugging Face."
+
+
+OPENAI = re.compile(r"(?:openai[ /])?gpt[- ]?(?:3\.5|4o|[4-9])\b")
+
+
+def is_closed(name: ModelName) -> bool:
+    """Whether a name without a size begins as one of a maker's that publishes no weights;
+    fine-tunes on their answers have it further behind.
+    """
+    if not name.tokens or any(map(is_size, name.tokens)):
+        return False
+    first = words().get(name.tokens[0])
+    return first == "closed" or OPENAI.match(name.text.casefold()) is not None
+
+
+def drafting(text: str) -> Refusal:
+    """Refusal of a drafting model."""
+    return Refusal(
+        f"{text[:80]} drafts tokens for another model and does not run alone. Name the model that "
+        "it drafts for."
+    )
