@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from advisor.model.by_name.close_models import candidates
-from advisor.model.by_name.known_models import KnownRow, base_of, catalogue_keys
+from advisor.model.by_name.known_models import KnownRow, base_of, catalogue_keys, makers_keys
 from advisor.model.by_name.names import ModelName, is_size, words
 
 NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
@@ -23,9 +23,30 @@ def base_row(name: ModelName) -> KnownRow | None:
         row = base_of(key) if _may_be_left(key, left) else None
         if row is not None and _names_a_variant(left) and candidates(name.shape):
             return None
+        if row is not None and left and _is_any_version(key, row):
+            return None
         if row is not None and (len(key.split()[0]) > 1 or start.startswith(key)):
             return row
     return _base_around(name.shape)
+
+
+def _is_any_version(key: str, row: KnownRow) -> bool:
+    """Whether a family and size alone may mean another shape: "Impish-Qwen-14B" may be of any Qwen,
+    whose versions of that size differ.
+    """
+    family, _, size = key.partition(" ")
+    if not is_size(size):
+        return False
+    versions = (other.split() for other in (*catalogue_keys(), *makers_keys()))
+    rows = (
+        base_of(" ".join(words_of_key))
+        for words_of_key in versions
+        if len(words_of_key) == 3
+        and (words_of_key[0], words_of_key[2]) == (family, size)
+        and VERSION.fullmatch(words_of_key[1])
+    )
+    shape = (row.layers, row.hidden, row.kv_heads)
+    return any(other and (other.layers, other.hidden, other.kv_heads) != shape for other in rows)
 
 
 def _names_a_variant(left: tuple[str, ...]) -> bool:

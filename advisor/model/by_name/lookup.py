@@ -29,7 +29,12 @@ from advisor.model.by_name.known_models import (
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
 from advisor.model.by_name.months import is_of_another_month, months_of
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
-from advisor.model.by_name.of_size import of_printed_size, of_size_and_words, printed
+from advisor.model.by_name.of_size import (
+    of_experts_label,
+    of_printed_size,
+    of_size_and_words,
+    printed,
+)
 from advisor.model.by_name.ollama_tags import ollama_tag
 from advisor.model.by_name.refusals import UnknownModel, drafting, is_closed
 from advisor.model.spec import ArchitectureSpec
@@ -38,6 +43,12 @@ LEAST_WORDS = 3
 """Number of words from which their order does not matter."""
 WORDS_LEFT_OUT = 1
 """Number of words that an incomplete name may lack, besides sizes, versions and variants."""
+
+WORDS_OF_AN_END = 2
+"""Words of a name that is the end of a listed one: "nemotron super 49b v1.5" of
+Llama-3.3-Nemotron-Super-49B-v1.5, but "qwen 32b" of no distillation."""
+SHORTEST_FAMILY = 5
+"""Letters of a family's name that may stand alone, if all its models have one shape."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +240,11 @@ def _same_words_of_others(name: ModelName) -> Meant | None:
 def _of_stated_size(name: ModelName) -> Meant | None:
     """A model whose own name tells no size, with the size that people or llama.cpp add to it."""
     worded = not name.kinds & NOT_THEIR_BASE
-    row = (of_size_and_words(name.shape) if worded else None) or of_printed_size(name)
+    row = (
+        (of_size_and_words(name.shape) if worded else None)
+        or of_printed_size(name)
+        or of_experts_label(name)
+    )
     return None if row is None else _taken(name, row)
 
 
@@ -242,12 +257,16 @@ def _base(name: ModelName) -> Meant | None:
 def _only_candidate(name: ModelName) -> Meant | None:
     """Only model, or only shape, with all words and numbers of an incomplete name.
 
-    The name of a family alone matches no model.
+    The name of a family alone matches no model, unless all of them have one shape.
     """
-    if not any(map(str.isdigit, "".join(name.shape))):
+    alone = len(name.shape) == 1 and len(name.shape[0]) >= SHORTEST_FAMILY
+    many = len(name.shape) >= LEAST_WORDS
+    if not alone and not many and not any(map(str.isdigit, "".join(name.shape))):
         return None
     rows = tuple(row for row in candidates(name.shape) if _may_be_short_for(name.shape, row))
-    rows = tuple(row for row in rows if isinstance(row, ArchitectureSpec)) or rows
+    rows = (
+        rows if alone else tuple(row for row in rows if isinstance(row, ArchitectureSpec)) or rows
+    )
     if not rows or any(_sizes(row) != _sizes(rows[0]) for row in rows):
         return None
     return _taken(name, rows[0])
@@ -266,6 +285,8 @@ def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
         return False
     left_out = [token for token in full if token not in tokens and token.isalpha()]
     own = [token for token in left_out if token not in words()]
+    if full[-len(tokens) :] == tokens and sum(map(str.isalpha, tokens)) >= WORDS_OF_AN_END:
+        return len(own) <= WORDS_LEFT_OUT
     return len(own) <= WORDS_LEFT_OUT and (tokens[0] == full[0] or tokens[0] not in families())
 
 

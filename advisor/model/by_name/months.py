@@ -9,15 +9,30 @@ from advisor.model.spec import ArchitectureSpec
 
 MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
 """Pattern of a year and month, as Mistral dates its models."""
+NEAR = 2
+"""Months by which a repository may be older or newer than its name says."""
 
 
 def is_of_another_month(name: ModelName, row: KnownRow) -> bool:
-    """Whether a model of the catalogue has these words with other months alone."""
+    """Whether a model with these words has other months alone, or appeared at another time."""
     typed = months_of(name)
+    if not typed or any(map(is_size, name.shape)):
+        return False
     alike = [take_apart(spelling) for spelling in spellings_of(row)]
     known = [months_of(other) for other in alike if other.shape == name.shape]
-    of_catalogue = isinstance(row, ArchitectureSpec) and not any(map(is_size, name.shape))
-    return of_catalogue and bool(typed and known) and all(months - typed for months in known)
+    if isinstance(row, ArchitectureSpec) and known and all(months - typed for months in known):
+        return True
+    dated = any(months & typed for months in map(months_of, alike))
+    own = take_apart(row.name).shape[:1] == name.shape[:1]
+    return own and not dated and all(_months_apart(row.released, month) > NEAR for month in typed)
+
+
+def _months_apart(released: str, month: str) -> int:
+    """Months between the day of a publication and a month as in names; 0 where unknown."""
+    if not released[5:7]:
+        return 0
+    years = int(released[:4]) - 2000 - int(month[:2])
+    return abs(12 * years + int(released[5:7]) - int(month[2:]))
 
 
 def months_of(name: ModelName) -> set[str]:

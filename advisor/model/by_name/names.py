@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from advisor.catalog.csv_tables import DATA, read
 
@@ -21,15 +22,15 @@ TOKEN = re.compile(
     r"|(?P<word>[a-z]+)"
     r"|(?P<number>\d+(?:\.\d+)*)"
 )
-DATE = re.compile(r"(20)?2[3-6](0[1-9]|1[0-2])([0-3]\d)?|(0[1-9]|1[0-2])[0-3]\d")
+DATE = re.compile(r"(20)?2[3-6](0[1-9]|1[0-2])([0-3]\d)?|(0[1-9]|1[0-2])[0-3]\d|\d{5,}")
 """Pattern of dates that publishers append: 2507, 20260831, 0528; versions have at most three
-digits."""
+digits, numbers of builds five and more."""
 SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
 FILE_END = re.compile(r"\.(gguf|ggml|llamafile|safetensors|bin|json)$")
 CLOUD_VERSION = re.compile(r"-v\d+:\d+$")
 """Version that Amazon's Bedrock puts behind a name: `meta.llama3-2-1b-instruct-v1:0`."""
 SPLIT_VERSION = re.compile(
-    r"(?<=\d)[_p](?=\d)|(?<=v\d)-p(?=\d(?:-|$))|(?<=[-a-z]\d)-(?=\d(?:[-:]|$))"
+    r"(?<!\.\d)(?<=\d)[_p](?=\d(?!\d{3}|\d+b))|(?<=v\d)-p(?=\d(?:-|$))|(?<=[-a-z]\d)-(?=\d(?:[-:]|$))"
 )
 """Pattern of versions without a dot: `3_3`, `3p7`, `3-1`."""
 SPLIT_SIZE = re.compile(r"(?<![\d.])(\d)b(\d)(?![a-z0-9])")
@@ -38,6 +39,19 @@ LLAMA = re.compile(r"(?<=[-_])l(2|3(?:\.\d)?)(?=-\d+b)")
 """Pattern of a fine-tune's base between its own name and its size: `MythoMax-L2-13b`."""
 LEFT_OUT = frozenset({"container", "tuning", "maker", "mode"})
 """Kinds of words that change no shape."""
+CLOUD_PUBLISHER = re.compile(
+    r"(?:us|eu|ap|au|jp|apac|global)\.(?=deepseek\.)|(?:(?:us|eu|ap|au|jp|apac|global)\.)?"
+    r"(ai21|amazon|anthropic|cohere|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen"
+    r"|writer|xai|zai)\.(?=[a-z])"
+)
+"""Region and publisher before Amazon's Bedrock's names: `us.meta.llama4-maverick-17b-instruct-v1:0`
+(docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html, 2026-11-23)."""
+SPELLED_OUT = (
+    (re.compile(r"(?<=\d) ?billion\b"), "b"),
+    (re.compile(r"(?<=\d) ?trillion\b"), "t"),
+    (re.compile(r"\b(?:deepseek|ds)[-_. ]?(?=[rv]\d)"), "deepseek "),
+)
+"""Patterns of words that stand for others: "35 billion", `DeepseekR1`, `dsv3.1`, `DS-R1-32B`."""
 LAYER_ALONE = "mtp"
 """First word of files that hold a model's drafting layer alone."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
@@ -49,7 +63,8 @@ QUANT = re.compile(
     r"(?<![a-z0-9])(?:ud[-_])?(?:i?q\d_k ?- ?(?:small|medium|large)|d?i?q\d(?:plus)?(?:_[a-z0-9]+)*"
     r"|tq\d_\d|i?q\d(?:-k)?(?:-[sml])?|q\db?f(?:16|32)\w*"
     r"|exl[23][-_]\d(?:[._]\d+)?(?:bpw)?|int\d-int\d+mix(?:-(?:lite|medium|compact))?"
-    r"|\d+(?:[._]\d+)?[ -]?(?:bits?|bpw(?:-h\d)?)|int[2348]|fp?(?:4|8|16|32)|bf16|w\d+a\d+"
+    r"|\d+(?:[._]\d+)?[ -]?(?:bits?|bpw(?:-h\d)?)|int[2348]|fp?(?:4|8|16|32)|bf16"
+    r"|w\d+a(?:fp)?\d+|i?q\dk[sml]?|iq\d(?:xx?s|nl|kss?|kt)"
     r"|(?:nvfp4|mxfp[48])(?:a16)?|nf4|i1|oq\d\w*|exl[23])(?:_moe)?(?![a-z0-9])"
     r"|(?<![a-z])apex(?:-mtp)?(?:-i)?-(?:mini|nano|compact|balanced|quality)\b"
 )
@@ -162,13 +177,17 @@ def is_size(token: str) -> bool:
 def take_apart(text: str) -> ModelName:
     """Parts of a name."""
     publisher, name = _without_publisher(_without_label(text.strip().casefold()))
+    name = _without_label(name)
     plain = FILE_END.sub("", CLOUD_VERSION.sub("", name))
     plain = SHARD.sub("", plain)
     plain = QUANT.sub(" ", plain)
+    for pattern, word in SPELLED_OUT:
+        plain = pattern.sub(word, plain)
     plain = LLAMA.sub(r"llama \1", SPLIT_SIZE.sub(r"\1.\2b", SPLIT_VERSION.sub(".", plain)))
     tokens = tuple(_tokens(plain))
     kinds = frozenset(words().get(token, "") for token in tokens) - {""}
-    kinds |= {"draft"} if tokens[:1] == (LAYER_ALONE,) else set()
+    assists = ("it", "assistant") in pairwise(tokens)
+    kinds |= {"draft"} if tokens[:1] == (LAYER_ALONE,) or assists else set()
     return ModelName(
         text=text, publisher=publisher, tokens=tokens, kinds=kinds, shape=_shape(tokens)
     )
@@ -185,7 +204,10 @@ def _without_label(text: str) -> str:
 
 def _without_publisher(text: str) -> tuple[str, str]:
     """`hf.co/unsloth/Name:Q4_K_M` -> (`unsloth`, `Name:Q4_K_M`)."""
-    parts = [part for part in text.split("/") if part]
+    parts = [part for part in re.split(r"[/\\]", text) if part]
+    cloud = CLOUD_PUBLISHER.match(parts[-1]) if parts else None
+    if cloud is not None:
+        return cloud[1] or "", parts[-1][cloud.end() :]
     if len(parts) < 2:
         return "", text
     return parts[-2], parts[-1]

@@ -7,13 +7,15 @@ which only a known model of that architecture and size can be.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
 from advisor.model import catalog
-from advisor.model.architecture import Architecture
+from advisor.model.architecture import Architecture, Group
+from advisor.model.by_name.base_models import base_row
+from advisor.model.by_name.close_models import candidates
 from advisor.model.by_name.known_models import (
     KnownRow,
     base_of,
@@ -31,6 +33,10 @@ NEAR = 0.06
 """A stated size may be off by this share: 230B of 228.7, 3.8B of 3.84, 1T of 1.03."""
 UNITS = {"m": 1e6, "b": 1e9, "t": 1e12}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)([mbt])")
+EXPERTS = re.compile(r"\d+x\d+(?:\.\d+)?b")
+LABEL_NEAR = 0.1
+"""A label of experts may be off by this share: it is rounded to two digits, and conversions for
+latent attention hold a part of its tensors twice."""
 ACTIVE = re.compile(r"a(\d+(?:\.\d+)?)b")
 ACTIVE_NEAR = 0.5
 """Active weights are counted with and without tables, and rounded to billions."""
@@ -45,6 +51,35 @@ def of_size_and_words(tokens: tuple[str, ...]) -> KnownRow | None:
         return None
     row = base_of(words)
     return row if row is not None and _weighs(row, stated[0], _active(tokens)) else None
+
+
+def of_experts_label(name: ModelName) -> KnownRow | None:
+    """The model of a name with llama.cpp's label of experts, `DeepSeek-R1-256x21B`; None without
+    one. The label states the number of experts, and one of them with what every token uses.
+    """
+    labels = [token for token in name.shape if EXPERTS.fullmatch(token)]
+    if len(labels) != 1:
+        return None
+    words = tuple(token for token in name.shape if token not in labels)
+    base = base_of(" ".join(words)) or base_row(replace(name, shape=words))
+    rows = candidates(words) if base is None else (base,)
+    fitting = [row for row in rows if _has_label(row, labels[0])]
+    shapes = {(row.layers, row.hidden, row.experts) for row in fitting}
+    return fitting[0] if len(shapes) == 1 else None
+
+
+def _has_label(row: KnownRow, label: str) -> bool:
+    count, _, each = label.partition("x")
+    stated = _weights(each)
+    if row.experts != int(count) or stated is None:
+        return False
+    try:
+        tensors = _architecture(row).tensors
+    except AdvisorError:
+        return False
+    routed = sum(tensor.params for tensor in tensors if tensor.group is Group.ROUTED_EXPERTS)
+    counted = sum(tensor.params for tensor in tensors) - routed + routed / row.experts
+    return abs(counted / stated - 1) < LABEL_NEAR
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,9 +138,8 @@ def _weighs(row: KnownRow, total: float, active: float | None) -> bool:
         built = _architecture(row)
     except AdvisorError:
         return False
-    stated = isinstance(row, HubRow) and counts_weights(row)
-    weights = row.parameters if isinstance(row, HubRow) and stated else built.params
-    if abs(weights / total - 1) > NEAR:
+    counted = [row.parameters] if isinstance(row, HubRow) and counts_weights(row) else []
+    if all(abs(weights / total - 1) > NEAR for weights in (built.params, *counted)):
         return False
     return active is None or abs(built.active_params / active - 1) < ACTIVE_NEAR
 

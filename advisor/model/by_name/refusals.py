@@ -24,7 +24,11 @@ def _hint(close: tuple[str, ...]) -> str:
     return f"{meant_by}Otherwise give its GGUF file, config.json or owner/name on Hugging Face."
 
 
-OPENAI = re.compile(r"(?:openai[ /])?gpt[- ]?(?:3\.5|4o|[4-9])\b")
+HOSTED_ALONE = re.compile(
+    r"(?:.*[/.])?(?:gpt[- ]?(?:3\.5|4o|[4-9])|grok[- ]?(?:[3-9]|code))\b|openai gpt[- ]?[4-9]"
+)
+"""Pattern of versions of OpenAI's and xAI's models without published weights; gpt-oss, Grok 1 and 2
+have them."""
 
 
 def is_closed(name: ModelName) -> bool:
@@ -34,7 +38,7 @@ def is_closed(name: ModelName) -> bool:
     if not name.tokens or any(map(is_size, name.tokens)):
         return False
     first = words().get(name.tokens[0])
-    return first == "closed" or OPENAI.match(name.text.casefold()) is not None
+    return first == "closed" or HOSTED_ALONE.match(name.text.casefold()) is not None
 
 
 def drafting(text: str) -> Refusal:

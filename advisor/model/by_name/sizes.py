@@ -10,6 +10,9 @@ MIXTRAL_SHARE = 46.7 / 56
 """Weights of Mixtral 8x7B relative to 8 x 7 billion, as attention is not multiplied."""
 MIXTRAL_ACTIVE = 12.9 / 46.7
 """Share of its weights that Mixtral 8x7B uses for a token (arXiv:2401.04088, section 2)."""
+MOST_MULTIPLIED = 16
+"""Largest number of experts that a name multiplies by a size as Mixtral's does. In `256x21B`, which
+llama.cpp's converter writes, 21 B are one expert with all that every token uses."""
 LARGEST = 1e14
 """Largest number of weights that is accepted."""
 
@@ -62,6 +65,8 @@ def weights(token: str) -> float | None:
     """Weights that a token of a name states: `27b`, `1t`, `8x7b`."""
     stated = re.fullmatch(r"(?:(\d+)x|e)?(\d+(?:\.\d+)?)([bmt])", token)
     if stated is None or not float(stated[2]):
+        return None
+    if stated[1] and int(stated[1]) > MOST_MULTIPLIED:
         return None
     each = float(stated[2]) * {"m": 1e6, "b": 1e9, "t": 1e12}[stated[3]]
     return each * int(stated[1]) * MIXTRAL_SHARE if stated[1] else each

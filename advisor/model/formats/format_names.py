@@ -77,8 +77,9 @@ def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False
 def _by_spelling(known: Mapping[str, Format]) -> Mapping[str, str]:
     """Names of formats by their joined names and spellings."""
     plain = {name.casefold().replace("-", "_"): name for name in known}
-    joined = {spelling.replace("_", ""): name for spelling, name in plain.items()}
-    return {**joined, **spelled_formats(), **plain}
+    all_spellings = {**spelled_formats(), **plain}
+    joined = {spelling.replace("_", ""): name for spelling, name in all_spellings.items()}
+    return {**joined, **all_spellings}
 
 
 def _of_bits(plain: str) -> str | None:
