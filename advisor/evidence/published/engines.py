@@ -64,7 +64,7 @@ BY_CORES = replace(
 )
 
 ENGINES: tuple[tuple[str, Runtime], ...] = (
-    (r"exllama|mlc llm", EXLLAMA),
+    (r"exllama|tabbyapi|\bexl[23]\b|mlc[- ]llm", EXLLAMA),
     (r"\bo?mlx(?![a-z])", MLX),
     (r"naive offloading", ALL_EXPERTS),
     (r"offloading w/o lru", ON_DEMAND),
@@ -75,7 +75,7 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"ik_llama", IK_LLAMA_CPP),
     (r"(?:ktransformers|kt-kernel).*moe_offload", KTRANSFORMERS),
     (r"ktransformers|sglang", SGLANG),
-    (r"llama|ollama|lm studio|ggml", LLAMA_CPP),
+    (r"llama|ollama|lm ?studio|ggml|kobold|gpt4all|\blcpp\b|lemonade", LLAMA_CPP),
     (r"flexgen.*no overlap", NO_OVERLAP),
     (r"flexgen.*no cpu compute", NO_HOST_ATTENTION),
     (r"flexgen.*deepspeed policy", DEEPSPEED_POLICY),
@@ -87,7 +87,7 @@ ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"accelerate|transformers", ACCELERATE),
     (r"tensorrt", TENSORRT_LLM),
     (r"vllm.*\bv0\b", VLLM_V0),
-    (r"vllm", VLLM),
+    (r"vllm|aphrodite|\btgi\b|text.generation.inference|lmdeploy", VLLM),
 )
 """Patterns of a stated runtime and its row's category in lower case, with the engine; the first
 match counts."""

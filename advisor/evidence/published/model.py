@@ -26,7 +26,7 @@ from advisor.units import GB, GIB
 SPELLINGS = (
     (r"fp16|f16|bf16|fp32", "BF16"),
     (r"nvfp4|fp4", "NVFP4"),
-    (r"gptq|awq|int4|4-?bit|w4a16|hqq|exl2", "AWQ"),
+    (r"gptq|awq|int4|4-?bit|w4a16|hqq", "AWQ"),
     (r"fp8|int8|8-bit", "FP8"),
 )
 """Patterns of formats in papers, with the nearest format of the catalogue."""

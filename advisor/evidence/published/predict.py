@@ -24,6 +24,7 @@ from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row_category import one_after_another, possible, with_category
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
@@ -185,6 +186,7 @@ def understood(row: PublishedRow) -> Case:
     Raises:
         AdvisorError: the row cannot be predicted.
     """
+    row = with_category(row)
     category = row.category
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
@@ -194,7 +196,9 @@ def understood(row: PublishedRow) -> Case:
     parts = _machine(row, named.value)
     engines = _placed(row, named.value, STRATEGIES[category])
     runtime, strategy = engines.value
-    where = _machine_of(parts.value)
+    where = one_after_another(row, runtime, _machine_of(parts.value))
+    placed = possible(row, model, where, runtime, strategy)
+    strategy = placed.value
     if runtime.computes_in_ram:
         request = Noted(_split_request(row, category, model))
     else:
@@ -210,7 +214,9 @@ def understood(row: PublishedRow) -> Case:
         backend=run_notes.backend(row),
         build=run_notes.build(row),
         notes=tuple(
-            note for noted in (named, stated, parts, engines, request) for note in noted.notes
+            note
+            for noted in (named, stated, parts, engines, placed, request)
+            for note in noted.notes
         ),
         guessed=request.value.guessed,
         replicas=float(run_settings.replicas(row)),

@@ -5,6 +5,7 @@ import re
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.run_notes import bench_length
 from advisor.model.model import Model
 from advisor.runtimes import ACCELERATE, Runtime
 from advisor.units import GIB
@@ -69,12 +70,22 @@ def lengths(row: PublishedRow) -> tuple[float | None, float | None]:
 
 
 def workload(row: PublishedRow, runtime: Runtime) -> Workload:
-    """Request of a row, for one user."""
+    """Request of a row, for one user; after `context_depth` tokens that are in the cache already.
+
+    A note gives lengths as llama-bench's tests do, where columns do not.
+    """
     sent, generated = lengths(row)
-    prompt = max(sent or USUAL_PROMPT, padded(row), 1.0)
+    sent = sent or bench_length(row.source_note, "pp")
+    generated = generated or bench_length(row.source_note, "tg")
+    cached = row.context_depth or 0.0
+    prompt = cached + max(sent or USUAL_PROMPT, padded(row), 1.0)
     output = max(generated or USUAL_OUTPUT, 1.0)
     return Workload(
-        prompt=prompt, output=output, context=prompt + output, kv_type=kv_type(row, runtime)
+        prompt=prompt,
+        cached=cached,
+        output=output,
+        context=prompt + output,
+        kv_type=kv_type(row, runtime),
     )
 
 

@@ -151,3 +151,24 @@ def test_a_runtime_without_weights_on_the_gpu_is_called_batched_streaming() -> N
     case = understood(row(category="batched", runtime="DeepSpeed ZeRO-Inference 2023"))
     assert case.strategy is PlacementStrategy.CPU_OFFLOAD
     assert any("keeps no weights" in note for note in case.notes)
+
+
+def test_lengths_and_depth_of_a_servers_run_are_read_as_those_of_llama_bench() -> None:
+    # Qwen3-14B keeps 40 layers of 8 heads of 128 keys and values, 163,840 B a token: 2.6 GB more to
+    # read at 16,000 tokens, 1.3 ms of an A100's 2,039 GB/s beside some 6 ms of weights.
+    stated = {"category": "resident", "runtime": "vLLM", "gpu": "A100 80GB", "quant": "AWQ",
+              "model": "Qwen3-14B", "batch": "1"}  # fmt: skip
+    plain = understood(stated)
+    tested = understood({**stated, "source_note": "test=tg200,pp16000"})
+    deep = understood({**stated, "context_depth": "16000"})
+    assert (plain.work.prompt, plain.work.output) == (64.0, 128.0)
+    assert (tested.work.prompt, tested.work.output, tested.work.cached) == (16_000.0, 200.0, 0.0)
+    assert (deep.work.prompt, deep.work.cached) == (16_064.0, 16_000.0)
+    speeds = [
+        float(str(answer({**stated, **more})["tg_tps"]))
+        for more in ({}, {"context_depth": "16000"})
+    ]
+    assert 1.0 <= 1e3 / speeds[1] - 1e3 / speeds[0] <= 3.0
+    columns = understood({**stated, "prompt_len": "100", "gen_len": "50",
+                          "source_note": "test=tg200,pp16000"})  # fmt: skip
+    assert (columns.work.prompt, columns.work.output) == (100.0, 50.0)
