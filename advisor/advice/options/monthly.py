@@ -138,8 +138,11 @@ class Use:
 
     def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
         """Monthly cost of a rented machine that is stopped between sessions."""
-        by_use = self.money.rented_hours_per_day is None
-        return MonthlyCost(rent=usd_per_hour * self.rented_hours(speed), stopped=by_use)
+        hours = self.rented_hours(speed)
+        if self.money.rented_hours_per_day is not None:
+            return MonthlyCost(rent=usd_per_hour * hours, stopped=False)
+        starting = min(self.hours_starting(speed), hours)
+        return MonthlyCost(rent=usd_per_hour * (hours - starting), starts=usd_per_hour * starting)
 
     def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
         """Monthly cost of a rented machine that is never stopped."""

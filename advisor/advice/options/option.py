@@ -32,7 +32,8 @@ class MonthlyCost:
     Attributes:
         purchase: purchases, spread over their months of use.
         tied_up: resale value of what is kept, spread over the same months.
-        rent: rent of a machine.
+        rent: rent of a machine, without its starts.
+        starts: rent while a machine starts, as often however much it is used.
         stopped: the rented machine is stopped while it is not used; else its rent is fixed.
         idle_power: electricity while idle.
         busy_power: electricity while answering.
@@ -42,6 +43,7 @@ class MonthlyCost:
     purchase: float = 0.0
     tied_up: float = 0.0
     rent: float = 0.0
+    starts: float = 0.0
     stopped: bool = True
     idle_power: float = 0.0
     busy_power: float = 0.0
@@ -55,14 +57,22 @@ class MonthlyCost:
     @property
     def fixed(self) -> float:
         """Part that does not depend on use."""
-        reserved = 0.0 if self.stopped else self.rent
-        return self.purchase + self.tied_up + self.idle_power + reserved
+        return self.tied_up + self.idle_power + self.paid_fixed
 
     @property
     def by_use(self) -> float:
         """Part that grows with use."""
-        by_the_hour = self.rent if self.stopped else 0.0
-        return by_the_hour + self.busy_power + self.api
+        return self.busy_power + self.paid_by_use
+
+    @property
+    def paid_fixed(self) -> float:
+        """Fixed part that follows from prices of machines."""
+        return self.purchase + self.starts + (0.0 if self.stopped else self.rent)
+
+    @property
+    def paid_by_use(self) -> float:
+        """Part by use that follows from rents and prices of tokens."""
+        return self.api + (self.rent if self.stopped else 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +124,7 @@ class Option:
             option, and the option does not save it [USD/month].
         assumed_resale: resale value of what is sold for it, where nobody stated one, spread over
             the months of use [USD/month].
+        hours_starting: part of `hours_lost` that is for starts of a rented machine [h/month].
     """
 
     kind: OptionKind
@@ -131,6 +142,7 @@ class Option:
     topic: str = ""
     standing: float = 0.0
     assumed_resale: float = 0.0
+    hours_starting: float = 0.0
 
     @property
     def monthly(self) -> float | None:
@@ -218,16 +230,17 @@ class Option:
     def break_even_tokens(self) -> float | None:
         """Tokens per month from which it pays; 0 if always, None if never.
 
-        more fixed cost / what each token costs less, waiting included
+        more fixed cost / what each token costs less, waiting included; starts are fixed
         """
         kept = self.kept
         if kept is None or kept.cost is None or self.cost is None or self.tokens <= 0:
             return None
         if kept.hours_lost is None or self.hours_lost is None:
             return None
-        fixed = self.cost.fixed + self.standing - kept.cost.fixed
-        before = kept.cost.by_use + kept.hours_lost * self.worth
-        each = (before - self.cost.by_use - self.hours_lost * self.worth) / self.tokens
+        starting = (self.hours_starting - kept.hours_starting) * self.worth
+        fixed = self.cost.fixed + self.standing + starting - kept.cost.fixed
+        waiting = kept.hours_lost - self.hours_lost + self.hours_starting - kept.hours_starting
+        each = (kept.cost.by_use - self.cost.by_use + waiting * self.worth) / self.tokens
         if each <= 0:
             return 0.0 if fixed <= 0 and (each == 0 or self.pays) else None
         return max(fixed / each, 0.0)

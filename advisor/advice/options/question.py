@@ -93,6 +93,7 @@ class Question:
             price = less(price, self.resale)
         sold = self.resale_usd if sells else 0.0
         paid = price.usd is not None and cost is not None
+        starting = 0.0 if speed is None or always_on else self._hours_starting(kind, speed)
         asked_for = bool(price.sources) or price.usd is None
         return Option(
             kind=kind,
@@ -101,7 +102,8 @@ class Question:
             upfront=(price.usd or 0.0) - sold if paid else None,
             cost=cost if paid else None,
             price=price,
-            hours_lost=None if speed is None else self._hours_lost(kind, speed, always_on),
+            hours_lost=None if speed is None else self.use.hours_lost(speed) + starting,
+            hours_starting=starting,
             tokens=self.use.tokens,
             keeps_up=speed is None or self.use.keeps_up(speed),
             worth=self.money.usd_per_hour_of_time,
@@ -112,11 +114,7 @@ class Question:
             standing=self.use.spread(self.resale_usd) if kind in ELSEWHERE else 0.0,
         )
 
-    def _hours_lost(self, kind: OptionKind, speed: Speed, always_on: bool) -> float:
-        """Waiting for replies, and for the start of a rented machine [h/month]."""
-        own = self.ownership
-        rented = kind is OptionKind.RENT or (
-            kind in (OptionKind.KEEP, OptionKind.CHANGE) and not own.owned
-        )
-        starting = self.use.hours_starting(speed) if rented and not always_on else 0.0
-        return self.use.hours_lost(speed) + starting
+    def _hours_starting(self, kind: OptionKind, speed: Speed) -> float:
+        """Waiting for the start of a rented machine [h/month]; 0 for others."""
+        kept = kind in (OptionKind.KEEP, OptionKind.CHANGE) and not self.ownership.owned
+        return self.use.hours_starting(speed) if kept or kind is OptionKind.RENT else 0.0

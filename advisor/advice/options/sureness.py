@@ -49,32 +49,50 @@ def inputs(option: Option, kept: Option, money: MoneyInputs) -> dict[str, Uncert
 def _paid(option: Option) -> float:
     """Part of the monthly cost that follows from prices [USD/month]."""
     cost = option.cost
-    return 0.0 if cost is None else cost.purchase + cost.rent + cost.api
+    return 0.0 if cost is None else cost.paid_fixed + cost.paid_by_use
 
 
 def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInputs) -> Floats:
     """Monthly saving of an option at other inputs [USD/month].
 
-    Waiting follows the speeds and the replies; first tokens, starts and electricity stay as they
-    are.
+    Waiting follows the speeds and the replies, costs by use the replies; first tokens and starts
+    stay as they are.
     """
     replies = at.get("replies a day", np.asarray(money.replies_per_day))
     worth = at.get("worth of an hour", np.asarray(option.worth))
-    before = _hours(kept, money, at.get("speed now"), replies) * worth
-    after = _hours(option, money, at.get("speed then"), replies) * worth
+    waits = _hours(kept, money, at.get("speed now"), replies)
+    waits_then = _hours(option, money, at.get("speed then"), replies)
+    use = replies / money.replies_per_day if money.replies_per_day else np.asarray(1.0)
     paid = _paid(option)
-    price = at.get("price", np.asarray(paid))
-    apart = (option.monthly or 0.0) + option.standing - paid - (kept.monthly or 0.0)
-    return np.asarray(before - after - price - apart)
+    dearer = at["price"] / paid if "price" in at and paid else np.asarray(1.0)
+    saved = _cost(kept, use) - _cost(option, use, dearer) - option.standing
+    return np.asarray((waits - waits_then) * worth + saved)
+
+
+def _cost(option: Option, use: Floats, dearer: Floats | float = 1.0) -> Floats:
+    """Monthly cost of an option at another use and other prices [USD/month].
+
+    Args:
+        option: option.
+        use: replies relative to the stated ones.
+        dearer: prices relative to those known.
+    """
+    cost = option.cost
+    if cost is None:
+        return np.zeros(())
+    fixed = cost.fixed - cost.paid_fixed + cost.paid_fixed * dearer
+    return fixed + (cost.by_use - cost.paid_by_use + cost.paid_by_use * dearer) * use
 
 
 def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: Floats) -> Floats:
-    """Waiting per month at another speed and number of replies [h]."""
+    """Waiting per month at another speed and number of replies [h]: starts, and for each reply as
+    now, more or less by what the other speed changes.
+    """
     lost, speed = option.hours_lost or 0.0, option.speed
-    usual = money.replies_per_day * money.days
+    usual = money.replies_per_day
     if speed is None or usual <= 0:
         return np.asarray(lost)
-    shown = option.tokens / usual - money.thinking_tokens
+    shown = option.tokens / (usual * money.days) - money.thinking_tokens
 
     def each(tps: Floats) -> Floats:
         seconds = waiting_seconds(
@@ -82,9 +100,8 @@ def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: F
         )
         return np.asarray(seconds * money.days / SECONDS_PER_HOUR)
 
-    now = each(np.asarray(speed.decode))
-    apart = lost - now * money.replies_per_day
-    return (now if decode is None else each(decode)) * replies + apart
+    change = 0.0 if decode is None else each(decode) - each(np.asarray(speed.decode))
+    return option.hours_starting + ((lost - option.hours_starting) / usual + change) * replies
 
 
 def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:

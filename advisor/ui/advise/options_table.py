@@ -91,7 +91,7 @@ def _monthly(option: Option) -> Markup | str:
     if cost is None:
         return "no price on record"
     parts = (
-        (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent, "rent"),
+        (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent + cost.starts, "rent"),
         (cost.idle_power + cost.busy_power, "power"), (cost.api, "tokens"),
     )  # fmt: skip
     words = [f"{name} {money(usd)}" for usd, name in parts if usd >= 0.005]

@@ -1,20 +1,26 @@
 """Turning points of a verdict: there the option costs as much as the present machine."""
 
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
 
+from advisor.advice.advise import advise
 from advisor.advice.changes.drafting import drafted_work, drafting_rows
 from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.monthly import Use
-from advisor.advice.options.option import Option, OptionKind, Price
+from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
+from advisor.advice.options.question import Question
 from advisor.advice.options.sureness import gain, inputs
 from advisor.advice.options.turning import nearest, turning_points, what_changes
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
+from advisor.machine import from_spec
+from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import FLEXGEN, LLAMA_CPP
 
@@ -99,3 +105,48 @@ def test_a_model_with_drafting_layers_drafts_where_its_runtime_can() -> None:
     assert drafted_work("Llama-3.1-8B", work, LLAMA_CPP) is None
     assert drafted_work("DeepSeek-V3", work, FLEXGEN) is None
     assert drafted_work("DeepSeek-V3", replace(work, draft="ngram"), LLAMA_CPP) is None
+
+
+def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
+    # A start takes 5 min and 60 s of loading: 30.4375 x 0.1 h = 3.04375 h a month, at 0.50 USD of
+    # rent and 30 USD of waiting 92.834375 USD, however many replies there are. A reply waits 22 s
+    # now and 1 + 200 / 20 - 200 / 10 < 1, so 1 s, then: 21 s at 30 USD/h are 0.175 USD less; its
+    # turn, 1 + max(10, 20) = 21 s at 0.50 USD/h, is 0.0029167 USD more.
+    slow = Speed(
+        strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=5, low=4, high=6,
+        first_token=2, load=60,
+    )  # fmt: skip
+    fast = replace(slow, decode=20, low=16, high=25, first_token=1)
+    money = MoneyInputs(usd_per_kwh=0.0)
+    use = Use(work=Workload(output=200), money=money)
+    base = Question(
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"), machine=from_spec.machine(MachineSpec()),
+        work=Workload(output=200), runtimes=(LLAMA_CPP,), money=money,
+        ownership=Ownership(resale=0.0), today=date(2026, 11, 22),
+    )  # fmt: skip
+    kept = base.option(OptionKind.KEEP, "kept", slow, MonthlyCost())
+    price = Price(date="2026-11", note="a cloud", sources=("a page",))
+    rent = base.option(OptionKind.RENT, "r", fast, use.rented(0.50, fast), price, kept=kept)
+    replies_a_month = 92.834375 / (0.175 - 0.5 * 21 / 3600)
+    assert rent.break_even_tokens == pytest.approx(200 * replies_a_month)
+    # that is 17.7 replies a day, also where the tornado's turning points are found
+    (replies,) = (
+        point for point in turning_points(rent, kept, money) if point.name == "replies a day"
+    )
+    assert replies.value == pytest.approx(replies_a_month / 30.4375)
+    assert replies.value == pytest.approx(17.72, abs=0.01)
+
+
+@pytest.mark.parametrize("gpu", ["RTX 3090", "RTX 4060 Ti 16GB", "Apple M4 Max 40c"])
+def test_replies_at_the_turning_point_are_those_of_the_break_even(gpu: str) -> None:
+    machine = from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64))
+    options = advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), machine, Workload()).options
+    kept, money = options[0], MoneyInputs()
+    compared = 0
+    for option in options[1:]:
+        for point in turning_points(option, kept, money):
+            if point.name == "replies a day" and option.break_even_tokens:
+                replies = option.break_even_tokens / option.tokens * money.replies_per_day
+                assert point.value == pytest.approx(replies)
+                compared += 1
+    assert compared >= 5
