@@ -27,7 +27,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.field_kinds import Amount, Pick, Size
-from advisor.ui.sidebar.fields import ANOTHER, ANY, BY_USER, NVLINK, WHOLE, fields
+from advisor.ui.sidebar.fields import fields
+from advisor.ui.sidebar.option_words import ANOTHER, ANY, BY_USER, NVLINK, WHOLE
 from advisor.units import GIB
 
 CHANGES = [

@@ -13,7 +13,7 @@ from advisor.model import catalog
 from advisor.runtimes import RUNTIMES
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.copied_command import command
-from advisor.ui.sidebar.fields import ANOTHER
+from advisor.ui.sidebar.option_words import ANOTHER
 
 
 @pytest.fixture(autouse=True)

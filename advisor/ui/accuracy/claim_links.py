@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from advisor.machine.catalog import find_gpu
-from advisor.ui.sidebar.fields import ANOTHER, CONTEXTS, NO_GPU, fields
+from advisor.ui.sidebar.fields import CONTEXTS, fields
+from advisor.ui.sidebar.option_words import ANOTHER, NO_GPU
 
 FIELD_OF = {
     "model": "model",

@@ -17,7 +17,8 @@ from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.session import base
 from advisor.ui.sidebar.choices import address
-from advisor.ui.sidebar.fields import ANOTHER, NO_GPU, fields
+from advisor.ui.sidebar.fields import fields
+from advisor.ui.sidebar.option_words import ANOTHER, NO_GPU
 from advisor.units import GB, GIB
 
 CHOSEN = "calibrate_machine"

@@ -20,8 +20,8 @@ from advisor.model.model import Model
 from advisor.runtimes import Runtime, runtime
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of
-from advisor.ui.sidebar.fields import ANY
 from advisor.ui.sidebar.model_choice import Picked
+from advisor.ui.sidebar.option_words import ANY
 from advisor.ui.sidebar.target_fields import CHOSEN, NEW_DESKTOP, THERE
 from advisor.units import several_tokens
 

@@ -10,7 +10,8 @@ from advisor.machine.machine import Machine
 from advisor.ui.parts.session import base
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.field_kinds import Pick
-from advisor.ui.sidebar.fields import ANOTHER, ANY, NAMED, THIS, fields
+from advisor.ui.sidebar.fields import fields
+from advisor.ui.sidebar.option_words import ANOTHER, ANY, NAMED, THIS
 from advisor.units import GB, GIB
 
 

@@ -20,7 +20,9 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, MachineSpec
 from advisor.machine.spec import NO_GPU as NAMED_NONE
 from advisor.runtimes import Runtime, runtime
-from advisor.ui.sidebar.fields import (
+from advisor.ui.sidebar.fields import LOADED, NO_POLICY
+from advisor.ui.sidebar.fields import fields as form_fields
+from advisor.ui.sidebar.option_words import (
     ANOTHER,
     ANY,
     AS_SEEN,
@@ -29,10 +31,8 @@ from advisor.ui.sidebar.fields import (
     BY_PARTS,
     BY_USER,
     IN_PARTS,
-    LOADED,
     NAMED,
     NO_GPU,
-    NO_POLICY,
     NONE,
     NOTHING,
     NVLINK,
@@ -40,7 +40,6 @@ from advisor.ui.sidebar.fields import (
     RENTED,
     WHOLE,
 )
-from advisor.ui.sidebar.fields import fields as form_fields
 from advisor.units import tokens
 
 TypedPrices: TypeAlias = tuple[tuple[str, float], ...]

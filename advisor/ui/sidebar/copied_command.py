@@ -11,7 +11,8 @@ from advisor.formatting import US_DOLLAR
 from advisor.machine.spec import MachineSpec
 from advisor.ui.sidebar import uploads
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANY, BY_PARTS, LOADED, SPENT, WORK
+from advisor.ui.sidebar.fields import LOADED, SPENT, WORK
+from advisor.ui.sidebar.option_words import ANY, BY_PARTS
 
 
 def command(

@@ -1,6 +1,5 @@
 """Inputs of the Advise page: key in links, label, default, limits."""
 
-from collections.abc import Callable
 from functools import cache
 
 from advisor.advice.arrivals.question import LoadQuestion
@@ -8,27 +7,34 @@ from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form
 from advisor.advice.prices.host_parts import part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale
-from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.formatting import US_DOLLAR
-from advisor.machine import backends, from_spec, software
-from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
+from advisor.machine import backends, software
+from advisor.machine.catalog import gpu_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.runtimes import ASIDE, RUNTIMES
-from advisor.ui.sidebar.field_kinds import Amount, Field, Pick, Size
-from advisor.units import gibibytes, gigabytes_per_second, tokens
+from advisor.ui.sidebar.field_kinds import Amount, Field, Pick
+from advisor.ui.sidebar.machine_fields import machine_fields
+from advisor.ui.sidebar.option_words import (
+    ANY,
+    AS_STORED,
+    AUTO,
+    BY_PARTS,
+    BY_USER,
+    IN_PARTS,
+    NONE,
+    NOTHING,
+    OWNED,
+    RENTED,
+    WHOLE,
+)
+from advisor.ui.sidebar.registry_fields import choice, number, size
+from advisor.units import gibibytes, tokens
 
 NO_POLICY = software.POLICIES[0]
 DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
 """Drivers to choose from; others can be typed."""
-THIS, ANOTHER, NAMED = "This machine", "Another machine", "By name"
-NO_GPU, AS_SEEN, AUTO, NONE, ANY = "No GPU", "As seen", "Auto", "None", "Any"
-AS_STORED = "As stored"
-CLOUD = "cloud"
-"""Kind of the presets that nobody owns."""
-ANY_NAME = "Or type any name that people or drivers use"
-PCI, NVLINK = "PCI Express", "NVLink bridge"
 WORK, SPENT, LOADED = Workload(), MoneyInputs(), LoadQuestion()
 """Requests, money and load as they are where nobody states them."""
 CURRENCIES = (
@@ -37,86 +43,16 @@ CURRENCIES = (
     "TRY", "TWD", "UAH", "VND", "ZAR",
 )  # fmt: skip
 """Currencies of the page; the command line takes any."""
-OWNED, RENTED, NOTHING, BY_PARTS = "Owned", "Rented", "Nothing yet", "By its parts"
-IN_PARTS, WHOLE, BY_USER = "A part of each", "Whole ones", "Whole ones, and users of its own"
-"""What each of several GPUs holds of the experts."""
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
 OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
 """Formats that llama.cpp does not read, which a person may have."""
 
 
-def number(
-    key: str, name: str, step: float, *, default: float | None = None, placeholder: str = "",
-    label: str = "",
-) -> Amount:  # fmt: skip
-    """Number of the input registry, under its key in links.
-
-    Args:
-        key: key in links and in the session.
-        name: name in the registry.
-        step: step of the buttons.
-        default: default; None for empty.
-        placeholder: text in the empty field.
-        label: shorter label, for a narrow column.
-    """
-    entry = BY_NAME[name]
-    low, high = entry.limits or (0.0, float("inf"))
-    return Amount(
-        key=key, label=label or entry.title, low=low, high=high, default=default, step=step,
-        placeholder=placeholder, help=_sentence(entry.help),
-    )  # fmt: skip
-
-
-def _choice(
-    name: str, options: tuple[str, ...], kind: str, default: str, *, free: bool = False
-) -> Pick:
-    """Choice of the input registry, under its own name.
-
-    Args:
-        name: name in the registry, and the key in links and in the session.
-        options: names to choose from beside the default.
-        kind: kind of thing, for messages.
-        default: option that states nothing.
-        free: other text is allowed.
-    """
-    entry = BY_NAME[name]
-    return Pick(
-        key=name, label=entry.label, kind=kind, options=(default, *options), default=default,
-        help=_sentence(entry.help), free=free,
-    )  # fmt: skip
-
-
-def _size(
-    key: str, name: str, read: Callable[[str], float], *, default: float | None = None,
-    placeholder: str = "", label: str = "",
-) -> Size:  # fmt: skip
-    """Size of the input registry, typed with or without its unit.
-
-    Args:
-        key: key in links and in the session.
-        name: name in the registry.
-        read: parser of the text.
-        default: default; None for empty.
-        placeholder: text in the empty field.
-        label: shorter label, for a narrow column.
-    """
-    entry = BY_NAME[name]
-    low, high = entry.limits or (0.0, float("inf"))
-    return Size(
-        key=key, label=label or entry.title, low=low, high=high, default=default, read=read,
-        whole=entry.whole or read is tokens, placeholder=placeholder, help=_sentence(entry.help),
-    )  # fmt: skip
-
-
-def _sentence(phrase: str) -> str:
-    return f"{phrase[:1].upper()}{phrase[1:]}."
-
-
 @cache
 def fields() -> dict[str, Field]:
     """All inputs by key, built once."""
-    every = (*_model(), *_machine(), *_having(), *_more(), *_load(), *_money())
+    every = (*_model(), *machine_fields(), *_having(), *_more(), *_load(), *_money())
     return {field.key: field for field in every}
 
 
@@ -151,64 +87,6 @@ def _model() -> tuple[Field, ...]:
     )  # fmt: skip
 
 
-def _machine() -> tuple[Field, ...]:
-    gpus = tuple(gpu_rows())
-    hosts = tuple(host_rows())
-    owned = (row.name for row in machine_rows().values() if row.kind != CLOUD)
-    rented = (row.name for row in machine_rows().values() if row.kind == CLOUD)
-    presets = (*owned, *rented)
-    links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
-    return (
-        Pick(
-            key="machine", label="Machine", kind="machine", options=(THIS, ANOTHER, NAMED),
-            default=THIS,
-        ),
-        Pick(
-            key="owned", label="Machine", kind="machine", options=presets, default=presets[0],
-            free=True,
-            help="Choose one, or type what it is called: Mac Studio M3 Ultra 512GB, Legion with "
-            "4070, 2x 3090 Threadripper, g6e.xlarge.",
-        ),
-        Pick(
-            key="gpu", label="GPU", kind="GPU", options=(NO_GPU, *gpus), default="RTX 3090",
-            free=True, help=f"{ANY_NAME}: 4090 laptop, 2x 3090, NVIDIA GeForce RTX 3060.",
-        ),
-        Pick(
-            key="mygpu", label="GPU", kind="GPU", options=(AS_SEEN, NO_GPU, *gpus), default=AS_SEEN,
-            free=True,
-            help=f"Choose one to see what this machine would do with it. {ANY_NAME}.",
-        ),
-        number("gpus", "gpu_count", 1, default=1),
-        Pick(
-            key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
-            default=NONE, free=True,
-            help="A second card of another kind, as many people have after an upgrade.",
-        ),
-        Pick(
-            key="bridge", label="Between the two", kind="link", options=(PCI, NVLINK),
-            default=PCI,
-            help="Connection between the two cards, which matters when they share layers.",
-        ),
-        Pick(
-            key="cpu", label="Processor", kind="CPU", options=hosts,
-            default=from_spec.TYPICAL_HOST, free=True,
-            help=f"{ANY_NAME}: i7-13700K, 2x EPYC 7763, Ryzen 7 5800X3D.",
-        ),
-        _size("ram", "ram_gb", gibibytes, default=from_spec.TYPICAL_RAM_GIB),
-        _size("pool", "ram_gb", gibibytes, placeholder="as in the catalogue", label="Memory (GB)"),
-        _size("ramspeed", "ram_gbs", gigabytes_per_second, placeholder="estimated"),
-        Pick(
-            key="drive", label="Drive", kind="drive", options=tuple(disk_rows()),
-            default=from_spec.TYPICAL_DISK,
-        ),
-        _size("drivespeed", "disk_gbs", gigabytes_per_second, placeholder="estimated"),
-        Pick(
-            key="link", label="Link to the GPU", kind="link", options=links, default=AUTO,
-            help="Auto: the link of the GPU's datasheet.",
-        ),
-    )  # fmt: skip
-
-
 def _more() -> tuple[Field, ...]:
     return (
         Pick(
@@ -220,10 +98,10 @@ def _more() -> tuple[Field, ...]:
             key="kv", label="KV cache", kind="KV type", options=tuple(KV_BYTES_PER_VALUE),
             default="f16", help="Format of the cache. q8_0 takes half of f16.",
         ),
-        _size("prompt", "prompt", tokens, default=float(WORK.prompt)),
-        _size("cached", "cached", tokens, default=float(WORK.cached)),
+        size("prompt", "prompt", tokens, default=float(WORK.prompt)),
+        size("cached", "cached", tokens, default=float(WORK.cached)),
         number("cachedshare", "cached_share", 0.05, placeholder="by tokens"),
-        _size("output", "output", tokens, default=float(WORK.output)),
+        size("output", "output", tokens, default=float(WORK.output)),
         number("ubatch", "ubatch", 128, default=float(WORK.ubatch)),
         Pick(
             key="draft", label="Drafted by", kind="drafting method", options=(NONE, *DRAFTS),
@@ -236,7 +114,7 @@ def _more() -> tuple[Field, ...]:
         number("drafted", "drafted", 1, placeholder="as usual"),
         number("layers", "gpu_layers", 1, placeholder="find"),
         number("experts", "cpu_moe", 1, placeholder="find"),
-        _size("cache", "cache_gb", gibibytes, placeholder="what is free"),
+        size("cache", "cache_gb", gibibytes, placeholder="what is free"),
         Pick(
             key="backend", label="Backend", kind="backend", options=(AUTO, *backends.NAMES),
             default=AUTO,
@@ -244,11 +122,11 @@ def _more() -> tuple[Field, ...]:
             "system.",
         ),
         number("threads", "threads", 1, placeholder="one a core"),
-        _choice("system", tuple(software.SYSTEMS), "operating system", AUTO),
-        _size("screen", "screen_gb", gibibytes, placeholder="usual"),
-        _choice("driver", DRIVERS, "driver", AUTO, free=True),
-        _choice("build", ("2024-09", "2025-10"), "build", AUTO, free=True),
-        _choice("numa", software.POLICIES[1:], "policy", NO_POLICY),
+        choice("system", tuple(software.SYSTEMS), "operating system", AUTO),
+        size("screen", "screen_gb", gibibytes, placeholder="usual"),
+        choice("driver", DRIVERS, "driver", AUTO, free=True),
+        choice("build", ("2024-09", "2025-10"), "build", AUTO, free=True),
+        choice("numa", software.POLICIES[1:], "policy", NO_POLICY),
         Pick(
             key="division", label="Experts on each of several GPUs", kind="division of experts",
             options=(IN_PARTS, WHOLE, BY_USER), default=IN_PARTS,

@@ -10,7 +10,7 @@ from advisor.calibration import imported_store
 from advisor.machine.catalog import gpu_bridges
 from advisor.ui.sidebar import machine_panel, model_panel, taken_as
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.fields import ANOTHER, NAMED, NONE, NOTHING, RENTED, THIS, fields
+from advisor.ui.sidebar.fields import fields
 from advisor.ui.sidebar.folded import (
     DRAFTING,
     LOAD,
@@ -20,6 +20,7 @@ from advisor.ui.sidebar.folded import (
     elsewhere,
     folded,
 )
+from advisor.ui.sidebar.option_words import ANOTHER, NAMED, NONE, NOTHING, RENTED, THIS
 from advisor.ui.sidebar.widgets import always_in_address, ask, pair
 
 

@@ -10,8 +10,9 @@ from advisor.errors import AdvisorError, NetworkError, UnknownName
 from advisor.ui.parts import markup, outcome
 from advisor.ui.sidebar import model_choice, other_model_sources, uploads
 from advisor.ui.sidebar.field_kinds import Pick
-from advisor.ui.sidebar.fields import AS_STORED, fields
+from advisor.ui.sidebar.fields import fields
 from advisor.ui.sidebar.model_choice import Picked
+from advisor.ui.sidebar.option_words import AS_STORED
 from advisor.ui.sidebar.widgets import ask
 
 _LAST, _WORDS = "picked", "stored_words"

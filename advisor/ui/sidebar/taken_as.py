@@ -8,7 +8,8 @@ import streamlit as st
 from advisor.errors import UnknownName
 from advisor.machine.catalog import cpu_named, gpu_named, machine_named
 from advisor.machine.rows import GpuRow
-from advisor.ui.sidebar.fields import AS_SEEN, NO_GPU, NONE, fields
+from advisor.ui.sidebar.fields import fields
+from advisor.ui.sidebar.option_words import AS_SEEN, NO_GPU, NONE
 from advisor.ui.sidebar.widgets import ask
 
 NOT_KNOWN = "Not known."

@@ -6,7 +6,9 @@ from advisor.advice.finder.formats import BY_LOSS, CACHES, SEARCHED
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.sidebar.field_kinds import Field, Pick
-from advisor.ui.sidebar.fields import ANY, fields, number
+from advisor.ui.sidebar.fields import fields
+from advisor.ui.sidebar.option_words import ANY
+from advisor.ui.sidebar.registry_fields import number
 
 YES, NO = "true", "false"
 CHOSEN = "as in the sidebar"
