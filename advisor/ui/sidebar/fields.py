@@ -52,7 +52,16 @@ OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
 @cache
 def fields() -> dict[str, Field]:
     """All inputs by key, built once."""
-    every = (*_model(), *machine_fields(), *_having(), *_more(), *_load(), *_money())
+    every = (
+        *_model(),
+        *machine_fields(),
+        *_having(),
+        *_request(),
+        *_placement(),
+        *_software(),
+        *_load(),
+        *_money(),
+    )
     return {field.key: field for field in every}
 
 
@@ -87,7 +96,8 @@ def _model() -> tuple[Field, ...]:
     )  # fmt: skip
 
 
-def _more() -> tuple[Field, ...]:
+def _request() -> tuple[Field, ...]:
+    """Runtime, lengths of prompt and reply, cache and drafted tokens."""
     return (
         Pick(
             key="runtime", label="Runtime", kind="runtime",
@@ -112,21 +122,15 @@ def _more() -> tuple[Field, ...]:
         ),
         number("acceptance", "acceptance", 0.05, placeholder="as published"),
         number("drafted", "drafted", 1, placeholder="as usual"),
-        number("layers", "gpu_layers", 1, placeholder="find"),
-        number("experts", "cpu_moe", 1, placeholder="find"),
+    )  # fmt: skip
+
+
+def _placement() -> tuple[Field, ...]:
+    """Placement of layers and experts, where the runtime is not to choose it."""
+    return (
+        number("layers", "gpu_layers", 1, placeholder="automatic"),
+        number("experts", "cpu_moe", 1, placeholder="automatic"),
         size("cache", "cache_gb", gibibytes, placeholder="what is free"),
-        Pick(
-            key="backend", label="Backend", kind="backend", options=(AUTO, *backends.NAMES),
-            default=AUTO,
-            help="GPU interface of llama.cpp. Auto: the usual one of the card on its operating "
-            "system.",
-        ),
-        number("threads", "threads", 1, placeholder="one a core"),
-        choice("system", tuple(software.SYSTEMS), "operating system", AUTO),
-        size("screen", "screen_gb", gibibytes, placeholder="usual"),
-        choice("driver", DRIVERS, "driver", AUTO, free=True),
-        choice("build", ("2024-09", "2025-10"), "build", AUTO, free=True),
-        choice("numa", software.POLICIES[1:], "policy", NO_POLICY),
         Pick(
             key="division", label="Experts on each of several GPUs", kind="division of experts",
             options=(IN_PARTS, WHOLE, BY_USER), default=IN_PARTS,
@@ -135,6 +139,23 @@ def _more() -> tuple[Field, ...]:
             "own, a GPU holds all other weights too, and the cache of its users alone: more memory "
             "for weights, less for DeepSeek's cache, more tokens together with many users.",
         ),
+    )  # fmt: skip
+
+
+def _software() -> tuple[Field, ...]:
+    return (
+        Pick(
+            key="backend", label="Backend", kind="backend", options=(AUTO, *backends.NAMES),
+            default=AUTO,
+            help="GPU interface of llama.cpp. Auto: the usual one of the card on its operating "
+            "system.",
+        ),
+        number("threads", "threads", 1, placeholder="one per core"),
+        choice("system", tuple(software.SYSTEMS), "operating system", AUTO),
+        size("screen", "screen_gb", gibibytes, placeholder="usual"),
+        choice("driver", DRIVERS, "driver", AUTO, free=True),
+        choice("build", ("2024-09", "2025-10"), "build", AUTO, free=True),
+        choice("numa", software.POLICIES[1:], "policy", NO_POLICY),
     )  # fmt: skip
 
 

@@ -24,12 +24,14 @@ ANY_NAME = "Or type any name that people or drivers use"
 
 def machine_fields() -> tuple[Field, ...]:
     """Inputs that describe the machine."""
-    gpus = tuple(gpu_rows())
-    hosts = tuple(host_rows())
+    return (*_source(), *_gpus(), *_host())
+
+
+def _source() -> tuple[Field, ...]:
+    """Machine at hand, described by its parts, or named."""
     owned = (row.name for row in machine_rows().values() if row.kind != CLOUD)
     rented = (row.name for row in machine_rows().values() if row.kind == CLOUD)
     presets = (*owned, *rented)
-    links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
     return (
         Pick(
             key="machine", label="Machine", kind="machine", options=(THIS, ANOTHER, NAMED),
@@ -41,6 +43,12 @@ def machine_fields() -> tuple[Field, ...]:
             help="Choose one, or type what it is called: Mac Studio M3 Ultra 512GB, Legion with "
             "4070, 2x 3090 Threadripper, g6e.xlarge.",
         ),
+    )  # fmt: skip
+
+
+def _gpus() -> tuple[Field, ...]:
+    gpus = tuple(gpu_rows())
+    return (
         Pick(
             key="gpu", label="GPU", kind="GPU", options=(NO_GPU, *gpus), default="RTX 3090",
             free=True, help=f"{ANY_NAME}: 4090 laptop, 2x 3090, NVIDIA GeForce RTX 3060.",
@@ -52,17 +60,23 @@ def machine_fields() -> tuple[Field, ...]:
         ),
         number("gpus", "gpu_count", 1, default=1),
         Pick(
-            key="gpu2", label="And a GPU of another kind", kind="GPU", options=(NONE, *gpus),
+            key="gpu2", label="Second GPU of another kind", kind="GPU", options=(NONE, *gpus),
             default=NONE, free=True,
             help="A second card of another kind, as many people have after an upgrade.",
         ),
         Pick(
-            key="bridge", label="Between the two", kind="link", options=(PCI, NVLINK),
+            key="bridge", label="Link between the two", kind="link", options=(PCI, NVLINK),
             default=PCI,
             help="Connection between the two cards, which matters when they share layers.",
         ),
+    )  # fmt: skip
+
+
+def _host() -> tuple[Field, ...]:
+    links = (AUTO, *(f"PCIe {gen} x{lanes}" for gen in (3, 4, 5) for lanes in (4, 8, 16)))
+    return (
         Pick(
-            key="cpu", label="Processor", kind="CPU", options=hosts,
+            key="cpu", label="Processor", kind="CPU", options=tuple(host_rows()),
             default=from_spec.TYPICAL_HOST, free=True,
             help=f"{ANY_NAME}: i7-13700K, 2x EPYC 7763, Ryzen 7 5800X3D.",
         ),
