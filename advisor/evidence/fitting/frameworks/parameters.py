@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from advisor.evidence.fitting.llama_cpp.parameters import Parameter
+from advisor.evidence.fitting.llama_cpp.parameter import Parameter
 from advisor.model.model import Floats
 
 

@@ -22,7 +22,8 @@ from advisor.evidence.fitting.gauss_newton import (
     newton,
     without_each,
 )
-from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS, Parameter
+from advisor.evidence.fitting.llama_cpp.parameter import Parameter
+from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp.rows import Rows
 from advisor.evidence.published.sources import source_of
 from advisor.model.model import Floats

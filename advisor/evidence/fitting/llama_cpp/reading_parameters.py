@@ -1,0 +1,205 @@
+"""Fitted constants of reading weights and cache, of the cores, and of fixed costs."""
+
+from collections.abc import Mapping
+
+from advisor.evidence.fitting.llama_cpp.parameter import Parameter
+
+READING_PARAMETERS: Mapping[str, Parameter] = {
+    "gpu_read_share": Parameter(
+        start=0.85,
+        least=0.25,
+        most=1.1,
+        unit="share",
+        width=0.1,
+        factors={
+            ("build",): 0.1,
+            ("decode_class",): 0.06,
+            ("family", "backend"): 0.1,
+            ("build", "backend"): 0.2,
+        },
+        note="share of GPU memory bandwidth reached reading weights",
+    ),
+    "gpu_kv_share": Parameter(
+        start=0.6,
+        least=0.05,
+        most=1.1,
+        unit="share",
+        width=0.5,
+        note="share of GPU memory bandwidth reached reading the KV cache",
+    ),
+    "gpu_layer": Parameter(
+        start=45e-6,
+        least=5e-6,
+        most=1e-3,
+        unit="s",
+        width=0.5,
+        factors={
+            ("family",): 0.3,
+            ("build",): 0.5,
+            ("backend", "build"): 0.4,
+        },
+        note="fixed cost of a layer on the GPU",
+    ),
+    "gpu_expert_layer": Parameter(
+        start=50e-6,
+        least=5e-6,
+        most=1e-3,
+        unit="s",
+        width=0.7,
+        factors={("family",): 0.3, ("build",): 0.5},
+        note="further cost of a layer with routed experts on the GPU",
+    ),
+    "gpu_state_layer": Parameter(
+        start=40e-6,
+        least=5e-6,
+        most=5e-4,
+        unit="s",
+        width=0.7,
+        note="further cost of a layer that keeps a state on the GPU",
+    ),
+    "gpu_latent_value": Parameter(
+        start=1e-9,  # 16 heads of 1,088 values, as in DeepSeek-V2-Lite: 17 us a layer
+        least=1e-10,
+        most=20e-9,
+        unit="s/value",
+        width=0.7,
+        note="cost of each value of the heads in the space of a latent cache on the GPU",
+    ),
+    "gpu_product_share": Parameter(
+        start=0.055,  # a weight takes some 18 instructions where one multiplies and adds four
+        least=0.01,
+        most=0.5,
+        unit="share",
+        width=0.4,
+        note="share of the 32-bit peak reached by a token on GPUs without dot products of 8 bits",
+    ),
+    "token": Parameter(
+        start=200e-6,
+        least=2e-5,
+        most=5e-3,
+        unit="s",
+        width=0.7,
+        note="fixed cost of a token: sampling and launch",
+    ),
+    "ram_sustained_share": Parameter(
+        start=0.7,
+        least=0.3,
+        most=1.1,
+        unit="share",
+        width=0.25,
+        factors={("family",): 0.15},
+        hardware="segment",
+        note="sustained RAM read beside theory",
+    ),
+    "cpu_read_share": Parameter(
+        start=0.92,  # 0.87 of a compiled read loop with all fixed costs in it, Zen 4 EPYC
+        least=0.8,
+        most=1.0,
+        unit="share",
+        width=0.03,
+        note="share of sustained RAM bandwidth that the CPU's matrix kernels reach",
+    ),
+    "socket_share": Parameter(
+        start=0.42,  # one socket's worth where pages are spread over both, less where they are not
+        least=0.2,
+        most=0.9,
+        unit="share",
+        width=0.1,  # published shares go from 0.2 to 0.8 by how pages were placed, which few tell
+        note="share of the RAM rate of several sockets that one program reaches",
+    ),
+    "core_decode_rate": Parameter(
+        start=11e9,
+        least=0.5e9,
+        most=100e9,
+        unit="B/s",
+        width=0.4,
+        factors={("family",): 0.5, ("decode_class",): 0.5, ("build", "decode_class"): 0.4},
+        # one core of a Zen 4 EPYC in llama.cpp b11549, an 8B shape in each format: F16 17.8 GB/s,
+        # Q8_0 and Q6_K 12.0, Q3_K 8.8, Q2_K 8.1, IQ4_XS 9.0, IQ4_NL 11.2, IQ3_S to IQ1_S 2.5 to 3.1
+        expected={"f16": 1.8, "q8": 1.2, "iq": 0.3, "sse": 0.5},
+        hardware="vectors",
+        note="weight bytes that one core decodes",
+    ),
+    "core_clock": Parameter(
+        start=1.0,
+        least=0.2,
+        most=1.6,
+        unit="share",
+        width=0.01,  # a desktop's by definition; the rates of a core are fitted themselves
+        factors={("family",): 0.25},
+        # clock of all cores at work: 5 GHz on desktops, 3.5 on servers, 2.4 on boards
+        expected={
+            "workstation": 0.85,
+            "laptop": 0.8,
+            "server": 0.7,
+            "board": 0.5,
+            "thin laptop": 0.8,
+        },
+        hardware="segment",
+        note="clock of a processor's cores beside that of a desktop's",
+    ),
+    "core_matrix_clock": Parameter(
+        start=1.0,
+        least=0.2,
+        most=1.6,
+        unit="share",
+        width=0.01,  # a desktop's by definition
+        factors={("family",): 0.1},
+        # multiplying draws more power than reading: chips of 15 to 28 W lower their clock for it
+        expected={"thin laptop": 0.7},
+        hardware="segment",
+        note="clock of a processor's cores in a prompt beside that in a token",
+    ),
+    "core_attention_flops": Parameter(
+        start=5e9,
+        least=0.5e9,
+        most=200e9,
+        unit="FLOP/s",
+        width=0.8,
+        factors={("build",): 0.8},
+        note="speed of one core attending to the cache, token by token",
+    ),
+    "core_batch_attention_flops": Parameter(
+        start=20e9,
+        least=2e9,
+        most=1e12,
+        unit="FLOP/s",
+        width=0.8,
+        factors={("build",): 0.8},
+        hardware="matrices",
+        note="speed of one core attending to the cache in a prompt",
+    ),
+    "others_cache_share": Parameter(
+        start=0.5,
+        least=0.0,
+        most=1.0,
+        unit="share",
+        width=0.5,
+        note="share of other sequences' cache that attention on the CPU goes through, masked",
+    ),
+    "cpu_layer": Parameter(
+        start=5e-6,
+        least=1e-7,
+        most=1e-4,
+        unit="s",
+        width=0.6,
+        note="fixed cost of a layer on the CPU for each core that takes part",
+    ),
+    "cpu_expert_layer": Parameter(
+        start=150e-6,
+        least=1e-5,
+        most=2e-3,
+        unit="s",
+        width=0.6,
+        note="further cost of a layer with routed experts on the CPU",
+    ),
+    "crossing": Parameter(
+        start=40e-6,
+        least=5e-6,
+        most=1e-3,
+        unit="s",
+        width=0.6,
+        note="one hand-over of activations between processors",
+    ),
+}
+"""Fitted constants by name."""
