@@ -11,7 +11,13 @@ CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie))")
 OTHER_MAKERS = re.compile(
     r"tesla|\bgrid\b|\brage\b|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b|bosgame"
 )
-CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu))")
+CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu|graphic))")
+OF_GPU = re.compile(r"\b(\d{1,2})[\s-]*(?:c(?:ores?)?)?[\s-]*(?:gpu|graphics?\b)")
+OF_CPU = re.compile(r"\b(\d{1,2})[\s-]*(?:c(?:ores?)?)?[\s-]*cpu")
+RAM_AND_DRIVE = re.compile(
+    r"(?<![\w./])(\d{1,3})(?: ?[|/,] ?| )(?:(?:128|256|500|512|1024|2048)\b(?! ?gb)|[1248] ?tb\b)"
+)
+"""Pattern of memory before a drive, both without their units: "16 | 512"."""
 PERFORMANCE_AND_EFFICIENCY = re.compile(r"\b(\d{1,2})p ?\+ ?(\d{1,2})e\b")
 COUNT_OF_CHIPS = re.compile(r"^[a-z]|[x*]")
 SMALLEST_BARE = 32
@@ -60,10 +66,7 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
     if not variants:
         return None
     size = _memory(text, match.end(), variants)
-    numbers = {int(number) for number in CORES.findall(text)} | _bare_cores(
-        text, match.end(), variants
-    )
-    row, notes = _variant(variants, numbers, _kinds_of_cores(text), size)
+    row, notes = _variant(variants, *_cores(text, match.end(), variants), size)
     sold = memory_options(row)
     if size and sold and size not in sold:
         notes.append(f"{row.name} is sold with {either(sold)} GB of memory; {size:g} GB as typed.")
@@ -76,15 +79,29 @@ def _kinds_of_cores(text: str) -> set[int]:
     return {int(fast) + int(slow) for fast, slow in PERFORMANCE_AND_EFFICIENCY.findall(text)}
 
 
+def _cores(text: str, end: int, variants: list[GpuRow]) -> tuple[set[int], set[int]]:
+    """Numbers that may be GPU cores, and those that may be CPU cores; one that the text does not
+    say of which and that any variant's CPU has is the CPU's, as in "M2 8-core".
+    """
+    of_gpu = {int(number) for number in OF_GPU.findall(text)}
+    of_cpu = {int(number) for number in OF_CPU.findall(text)} | _kinds_of_cores(text)
+    unsaid = {int(number) for number in CORES.findall(text)} - of_gpu - of_cpu
+    known = {number for row in variants for number in _cpu_cores(row)}
+    if of_gpu:
+        return of_gpu, of_cpu | unsaid
+    bare = _bare_cores(text, end, variants)
+    return (unsaid - known) | bare, of_cpu | unsaid
+
+
 def _variant(
-    variants: list[GpuRow], numbers: set[int], cores: set[int], size: float | None
+    variants: list[GpuRow], gpu: set[int], cpu: set[int], size: float | None
 ) -> tuple[GpuRow, list[str]]:
     """Variant of a chip by GPU cores, else CPU cores, else memory; by default the largest."""
-    by_gpu = [row for row in variants if gpu_cores(row) in numbers]
-    by_cpu = [row for row in variants if (numbers | cores) & set(_cpu_cores(row))]
-    by_size = [row for row in variants if size in memory_options(row)]
-    row = (by_gpu or by_cpu or by_size or variants)[-1]
-    decided = by_gpu or by_cpu or len(by_size or variants) == 1
+    by_gpu = [row for row in variants if gpu_cores(row) in gpu]
+    by_cpu = [row for row in variants if cpu & set(_cpu_cores(row))]
+    by_size = [row for row in by_cpu or variants if size in memory_options(row)]
+    row = (by_gpu or by_size or by_cpu or variants)[-1]
+    decided = by_gpu or len(by_cpu) == 1 or len(by_size or by_cpu or variants) == 1
     note = f"Taken with {gpu_cores(row)} GPU cores, as the name does not say how many."
     return row, [] if decided else [note]
 
@@ -94,6 +111,9 @@ def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
     sold = {size for row in variants for size in memory_options(row)}
     bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", text[end:]))
     stated = size_gib(text[end:]) or size_gib(text)
+    before_drive = {float(number) for number in RAM_AND_DRIVE.findall(text[end:])} & sold
+    if len(before_drive) == 1 and (stated is None or stated not in sold):
+        return before_drive.pop()
     return stated or next((size for size in bare if size in sold and size > SMALLEST_BARE), None)
 
 

@@ -155,8 +155,11 @@ class GpuNames:
         chips = words_of_kind("chip")
         codes = taken.words or taken.code
         chip = next((code for code in sorted(taken.code | codes) if code in chips), None)
+        others = taken.words - {chip} - self._known_words
         if chip is None or (taken.words and chip not in taken.words):
             return None
+        if any(word.isalpha() and len(word) > 3 for word in others):
+            return None  # another part beside the chip
         names = chips[chip].split("; ")
         note = f"Taken by its chip, {chip}, as {names[0]}."
         return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))

@@ -59,7 +59,10 @@ UNGLUED = (
 """Patterns of names that clouds and programs write as a single word: "NvidiaA10080Gb"."""
 
 SPACED = (
-    (re.compile(r"\b(rtx|gtx|rx|gt|arc|quadro|tesla|radeon|geforce|titan)(?=\d|[a-z]\d)"), r"\1 "),
+    (
+        re.compile(r"\b(rtx|gtx|rx|gt|arc|pro|wx|quadro|tesla|radeon|geforce|titan)(?=\d|[a-z]\d)"),
+        r"\1 ",
+    ),
     (re.compile(r"\b(\d{4})\s?ti\s?s(?:uper)?\b"), r"\1 ti super"),
     (re.compile(r"\b(\d{3,4})(ti|super|xtx|xt|gre|laptop|mobile|maxq)\b"), r"\1 \2"),
     (re.compile(r"\b([ahbvp]\d{2,3})(sxm\d?|pcie)"), r"\1 \2"),

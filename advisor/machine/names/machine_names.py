@@ -16,7 +16,7 @@ from advisor.machine.names.apple_names import (
 )
 from advisor.machine.names.card_pattern import CARD
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
-from advisor.machine.names.gpu_memory import OtherMemory
+from advisor.machine.names.gpu_memory import OtherMemory, is_of_size
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_slices import sliced
 from advisor.machine.names.gpu_words import named_part
@@ -44,6 +44,10 @@ from advisor.machine.names.spelling import counted, plain, sizes_gib, without_si
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
 
+SEVERAL_CARDS = (
+    "Laptops of that line are sold with several processors and cards: name its GPU, processor and "
+    "memory."
+)
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 
 
@@ -96,7 +100,11 @@ class MachineNames:
                 spec=replace(single.spec, machines=count),
             )
         row = self.presets.row_of(bare.strip()) if count > 1 else None
-        if row and (row.kind == "server" or self.gpus.match(row.gpu).row.unified):
+        if row and (
+            row.kind == "server"
+            or (row.kind == "cloud" and OF_WHOLE.search(bare.strip()))
+            or self.gpus.match(row.gpu).row.unified
+        ):
             single = self.presets.as_sold(row, bare.strip())
             label = row.name
         elif row is None and names_apple(text) and count_of_macs(text) > 1:
@@ -181,6 +189,11 @@ class MachineNames:
         stray = "" if cpu else stray_number(rest)
         if cpu or (gpus and (not stray or any(stray in plain(gpu.row.name) for gpu in gpus))):
             return
+        macs = self.presets.macs_of(plain(name))
+        if macs:
+            raise UnknownName("machine", name, macs, "Say which chip it has.")
+        if is_laptop(plain(name)) and not stray:
+            raise UnknownName("machine", name, (), SEVERAL_CARDS)
         offers = [row.name for row in self.rows.values() if row.kind != "cloud"]
         hint = f"{stray!r} in it is no part that is known. {HINT}" if stray else HINT
         raise UnknownName("machine", name, (*offers, *self.gpus.rows, *self.rows), hint)
@@ -199,7 +212,11 @@ class MachineNames:
         """Preset of a provider that the text names, with these cards; None where it has several."""
         if len(gpus) != 1:
             return None
-        others = () if SOCKET.search(text) else gpus[0].alternatives
+        others = tuple(
+            name
+            for name in (() if SOCKET.search(text) else gpus[0].alternatives)
+            if not gpus[0].memory_gib or is_of_size(self.gpus.rows[name], gpus[0].memory_gib)
+        )
         meant = (gpus[0].row.name, *others)
         offers = [
             row
@@ -257,7 +274,7 @@ class MachineNames:
         Raises:
             UnknownName: no such card; lists similar names.
         """
-        if laptop and "laptop" not in mention:
+        if laptop and "laptop" not in mention and not MAX_Q.search(mention):
             try:
                 return self.gpus.match(f"{mention} laptop")
             except OtherMemory:
@@ -295,16 +312,20 @@ MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
 LIST = re.compile(r"[+,;&|]|\band\b")
 OF_SEVERAL = re.compile(r"\[(?!amd/ati\])[^\]]+/[^\]]+\]")
 """Pattern of a chip that lspci names by all its cards: "[Radeon RX 6800/6800 XT / 6900 XT]"."""
+OF_WHOLE = re.compile(r"^[a-z]\w*[.-]\w|^standard_|\b(?:servers|nodes|instances|machines)\b")
+"""Pattern of a rented machine's name behind a count that is of machines, not of cards."""
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
 SURELY_A_CARD = re.compile(
-    r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx|arc)\b|mi ?\d)|\b(?:ti|super|xtx|xt|gre)\b"
+    r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx|arc)\b|(?:radeon )?(?:pro )?wx|mi ?\d)"
+    r"|\b(?:ti|super|xtx|xt|gre)\b"
 )
 SOCKETS_BEHIND = re.compile(
     r"\b((?!pcie|gen|l?p?ddr)(?=[\w-]*\d)(?![\w-]*[gt]b\b)[\w-]{4,}(?: v\d)?) ?[*x] ?([24])"
     r"(?=\s*(?:[,;+()]|cpus?\b|$))"
 )
 """A processor's count behind its model: "7C13*2"."""
+MAX_Q = re.compile(r"\bmax-?q\b")
 ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")

@@ -191,6 +191,8 @@ BESIDE = re.compile(
     r"|rocm)"
     r" (?:server )?[\d.]+(?:-[\d.]+\S*)?(?: lts)?"
     r"|\bwindows (?:server )?(?:7|8|10|11|20\d\d)(?: (?:pro|home))?\b"
+    r"|\b(?:(?:brand[- ])?new|used|free|rented|spare|second-?hand|refurbished|kaggle)\b"
+    r"(?= (?:kaggle|nvidia|rtx|gtx|rx|radeon|tesla|threadripper|[a-z]{0,2}\d))"
 )
 
 
@@ -202,7 +204,15 @@ def without_system(text: str) -> str:
     """Plain text without prices and versions of operating systems, and with a comma for the label
     of a part ("GPU:").
     """
-    return LABEL_OF_SIZE.sub(r", \1 ", LABEL.sub(", ", BESIDE.sub(" ", text)))
+    bare = LABEL_OF_SIZE.sub(r", \1 ", LABEL.sub(", ", BESIDE.sub(" ", text)))
+    return AZURE_SIZE.sub(lambda size: size[0].replace(" ", "_"), bare)
+
+
+AZURE_SIZE = re.compile(
+    r"\b(?:standard[_ ])?n[cdvgp][a-z]?\d{1,3}[a-z]*"
+    r"(?:[_ ](?:ndr|[a-z]{1,3}\d{1,3}[a-z]?))*[_ ]v\d\b"
+)
+"""Name of one of Azure's sizes as its pages write it in sentences: "NC24ads A100 v4"."""
 
 
 def stray_number(text: str) -> str:
@@ -245,4 +255,9 @@ def unknown_items(rest: str) -> Iterator[str]:
 
 
 def _is_known(word: str) -> bool:
-    return word in KINDS_OF_MACHINE or word in BESIDE_PARTS or says_nothing(word)
+    return (
+        word in KINDS_OF_MACHINE
+        or word in BESIDE_PARTS
+        or says_nothing(word)
+        or typical_platform(word) is not None
+    )

@@ -84,11 +84,26 @@ class PresetNames:
                 return self._of_size(wanted, row, text) if wanted else None
         return None
 
+    def macs_of(self, text: str) -> tuple[str, ...]:
+        """Macs of the product that a plain text names without a chip, with the memory in it."""
+        product = PRODUCT_OF_APPLE.search(text)
+        if product is None:
+            return ()
+        macs = [
+            row
+            for row in self.rows.values()
+            if row.kind == "mac" and plain(row.name).startswith(product[0])
+        ]
+        sizes = {f"{size:g}" for size in memory_sizes(text)} | set(NUMBER.findall(text))
+        fitting = [row.name for row in macs if sizes & set(row.ram_options_gib.split(";"))]
+        return tuple(fitting or (row.name for row in macs))
+
     def _rented_in(self, text: str) -> MachineRow | None:
         """Cloud instance whose name is a word of a plain text without a count of machines."""
         if OWN_COUNT.match(text):
             return None
-        rows = (self._exact.get(word) for word in INSTANCE.findall(text))
+        words = INSTANCE.findall(text)
+        rows = (self._exact.get(word) or self._exact.get(f"standard_{word}") for word in words)
         return next((row for row in rows if row and row.kind == "cloud"), None)
 
     def _of_size(self, wanted: Counter[str], row: MachineRow, text: str) -> MachineRow:
@@ -109,6 +124,7 @@ class PresetNames:
             or word == f"{row.gpu_count}x"
             or (word == "desktop" and row.kind in ("mini", "desktop"))
             or word in own
+            or word.rstrip("+") in own
             or (word.isalpha() and len(word) > 2 and word not in self._telling)
         )
 
@@ -143,6 +159,8 @@ class PresetNames:
         return typed if same else replace(sold, memory_gib=typed.memory_gib)
 
 
+PRODUCT_OF_APPLE = re.compile(r"\b(?:mac (?:studio|mini|pro)|macbook (?:pro|air)|imac)\b")
+NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.])")
 LETTERS = re.compile(r"[a-z]{3,}")
 OF_PROCESSORS = (
     "intel", "amd", "ryzen", "threadripper", "epyc", "xeon", "core", "ultra", "max", "pro", "plus",
@@ -154,8 +172,8 @@ COUNTED = re.compile(r"\d+x", re.IGNORECASE)
 """Names of rented machines that begin with a count are those of their cards too."""
 DRIVE_FROM = 4
 """A size beside a machine's name that is so many times its largest memory is its drive's."""
-OWN_COUNT = re.compile(r"\d+x ")
-INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+")
+OWN_COUNT = re.compile(r"(?!1x )\d+x ")
+INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+|n[cdvgp]\w*_v\d\b")
 
 
 def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str]:

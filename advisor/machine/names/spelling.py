@@ -4,6 +4,11 @@ import re
 
 MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
 OF_SIZE = re.compile(r"\b([a-z]\d{2,4})\.(?=\d+ ?gb\b)")
+DECIMAL_COMMA = re.compile(r"(?<=(?<![\w.,])\d),(?=\d{1,2} ?ti?b?\b)")
+"""Decimal comma of a size in TB; "9,16GB" may be a list."""
+OF_THOUSANDS = re.compile(r"(?<=(?<![\w.,])[12]),(?=(?:000|024|048|152|536) ?[gm]i?b?\b)")
+PLURAL = re.compile(r"(?<=\bxtx)s\b|(?<=\d xt)s\b|(?<=\btitan)s\b|(?<=\d super)s\b")
+"""Pattern of the plural of a card's last word: "7900 XTXs"."""
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
 SIZE = re.compile(
@@ -24,6 +29,10 @@ def plain(text: str) -> str:
         folded = DASHES.sub("-", MARKS.sub(" ", folded)).replace(TIMES, "x")
     if "." in folded:
         folded = OF_SIZE.sub(r"\1 ", folded)
+    if "," in folded:
+        folded = OF_THOUSANDS.sub("", DECIMAL_COMMA.sub(".", folded))
+    if "s" in folded:
+        folded = PLURAL.sub("", folded)
     return " ".join(folded.split())
 
 
@@ -47,8 +56,9 @@ def without_sizes(text: str) -> str:
 
 
 NUMBERS = {
-    "single": 1, "one": 1, "dual": 2, "double": 2, "twin": 2, "two": 2, "pair": 2, "triple": 3,
-    "three": 3, "quad": 4, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10,
+    "single": 1, "one": 1, "dual": 2, "double": 2, "twin": 2, "two": 2, "both": 2, "pair": 2,
+    "triple": 3, "three": 3, "quad": 4, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "ten": 10,
 }  # fmt: skip
 NUMBER_WORD = re.compile(
     rf"(?<!\d )\b({'|'.join(NUMBERS)})\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)"

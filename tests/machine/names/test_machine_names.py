@@ -60,6 +60,11 @@ def test_memory_missing_from_the_page_is_requested() -> None:
     assert "type it" in machine.notes[-1]
 
 
+def is_laptop(card: str) -> bool:
+    """Whether a card's name is that of a laptop GPU."""
+    return "Laptop" in card
+
+
 def test_rigs_as_their_owners_write_them_have_their_parts() -> None:
     """Strings from public repositories, with the answer written before the first run."""
     for case in sample("rigs.csv"):
@@ -75,6 +80,7 @@ def test_rigs_as_their_owners_write_them_have_their_parts() -> None:
             wanted = sorted(case["gpus"].split(" + "))
             assert len(names) == len(wanted), case
             assert all(map(str.startswith, names, wanted)), case
+            assert [is_laptop(name) for name in names] == [is_laptop(name) for name in wanted], case
         if case["count"]:
             assert taken.count == int(case["count"]), case
         assert case["cpu"] in (taken.host.name if taken.host else ""), case
