@@ -1,16 +1,18 @@
 """Electric power of machines, idle and busy.
 
-data/prices/power.csv holds what was published: what Macs draw, what a desktop draws besides its
-cards, and what cards draw when idle. A card that computes is taken at its board power: two RTX 3090
-drew 760 W at the wall where their limits add up to 700 W.
+data/prices/power.csv holds what was published: what Macs, mini PCs and laptops draw, what a desktop
+draws besides its cards, and what cards draw when idle. A card that computes is taken at its board
+power: two RTX 3090 drew 760 W at the wall where their limits add up to 700 W.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from advisor.advice.money.ownership import Form, form_of
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu, Machine
 from advisor.units import HOURS_PER_MONTH, Array
@@ -55,7 +57,11 @@ def power_rows() -> Mapping[tuple[str, str], PowerRow]:
 
 def draw_of(machine: Machine) -> PowerDraw:
     """Power of a machine: its own row, else the sum of its parts."""
-    return _of_chip(machine.gpus[0]) if machine.unified else draw_with(machine.gpus)
+    if machine.unified:
+        return _of_chip(machine.gpus[0])
+    if form_of(machine) is Form.LAPTOP:
+        return _of_laptop(machine.gpus)
+    return draw_with(machine.gpus)
 
 
 def draw_with(cards: Iterable[Gpu]) -> PowerDraw:
@@ -66,13 +72,35 @@ def draw_with(cards: Iterable[Gpu]) -> PowerDraw:
     return PowerDraw(idle=idle, busy=max(busy, idle))
 
 
-def _of_chip(chip: Gpu) -> PowerDraw:
-    """Power of a machine with unified memory; an unmeasured one idles like a bare desktop."""
-    rows = power_rows()
-    row = rows.get(("machine", chip.name)) or rows.get(("machine", chip.vendor))
-    idle = row.idle_w if row else rows["host", "desktop"].idle_w
-    busy = (row.busy_w if row else None) or chip.board_power or idle
+def _of_laptop(cards: Iterable[Gpu]) -> PowerDraw:
+    """Power of a laptop, whose idle power includes its own GPU; cards in a dock come on top."""
+    row, cards = power_rows()["host", "laptop"], tuple(cards)
+    docked = (card for card in cards if "Laptop" not in card.name)
+    idle = row.idle_w + sum(map(_idle, docked))
+    busy = (row.busy_w or row.idle_w) + sum(card.board_power or 0.0 for card in cards)
     return PowerDraw(idle=idle, busy=max(busy, idle))
+
+
+def _of_chip(chip: Gpu) -> PowerDraw:
+    """Power of a machine with unified memory: that of its chip, or of chips of its kind."""
+    rows = power_rows()
+    row = next(rows["machine", name] for name in _kinds(chip) if ("machine", name) in rows)
+    busy = row.busy_w or chip.board_power or row.idle_w
+    return PowerDraw(idle=row.idle_w, busy=max(busy, row.idle_w))
+
+
+def _kinds(chip: Gpu) -> tuple[str, ...]:
+    """Names of rows for a chip, the closest first: with its cores ("Apple M2 Ultra 76c"), without
+    ("Apple M4"), its class ("Apple Max"), its maker, any mini PC.
+    """
+    words = chip.name.split()
+    bare = " ".join(word for word in words if not CORES.fullmatch(word))
+    size = next((f"{words[0]} {word}" for word in words if word in CLASSES), chip.name)
+    return chip.name, bare, size, chip.vendor, "mini PC"
+
+
+CORES, CLASSES = re.compile(r"\d+c"), ("Pro", "Max", "Ultra")
+"""Number of cores in a chip's name, and the classes of Apple's chips."""
 
 
 def _idle(gpu: Gpu) -> float:

@@ -1,9 +1,12 @@
 """Electricity idle and busy, by hand and for machines that somebody put a meter to."""
 
+from dataclasses import replace
+
 import pytest
 
 from advisor.advice.prices.power import draw_of, idle_hours, monthly_energy
-from advisor.machine import from_spec
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.catalog import gpu_rows
 from advisor.machine.spec import MachineSpec
 
 
@@ -42,3 +45,40 @@ def test_every_card_adds_to_both() -> None:
     assert sorted(draw.idle for draw in draws) == [draw.idle for draw in draws]
     assert sorted(draw.busy for draw in draws) == [draw.busy for draw in draws]
     assert all(draw.busy >= draw.idle for draw in draws)
+
+
+def test_a_laptop_idles_at_less_than_a_desktop_by_hand() -> None:
+    # (18.3 + 45) / 2 W is about 32 W with its GPU idle; in a game 188.8 W with a GPU of 115 W
+    # leave 73.8 W (sources in data/prices/power.csv)
+    draw = draw_of(from_spec.machine(MachineSpec(gpu="RTX 2060 Laptop")))
+    assert draw.idle == pytest.approx((18.3 + 45) / 2, abs=0.5)
+    assert draw.busy == pytest.approx(188.8, abs=0.5)
+    # a card of 350 W in a dock idles at 17.5 W beside it
+    docked = from_spec.machine(MachineSpec(gpu="RTX 2060 Laptop"))
+    docked = replace(docked, gpus=(*docked.gpus, from_catalog.gpu("RTX 3090")))
+    assert draw_of(docked).idle == pytest.approx(32 + 17.5)
+    assert draw_of(docked).busy == pytest.approx(74 + 115 + 350)
+
+
+@pytest.mark.parametrize(
+    ("chip", "idle", "busy"),
+    [
+        ("Apple M2 Ultra 76c", 10, 295),  # its own row
+        ("Apple M4 10c", 5, 65),  # the chip's, whatever its cores
+        ("Apple M1 8c", 6.8, 39),
+        ("Apple M3 Max 40c", 9, 145),  # the class of M2 Max
+        ("Apple M3 Ultra 80c", 10, 295),
+        ("Apple M4 Pro 20c", 7, 100),
+        ("GB10", 25, 140),  # idle as measured, busy at the chip's limit
+        ("Radeon 8060S (Ryzen AI Max+ 395)", 10.8, 120),
+    ],
+)
+def test_unified_machines_draw_what_is_published_for_their_kind(chip, idle, busy) -> None:
+    draw = draw_of(from_spec.machine(MachineSpec(gpu=chip)))
+    assert (draw.idle, draw.busy) == (idle, busy)
+
+
+@pytest.mark.parametrize("name", [row.name for row in gpu_rows().values() if row.unified])
+def test_every_unified_chip_has_a_power(name: str) -> None:
+    draw = draw_of(from_spec.machine(MachineSpec(gpu=name)))
+    assert 0 < draw.idle <= draw.busy
