@@ -1,4 +1,4 @@
-"""Text output of `estimate` and `advise`."""
+"""Text output of `advise`."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -12,30 +12,9 @@ from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged, once
 from advisor.catalog.inputs import MACHINE
 from advisor.cli import many_users, options
-from advisor.cost_model.estimate import Estimate
+from advisor.cli.estimate import estimate_lines
 from advisor.errors import InputError
-from advisor.formatting import hours, memory, money, range_of, seconds, tokens_per_second
-
-
-def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Estimates as lines of text, in columns."""
-    runtime = max((len(each.runtime) for each in estimates), default=0)
-    form = max((len(each.model.format) for each in estimates), default=0)
-    for each in estimates:
-        head = f"{each.runtime:<{runtime}}  {each.strategy:<12}  {each.model.format:<{form}} "
-        yield f"{head} {_speed_words(each)}"
-
-
-def _speed_words(result: Estimate) -> str:
-    if result.refusal or result.decode is None or result.first_token is None:
-        return result.refusal
-    if not bool(result.fits):
-        return f"does not fit: {memory(float(result.missing))} short"
-    low, high = float(result.decode.low), float(result.decode.high)
-    return (
-        f"{tokens_per_second(float(result.decode.value)):>16} ({range_of(low, high)}), "
-        f"first token {seconds(float(result.first_token.value))}, bound by {result.bottleneck}"
-    )
+from advisor.formatting import hours, money, tokens_per_second
 
 
 def advice_text(args: argparse.Namespace, advice: Advice) -> str:

@@ -2,17 +2,12 @@
 
 import argparse
 import sys
-from dataclasses import replace
 
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.changes.drafting import drafting
-from advisor.advice.diagnosis.causes.table import this_system
-from advisor.advice.diagnosis.diagnose import Measured
-from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported
-from advisor.catalog.inputs import LOAD, MACHINE, PLACEMENT, REQUEST
+from advisor.catalog.inputs import MACHINE, PLACEMENT, REQUEST
 from advisor.catalog.limits import check_all
 from advisor.cli import options
 from advisor.cost_model.placement import Settings, stated
@@ -21,17 +16,14 @@ from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.from_name import machine_by_name
 from advisor.machine.machine import Machine
-from advisor.machine.software import SYSTEMS, system_named
 from advisor.machine.spec import MachineSpec
 
 
-def load_of(args: argparse.Namespace) -> LoadQuestion:
-    """Question about many users of one server.
-
-    Raises:
-        InputError: a number out of its limits.
-    """
-    return LoadQuestion(**options.given(args, LOAD))
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe a model, a request and a machine."""
+    options.add_model(parser, positional=False)
+    options.add_work(parser)
+    options.add_machine(parser)
 
 
 def work_of(args: argparse.Namespace) -> Workload:
@@ -48,20 +40,6 @@ def work_of(args: argparse.Namespace) -> Workload:
         swa_full=args.swa_full,
         **given,
         **drafting(args.draft, args.acceptance, args.drafted),
-    )
-
-
-def measured_of(args: argparse.Namespace) -> Measured:
-    """Measured speeds, typed or read from another tool's file.
-
-    Raises:
-        InputError: a speed out of range, or a file without speeds.
-    """
-    if args.results is None:
-        return Measured(decode=args.measured, prompt=args.measured_prompt)
-    measured = reported_in(args.results).measured
-    return (
-        measured if args.measured_prompt is None else replace(measured, prompt=args.measured_prompt)
     )
 
 
@@ -104,13 +82,6 @@ def _imported(name: str, inputs: MachineSpec) -> Machine:
             "one of them out."
         )
     return named_machine(name, inputs)
-
-
-def system_of(args: argparse.Namespace) -> str:
-    """Operating system, where it is stated or the options mean this machine; else empty."""
-    if args.system:
-        return SYSTEMS[system_named(args.system)]
-    return "" if args.machine or options.given(args, MACHINE) else this_system()
 
 
 def settings_of(args: argparse.Namespace) -> Settings:

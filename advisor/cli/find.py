@@ -17,6 +17,7 @@ from advisor.advice.options.question import Question
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import described, money_options, options
 from advisor.cli.command import added, show
+from advisor.cli.currency import currency_of
 from advisor.cli.find_text import machine_text, model_text
 from advisor.errors import InputError
 from advisor.model import resolve
@@ -79,7 +80,7 @@ def _find(args: argparse.Namespace) -> None:
         today=today(),
     )
     stated = {entry.name: getattr(args, entry.name) for entry in TARGET}
-    target = Target(**in_usd(stated, money_options.currency_of(args).usd))
+    target = Target(**in_usd(stated, currency_of(args).usd))
     formats = (args.quant,) if args.quant else ()
     caches = (args.kv_type,) if args.kv_type else ()
     findings = find(question, target, runtimes, formats, caches, compute, args.contexts)

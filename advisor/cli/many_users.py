@@ -8,13 +8,23 @@ from collections.abc import Iterable
 from advisor.advice.advise import Advice
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
+from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.words import curve_lines, sentences
 from advisor.advice.serving.fleets import FleetPart, ServingFleet, serving_fleets
 from advisor.advice.serving.replicas import demand_of
 from advisor.advice.serving.words import heading, lines
 from advisor.catalog.inputs import LOAD
-from advisor.cli import described
+from advisor.cli import options
 from advisor.cli.json_records import Json
+
+
+def question_of(args: argparse.Namespace) -> LoadQuestion:
+    """Question about many users of one server.
+
+    Raises:
+        InputError: a number out of its limits.
+    """
+    return LoadQuestion(**options.given(args, LOAD))
 
 
 def load_of(args: argparse.Namespace, advice: Advice) -> ServerLoad | None:
@@ -23,7 +33,7 @@ def load_of(args: argparse.Namespace, advice: Advice) -> ServerLoad | None:
     Raises:
         InputError: a number out of its limits.
     """
-    question = described.load_of(args)
+    question = question_of(args)
     mine = (each for each in advice.estimates if advice.chosen in (None, each.how))
     return load_on(mine, question)
 
@@ -39,7 +49,7 @@ def text(args: argparse.Namespace, advice: Advice) -> Iterable[str]:
     yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
-    demand = demand_of(advice.question, described.load_of(args), advice.chosen)
+    demand = demand_of(advice.question, question_of(args), advice.chosen)
     if demand.users > 1:
         yield from ("", heading(demand))
         yield from lines(serving_fleets(advice.question, demand))
@@ -51,7 +61,7 @@ def answer(args: argparse.Namespace, advice: Advice) -> Json:
     """
     wanted = is_asked(args)
     record = _load(load_of(args, advice), curve=wanted)
-    demand = demand_of(advice.question, described.load_of(args), advice.chosen)
+    demand = demand_of(advice.question, question_of(args), advice.chosen)
     fleets = serving_fleets(advice.question, demand) if wanted and demand.users > 1 else ()
     return record | {"fleets": [_fleet(fleet) for fleet in fleets]}
 

@@ -8,15 +8,9 @@ from dataclasses import replace
 from advisor.advice.money.inputs import MoneyInputs, money_in_usd
 from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.advice.options.prices import priced_name
-from advisor.catalog.inputs import (
-    CURRENCY,
-    MONEY,
-    OWNERSHIP,
-    in_usd,
-)
+from advisor.catalog.inputs import CURRENCY, MONEY, OWNERSHIP, in_usd
 from advisor.cli import options
-from advisor.errors import InputError
-from advisor.formatting import Currency
+from advisor.cli.currency import currency_code, currency_of
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
@@ -128,34 +122,6 @@ def _name_and_usd(
     raise argparse.ArgumentTypeError(
         f"{text!r} is no {what}; write NAME=AMOUNT with an amount above 0, as {example!r}."
     )
-
-
-def currency_code(text: str) -> str:
-    """Currency code of three letters, such as "EUR".
-
-    Raises:
-        ArgumentTypeError: not three letters.
-    """
-    code = text.strip().upper()
-    if len(code) == 3 and code.isascii() and code.isalpha():
-        return code
-    raise argparse.ArgumentTypeError(f"{text!r} is no currency; write its three letters, as EUR.")
-
-
-def currency_of(args: argparse.Namespace) -> Currency:
-    """Currency of typed and shown amounts.
-
-    Raises:
-        InputError: a currency other than the dollar without an exchange rate, or the reverse.
-    """
-    code, rate = args.currency, args.usd_rate
-    if (code == "USD") != (rate is None):
-        raise InputError(
-            f"--currency {code} goes with --usd-rate, what one unit is worth in US dollars today; "
-            "no rate is assumed. Give both, or leave both out."
-        )
-    CURRENCY.check(rate)
-    return Currency(code=code, usd=rate or 1.0)
 
 
 def money_of(args: argparse.Namespace) -> MoneyInputs:

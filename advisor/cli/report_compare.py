@@ -114,7 +114,7 @@ def _result_line(result: "ScenarioResult") -> str:
 
 
 def _result_json(result: "ScenarioResult") -> dict[str, Any]:
-    from advisor.cli.json_records import estimate_answer
+    from advisor.cli.estimate import estimate_answer
 
     return {
         "model": result.model,

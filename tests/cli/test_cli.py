@@ -183,9 +183,9 @@ class TestEstimate:
 
     def test_the_page_cache_is_in_gib_as_memory_is_sold(self, run, monkeypatch) -> None:
         seen = []
-        real = sys.modules["advisor.cli.main"].compare
+        real = sys.modules["advisor.cli.estimate"].compare
         monkeypatch.setattr(
-            "advisor.cli.main.compare", lambda *a, **k: seen.append(k) or real(*a, **k)
+            "advisor.cli.estimate.compare", lambda *a, **k: seen.append(k) or real(*a, **k)
         )
         assert run("estimate", *LLAMA, *MACHINE, "--cache-gb", "8")[0] == 0
         assert seen[0]["settings"].page_cache == 8 * 2**30

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from advisor.cli import money_options, options
+from advisor.cli.currency import currency_of
 from advisor.cli.main import main, parser
 from advisor.errors import InputError
 from advisor.formatting import US_DOLLAR, Currency, money, money_per_hour, show_money_in
@@ -41,7 +42,7 @@ def test_amounts_are_written_in_it() -> None:
 @pytest.mark.parametrize("words", [("--currency", "EUR"), ("--usd-rate", "1.1")])
 def test_no_rate_is_assumed(words: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match="no rate is assumed"):
-        money_options.currency_of(parsed(*words))
+        currency_of(parsed(*words))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from advisor.catalog.inputs import (
     REQUEST,
     TARGET,
 )
-from advisor.cli import described, money_options, options
+from advisor.cli import described, many_users, money_options, options
+from advisor.cli.currency import currency_of
 from advisor.cli.main import parser
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -83,9 +84,9 @@ def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object
     assert described.machine_of(args) == machine(chosen.machine_inputs())
     assert described.work_of(args) == chosen.workload()
     assert described.settings_of(args) == chosen.settings()
-    assert described.load_of(args) == chosen.load()
+    assert many_users.question_of(args) == chosen.load()
     assert money_options.money_of(args) == chosen.money()
-    assert money_options.currency_of(args) == chosen.paying()
+    assert currency_of(args) == chosen.paying()
     here = described.machine_of(args)
     assert money_options.ownership_of(args, here) == chosen.ownership(here)
     assert args.model == chosen.model

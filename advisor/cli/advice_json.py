@@ -1,0 +1,113 @@
+"""JSON output of `advise`."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from advisor.advice.advise import Advice
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.option import Option
+from advisor.advice.options.sureness import what_matters
+from advisor.advice.options.turning import in_question, least_speed, what_changes
+from advisor.cli.estimate import estimate_answer
+from advisor.cli.json_records import Json, range_record
+
+
+def advice_answer(advice: Advice, taken_as: str = "") -> Json:
+    """Record of `advise`.
+
+    Args:
+        advice: the answer.
+        taken_as: name of the model that the typed name was taken for; empty for an exact name.
+    """
+    return {
+        "title": advice.title,
+        "taken_as": taken_as or None,
+        "verdict": advice.verdict,
+        "runtime": advice.chosen.name if advice.chosen else None,
+        "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
+        **_sensitivity(advice),
+        "options": [option_answer(option, advice.question.money) for option in advice.options],
+        "upgrades": [
+            {
+                "gpu": upgrade.gpu,
+                "count": upgrade.count,
+                "runtime": upgrade.estimate.runtime,
+                "format": upgrade.estimate.model.format,
+                "holds_all": upgrade.holds_all,
+                **range_record("decode_tps", upgrade.estimate.decode),
+                "usd_per_month": upgrade.offer.monthly if upgrade.offer else None,
+                "offer": upgrade.offer.kind if upgrade.offer else None,
+                "price_note": upgrade.offer.note if upgrade.offer else None,
+                "price_source": upgrade.offer.source if upgrade.offer else None,
+                "hours_saved_per_month": upgrade.hours_saved,
+                "worth_usd_per_hour": _finite(upgrade.worth),
+                "break_even_tokens_per_month": _finite(upgrade.break_even),
+                "pays": upgrade.pays,
+            }
+            for upgrade in advice.upgrades
+        ],
+        "what_ifs": [
+            {
+                "change": what_if.change,
+                "cost": what_if.cost,
+                "decode_tps": what_if.decode,
+                "gain": what_if.gain,
+            }
+            for what_if in advice.what_ifs
+        ],
+    }
+
+
+def _sensitivity(advice: Advice) -> Json:
+    """Inputs at which the verdict turns, and the monthly gain at the ends of their ranges."""
+    option, money = in_question(advice.options), advice.question.money
+    if option is None:
+        return {"turns_on": None, "what_changes": None, "tornado": []}
+    kept = advice.options[0]
+    return {
+        "turns_on": option.name,
+        "what_changes": what_changes(option, kept, money) or None,
+        "tornado": [
+            {"input": bar.name, "low_usd": bar.low, "high_usd": bar.high}
+            for bar in what_matters(option, kept, money)
+        ],
+    }
+
+
+def option_answer(option: Option, money: MoneyInputs) -> Json:
+    """Record of one option of `advise` at a use."""
+    speed, cost, price = option.speed, option.cost, option.price
+    return {
+        "kind": option.kind.value,
+        "name": option.name,
+        "runtime": speed.runtime or None if speed else None,
+        "format": speed.format or None if speed else None,
+        "placement": speed.strategy.value if speed and speed.format else None,
+        "decode_tps": speed.decode if speed else None,
+        "decode_tps_low": speed.low if speed else None,
+        "decode_tps_high": speed.high if speed else None,
+        "ttft_s": speed.first_token if speed and speed.format else None,
+        "upfront_usd": option.upfront,
+        "monthly_usd": option.monthly,
+        "monthly_parts_usd": asdict(cost) if cost else None,
+        "usd_per_million_tokens": option.per_million_tokens,
+        "hours_lost": option.hours_lost,
+        "hours_saved": option.hours_saved,
+        "keeps_up": option.keeps_up,
+        "pays": option.pays,
+        "pays_from_tps": least_speed(option, money),
+        "gain_usd": option.gain,
+        "worth_usd_per_hour": option.worth_from,
+        "break_even_months": option.break_even_months,
+        "break_even_tokens_per_month": option.break_even_tokens,
+        "price_date": price.date or None,
+        "price_stale": option.stale,
+        "price_at_launch": price.listed,
+        "price_note": price.note or None,
+        "price_sources": list(price.sources),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None

@@ -1,0 +1,138 @@
+"""`diagnose`: why a measured speed differs from the prediction."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from advisor.advice.diagnosis.causes.required_bandwidth import Needed
+from advisor.advice.diagnosis.causes.table import this_system
+from advisor.advice.diagnosis.diagnose import (
+    Diagnosis,
+    Explanation,
+    Measured,
+    diagnose,
+    measurable,
+)
+from advisor.advice.diagnosis.reported_speeds import reported_in
+from advisor.advice.diagnosis.text import diagnosis_text, sentence
+from advisor.catalog.inputs import MACHINE
+from advisor.cli import described, options
+from advisor.cli.command import added, show
+from advisor.cli.estimate import estimates_of
+from advisor.cli.json_records import Json, range_record
+from advisor.cost_model.estimate import Estimate
+from advisor.errors import InputError
+from advisor.machine.software import SYSTEMS, system_named
+from advisor.model import resolve
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = added(
+        commands, "diagnose", _diagnose, "why a measured speed differs from the prediction"
+    )
+    described.add_options(parser)
+    options.add_measured(parser)
+
+
+def _diagnose(args: argparse.Namespace) -> None:
+    """Run `diagnose --model NAME --measured TPS`."""
+    measured = measured_of(args)
+    resolved = resolve.find(args.model, args.quant)
+    here, work = described.machine_of(args), described.work_of(args)
+    estimates = estimates_of(args, resolved.model, here, work)
+    answer = diagnose(_meant(args, estimates), measured, system_of(args))
+    record = diagnosis_answer(answer, resolved.taken_as)
+    show(args, record, lambda: diagnosis_text(answer))
+
+
+def _meant(args: argparse.Namespace, estimates: Sequence[Estimate]) -> Estimate:
+    """Estimate to compare with the measurement: the first that fits, of the named placement.
+
+    Raises:
+        InputError: no estimate fits.
+    """
+    named = [each for each in estimates if args.placement in (None, each.strategy)]
+    tried = measurable(named)
+    if not tried:
+        reasons = " ".join(dict.fromkeys(each.refusal for each in named))
+        raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
+    return tried[0]
+
+
+def measured_of(args: argparse.Namespace) -> Measured:
+    """Measured speeds, typed or read from another tool's file.
+
+    Raises:
+        InputError: a speed out of range, or a file without speeds.
+    """
+    if args.results is None:
+        return Measured(decode=args.measured, prompt=args.measured_prompt)
+    measured = reported_in(args.results).measured
+    return (
+        measured if args.measured_prompt is None else replace(measured, prompt=args.measured_prompt)
+    )
+
+
+def system_of(args: argparse.Namespace) -> str:
+    """Operating system, where it is stated or the options mean this machine; else empty."""
+    if args.system:
+        return SYSTEMS[system_named(args.system)]
+    return "" if args.machine or options.given(args, MACHINE) else this_system()
+
+
+def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
+    """Record of `diagnose`.
+
+    Args:
+        diagnosis: the answer.
+        taken_as: name of the model that the typed name was taken for; empty for an exact name.
+    """
+    estimate = diagnosis.estimate
+    return {
+        "model": estimate.model.name,
+        "taken_as": taken_as or None,
+        "runtime": estimate.runtime,
+        "placement": estimate.strategy.value,
+        "format": estimate.model.format,
+        "measured_tps": diagnosis.measured.decode,
+        "measured_prompt_tps": diagnosis.measured.prompt,
+        **range_record("decode_tps", estimate.decode),
+        **range_record("prefill_tps", estimate.prefill),
+        "outcome": diagnosis.outcome.value,
+        "sentence": sentence(diagnosis),
+        "causes": [_explanation(each) for each in diagnosis.explanations],
+        "needed": [_needed(each) for each in diagnosis.needed],
+    }
+
+
+def _explanation(explanation: Explanation) -> Json:
+    return {
+        "cause": explanation.row.key,
+        "words": explanation.row.cause,
+        "detail": explanation.trial.detail,
+        "explains": explanation.explains,
+        "share_of_gap": explanation.share,
+        **range_record("decode_tps", explanation.trial.decode),
+        **range_record("prefill_tps", explanation.trial.prompt),
+        "prior": explanation.row.prior,
+        "weight": explanation.weight,
+        "test": explanation.row.test,
+        "command": explanation.row.command,
+        "fix": explanation.row.fix,
+        "source": explanation.row.source,
+    }
+
+
+def _needed(needed: Needed) -> Json:
+    return {
+        "what": needed.what,
+        "assumed": float(needed.assumed.value),
+        "kind": needed.assumed.kind.value,
+        "needed": needed.value,
+        "most": needed.most,
+        "possible": needed.possible,
+        "unit": "B/s",
+        "test": needed.test,
+    }

@@ -1,0 +1,150 @@
+"""`estimate`: speed of each runtime and placement."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from advisor.advice.arrivals.first_token import first_token_within
+from advisor.advice.compare import compare, decode_tps
+from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.title import title_of
+from advisor.cli import described
+from advisor.cli.command import added, show
+from advisor.cli.json_records import Json, range_record
+from advisor.cost_model.assumptions import Assumption
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Tier
+from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
+from advisor.cost_model.workload import Workload, drafting_note
+from advisor.formatting import memory, range_of, seconds, tokens_per_second
+from advisor.machine.machine import Machine
+from advisor.model import resolve
+from advisor.model.model import Model
+from advisor.runtimes import RUNTIMES, beside, runtime
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    described.add_options(
+        added(commands, "estimate", _estimate, "speed of each runtime and placement")
+    )
+
+
+def _estimate(args: argparse.Namespace) -> None:
+    """Run `estimate --model NAME`."""
+    resolved = resolve.find(args.model, args.quant)
+    work, here = described.work_of(args), described.machine_of(args)
+    estimates = estimates_of(args, resolved.model, here, work)
+    if not args.json:
+        for note in (*resolved.notes, *context_notes(resolved.model, work)):
+            print(f"note: {note}", file=sys.stderr)
+    records = (estimate_answer(each, resolved.taken_as) for each in estimates)
+    title = title_of(resolved.model, here)
+    show(
+        args,
+        [*records] if args.json else [],
+        lambda: "\n".join((title, "", *estimate_lines(estimates))),
+    )
+
+
+def estimates_of(
+    args: argparse.Namespace, model: Model, here: Machine, work: Workload
+) -> tuple[Estimate, ...]:
+    """Estimates of the chosen runtime, else of every one that the machine may run.
+
+    Raises:
+        InputError: a number out of its limits, an unknown runtime.
+    """
+    return compare(
+        model,
+        here,
+        work,
+        settings=described.settings_of(args),
+        runtimes=[runtime(args.runtime)] if args.runtime else (*RUNTIMES, *beside(here)),
+    )
+
+
+def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
+    """Record of one runtime and placement; no speed where the model does not fit.
+
+    Args:
+        estimate: the estimate.
+        taken_as: name of the model that the typed name was taken for; empty for an exact name.
+    """
+    fits = bool(np.all(estimate.fits))
+    limits = context_notes(estimate.model, estimate.work)
+    notes = (estimate.format_note, drafting_note(estimate.work))
+    if estimate.refusal:
+        notes = (estimate.refusal, "")
+    held = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}
+    return {
+        "runtime": estimate.runtime,
+        "placement": estimate.strategy.value,
+        "model": estimate.model.name,
+        "taken_as": taken_as or None,
+        "format": estimate.model.format,
+        "note": " ".join(filter(None, (*notes, *limits))),
+        "routes": [route.value for route in estimate.routes],
+        "fits": fits,
+        "missing_bytes": float(estimate.missing),
+        **range_record("decode_tps", estimate.decode if fits else None),
+        "decode_tps_total": decode_tps(estimate) * float(estimate.work.users) if fits else None,
+        **range_record("prefill_tps", estimate.prefill if fits else None),
+        **range_record("ttft", estimate.first_token if fits else None, unit="_s"),
+        "users_running": float(estimate.work.users) if fits else None,
+        "users_waiting": float(estimate.waiting) if fits else None,
+        "ttft_p50_s": first_token_within(estimate, 0.5) if fits else None,
+        "ttft_p95_s": first_token_within(estimate, 0.95) if fits else None,
+        "load_s": None if estimate.load is None else float(estimate.load),
+        "vram_bytes": held[Tier.VRAM],
+        "ram_bytes": sum(held[Tier.RAM]),
+        "disk_bytes": sum(held[Tier.DISK]),
+        "gpu_layers": None if estimate.placement is None else int(estimate.placement.gpu_layers),
+        "cpu_moe": None if estimate.placement is None else int(estimate.placement.cpu_moe),
+        "seconds": _seconds(estimate),
+        "bottleneck": estimate.bottleneck if fits else None,
+        "command": estimate.command,
+        "assumptions": [_assumption(assumed) for assumed in estimate.assumptions],
+    }
+
+
+def _seconds(estimate: Estimate) -> Mapping[str, float | None]:
+    if estimate.step is None:
+        return dict.fromkeys((LAYERS, CROSSINGS, HIDDEN))
+    parts = {str(name): float(seconds) for name, seconds in estimate.step.parts.items()}
+    return {**parts, HIDDEN: float(estimate.step.hidden)}
+
+
+def _assumption(assumption: Assumption) -> Json:
+    return {
+        "what": assumption.what,
+        "value": float(np.ravel(assumption.figure.value)[0]),
+        "unit": assumption.unit,
+        "kind": assumption.figure.kind.value,
+        "source": assumption.figure.source,
+        "date": assumption.figure.date,
+    }
+
+
+def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Estimates as lines of text, in columns."""
+    runtime = max((len(each.runtime) for each in estimates), default=0)
+    form = max((len(each.model.format) for each in estimates), default=0)
+    for each in estimates:
+        head = f"{each.runtime:<{runtime}}  {each.strategy:<12}  {each.model.format:<{form}} "
+        yield f"{head} {_speed_words(each)}"
+
+
+def _speed_words(result: Estimate) -> str:
+    if result.refusal or result.decode is None or result.first_token is None:
+        return result.refusal
+    if not bool(result.fits):
+        return f"does not fit: {memory(float(result.missing))} short"
+    low, high = float(result.decode.low), float(result.decode.high)
+    return (
+        f"{tokens_per_second(float(result.decode.value)):>16} ({range_of(low, high)}), "
+        f"first token {seconds(float(result.first_token.value))}, bound by {result.bottleneck}"
+    )
