@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from advisor.cli.main import MODULES
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "advisor"
 
@@ -55,7 +57,13 @@ def test_only_pages_draw_in_the_browser() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["advisor", "advisor.cli.main", "advisor.evidence.published.predict"]
+    "module",
+    [
+        "advisor",
+        "advisor.cli.main",
+        *(f"advisor.cli.{name}" for name in ("estimate", "advise", "find")),
+        "advisor.evidence.published.predict",
+    ],
 )
 def test_an_answer_need_not_load_heavy_libraries(module: str) -> None:
     assert HEAVY.isdisjoint(loaded_by(module))
@@ -65,6 +73,12 @@ def test_the_first_page_need_not_load_what_only_reports_need() -> None:
     assert {"pandas", "matplotlib", "sqlalchemy", "jinja2"}.isdisjoint(
         loaded_by("advisor.ui.advise.page, advisor.ui.sidebar.form")
     )
+
+
+def test_a_command_loads_no_other_command() -> None:
+    commands = {f"advisor.cli.{module}" for module in MODULES.values()}
+    assert commands.isdisjoint(loaded_by("advisor.cli.main"))
+    assert commands.intersection(loaded_by("advisor.cli.estimate")) == {"advisor.cli.estimate"}
 
 
 def loaded_by(modules: str) -> list[str]:

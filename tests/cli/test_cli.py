@@ -17,7 +17,7 @@ import advisor
 from advisor.calibration import local_machine, local_store
 from advisor.calibration.local_store import Calibration
 from advisor.catalog.csv_tables import DATA
-from advisor.cli.main import main
+from advisor.cli.main import MODULES, main, parser
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
 from advisor.machine import from_spec
 from advisor.machine.catalog import gpu_rows
@@ -94,6 +94,20 @@ def test_version_and_help(run) -> None:
     assert all(
         name in out for name in ("model", "estimate", "advise", "predict", "probe", "report")
     )
+
+
+def test_every_command_is_added_by_its_module() -> None:
+    """Alone for its own name, and with all others where no command is given."""
+    assert sorted(names_of("")) == sorted(MODULES)
+    for command, module in MODULES.items():
+        same = [name for name, other in MODULES.items() if other == module]
+        assert sorted(names_of(command)) == sorted(same)
+
+
+def names_of(command: str) -> list[str]:
+    """Commands that a parser takes."""
+    (commands,) = (action.choices for action in parser(command)._actions if action.choices)
+    return list(commands)
 
 
 class TestModel:
