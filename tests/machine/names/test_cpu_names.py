@@ -66,7 +66,7 @@ def test_every_listed_model_belongs_to_a_generation_and_resolves() -> None:
 
 
 def test_a_generation_agrees_with_the_rows_of_its_models() -> None:
-    """Rows of data/hosts.csv were read from their makers' pages one by one."""
+    """Rows of data/hardware/hosts.csv were read from their makers' pages one by one."""
     for row in host_rows().values():
         generation = next(
             (g for g in cpu_generations() if re.fullmatch(g.pattern, row.name.casefold())), None

@@ -26,7 +26,7 @@ class HubRule:
 
     Attributes:
         architectures: architectures in the list, separated by spaces.
-        model_type: under which data/families.csv describes the family.
+        model_type: under which data/models/families.csv describes the family.
         config: keys that the list lacks, as above.
         open: a key that the sizes leave open, and its values, as above.
         beside: parts that files may hold beside the text model and their weights, as `config`:
