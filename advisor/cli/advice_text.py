@@ -8,6 +8,7 @@ from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
 from advisor.advice.options.turning import in_question, what_changes
+from advisor.advice.prices.without_price import NO_PRICE
 from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged, once
 from advisor.catalog.inputs import MACHINE
@@ -77,7 +78,7 @@ def _option_line(option: Option, use: MoneyInputs) -> str:
     unknown = "speed not known" if option.kind is OptionKind.API else "does not run"
     speed = tokens_per_second(option.speed.decode) if option.speed else unknown
     lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
-    cost = option.price.note or "no price on record"
+    cost = option.price.note or NO_PRICE
     if option.monthly is not None:
         cost = f"{money(option.monthly)} a month{once(option)}{aged(option)}"
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]

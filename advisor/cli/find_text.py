@@ -6,6 +6,7 @@ from advisor.advice.finder.choice import best_of_each
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.finder.search import Findings
 from advisor.advice.finder.target import Hit
+from advisor.advice.prices.without_price import no_price
 from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 
 TEXT_LINES, UNSCORED_LINES = 40, 12
@@ -35,7 +36,7 @@ def _nothing(findings: Findings) -> str:
 
 
 def _machine_line(hit: Hit) -> str:
-    cost = "no price on record"
+    cost = no_price(hit.gpu)
     if hit.monthly is not None:
         old = f", {hit.aged}" if hit.aged else ""
         cost = f"{money(hit.monthly)}, {money(hit.upfront or 0.0)}{old}"

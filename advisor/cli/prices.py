@@ -1,30 +1,40 @@
-"""`prices`: sources and dates of the prices in use; `prices refresh` fetches new ones."""
+"""`prices`: sources and dates of the prices in use, or all of a GPU; `prices refresh` fetches new
+ones.
+"""
 
 import argparse
 import logging
 import sys
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from itertools import chain
 from typing import Any
 
+from advisor.advice.options.prices import rents
 from advisor.advice.prices.api_prices import api_day, api_price_rows
 from advisor.advice.prices.fresh_prices import CALLS, RENTS, keep
-from advisor.advice.prices.machine_prices import rent_rows
+from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.prices.price_refresh import (
+    Fetched,
     by_genai_prices,
     by_gpuhunt,
     calls_of,
     rents_of,
     within,
 )
-from advisor.advice.prices.price_rows import price_rows
+from advisor.advice.prices.price_rows import price_rows, standing
+from advisor.advice.prices.without_price import no_price
 from advisor.cli.command import added, show
 from advisor.errors import InputError, NetworkError
+from advisor.formatting import money, money_per_hour
+from advisor.machine.catalog import find_gpu
 
 SECONDS = 60.0
 """Default time limit of each source [s]."""
+NAMED = 3
+"""Most implausible offers that are named."""
 
 
 def add(commands: Any) -> None:
@@ -32,6 +42,9 @@ def add(commands: Any) -> None:
     parser = added(commands, "prices", prices, "sources and dates of the prices in use")
     parser.add_argument(
         "action", nargs="?", choices=("refresh",), help="fetch rents and API prices again"
+    )
+    parser.add_argument(
+        "--of", metavar="NAME", help="each price of a GPU or whole machine, or why it has none"
     )
     parser.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="S",
@@ -50,6 +63,9 @@ def prices(args: argparse.Namespace) -> int | None:
     today = datetime.now(UTC).date()
     if args.action == "refresh":
         return _refresh(today, args.seconds)
+    if args.of:
+        _show_each(args, today)
+        return None
     answer = [
         counted("rents", (row.date for row in rent_rows()), today),
         counted("for sale", (row.date for row in price_rows() if row.kind == "purchase"), today),
@@ -59,33 +75,72 @@ def prices(args: argparse.Namespace) -> int | None:
     return None
 
 
+def _show_each(args: argparse.Namespace, today: date) -> None:
+    """Every price of a GPU or whole machine, the one in use first, with its seller and age.
+
+    Raises:
+        UnknownName: no such GPU or machine.
+    """
+    machine = machines_for_sale().get(args.of)
+    name = machine.price.gpu if machine else find_gpu(args.of).name
+    memory = machine.price.memory_gib if machine else None
+    sold = [row for row in price_rows() if row.gpu == name and row.kind == "purchase"]
+    if machine is not None:
+        sold = [row for row in (*sold, machine.price) if row.memory_gib == memory]
+    rows = list(dict.fromkeys([*sorted(sold, key=standing, reverse=True), *rents(name)]))
+    answer = [asdict(row) | {"old": is_stale(row.date, today)} for row in rows]
+    why = "" if sold else f"{name}: {no_price(name)}"
+    show(args, answer, lambda: "\n".join(filter(None, (why, *map(_price_line, answer)))))
+
+
+def _price_line(row: dict[str, Any]) -> str:
+    cards = f"{row['gpu_count']}x {row['gpu']}" if row["gpu_count"] > 1 else row["gpu"]
+    per = money_per_hour(row["usd"]) if row["per"] == "hour" else money(row["usd"])
+    seller = ", ".join(filter(None, (row["provider"], row["instance"], row["condition"])))
+    when = f"{row['date']}{', old' if row['old'] else ''}" if row["date"] else "without a date"
+    return f"{cards}: {per} ({seller}), {when}, {row['source']}"
+
+
 def _refresh(today: date, seconds: float) -> int:
     """Fetch from each source separately, so that one failing source does not stop the others."""
     # The packages log tracebacks of errors that are printed below in a sentence.
     logging.disable(logging.CRITICAL)
-    fetched = 0
-    for name, what in (("gpuhunt", _rents), ("genai-prices", _calls)):
+    kept_of = 0
+    for name, fetch in (("gpuhunt", _rents), ("genai-prices", _calls)):
         try:
-            print(f"{name}: {what(today, seconds)} prices of {today}.")
-            fetched += 1
+            print(f"{name}: {fetch(today, seconds)}")
+            kept_of += 1
         except NetworkError as error:
             print(f"advisor: {error}", file=sys.stderr)
     logging.disable(logging.NOTSET)
-    return 0 if fetched else 2
+    return 0 if kept_of else 2
 
 
-def _rents(today: date, seconds: float) -> int:
-    rows = rents_of(within(seconds, by_gpuhunt, "gpuhunt"), today)
-    if rows:
-        keep(RENTS, rows)
-    return len(rows)
+def _rents(today: date, seconds: float) -> str:
+    return _kept(RENTS, rents_of(within(seconds, by_gpuhunt, "gpuhunt"), today), "gpuhunt", today)
 
 
-def _calls(today: date, seconds: float) -> int:
-    rows = calls_of(within(seconds, by_genai_prices, "genai-prices"), today)
-    if rows:
-        keep(CALLS, rows)
-    return len(rows)
+def _calls(today: date, seconds: float) -> str:
+    prices = within(seconds, by_genai_prices, "genai-prices")
+    return _kept(CALLS, calls_of(prices, today), "genai-prices", today)
+
+
+def _kept(file: str, fetched: Fetched[Any], what: str, today: date) -> str:
+    """Sentence on what is kept of a list and what is left out.
+
+    Raises:
+        NetworkError: nothing is left to keep.
+    """
+    implausible = ""
+    if fetched.left_out:
+        named = ", ".join(fetched.left_out[:NAMED])
+        more = len(fetched.left_out) - NAMED
+        implausible = f"left out as implausible: {named}{f' and {more} more' if more > 0 else ''}"
+    if not fetched.rows:
+        why = implausible or "its list has none of the known GPUs or models"
+        raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
+    keep(file, fetched.rows)
+    return "; ".join(filter(None, (f"{len(fetched.rows)} prices of {today}", implausible))) + "."
 
 
 def counted(what: str, days: Iterable[str], today: date) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from advisor.advice.options.prices import NOTHING_YET, with_part
 from advisor.advice.options.question import Question
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows
 from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.without_price import NO_PRICE
 from advisor.advice.speeds import Speed
 from advisor.formatting import money_per_hour
 from advisor.machine.catalog import host_rows, memory_generation
@@ -77,7 +78,7 @@ def _price(question: Question, change: WhatIf) -> Price:
         return _faster_memory(question)
     if change.part:
         return with_part(NOTHING_YET, _largest(change.part), question.money.own_price)
-    return Price(usd=None, note="no price on record")
+    return Price(usd=None, note=NO_PRICE)
 
 
 MOST_DESKTOP_RAM = 256 * GIB
@@ -121,7 +122,7 @@ def _faster_memory(question: Question) -> Price:
         return Price(usd=None, note="no price of faster RAM for it on record")
     fits = row.memory_type in module.name and PAIR * module.size * GIB >= float(host.memory.value)
     if not fits or float(rate[1]) < FASTER_RAM * (row.memory_mts or math.inf):
-        return Price(usd=None, note=f"no price on record of a pair as large and {FASTER_RAM:g} "
+        return Price(usd=None, note=f"{NO_PRICE} of a pair as large and {FASTER_RAM:g} "
                      "times as fast; type yours as --own-price fast-ram=USD")  # fmt: skip
     return with_part(NOTHING_YET, module, question.money.own_price, PAIR)
 

@@ -10,7 +10,15 @@ from advisor.advice.options.option import Price
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows, part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import oldest
-from advisor.advice.prices.price_rows import LAUNCH, STREET, PriceRow, price_rows
+from advisor.advice.prices.price_rows import (
+    LAUNCH,
+    STREET,
+    PriceRow,
+    price_rows,
+    rows_for_sale,
+    standing,
+)
+from advisor.advice.prices.without_price import NO_PRICE, no_price
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu
@@ -21,16 +29,11 @@ TypedPrices = tuple[tuple[str, float], ...]
 
 @cache
 def selling_price(gpu: str) -> PriceRow | None:
-    """Price row of a GPU or whole machine: the newest street price, else its list price."""
+    """Price row of a GPU or whole machine: the newest of shops, else its list price."""
     machine = machines_for_sale().get(gpu)
     if machine is not None:
         return machine.price
-    rows = [
-        row
-        for row in price_rows()
-        if row.gpu == gpu and row.kind == "purchase" and not row.provider.endswith("high")
-    ]
-    return max(rows, key=lambda row: (row.provider != LAUNCH, row.date), default=None)
+    return max(rows_for_sale(gpu), key=standing, default=None)
 
 
 def priced_name(text: str) -> str:
@@ -164,7 +167,7 @@ def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
 def _on_record(gpu: str, count: int) -> Price:
     row = selling_price(gpu)
     if row is None:
-        return Price(usd=None, note="no price on record; type yours")
+        return Price(usd=None, note=f"{no_price(gpu)}; type yours")
     each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
     words = ", ".join(dict.fromkeys(filter(None, (*_seller(row, gpu), row.condition))))
     usd = row.usd * count / row.gpu_count
@@ -226,7 +229,7 @@ def odd_prices(money: MoneyInputs) -> tuple[str, ...]:
     )
     return tuple(
         f"{name} at {money_words(usd)}{per} is far from what is on record, "
-        f"{money_words(min(known))} to {money_words(max(known))}{per}; taken as typed."
+        f"{' to '.join(map(money_words, sorted({min(known), max(known)})))}{per}; taken as typed."
         for name, usd, known, per in (*prices, *let)
         if known and not min(known) / ODD <= usd <= max(known) * ODD
     )
@@ -240,4 +243,4 @@ def _prices_on_record(name: str) -> list[float]:
 
 
 def _no_price(part: HostPartRow) -> str:
-    return f"no price on record; type yours as --own-price {part.part}=USD"
+    return f"{NO_PRICE}; type yours as --own-price {part.part}=USD"

@@ -9,7 +9,7 @@ from functools import cache
 
 from advisor.advice.prices.fresh_prices import RENTS, kept, without
 from advisor.advice.prices.price_dates import months_between
-from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows
+from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows, standing
 from advisor.machine.catalog import find_gpu, machine_rows
 from advisor.machine.rows import MachineRow
 
@@ -46,7 +46,7 @@ def machines_for_sale() -> Mapping[str, MachineForSale]:
     for machine in (*listed, *presets):
         key = (machine.price.gpu, machine.price.memory_gib, machine.name.split()[0])
         before = machines.get(key)
-        if before is None or machine.price.date > before.price.date:
+        if before is None or standing(machine.price) > standing(before.price):
             machines[key] = machine
     return {machine.name: machine for machine in machines.values()}
 

@@ -1,23 +1,30 @@
 """Fetching of rents with gpuhunt and API prices with genai-prices, within a time limit.
 
-Both packages are extras (`prices`). If a fetch fails, present prices are kept.
+Both packages are extras (`prices`). If a fetch fails, present prices are kept; so are those of a
+provider that a list lacks. Implausible prices are left out and named.
 """
 
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
 from advisor.advice.prices.price_rows import PriceRow
 from advisor.errors import NetworkError, UnknownName
+from advisor.formatting import money, money_per_hour
 from advisor.machine.catalog import find_gpu
 from advisor.units import GIB
 
 ANSWER = TypeVar("ANSWER")
-ABSURD = 1000.0
-"""Price of a GPU hour or of a million tokens above which a row is wrong [USD]."""
+Fetchable = TypeVar("Fetchable", PriceRow, ApiPriceRow)
+PLAUSIBLE_HOUR = (0.02, 100.0)
+"""Least and most for a GPU hour [USD]: in October 2026 from 0.03 (Quadro P2000) to 17.80 (B300),
+https://github.com/toolshedlabs-hash/gpu-price-feed, https://github.com/ewyluda/gpu-price-index."""
+PLAUSIBLE_TOKENS = (0.001, 1000.0)
+"""Least and most for a million tokens [USD]; cached ones may be free."""
 MOST_GPUS = 8
 """Most GPUs of one machine; larger offers are several machines."""
 
@@ -32,6 +39,19 @@ class ListedMachine(Protocol):
     gpu_name: str | None
     gpu_memory: float | None
     spot: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetched(Generic[Fetchable]):
+    """Prices of a list.
+
+    Attributes:
+        rows: prices to keep.
+        left_out: offers with an implausible price, in words.
+    """
+
+    rows: tuple[Fetchable, ...]
+    left_out: tuple[str, ...]
 
 
 TokenPrices = Callable[[str, str], tuple[float, float, float | None] | None]
@@ -69,29 +89,31 @@ def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
     raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
 
 
-def rents_of(machines: Iterable[ListedMachine], today: date) -> tuple[PriceRow, ...]:
-    """Cheapest machine of each provider with each number of a GPU; unknown GPUs and absurd prices
-    are left out.
+def rents_of(machines: Iterable[ListedMachine], today: date) -> Fetched[PriceRow]:
+    """Cheapest machine of each provider with each number of a GPU; unknown GPUs are left out.
 
     Args:
         machines: machines as listed by gpuhunt.
         today: date of the list.
     """
     cheapest: dict[tuple[str, str, int, bool], PriceRow] = {}
+    left_out: list[str] = []
+    least, most = PLAUSIBLE_HOUR
     for machine in machines:
         row = _rent(machine, today)
         if row is None:
             continue
+        if not least <= row.usd / row.gpu_count <= most:
+            left_out.append(f"{row.provider} {row.gpu} at {money_per_hour(row.usd)}")
+            continue
         key = (row.provider, row.gpu, row.gpu_count, row.spot)
         if key not in cheapest or row.usd < cheapest[key].usd:
             cheapest[key] = row
-    return tuple(cheapest.values())
+    return Fetched(rows=tuple(cheapest.values()), left_out=tuple(left_out))
 
 
 def _rent(machine: ListedMachine, today: date) -> PriceRow | None:
     if not machine.gpu_name or not 1 <= machine.gpu_count <= MOST_GPUS:
-        return None
-    if not 0 < machine.price < ABSURD * machine.gpu_count:
         return None
     memory = machine.gpu_memory * GIB if machine.gpu_memory else None
     try:
@@ -106,28 +128,37 @@ def _rent(machine: ListedMachine, today: date) -> PriceRow | None:
     )  # fmt: skip
 
 
-def calls_of(prices: TokenPrices, today: date) -> tuple[ApiPriceRow, ...]:
+def calls_of(prices: TokenPrices, today: date) -> Fetched[ApiPriceRow]:
     """Present prices of the providers and models in the shipped table.
 
     Args:
         prices: newest list of genai-prices.
         today: date of the list.
     """
-    rows = []
+    rows: list[ApiPriceRow] = []
+    left_out: list[str] = []
+    least, most = PLAUSIBLE_TOKENS
     for known in (row for models in api_price_rows().values() for row in models):
         price = prices(known.provider, known.model_id)
-        if price is not None and all(0 <= usd < ABSURD for usd in price if usd is not None):
-            rows.append(
-                ApiPriceRow(
-                    model=known.model, provider=known.provider, model_id=known.model_id,
-                    usd_per_mtok_in=price[0], usd_per_mtok_out=price[1],
-                    usd_per_mtok_cached=price[2],
-                    decode_tps=known.decode_tps, date=today.isoformat(),
-                    retrieved=today.isoformat(), source="genai-prices, fetched",
-                    speed_source=known.speed_source,
-                )
-            )  # fmt: skip
-    return tuple(rows)
+        if price is None:
+            continue
+        sent, answered, again = price
+        if not (least <= sent <= most and least <= answered <= most and 0 <= (again or 0) <= sent):
+            left_out.append(
+                f"{known.provider} {known.model_id} at {money(sent)} and {money(answered)} "
+                "a million tokens"
+            )
+            continue
+        rows.append(
+            ApiPriceRow(
+                model=known.model, provider=known.provider, model_id=known.model_id,
+                usd_per_mtok_in=sent, usd_per_mtok_out=answered, usd_per_mtok_cached=again,
+                decode_tps=known.decode_tps, date=today.isoformat(),
+                retrieved=today.isoformat(), source="genai-prices, fetched",
+                speed_source=known.speed_source,
+            )
+        )  # fmt: skip
+    return Fetched(rows=tuple(rows), left_out=tuple(left_out))
 
 
 def by_gpuhunt() -> list[Any]:

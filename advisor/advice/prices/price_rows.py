@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 
+from advisor.advice.prices.price_dates import last_day
 from advisor.catalog.csv_tables import DATA, read
 
 LAUNCH = "launch MSRP"
@@ -33,6 +35,23 @@ class PriceRow:
     date: str
     retrieved: str
     source: str
+
+
+def rows_for_sale(gpu: str) -> tuple[PriceRow, ...]:
+    """Purchase prices of a GPU, without the high ones of shops; of a chip that is sold with several
+    sizes of memory those of the smallest.
+    """
+    every = (row for row in price_rows() if row.gpu == gpu and row.kind == "purchase")
+    rows = [row for row in every if not row.provider.endswith("high")]
+    smallest = min((row.memory_gib for row in rows if row.memory_gib), default=None)
+    return tuple(row for row in rows if row.memory_gib == smallest)
+
+
+def standing(row: PriceRow) -> tuple[bool, date, float]:
+    """Key of the purchase price to use, the largest of several: prices of shops before a maker's
+    at launch, newer before older, of one day the lowest.
+    """
+    return row.provider != LAUNCH, last_day(row.date) or date.min, -row.usd / row.gpu_count
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

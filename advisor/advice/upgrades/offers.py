@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from advisor.advice.money.formulas import monthly_power, monthly_purchase, monthly_rent
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.prices.price_rows import PriceRow, price_rows
+from advisor.advice.prices.price_rows import PriceRow, price_rows, rows_for_sale, standing
 from advisor.formatting import money_per_hour
 
 DESKTOP_CARDS = 2
@@ -46,7 +46,7 @@ def offers(
         offer
         for offer in (
             _rent(gpu, rows, count, money),
-            _purchase(rows, count, power, busy_hours, money),
+            _purchase(gpu, count, power, busy_hours, money),
         )
         if offer is not None
     )
@@ -75,12 +75,12 @@ def _rent(gpu: str, rows: Iterable[PriceRow], count: int, money: MoneyInputs) ->
 
 
 def _purchase(
-    rows: Iterable[PriceRow], count: int, power: float | None, busy_hours: float, money: MoneyInputs
+    gpu: str, count: int, power: float | None, busy_hours: float, money: MoneyInputs
 ) -> Offer | None:
-    sold = [row for row in rows if row.kind == "purchase" and not row.provider.endswith("high")]
+    sold = rows_for_sale(gpu)
     if not sold or count > DESKTOP_CARDS:
         return None
-    best = max(sold, key=lambda row: (row.provider.startswith("street"), row.date))
+    best = max(sold, key=standing)
     what = ", ".join(part for part in (best.provider, best.instance) if part)
     electricity = float(monthly_power((power or 0.0) * count, busy_hours, money.usd_per_kwh))
     return Offer(

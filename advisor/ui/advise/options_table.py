@@ -8,6 +8,7 @@ from markupsafe import Markup
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
+from advisor.advice.prices.without_price import NO_PRICE
 from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged
 from advisor.formatting import hours, money, number, range_of
@@ -89,7 +90,7 @@ def _speed(option: Option) -> Markup | str:
 def _monthly(option: Option) -> Markup | str:
     cost = option.cost
     if cost is None:
-        return "no price on record"
+        return option.price.note or NO_PRICE
     parts = (
         (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent + cost.starts, "rent"),
         (cost.idle_power + cost.busy_power, "power"), (cost.api, "tokens"),

@@ -7,6 +7,7 @@ import streamlit as st
 
 from advisor.advice.finder.target import Hit
 from advisor.advice.placement_cards import TITLES
+from advisor.advice.prices.without_price import no_price
 from advisor.formatting import context_size, shown_currency
 from advisor.ui.find.answer import FindAnswer
 from advisor.ui.find.links import advise_link
@@ -55,7 +56,7 @@ def _in(usd: float | None, unit: float) -> float | None:
 
 def _age(hit: Hit) -> str:
     if hit.monthly is None:
-        return "no price on record"
+        return no_price(hit.gpu)
     if not hit.price_date:
         return "as you typed" if hit.dated else "no date"
     if hit.listed:

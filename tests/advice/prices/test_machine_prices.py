@@ -25,9 +25,26 @@ def test_a_machine_in_both_tables_has_the_newer_price() -> None:
     sizes = [(m.price.gpu, m.price.memory_gib) for m in machines_for_sale().values()
              if "Framework" in m.name]  # fmt: skip
     assert len(sizes) == len(set(sizes))
-    row = selling_price("Framework Desktop 64GB")
+    # 1,999 at launch and 2,459 from January 2026
+    row = selling_price("Framework Desktop, 128 GB (Radeon 8060S (Ryzen AI Max+ 395))")
     assert row is not None
-    assert (row.usd, row.provider, row.date) == (1987, "retail", "2026-11")
+    assert (row.usd, row.date) == (2459, "2026-01")
+
+
+def test_a_price_on_a_page_without_a_date_is_old() -> None:
+    price = bought("Framework Desktop 64GB", 1, MoneyInputs())
+    assert (price.usd, price.date) == (1987, "")
+    assert is_stale(price.date, date(2026, 11, 22))
+
+
+def test_a_mac_costs_what_its_maker_asks_since_prices_rose() -> None:
+    # Apple, 25 June 2026: M3 Ultra 3,999 to 5,299, M4 Max 1,999 to 2,499
+    for name, usd in (
+        ("Mac Studio, 96 GB (Apple M3 Ultra 60c)", 5299),
+        ("Mac Studio, 36 GB (Apple M4 Max 32c)", 2499),
+    ):
+        price = bought(name, 1, MoneyInputs())
+        assert (price.usd, price.date, price.listed) == (usd, "2026-06-25", False)
 
 
 def test_the_price_of_its_announcement_is_a_launch_price() -> None:

@@ -54,7 +54,8 @@ def _own_folder(tmp_path, monkeypatch):
 
 
 def test_the_cheapest_of_each_provider_is_taken_and_nonsense_is_not() -> None:
-    rows = rents_of(RECORDED, TODAY)
+    fetched = rents_of(RECORDED, TODAY)
+    rows = fetched.rows
     taken = {(row.provider, row.gpu, row.gpu_count, row.spot): row.usd for row in rows}
     assert taken["vastai", "RTX 3090", 1, False] == 0.19
     assert taken["vastai", "RTX 3090", 1, True] == 0.11
@@ -62,12 +63,47 @@ def test_the_cheapest_of_each_provider_is_taken_and_nonsense_is_not() -> None:
     assert ("lambdalabs", "H100 SXM", 1, False) not in taken
     assert not any(gpu.startswith("v5p") for _, gpu, _, _ in taken)
     assert {row.date for row in rows} == {"2026-11-22"}
+    assert fetched.left_out == (
+        "lambdalabs H100 SXM at $0.00 an hour",
+        "lambdalabs H100 SXM at $1,000,000,000 an hour",
+    )
+
+
+@pytest.mark.parametrize(
+    ("price", "count", "kept_of"),
+    [(0.01, 1, 0), (0.0, 8, 0), (1e7, 1, 0), (-1.0, 1, 0), (float("nan"), 1, 0),
+     (0.10, 8, 0), (0.02, 1, 1), (17.8, 1, 1), (142.416, 8, 1)],
+)  # fmt: skip
+def test_rents_that_nobody_asks_are_left_out(price: float, count: int, kept_of: int) -> None:
+    # 0.10 for eight is 0.0125 for each; AWS asks 142.416 for eight B300, 17.80 for each
+    fetched = rents_of([Listed("aws", "a name", price, count, "B300", 269)], TODAY)
+    assert (len(fetched.rows), len(fetched.left_out)) == (kept_of, 1 - kept_of)
+
+
+def test_a_provider_that_the_list_lacks_keeps_its_prices_on_record() -> None:
+    before = [row for row in machine_prices.rent_rows() if plain(row.provider) == "nebius"]
+    assert before
+    keep(RENTS, rents_of([row for row in RECORDED if row.provider != "nebius"], TODAY).rows)
+    machine_prices.rent_rows.cache_clear()
+    after = [row for row in machine_prices.rent_rows() if plain(row.provider) == "nebius"]
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    "price", [(0.0, 0.0, None), (1e7, 2e7, None), (0.5, 0.0, 0.1), (0.5, 1.0, 0.6), (-1, 1, None)]
+)
+def test_token_prices_of_nothing_or_millions_are_left_out(price) -> None:
+    # the fourth: cached input dearer than other input
+    fetched = calls_of(lambda *_: price, TODAY)
+    assert fetched.rows == ()
+    assert len(fetched.left_out) == sum(map(len, api_prices.api_price_rows().values()))
+    assert fetched.left_out[0].endswith(" a million tokens")
 
 
 def test_what_was_fetched_stands_for_what_the_provider_asked_before() -> None:
     before = {row.provider for row in machine_prices.rent_rows()}
     assert "vast.ai" in before
-    keep(RENTS, rents_of(RECORDED, TODAY))
+    keep(RENTS, rents_of(RECORDED, TODAY).rows)
     machine_prices.rent_rows.cache_clear()
     after = machine_prices.rent_rows()
     assert not {"vast.ai", "Vast.ai"} & {row.provider for row in after}
@@ -87,7 +123,7 @@ def test_providers_are_told_by_their_plain_names() -> None:
 def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
     rows = calls_of(
         lambda provider, _: (0.5, 1.5, 0.1) if provider == "openrouter" else None, TODAY
-    )
+    ).rows
     assert rows
     assert {row.provider for row in rows} == {"openrouter"}
     keep(CALLS, rows)
@@ -98,7 +134,7 @@ def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
 
 
 def test_a_damaged_file_is_left_aside() -> None:
-    keep(RENTS, rents_of(RECORDED, TODAY))
+    keep(RENTS, rents_of(RECORDED, TODAY).rows)
     place(RENTS).write_text("gpu,usd\nRTX 3090,cheap\n")
     assert kept(RENTS, PriceRow) == ()
     machine_prices.rent_rows.cache_clear()
@@ -121,6 +157,34 @@ def test_a_source_that_fails_is_reported(monkeypatch, capsys) -> None:
     assert "gpuhunt gave no prices (Name or service not known); those on record stay." in err
     assert "genai-prices gave no prices" in err
     assert not place(RENTS).exists()
+
+
+def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
+    monkeypatch, capsys
+) -> None:
+    nonsense = [row for row in RECORDED if row.instance_name == "typing error"]
+    for machines, why in (
+        (nonsense, "left out as implausible: lambdalabs H100 SXM at $0.00 an hour, lambdalabs"),
+        ([], "its list has none of the known GPUs or models"),
+    ):
+        monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", lambda machines=machines: machines)
+        monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: None)
+        assert main(["prices", "refresh"]) == 2
+        err = capsys.readouterr().err
+        assert f"gpuhunt gave no prices ({why}" in err
+        assert err.count("those on record stay.") == 2
+    assert not place(RENTS).exists()
+    assert not place(CALLS).exists()
+
+
+def test_implausible_offers_are_named(monkeypatch, capsys) -> None:
+    monkeypatch.setattr("advisor.cli.prices.by_gpuhunt", lambda: RECORDED)
+    monkeypatch.setattr("advisor.cli.prices.by_genai_prices", lambda: lambda *_: (0.0, 0.0, None))
+    assert main(["prices", "refresh"]) == 0
+    printed = capsys.readouterr()
+    assert "; left out as implausible: lambdalabs H100 SXM at $0.00 an hour, " in printed.out
+    assert "and 103 more" in printed.err
+    assert len(kept(RENTS, PriceRow)) == 4
 
 
 def test_one_source_is_enough(monkeypatch, capsys) -> None:

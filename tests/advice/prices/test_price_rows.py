@@ -1,0 +1,105 @@
+"""Which of several purchase prices is used, and what is shown where there is none."""
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.options.prices import bought, selling_price
+from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows, standing
+from advisor.advice.prices.without_price import REASONS, no_price, without_price_rows
+from advisor.cli.main import main
+from advisor.machine.catalog import gpu_rows, machine_rows
+
+SHOP = PriceRow(
+    gpu="RTX 3090", kind="purchase", provider="street, low", instance="", condition="used",
+    gpu_count=1, memory_gib=None, usd=900.0, currency="USD", per="once", spot=False,
+    date="2026-08-08", retrieved="2026-11-23", source="https://example.com",
+)  # fmt: skip
+
+
+def best(*rows: PriceRow) -> PriceRow:
+    return max(rows, key=standing)
+
+
+def test_a_newer_price_is_used_and_a_month_counts_from_its_end() -> None:
+    august = replace(SHOP, usd=1000.0, date="2026-08")
+    assert best(SHOP, august) == august
+    assert best(august, SHOP) == august
+    july = replace(SHOP, usd=800.0, date="2026-07")
+    assert best(july, SHOP) == SHOP
+
+
+def test_of_a_day_the_lowest_price_for_a_card_is_used() -> None:
+    assert best(SHOP, replace(SHOP, usd=950.0)) == SHOP
+    pair = replace(SHOP, usd=1700.0, gpu_count=2)
+    assert best(SHOP, pair) == pair
+
+
+def test_a_price_of_a_shop_is_used_before_a_launch_price_even_undated() -> None:
+    undated = replace(SHOP, date="")
+    assert best(replace(SHOP, provider=LAUNCH, date="2026-09"), undated) == undated
+
+
+@pytest.mark.parametrize(
+    ("gpu", "usd", "condition", "date"),
+    [
+        # the reports and shops of each date are in prices.csv
+        ("RTX 5090", 4299, "new", "2026-09-22"),
+        ("RTX 4090", 1289, "used", "2026-08-08"),
+        ("RTX 3090", 1000, "used", "2026-08-08"),
+        ("RTX A6000", 4650, "new", "2026-08"),
+        ("RX 7900 XT", 558, "used or new", "2026-08"),
+        ("RTX 6000 Ada", 6974, "new", "2025-07-23"),
+        ("Arc Pro B70", 949, "list", "2026-03-25"),
+    ],
+)
+def test_the_price_in_use_has_its_condition_and_date(gpu, usd, condition, date) -> None:
+    row = selling_price(gpu)
+    assert row is not None
+    assert (row.usd, row.condition, row.date) == (usd, condition, date)
+
+
+def test_every_gpu_since_2020_has_a_price_or_a_reason() -> None:
+    sold = {row.gpu for row in price_rows() if row.kind == "purchase"}
+    sold |= {
+        row.gpu
+        for row in machine_rows().values()
+        if row.per == "once" and row.usd and gpu_rows()[row.gpu].unified
+    }
+    recent = {name for name, row in gpu_rows().items() if row.released >= "2020"}
+    assert set(without_price_rows()) == recent - sold
+    assert {row.reason for row in without_price_rows().values()} == set(REASONS)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [(("Laptop",), "laptop"), (("SXM",), "server"), (("Embedded",), "device"),
+     (("Apple",), "mac"), (("UHD", "Adreno"), "processor"), (("CMP",), "page")],
+)  # fmt: skip
+def test_reasons_agree_with_names(words: tuple[str, ...], reason: str) -> None:
+    rows = [row for row in without_price_rows().values() if any(w in row.gpu for w in words)]
+    assert rows
+    assert {row.reason for row in rows} == {reason}
+
+
+def test_who_asks_for_a_price_that_is_missing_reads_why() -> None:
+    assert no_price("RTX 4090 Laptop 16GB") == "no price on record: sold only within laptops"
+    assert no_price("GTX 480") == "no price on record"
+    price = bought("H100 SXM", 1, MoneyInputs())
+    assert (price.usd, price.note) == (
+        None, "no price on record: sold only within servers; type yours",
+    )  # fmt: skip
+
+
+def test_the_command_lists_every_price_of_a_gpu(capsys) -> None:
+    assert main(["prices", "--of", "3090"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("RTX 3090: $1,000 (street, low, eBay")
+    assert "used), 2026-08-08" in lines[0]
+    assert any(line.startswith("2x RTX 3090: $0.44 an hour (runpod (community)") for line in lines)
+    assert main(["prices", "--of", "RTX 5080 Laptop"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("RTX 5080 Laptop: no price on record: sold only within laptops")
+    assert main(["prices", "--of", "RTX 9999"]) == 2
+    assert "RTX 9999" in capsys.readouterr().err
