@@ -103,10 +103,11 @@ def test_a_model_that_fits_needs_nothing_else() -> None:
         f"It fits in the GPU: {answer.best.runtime} gives "
         f"{tokens_per_second(decode_tps(answer.best))} for {money_words(kept.monthly)} a month ("
     )
-    # a used RTX 4090 cost 2,470 USD in April 2026: 68.61 USD in each of 36 months
-    assert kept.price.date == "2026-04"
+    # a used RTX 4090 cost 1,289 USD in August 2026: 35.81 USD in each of 36 months
+    assert kept.price.date == "2026-08-08"
     assert (
-        "($69 of it the value tied up, at the used price of 2026-04); keep it: " in answer.verdict
+        "($36 of it the value tied up, at the used price of 2026-08-08); keep it: "
+        in answer.verdict
     )
     assert "keep it: nothing here leaves $5.00 a month more." in answer.verdict
 

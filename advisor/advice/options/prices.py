@@ -99,9 +99,8 @@ SECOND_HAND = ("used", "used or new")
 @cache
 def _used_row(gpu: str) -> PriceRow | None:
     """Newest dated price of a used card."""
-    rows = (row for row in price_rows() if row.gpu == gpu and row.condition in SECOND_HAND)
-    low = (row for row in rows if row.date and not row.provider.endswith("high"))
-    return max(low, key=lambda row: row.date, default=None)
+    rows = (row for row in rows_for_sale(gpu) if row.condition in SECOND_HAND and row.date)
+    return max(rows, key=standing, default=None)
 
 
 @lru_cache(maxsize=64)

@@ -206,14 +206,14 @@ def question(model: str = "Llama-3.1-70B") -> Question:
     "own", [{"form": Form.LAPTOP}, {"form": Form.MAC}, {"form": Form.DESKTOP, "nothing": True}]
 )
 def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object]) -> None:
-    # 2x RTX 3090 at 990, 8 cores 188.99, 64 GB 699.99, 2 TB 203, board 244.94, case 124.99, 1200 W
+    # 2x RTX 3090 at 1000, 8 cores 188.99, 64 GB 699.99, 2 TB 203, board 244.94, case 124.99, 1200 W
     # 239
     gpu = {Form.LAPTOP: "RTX 4070 Laptop", Form.MAC: "Apple M4 Max 40c"}.get(own["form"])
     there = from_spec.machine(MachineSpec(gpu=gpu)) if gpu else host()
     asker = replace(question(), machine=there, ownership=Ownership(**own))
     hits = find(asker, Target(min_tps=4), (LLAMA_CPP,), ("Q4_K_M",)).hits
     (two,) = {hit.upfront for hit in hits if hit.title == "2x RTX 3090" and hit.offer == "bought"}
-    assert two == pytest.approx(2 * 990 + 188.99 + 699.99 + 203 + 244.94 + 124.99 + 239)
+    assert two == pytest.approx(2 * 1000 + 188.99 + 699.99 + 203 + 244.94 + 124.99 + 239)
 
 
 def test_as_many_machines_as_answer_all_users_at_once() -> None:
@@ -305,7 +305,7 @@ def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
 def test_a_launch_price_and_an_old_one_are_named_so() -> None:
     hits = [hit for hit in reached(Target(min_tps=1)) if hit.monthly is not None and not hit.whole]
     launched = {hit.machine for hit in hits if hit.listed}
-    assert {"Arc Pro B60", "RTX A5000"} <= launched
+    assert {"Arc Pro B60", "RTX PRO 4500 Blackwell"} <= launched
     assert not launched & {"RTX 3090", "RTX 5090"}
     for hit in hits:
         assert hit.aged.startswith("launch price of") == hit.listed

@@ -177,18 +177,19 @@ def test_an_option_that_costs_no_more_pays_from_the_first_token() -> None:
 
 
 def test_a_rented_machine_exists_as_one() -> None:
-    # four single machines at 0.25 USD are not one with four
+    # two single machines at 0.13 USD are not one with two, which costs 2 x 0.22 USD
     price, usd = rented("RTX 3090", 2, MONEY) or (None, 0.0)
-    assert usd == 0.33
-    assert rented("RTX 3090", 4, MONEY) is None
+    assert usd == 0.44
     assert price is not None
-    assert "2x-RTX_3090" in price.note
+    assert "runpod (community), 2x RTX 3090" in price.note
+    assert rented("RTX 4070", 1, MONEY) is not None
+    assert rented("RTX 4070", 2, MONEY) is None
 
 
 def test_a_larger_machine_is_rented_whole() -> None:
-    # three RTX 4090: the machine with four, 1.49 USD
+    # three RTX 4090: the machine with four, 4 x 0.34 USD
     price, usd = rented("RTX 4090", 3, MONEY) or (None, 0.0)
-    assert usd == 1.49
+    assert usd == 1.36
     assert price is not None
     assert price.note.endswith("with 4")
 
@@ -292,7 +293,7 @@ def test_without_cards_several_are_added_and_none_replaced() -> None:
 
 
 def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
-    # 720 USD over 36 months stay tied up; by the month 730.5 h at 0.33 USD, and no start
+    # 720 USD over 36 months stay tied up; by the month 730.5 h at 0.44 USD, and no start
     by_name = {
         option.name: option
         for option in all_of(ask(resale=720.0))
@@ -310,7 +311,7 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
         assert option.hours_saved is not None
         assert option.gain == pytest.approx(30 * option.hours_saved - more)
     assert monthly.cost is not None
-    assert monthly.cost.rent == pytest.approx(0.33 * 730.5)
+    assert monthly.cost.rent == pytest.approx(0.44 * 730.5)
     assert by_use.hours_lost is not None
     assert monthly.hours_lost is not None
     assert by_use.hours_lost > monthly.hours_lost
@@ -374,13 +375,13 @@ def test_six_cards_take_a_server_board_with_its_processor_by_hand() -> None:
 
 
 def test_a_new_desktop_is_its_parts() -> None:
-    # 2x RTX 3090 at 990, 8 cores 188.99, 64 GB 699.99, 2 TB 203, board 244.94, case 124.99, 1200 W
+    # 2x RTX 3090 at 1000, 8 cores 188.99, 64 GB 699.99, 2 TB 203, board 244.94, case 124.99, 1200 W
     # 239
     by_name = {option.name: option for option in all_of(ask("Apple M2 Max 38c"))}
     desktop = by_name["New desktop with 2x RTX 3090"]
     assert desktop.kind is OptionKind.MACHINE
     parts = 188.99 + 699.99 + 203 + 244.94 + 124.99 + 239
-    assert desktop.upfront == pytest.approx(2 * 990 + parts)
+    assert desktop.upfront == pytest.approx(2 * 1000 + parts)
     assert desktop.price.date == "2025-07-23"
     assert not any(
         "desktop" in option.name for option in all_of(ask()) if option.kind is OptionKind.MACHINE
@@ -581,5 +582,5 @@ def test_keeping_says_the_machine() -> None:
 def test_the_newest_street_price_stands_before_the_launch() -> None:
     row = selling_price("RTX 3090")
     assert row is not None
-    assert (row.usd, row.date, row.condition) == (990, "2026-07", "used or new")
+    assert (row.usd, row.date, row.condition) == (1000, "2026-08-08", "used")
     assert smallest("psu", 5000) is None

@@ -74,7 +74,7 @@ def test_a_typed_price_of_faster_memory_is_for_all_of_it() -> None:
 
 
 def test_eight_cards_have_a_price_by_hand() -> None:
-    # 8 cards at 990; board with processor and memory 2200, frame 115, 8 risers 35; from the
+    # 7 cards at 1000; board with processor and memory 2200, frame 115, 8 risers 35; from the
     # 750 W of one card to 8 x 350 + 400 = 3200 W: two supplies of 1600 W hold 2450 more
     card = from_catalog.gpu("RTX 3090")
     parts = parts_for(Form.DESKTOP, (card,), (card,) * 8)
@@ -82,7 +82,7 @@ def test_eight_cards_have_a_price_by_hand() -> None:
     assert sum(supplies) + 750 >= 3200
     price = bought("RTX 3090", 7, MoneyInputs(), parts)
     psu = sum(part.usd or 0.0 for part in parts if part.part == "psu")
-    assert price.usd == pytest.approx(7 * 990 + 2200 + 115 + 8 * 35 + psu)
+    assert price.usd == pytest.approx(7 * 1000 + 2200 + 115 + 8 * 35 + psu)
     assert price.date == "2025-07-23"
 
 
@@ -90,7 +90,8 @@ def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
     for gpu in {"RTX 3090", "RTX 4090", "RTX A6000", "H100 SXM", "B200"}:
         dated = [bool(row.date) for row in rents(gpu)]
         assert dated == sorted(dated, reverse=True)
-    undated = rented("RTX 4090", 4, MoneyInputs())  # only a catalogue without a date has four
+    # only a catalogue without a date has eight
+    undated = rented("V100 SXM2 16GB", 8, MoneyInputs())
     assert undated is not None
     assert undated[0].date == ""
     question = Question(
@@ -100,7 +101,12 @@ def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
     )  # fmt: skip
     kept = keep(question, None)
     free = question.option(
-        kept.kind, "4x RTX 4090", FASTER, question.use.rented(0.01, FASTER), undated[0], kept=kept
+        kept.kind,
+        "8x V100 SXM2 16GB",
+        FASTER,
+        question.use.rented(0.01, FASTER),
+        undated[0],
+        kept=kept,
     )
     assert not free.may_win
     assert choice((kept, free)) is None
@@ -167,7 +173,7 @@ def test_a_card_that_only_slows_the_others_stays_unused() -> None:
     [
         ("RTX 5090", "$4,299 (Walmart, new)"),
         ("RTX A6000", "$4,650 (street, new)"),  # the page names no shop
-        ("RX 7900 GRE", "$549 (launch MSRP, list)"),
+        ("Arc Pro B60", "$599 (launch MSRP, list)"),
     ],
 )
 def test_a_price_names_its_seller_and_condition(gpu: str, note: str) -> None:
@@ -178,7 +184,7 @@ def test_a_third_card_on_a_board_for_two_buys_no_board_of_the_same_size_by_hand(
     # full tower 215.98, riser 35; from 350 + 350 + 400 W, a supply of 1200 W, to 1450 W: 599.99
     card = from_catalog.gpu("RTX 3090")
     price = bought("RTX 3090", 1, MoneyInputs(), parts_for(Form.DESKTOP, (card,) * 2, (card,) * 3))
-    assert price.usd == pytest.approx(990 + 215.98 + 35 + 599.99)
+    assert price.usd == pytest.approx(1000 + 215.98 + 35 + 599.99)
 
 
 def test_a_board_with_four_slots_needs_no_riser() -> None:

@@ -45,16 +45,16 @@ def question(gpu: str = "RTX 4090", **owned: object) -> Question:
 
 
 def test_used_prices_add_up_by_hand() -> None:
-    # 990 USD in July and 2,470 in April 2026: two of the first and one of the second
+    # 1,000 and 1,289 USD in August 2026: two of the first and one of the second
     value = used_value(("RTX 3090", "RTX 3090", "RTX 4090"), ())
-    assert value.usd == 2 * 990 + 2470
-    assert value.date == "2026-04"
-    assert "2x RTX 3090 at the used price of 2026-07, $1,980" in value.note
+    assert value.usd == 2 * 1000 + 1289
+    assert value.date == "2026-08-08"
+    assert "2x RTX 3090 at the used price of 2026-08-08, $2,000" in value.note
 
 
 def test_a_card_without_a_used_price_adds_nothing_and_says_so() -> None:
     value = used_value(("RTX 3090", "RTX PRO 6000 Blackwell"), ())
-    assert value.usd == 990
+    assert value.usd == 1000
     assert value.note.endswith("RTX PRO 6000 Blackwell: no used price on record")
 
 
@@ -70,11 +70,11 @@ def test_a_used_card_never_costs_more_than_it_is_bought_for(gpu: str) -> None:
 
 
 def test_keeping_ties_up_the_used_price_unless_another_is_typed() -> None:
-    # 2,470 USD over 36 months
+    # 1,289 USD over 36 months
     kept = keep(question(), FAST)
     assert kept.cost is not None
-    assert kept.cost.tied_up == pytest.approx(2470 / 36)
-    assert kept.price.date == "2026-04"
+    assert kept.cost.tied_up == pytest.approx(1289 / 36)
+    assert kept.price.date == "2026-08-08"
     assert "type yours as --resale" in kept.price.note
     for amount in (0.0, 1800.0):
         typed = keep(question(resale=amount), FAST)
@@ -105,25 +105,25 @@ def swap(own: Question, usd: float, speed: Speed) -> tuple[Option, Option]:
 
 
 def test_what_is_bought_costs_less_the_used_price_and_is_as_old_by_hand() -> None:
-    # 3,000 - 2,470 USD; the older of November and April 2026
+    # 3,000 - 1,289 USD; the older of November and August 2026
     _, option = swap(question(), 3000, replace(FAST, decode=80))
-    assert option.upfront == 530
-    assert option.price.date == "2026-04"
+    assert option.upfront == 1711
+    assert option.price.date == "2026-08-08"
     assert option.stale
-    assert "less $2,470 for what you sell" in option.price.note
-    assert once(option) == ", $530 at once"
+    assert "less $1,289 for what you sell" in option.price.note
+    assert once(option) == ", $1,711 at once"
     _, cheap = swap(question(), 1139, SLOWER)
-    assert once(cheap) == ", $1,331 left over at once"
+    assert once(cheap) == ", $150 left over at once"
 
 
 def test_a_slower_machine_wins_only_by_a_resale_value_that_somebody_stated() -> None:
-    # both are faster than reading: 1,139 USD instead of 2,470 over 36 months, 36.97 USD less
-    kept, option = swap(question(), 1139, SLOWER)
-    assert option.gain == pytest.approx((2470 - 1139) / 36)
+    # both are faster than reading: 500 USD instead of 1,289 over 36 months, 21.92 USD less
+    kept, option = swap(question(), 500, SLOWER)
+    assert option.gain == pytest.approx((1289 - 500) / 36)
     assert option.rests_on_resale
     assert choice([kept, option]) is None
     assert pays_when(option, MONEY) == ONLY_SOLD
-    kept, option = swap(question(resale=2470.0), 1139, SLOWER)
+    kept, option = swap(question(resale=1289.0), 500, SLOWER)
     assert not option.rests_on_resale
     assert choice([kept, option]) is option
 

@@ -3,6 +3,7 @@
 import pytest
 
 from advisor.advice.money.inputs import MoneyInputs
+from advisor.advice.prices import price_rows as price_rows_module
 from advisor.advice.prices.price_rows import PriceRow, price_rows
 from advisor.advice.upgrades import offers
 from advisor.catalog.inputs import MONEY
@@ -35,7 +36,8 @@ def ask(monkeypatch: pytest.MonkeyPatch):
         busy: float = 100.0,
         **money: object,
     ):
-        monkeypatch.setattr(offers, "price_rows", lambda: rows)
+        for module in (offers, price_rows_module):
+            monkeypatch.setattr(module, "price_rows", lambda: rows)
         outcome = offers.offers("RTX 4090", count, power, busy, MoneyInputs(**money))
         return {option.kind: option for option in outcome}
 
