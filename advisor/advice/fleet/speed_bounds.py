@@ -96,18 +96,18 @@ def most_tokens(
 def outside_rate(machine: Machine, work: Workload, runtime: Runtime, constants: Constants) -> Array:
     """Fastest rate of weights outside the GPUs: RAM, where the processor computes, or links [B/s].
 
-    A runtime that computes a single token in RAM copies nothing for it; others copy everything. All
-    links together are no faster than the RAM that they read (`timing.ram_bytes`).
+    A runtime that computes a single token in RAM copies nothing for it; others copy everything, as
+    `timing.link_seconds` has it: several GPUs each a part, over the link of one of them. All links
+    together are no faster than the RAM that they read (`timing.ram_bytes`).
     """
     ram: Array = machine.host.bandwidth.value * np.maximum(constants.value("cpu_read_share"), 1.0)
     ram = ram * np.maximum(constants.value("socket_share"), 1.0)
     single = np.all(np.asarray(work.users) * (1.0 + np.asarray(work.drafted)) <= 1.0)
     if not machine.gpus or (runtime.computes_in_ram and single):
         return np.asarray(ram)
-    share = np.maximum(constants.value("link_share"), 1.0)
-    each = [
-        share * np.maximum(gpu.link.pinned.value, gpu.link.zero_copy.value) for gpu in machine.gpus
-    ]
-    fastest: Array = functools.reduce(np.maximum, each)
-    links = np.minimum(sum(each), np.maximum(machine.host.bandwidth.value, fastest))
-    return np.asarray(np.maximum(ram, links) if runtime.computes_in_ram else links)
+    share, copying = constants.value("link_share"), 1.0 / constants.value("host_copy")
+    links = (np.maximum(gpu.link.pinned.value, gpu.link.zero_copy.value) for gpu in machine.gpus)
+    fastest = 1.0 / (1.0 / (share * functools.reduce(np.maximum, links)) + copying)
+    limit = np.maximum(machine.host.bandwidth.value, fastest)
+    together = np.minimum(len(machine.gpus) * fastest, limit)
+    return np.asarray(np.maximum(ram, together) if runtime.computes_in_ram else together)

@@ -10,6 +10,7 @@ import pytest
 from advisor.advice.changes.what_ifs import what_ifs
 from advisor.advice.compare import compare, usable
 from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.fleet.speed_bounds import ROUNDING, most_tokens
 from advisor.advice.fleet.timed_fleet import TimedFleet
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Form, Ownership, form_of
@@ -364,6 +365,25 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
             for speeds in zip(*each, strict=True)
         ]
         assert list(together.fastest(every, strategies)) == expected
+
+
+@pytest.mark.parametrize("users", [1, 3, 40])
+@pytest.mark.parametrize("name", ["Llama-3.1-70B", "gpt-oss-120b"])
+def test_no_part_outside_the_gpus_is_faster_than_its_bound(name: str, users: int) -> None:
+    """Cards on links of 16 and of 8 lanes: the slower card may have the faster link."""
+    gpus = ["RTX 3060 12GB + RTX 4060 Ti 16GB", "RTX 3090 + RTX 4060 Ti 16GB", "RTX 5090", "none"]
+    model, work = catalog.model(name, "Q4_K_M"), Workload(users=users)
+    tried = 0
+    for gpu in gpus:
+        machine = from_spec.machine(MachineSpec(gpu=gpu, ram_gb=128))
+        for own in compare(model, machine, work, runtimes=VALUED):
+            if own.strategy is PlacementStrategy.GPU_RESIDENT or own.constants is None:
+                continue
+            bound = most_tokens(own.model, machine, own.work, own.how, own.constants)
+            assert own.decode_tps is not None
+            assert float(own.decode_tps) <= float(bound) * ROUNDING, own.how.name
+            tried += 1
+    assert tried > 10
 
 
 def test_six_cards_take_a_server_board_with_its_processor_by_hand() -> None:
