@@ -1,5 +1,8 @@
 """Division of the repeating layers between memories: the last that fit, and parts for GPUs."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from advisor.machine.machine import Machine
@@ -38,30 +41,43 @@ def over_gpus(
         tail: bytes that the last GPU holds after its layers, in the unit of `held` [B].
 
     Returns:
-        Share of each layer, an array of the shape of `share` for each GPU.
+        Share of each layer, an array of the shape of `share` for each GPU; for several numbers of
+        GPUs a single one with their axis.
     """
-    divided = gpu_shares(machine)
     weight = share if held is None else share * held
     whole = np.sum(weight, axis=-1, keepdims=True) + np.asarray(tail, dtype=float)[..., None]
     rank = (np.cumsum(weight, axis=-1) - weight / 2) / np.where(whole > 0, whole, 1.0)
-    parts, start = [], np.zeros(())
-    for part in divided:
-        end = start + part
-        inside = (rank > start[..., None] + EDGE) & (rank <= end[..., None] + EDGE)
-        parts.append(share * inside)
-        start = end
-    return parts
+    return [
+        share * ((rank > start[..., None] + EDGE) & (rank <= end[..., None] + EDGE))
+        for start, end in _edges(machine)
+    ]
 
 
 EDGE = 1e-12
 """Room for rounding where one GPU's part ends and the next one's begins."""
 
 
+def _edges(machine: Machine) -> Iterator[tuple[Floats, Floats]]:
+    """Beginning and end of each GPU's part, 0 to 1."""
+    if machine.counts is not None:
+        parts = np.where(gpu_numbers(machine) < machine.counts, 1.0 / machine.counts, 0.0)
+        ends = np.cumsum(parts, axis=0)
+        yield np.concatenate([np.zeros_like(ends[:1]), ends[:-1]]), ends
+        return
+    start = np.zeros(())
+    for part in gpu_shares(machine):
+        end = start + part
+        yield start, end
+        start = end
+
+
+def gpu_numbers(machine: Machine) -> Any:
+    """Index of each GPU of a stack with several numbers of them, shape (GPUs, 1, 1)."""
+    return np.arange(np.max(machine.counts))[:, np.newaxis, np.newaxis]
+
+
 def gpu_shares(machine: Machine) -> list[Array]:
     """Share of each GPU in the memory of all; GPUs of one kind share evenly."""
-    if machine.counts is not None:
-        even = 1.0 / machine.counts
-        return [np.where(at < machine.counts, even, 0.0) for at in range(len(machine.gpus))]
     sizes = [gpu.memory.value for gpu in machine.gpus]
     if all(np.array_equal(size, sizes[0]) for size in sizes[1:]):
         return [np.asarray(1.0 / len(sizes))] * len(sizes)

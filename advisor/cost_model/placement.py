@@ -282,7 +282,9 @@ def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Wo
     total: Array = 0.0
     for location in placement.locations:
         needed = needed_bytes(model, placement, location, work)
-        short = short + np.maximum(needed - capacity(machine, location), 0.0)
+        beyond = np.maximum(needed - capacity(machine, location), 0.0)
+        of_each = machine.counts is not None and location.tier is Tier.VRAM
+        short = short + (np.sum(beyond, axis=0) if of_each else beyond)
         total = total + (needed if location.tier is not Tier.DISK else 0.0)
     if machine.unified:
         short = np.maximum(short, total - machine.host.memory.value)

@@ -239,7 +239,10 @@ def _or_else(paths: str, generations: str) -> str:
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:
-    """Time of a phase: stages, crossings and the fixed cost of a step, times its repeats [s]."""
+    """Time of a phase: stages, crossings and the fixed cost of a step, times its repeats [s].
+
+    For several numbers of GPUs a stage is of each GPU, along an axis, and the GPUs work in turn.
+    """
     between: Array = sum(
         (exchange_seconds(exchange, machine, constants) for exchange in schedule.exchanges),
         start=np.zeros(()),
@@ -253,7 +256,8 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants)
         time = stage_seconds(stage, machine, constants)
         hidden = hidden + time.hidden
         for name, seconds in time.parts.items():
-            parts[name] = parts.get(name, 0.0) + seconds
+            of_all = seconds if machine.counts is None else np.sum(seconds, axis=0)
+            parts[name] = parts.get(name, 0.0) + of_all
     runs = passes(schedule.repeats, schedule.workers, constants.value("pipeline_share"))
     parts = {name: seconds * runs for name, seconds in parts.items()}
     total: Array = sum(parts.values(), start=np.zeros(()))

@@ -101,7 +101,7 @@ def with_counts(machines: Sequence[Machine], counts: Sequence[int]) -> Machine:
     """
     single = stacked([replace(machine, gpus=machine.gpus[:1]) for machine in machines])
     several = None if len(counts) == 1 else np.array(counts)[:, np.newaxis]
-    return replace(single, gpus=single.gpus * max(counts), counts=several)
+    return replace(single, gpus=single.gpus * (1 if len(counts) > 1 else counts[0]), counts=several)
 
 
 def _same(parts: Sequence[Part]) -> bool:

@@ -17,7 +17,7 @@ gathers the tokens of all GPUs and scatters the results, as many bytes as one al
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -58,9 +58,15 @@ class Parallel:
         return self.tensor * self.pipeline
 
     @property
-    def groups(self) -> int:
-        """Number of groups; the largest where machines have several numbers of GPUs."""
-        return int(np.max(self.pipeline))
+    def turns(self) -> Sequence[Any]:
+        """Index of each group; for several numbers of GPUs all as one, shape (groups, 1, 1)."""
+        if np.ndim(self.pipeline) == 0:
+            return range(self.pipeline)
+        return (np.arange(np.max(self.pipeline))[:, np.newaxis, np.newaxis],)
+
+    def of_groups(self, numbers: Sequence[Array]) -> Any:
+        """Numbers of each group, of those by `turns`."""
+        return numbers if np.ndim(self.pipeline) == 0 else np.asarray(numbers[0])
 
 
 def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parallel:
@@ -190,22 +196,25 @@ def _cache_share(architecture: Architecture, heads: int, tensor: int) -> Floats:
     return shares
 
 
-def chunks(model: Model, count: int) -> tuple[Floats, ...]:
-    """Layers of each group of a pipeline, 1 or 0, in order, shape (..., layers)."""
-    if np.ndim(count) == 0:
-        return _chunks(model.layers, count)
-    return _several_chunks(model.layers, tuple(np.ravel(count).tolist()), np.shape(count))
+def chunk(model: Model, how: Parallel, at: int) -> Floats:
+    """Layers of a group, 1 or 0, shape (..., layers); none for groups that are not there."""
+    if np.ndim(how.pipeline) == 0:
+        return chunks(model, how.pipeline)[at]
+    return _several_chunks(model.layers, tuple(np.ravel(how.pipeline).tolist()))
 
 
 @lru_cache(maxsize=256)
-def _several_chunks(
-    layers: int, counts: tuple[int, ...], shape: tuple[int, ...]
-) -> tuple[Floats, ...]:
-    """Groups of pipelines of several lengths; those that a pipeline lacks have no layers."""
-    groups = np.zeros((max(counts), len(counts), layers))
+def _several_chunks(layers: int, counts: tuple[int, ...]) -> Floats:
+    """Groups of pipelines of several lengths, shape (groups, pipelines, 1, layers)."""
+    groups = np.zeros((max(counts), len(counts), 1, layers))
     for at, count in enumerate(counts):
-        groups[:count, at] = _chunks(layers, count)
-    return tuple(groups.reshape(max(counts), *shape, layers))
+        groups[:count, at, 0] = _chunks(layers, count)
+    return groups
+
+
+def chunks(model: Model, count: int) -> tuple[Floats, ...]:
+    """Layers of each group of a pipeline, 1 or 0, in order, shape (layers,)."""
+    return _chunks(model.layers, count)
 
 
 @lru_cache(maxsize=256)
@@ -216,11 +225,9 @@ def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
 
 
 def devices_of(machine: Machine, how: Parallel, at: int) -> range:
-    """Indices of the GPUs of a group; of one for all of them where machines have several numbers of
-    one kind of card.
-    """
+    """Indices of the GPUs of a group; of the only one where there are several numbers of it."""
     if machine.counts is not None:
-        return range(at, at + 1)
+        return range(1)
     return range(at * how.tensor, (at + 1) * how.tensor)
 
 

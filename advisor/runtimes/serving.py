@@ -29,7 +29,7 @@ from advisor.runtimes.parallelism import (
     beside_layers,
     cache_of_each,
     check_divides_experts,
-    chunks,
+    chunk,
     devices_of,
     held_by_each,
     parallel,
@@ -125,11 +125,12 @@ def placed(
             "With attention by user each GPU holds all but the experts, and nothing lies in RAM; "
             "leave out --attention-by-user."
         )
-    groups = chunks(model, how.pipeline)
     resident = strategy is PlacementStrategy.GPU_RESIDENT
     kept = [
-        group if resident else kept_layers(model, machine, work, settings, room, how, at)
-        for at, group in enumerate(groups)
+        chunk(model, how, at)
+        if resident
+        else kept_layers(model, machine, work, settings, room, how, at)
+        for at in how.turns
     ]
     own = spread(model, machine, strategy, how, room, kept, work.users)
     divided = settings.expert_parallel or by_user
@@ -146,7 +147,7 @@ def kept_layers(
     at: int,
 ) -> Floats:
     """1 for layers of a group with weights on its GPUs, else 0, shape (..., layers)."""
-    group = chunks(model, how.pipeline)[at]
+    group = chunk(model, how, at)
     rank = np.cumsum(group) * group
     if settings.gpu_layers is not None:
         count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
@@ -163,7 +164,7 @@ def weight_room(
     model: Model, machine: Machine, work: Workload, room: Room, how: Parallel, at: int
 ) -> Array:
     """VRAM of each GPU in a group for layers, by the smallest GPU [B]."""
-    group = chunks(model, how.pipeline)[at]
+    group = chunk(model, how, at)
     shares = cache_of_each(model, how, work.users)
     cache = np.sum(group * room.cache * shares, axis=-1) * work.users
     ends = model.embedding * (at == 0) + model.output * (at == how.pipeline - 1)
@@ -182,9 +183,11 @@ def room_for_layers(model: Model, machine: Machine, work: Workload, room: Room) 
         room: memory that the runtime uses on a GPU.
     """
     how = parallel(model, machine)
-    groups = [weight_room(model, machine, work, room, how, at) for at in range(how.groups)]
-    own = (np.maximum(own, 0.0) * (at < how.pipeline) for at, own in enumerate(groups))
-    return np.asarray(how.tensor * sum(own))
+    groups = [
+        np.maximum(weight_room(model, machine, work, room, how, at), 0.0) * (at < how.pipeline)
+        for at in how.turns
+    ]
+    return np.asarray(how.tensor * sum(how.of_groups(groups)))
 
 
 def smallest(machine: Machine, how: Parallel, at: int) -> Array:
@@ -203,9 +206,8 @@ def spread(
     users: Array,
 ) -> Placement:
     """Placement of resident layers, cache, token table and head over all GPUs, the rest in RAM."""
-    groups = chunks(model, how.pipeline)
     shares = cache_of_each(model, how, users)
-    whole = np.sum(kept, axis=0)
+    whole = np.sum(how.of_groups(kept), axis=0)
     first, last = (0, how.pipeline - 1)
     part = 1.0 if how.by_user else 1.0 / how.tensor
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - whole)}
@@ -213,19 +215,20 @@ def spread(
     ends: dict[str, dict[Location, Array]] = {"table": {}, "head": {}}
     buffers: dict[Location, Array] = {}
     unused = 1 - np.asarray(room.usable)
-    for at, group in enumerate(groups):
-        experts = {Group.ROUTED_EXPERTS: kept[at] / beside_layers(how.tensor)}
-        own = {**all_of(kept[at] * beside_layers(part)), **experts}
-        cached = group * shares + np.zeros_like(kept[at])
+    for at, here in zip(how.turns, kept, strict=True):
+        group = chunk(model, how, at)
+        experts = {Group.ROUTED_EXPERTS: here / beside_layers(how.tensor)}
+        own = {**all_of(here * beside_layers(part)), **experts}
+        cached = group * shares + np.zeros_like(here)
         largest = np.max(group * held_by_each(model, how), axis=-1)
-        streams = np.any(np.asarray(group - kept[at]) > 0, axis=-1)
+        streams = np.any(np.asarray(group - here) > 0, axis=-1)
         passing = np.where(streams, room.buffered * largest, 0.0)
         working = room.working + room.drafter * part + passing
         for device in devices_of(machine, how, at):
             where = vram(device)
             weights[where], kv[where] = own, cached
-            ends["table"][where] = part if at == first else 0.0
-            ends["head"][where] = np.where(at == last, part, 0.0)
+            ends["table"][where] = part * (at == first)
+            ends["head"][where] = np.asarray(part * (at == last))
             buffers[where] = machine.gpus[device].memory.value * unused + working
     return Placement(
         strategy=strategy,
@@ -265,7 +268,8 @@ def users_at_once(
     whole = work.with_numbers(users=ones)
     typical = whole.with_numbers(context=typical_tokens(work))
     counts = []
-    for at, group in enumerate(chunks(model, how.pipeline)):
+    for at in how.turns:
+        group = chunk(model, how, at)
         held = np.vecdot(group, held_by_each(model, how))
         room = room_of(whole)
         left = weight_room(model, machine, whole, room, how, at) - held
@@ -274,7 +278,7 @@ def users_at_once(
         fitting = np.floor(np.maximum(caches, 0.0) / np.maximum(each, 1.0))
         together = how.tensor if how.by_user else 1
         counts.append(np.where(left >= 0.0, together * fitting, 0.0))
-    return np.asarray(reduce(np.minimum, counts))
+    return np.asarray(reduce(np.minimum, how.of_groups(counts)))
 
 
 def _cache_of_a_user(

@@ -33,7 +33,7 @@ from advisor.runtimes.parallelism import (
     Parallel,
     beside_layers,
     busiest_gpu,
-    chunks,
+    chunk,
     exchanges,
     parallel,
     representative,
@@ -54,7 +54,7 @@ def held_load(
         load = _with_whole_experts(load, model, how, step)
     attention: dict[str, Array] = {}
     if where in placement.kv:
-        group, cached = chunks(model, how.pipeline)[at], placement.kv[where]
+        group, cached = chunk(model, how, at), placement.kv[where]
         heads = group / beside_layers(how.tensor)
         if how.by_user:
             users = share_of_users(how, step.sequences)
@@ -87,7 +87,7 @@ def outside_load(
     model: Model, placement: Placement, how: Parallel, at: int, step: ForwardPass
 ) -> Load:
     """Load of one GPU of a group from its layers in RAM, after they were copied."""
-    group = chunks(model, how.pipeline)[at]
+    group = chunk(model, how, at)
     own = {part: share * group for part, share in placement.weights[RAM].items()}
     alone = replace(placement, weights={RAM: own}, kv={}, output={})
     load = step_load(model, alone, RAM, step)
@@ -114,7 +114,7 @@ def phases(
     running = served(work)
 
     def through(step: ForwardPass) -> Schedule:
-        groups = (group(model, placement, machine, how, at, step) for at in range(how.groups))
+        groups = (group(model, placement, machine, how, at, step) for at in how.turns)
         return Schedule(
             stages=tuple(chain.from_iterable(groups)),
             exchanges=tuple(exchanges(model, machine, how, step.tokens)),
@@ -128,7 +128,7 @@ def phases(
 
 def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
     """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
-    group = chunks(model, how.pipeline)[at]
+    group = chunk(model, how, at)
     shares = placement.weights[RAM].items()
     whole: Array = sum((share * group) @ model.bytes_per_layer[part] for part, share in shares)
     return whole / how.tensor
@@ -138,7 +138,7 @@ def group_kernels(
     model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
 ) -> EngineKernels:
     """Kernels of one GPU of a group; those of the first group sample for all."""
-    group = chunks(model, how.pipeline)[at]
+    group = chunk(model, how, at)
     head = placement.output.get(vram(representative(machine, how, at)), 0.0)
     tokens = np.asarray(step.tokens, dtype=float)
     users = share_of_users(how, step.sequences)
@@ -153,7 +153,7 @@ def group_kernels(
     kinds, layers = layer_kinds(model.architecture), np.sum(group, axis=-1)
     return EngineKernels(
         number=PEAKS[dense][0],
-        sequences=step.sequences * users if at == 0 else 0.0,
+        sequences=step.sequences * users * (at == 0),
         prompt=is_prompt(step),
         dense=dense,
         experts=routed,
@@ -237,6 +237,6 @@ def framework_kernels(
 ) -> Kernels:
     """Kernels of engines without CUDA graphs, which compute as PyTorch does."""
     del placement, machine
-    share = float(np.mean(chunks(model, how.pipeline)[at])) / how.tensor
+    share = float(np.mean(chunk(model, how, at))) / how.tensor
     sequences = step.sequences if at == 0 else 0.0
     return kernels(model, sequences, unpacked_weights(model) * share)

@@ -10,7 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.layer_division import all_of, last_layers, layers_that_fit, over_gpus
+from advisor.cost_model.layer_division import (
+    all_of,
+    gpu_numbers,
+    last_layers,
+    layers_that_fit,
+    over_gpus,
+)
 from advisor.cost_model.placement import (
     DISK,
     LOAD_MODES,
@@ -137,15 +143,12 @@ def _placed(
 
 
 def _last_memory(machine: Machine) -> dict[Location, Array]:
-    """Memory of the last GPU, or RAM without any, with 1; where machines have several numbers of
-    GPUs, each memory that is the last of some, with 1 for those and 0 for others.
+    """Memory of the last GPU, or RAM without any, with 1; of several numbers of GPUs each has 1 for
+    its last and 0 for others.
     """
-    if not machine.gpus:
-        return {RAM: 1.0}
-    if machine.counts is None:
-        return {vram(len(machine.gpus) - 1): 1.0}
-    numbers = np.unique(machine.counts).tolist()
-    return {vram(own - 1): np.asarray(machine.counts == own, dtype=float) for own in numbers}
+    if machine.counts is not None:
+        return {vram(0): np.asarray(gpu_numbers(machine) == machine.counts - 1, dtype=float)}
+    return {vram(len(machine.gpus) - 1) if machine.gpus else RAM: 1.0}
 
 
 def head_on_gpu(model: Model, machine: Machine, gpu_layers: Array, settings: Settings) -> Array:
