@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.compare import decode_tps, usable
+from advisor.advice.changes.several_formats import speeds_of_formats
+from advisor.advice.compare import compare, decode_tps, usable
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.option import OptionKind
 from advisor.advice.options.table import choice
+from advisor.advice.speeds import speed_of
 from advisor.advice.upgrades.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 from advisor.advice.words.verdict import DONE
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -326,6 +328,28 @@ def test_what_ifs_are_gains_largest_first(situation: str) -> None:
 def test_the_drive_suggests_ram_that_holds_the_model() -> None:
     changes = [change.change for change in advice("reads the drive").what_ifs]
     assert any("GiB of RAM, to hold the model" in change for change in changes)
+
+
+@pytest.mark.parametrize("name", ["Llama-3.1-70B", "Qwen3-30B-A3B", "gpt-oss-120b"])
+def test_smaller_formats_together_are_as_fast_as_each_alone(name: str) -> None:
+    """Formats that fit in the GPU, beside it and on the drive, from one estimate of each."""
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=32))
+    models = [catalog.model(name, form) for form in ("Q6_K", "Q4_K_M", "Q3_K_M", "Q2_K")]
+    work, settings = Workload(prompt=700), Settings()
+    together = speeds_of_formats(models, here, work, LLAMA_CPP, settings, least=0.0)
+    for model, speed in zip(models, together, strict=True):
+        each = compare(model, here, work, runtimes=(LLAMA_CPP,))
+        alone = speed_of(next(own for own in each if bool(own.fits)))
+        assert speed is not None
+        assert alone is not None
+        assert (speed.strategy, speed.format) == (alone.strategy, alone.format)
+        for number in ("decode", "low", "high", "first_token", "load", "waiting"):
+            assert getattr(speed, number) == pytest.approx(getattr(alone, number), rel=1e-12)
+    least = max(speed.decode for speed in together if speed)
+    fast = speeds_of_formats(models, here, work, LLAMA_CPP, settings, least)
+    assert [speed is not None for speed in fast] == [
+        speed is not None and speed.decode >= least for speed in together
+    ]
 
 
 def test_what_ifs_keep_a_fixed_split() -> None:

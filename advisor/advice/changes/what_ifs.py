@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from advisor.advice.changes.drafting import drafted_work
+from advisor.advice.changes.several_formats import speeds_of_formats
 from advisor.advice.changes.software_changes import software_changes
 from advisor.advice.compare import as_run, could_hold, decode_tps, own_settings
 from advisor.advice.speeds import Speed, speed_of
@@ -69,17 +70,17 @@ class WhatIf:
 
 @dataclass(frozen=True, kw_only=True)
 class TriedChange:
-    """Change with its estimate; None where the model does not run with it."""
+    """Change with its speed; None where the model does not run with it, or hardly faster."""
 
     change: str
     cost: str
-    placed: Estimate | None
+    speed: Speed | None
     part: str = ""
     ram: float = 0.0
 
 
 TriedChanges = Iterable[TriedChange]
-Fastest = Callable[[Model, Machine, Workload], Estimate | None]
+Fastest = Callable[[Model, Machine, Workload], Speed | None]
 
 
 def what_ifs(
@@ -96,10 +97,10 @@ def what_ifs(
     if best is None:
         return ()
     now = decode_tps(best)
-    fastest = partial(_fastest, best.how, own_settings(best.how, settings))
-
+    own = own_settings(best.how, settings)
+    fastest = partial(_fastest, best.how, own, WORTH_NAMING * now)
     tried = [
-        *_smaller_formats(machine, work, best, fastest),
+        *_smaller_formats(machine, work, best, own),
         *_smaller_cache(model, machine, work, best.how, fastest),
         *_drafted(model, machine, work, best.how, fastest),
         *_faster_memory(model, machine, work, best, fastest),
@@ -107,36 +108,36 @@ def what_ifs(
         *_other_read_ahead(model, machine, work, best, fastest),
         *(
             TriedChange(
-                change=change.words, cost=change.cost, placed=fastest(model, change.machine, work)
+                change=change.words, cost=change.cost, speed=fastest(model, change.machine, work)
             )
             for change in software_changes(machine, best)
         ),
     ]
-    faster = (trial for trial in tried if trial.placed and _worth_naming(trial.placed, now))
     changes = [
         WhatIf(
             change=trial.change,
             cost=trial.cost,
-            decode=speed.decode,
-            gain=speed.decode / now,
-            speed=speed,
+            decode=trial.speed.decode,
+            gain=trial.speed.decode / now,
+            speed=trial.speed,
             part=trial.part,
             ram=trial.ram,
         )
-        for trial in faster
-        if trial.placed and (speed := speed_of(trial.placed))
+        for trial in tried
+        if trial.speed
     ]
     return tuple(sorted(changes, key=lambda change: change.gain, reverse=True))
 
 
-def _worth_naming(placed: Estimate, now: float) -> bool:
-    return decode_tps(placed) >= WORTH_NAMING * now
-
-
 def _fastest(
-    runtime: Runtime, settings: Settings, stored: Model, machine: Machine, work: Workload
-) -> Estimate | None:
-    """Estimate of the first placement that fits, which is the fastest."""
+    runtime: Runtime,
+    settings: Settings,
+    least: float,
+    stored: Model,
+    machine: Machine,
+    work: Workload,
+) -> Speed | None:
+    """Speed in the first placement that fits, which is the fastest; None below the least."""
     try:
         model = as_run(stored, runtime, machine)
     except Refusal:
@@ -146,22 +147,31 @@ def _fastest(
             continue
         placed = estimate(model, machine, work, runtime, strategy, fitted_constants(), settings)
         if bool(placed.fits):
-            return placed
+            return speed_of(placed) if decode_tps(placed) >= least else None
     return None
 
 
 def _smaller_formats(
-    machine: Machine, work: Workload, best: Estimate, fastest: Fastest
+    machine: Machine, work: Workload, best: Estimate, settings: Settings
 ) -> TriedChanges:
     """Smaller formats that the runtime loads directly."""
-    now = best.model
+    now, runtime, least = best.model, best.how, WORTH_NAMING * decode_tps(best)
+    smaller = []
     steps = [(name, NEAR) for name in SMALLER_FORMATS]
-    for name, least in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
-        smaller = _in_format(now, best.how, machine, name)
-        if smaller and least * now.file_bytes < smaller.file_bytes < 0.97 * now.file_bytes:
-            change = f"{name} instead of {now.format}"
-            cost = f"{SOME_QUALITY}{_loss(name, now.format)}"
-            yield TriedChange(change=change, cost=cost, placed=fastest(smaller, machine, work))
+    for name, part in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
+        model = _in_format(now, runtime, machine, name)
+        if model and part * now.file_bytes < model.file_bytes < 0.97 * now.file_bytes:
+            smaller.append(model)
+    if runtime.takes_several_formats and runtime.apart is None:
+        speeds = speeds_of_formats(smaller, machine, work, runtime, settings, least)
+    else:
+        speeds = [_fastest(runtime, settings, least, each, machine, work) for each in smaller]
+    for model, speed in zip(smaller, speeds, strict=True):
+        yield TriedChange(
+            change=f"{model.format} instead of {now.format}",
+            cost=f"{SOME_QUALITY}{_loss(model.format, now.format)}",
+            speed=speed,
+        )
 
 
 SOME_QUALITY = "free, some quality"
@@ -192,12 +202,12 @@ def _smaller_cache(
     if work.kv_type in ("f16", "bf16", "f32") and runtime.quantized_kv_type:
         lighter = replace(work, kv_type=runtime.quantized_kv_type)
         change = f"KV cache in {runtime.quantized_kv_type}"
-        yield TriedChange(change=change, cost="free", placed=fastest(model, machine, lighter))
+        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, lighter))
     shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
     if shorter < float(work.context):
         less = replace(work, context=shorter)
         change = f"context of {shorter:,.0f} tokens"
-        yield TriedChange(change=change, cost="free", placed=fastest(model, machine, less))
+        yield TriedChange(change=change, cost="free", speed=fastest(model, machine, less))
 
 
 SAME_TEXT = "free, the same text"
@@ -211,7 +221,7 @@ def _drafted(
     drafted = drafted_work(model.name, work, runtime)
     if drafted is not None:
         change = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
-        yield TriedChange(change=change, cost=SAME_TEXT, placed=fastest(model, machine, drafted))
+        yield TriedChange(change=change, cost=SAME_TEXT, speed=fastest(model, machine, drafted))
 
 
 def _faster_memory(
@@ -222,15 +232,15 @@ def _faster_memory(
         figure = machine.host.bandwidth
         host = replace(machine.host, bandwidth=replace(figure, value=figure.value * FASTER_RAM))
         faster = replace(machine, host=host)
-        placed = fastest(model, faster, work)
-        yield TriedChange(change="RAM 25 % faster", cost="your price", placed=placed, part=FAST_RAM)
+        speed = fastest(model, faster, work)
+        yield TriedChange(change="RAM 25 % faster", cost="your price", speed=speed, part=FAST_RAM)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD and not fixed:
         enough = replace(machine.host.memory, value=best.model.file_bytes * 1.15)
         larger = replace(machine, host=replace(machine.host, memory=enough))
         change = f"{memory_words(float(enough.value))} of RAM, to hold the model"
-        placed = fastest(model, larger, work)
+        speed = fastest(model, larger, work)
         size = float(enough.value)
-        yield TriedChange(change=change, cost="your price", placed=placed, part="ram", ram=size)
+        yield TriedChange(change=change, cost="your price", speed=speed, part="ram", ram=size)
     if best.strategy is PlacementStrategy.NVME_OFFLOAD:
         yield from _second_drive(model, machine, work, fastest)
 
@@ -244,8 +254,8 @@ def _second_drive(model: Model, machine: Machine, work: Workload, fastest: Faste
     mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
     striped = replace(machine, disk=replace(disk, sequential=twice, mapped=mapped))
     change = "a second drive, striped with the first"
-    placed = fastest(model, striped, work)
-    yield TriedChange(change=change, cost="your price", placed=placed, part="drive")
+    speed = fastest(model, striped, work)
+    yield TriedChange(change=change, cost="your price", speed=speed, part="drive")
 
 
 def _faster_link(
@@ -259,7 +269,7 @@ def _faster_link(
     if gpus != machine.gpus:
         faster = replace(machine, gpus=gpus)
         change = f"a slot with {links[0].name}, as the card can"
-        yield TriedChange(change=change, cost="your price", placed=fastest(model, faster, work))
+        yield TriedChange(change=change, cost="your price", speed=fastest(model, faster, work))
 
 
 def _other_read_ahead(
@@ -275,9 +285,9 @@ def _other_read_ahead(
     for size in READ_AHEAD:
         if size != now.value:
             drive = replace(disk, read_ahead=replace(now, value=size))
-            placed = fastest(model, replace(machine, disk=drive), work)
+            speed = fastest(model, replace(machine, disk=drive), work)
             change = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
-            yield TriedChange(change=change, cost="free", placed=placed)
+            yield TriedChange(change=change, cost="free", speed=speed)
 
 
 def _own_link(gpu: Gpu) -> Link:
