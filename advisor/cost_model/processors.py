@@ -289,9 +289,14 @@ def narrow(host: Host) -> str:
 
     Its kernels for k-quants need AVX, NEON, LASX or the RISC-V vectors (ggml-cpu/arch): with SSE
     alone they are loops that a compiler widens to 128 bits, with less or on other processors
-    ("scalar") loops over single weights. A processor of unknown sets is not held to be old.
+    ("scalar") loops over single weights. NEON without dot products of integers ("asimd") takes four
+    instructions for each (ggml_vdotq_s32 in ggml-cpu-impl.h). A processor of unknown sets is not
+    held to be old.
     """
-    if vectors(host) or not any(host.instruction_sets):
+    widest = vectors(host)
+    if widest == "asimd":
+        return widest
+    if widest or not any(host.instruction_sets):
         return ""
     for name, flag in (("lasx", "lasx"), ("rvv", "rvv"), ("sse4", "sse4_2")):
         if flag in host.instruction_sets:

@@ -22,6 +22,7 @@ from advisor.machine.rows import (
     GpuRow,
     HostRow,
     MachineRow,
+    MeasuredRamRow,
 )
 from advisor.units import GIB
 
@@ -49,6 +50,12 @@ def gpu_links() -> Mapping[str, GpuLinkRow]:
 def gpu_bridges() -> Mapping[str, GpuLinkRow]:
     """Rate of the bridge between two cards of the same kind, by GPU [GB/s]."""
     return {row.gpu: row for row in read(DATA / "hardware/gpu_bridges.csv", GpuLinkRow)}
+
+
+@cache
+def measured_ram() -> Mapping[str, MeasuredRamRow]:
+    """Published RAM rates, by host."""
+    return {row.host: row for row in read(DATA / "hardware/measured_ram.csv", MeasuredRamRow)}
 
 
 @cache

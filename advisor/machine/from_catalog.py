@@ -13,6 +13,7 @@ from advisor.machine.catalog import (
     find_host,
     gpu_bridges,
     gpu_links,
+    measured_ram,
 )
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
@@ -225,7 +226,9 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
         if row.bandwidth_gbs is None:
             raise InputError(f"{row.name}: its RAM bandwidth is not published; give it in GB/s.")
         peak = row.bandwidth_gbs * GB
-        bandwidth = sustained(peak, ram_segment(row.name), row.source, row.source_date)
+        bandwidth = _published_rate(row.name) or sustained(
+            peak, ram_segment(row.name), row.source, row.source_date
+        )
     return Host(
         name=row.name,
         cores=usual_threads(row),
@@ -243,10 +246,18 @@ common_cpu_get_num_math and common_cpu_get_num_physical_cores)."""
 
 
 def usual_threads(row: HostRow) -> int:
-    """Number of cores that llama.cpp uses by default; slower cores would delay each barrier."""
+    """Number of cores that llama.cpp uses by default; slower cores would delay each barrier.
+
+    Two cores of a Bulldozer module share the unit that multiplies vectors, and Linux counts them as
+    threads of one core (https://en.wikipedia.org/wiki/Bulldozer_(microarchitecture)).
+    """
     if row.vendor in EFFICIENCY_CORES_WAIT:
         return row.performance_cores or row.cores
-    return row.cores
+    return max(row.cores // 2, 1) if MODULES.match(row.name.casefold()) else row.cores
+
+
+MODULES = re.compile(r"(?:\dx )?(?:fx-?\d{4}|opteron [346][23]\d\d)")
+"""Names of processors made of Bulldozer's and Piledriver's modules."""
 
 
 def ram_segment(name: str) -> str:
@@ -272,6 +283,16 @@ THIN_LAPTOP = "thin laptop"
 THIN = re.compile(r"\b(?:i[3579]|ultra [3579]|ryzen)\b.*\d{2,5}(?:u|y|v|g[147])$")
 """Names of chips of 9 to 28 W: Core and Ryzen with U, Core with Y, G1 to G7 or V behind the number
 (https://www.intel.com/content/www/us/en/processors/processor-numbers.html)."""
+
+
+def _published_rate(name: str) -> Quantity | None:
+    """Sustained read rate that a page gives for a host; None without such a page [B/s]."""
+    row = measured_ram().get(name)
+    if row is None:
+        return None
+    return Quantity(
+        value=row.read_gbs * GB, kind=Provenance.DERIVED, source=row.source, date=row.source_date
+    )
 
 
 def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:

@@ -99,6 +99,19 @@ class HostRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class MeasuredRamRow:
+    """One row of data/hardware/measured_ram.csv: the published RAM rate of a host of hosts.csv that
+    reaches an unusual share of its theoretical one.
+    """
+
+    host: str
+    read_gbs: float
+    source: str
+    source_date: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CpuModelRow:
     """One row of data/hardware/cpu_models.csv: a processor's cores, its fast cores where it has two
     kinds, and its graphics and memory where they differ from those of its generation.

@@ -453,7 +453,8 @@ def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
         ({"rv64gc"}, "scalar"),
         ({"rvv"}, "rvv"),
         ({"lsx", "lasx"}, "lasx"),
-        ({"asimd"}, ""),
+        ({"asimd"}, "asimd"),
+        ({"asimd", "asimddp"}, ""),
         ({""}, ""),  # a row without its instruction sets
         (set(), ""),
     ],

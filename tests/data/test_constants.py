@@ -93,7 +93,7 @@ def test_scopes_name_things_that_exist() -> None:
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
     sets = {"amx", "avx512", "vnni", "avx2", "sse", "neon", "apple", "Apple", "NVLink", *TRAITS}
-    sets |= {"sse4", "scalar", "lasx", "rvv"}
+    sets |= {"sse4", "scalar", "lasx", "rvv", "asimd"}
     for row in ROWS:
         assert row.runtime in {None, *(runtime.key for runtime in RUNTIMES), *OTHER_ENGINES}
         assert row.decode_class in {None, *classes, *(name for _, name in FORK_CLASSES)}

@@ -4,7 +4,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.machine import from_catalog
-from advisor.machine.catalog import disk_rows, gpu_rows, host_rows
+from advisor.machine.catalog import disk_rows, find_host, gpu_rows, host_rows, measured_ram
 from advisor.machine.quantity import Provenance, given
 from advisor.units import GB, GIB, MIB
 
@@ -37,8 +37,39 @@ def test_every_host_can_be_made(name: str) -> None:
         return
     host = from_catalog.host(name, given(64 * GIB))
     assert 0 < host.bandwidth.value < row.bandwidth_gbs * GB
-    assert host.bandwidth.kind is Provenance.ASSUMED
+    published = name in measured_ram()
+    assert host.bandwidth.kind is (Provenance.DERIVED if published else Provenance.ASSUMED)
     assert host.cores >= 1
+
+
+def test_a_board_reads_ram_at_the_rate_that_stream_measured_on_it() -> None:
+    # BCM2711: 5.56 GB/s of 32 bits x 3200 MT/s = 12.8 GB/s (sci-pi.org.uk/bench/stream.html)
+    pi = from_catalog.host("Raspberry Pi 4", given(8 * GIB))
+    assert pi.bandwidth.value == 5.56 * GB
+    assert pi.bandwidth.source == "https://www.sci-pi.org.uk/bench/stream.html"
+    assert all(name in host_rows() for name in measured_ram())
+    assert all(
+        row.read_gbs < (host_rows()[name].bandwidth_gbs or 0.0)
+        for name, row in measured_ram().items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "threads"),
+    [
+        # four modules with a vector unit each; sixteen cores in eight modules; no modules
+        ("FX-8320", 4),
+        ("FX-4100", 2),
+        ("Opteron 6378", 8),
+        ("2x Opteron 6378", 16),
+        ("A4-5000", 4),
+        ("Phenom II X4 955", 4),
+        ("Opteron 6172", 12),
+        ("Core i7-3770", 4),
+    ],
+)
+def test_cores_that_share_a_vector_unit_count_once(name: str, threads: int) -> None:
+    assert from_catalog.usual_threads(find_host(name)) == threads
 
 
 @pytest.mark.parametrize("name", disk_rows())

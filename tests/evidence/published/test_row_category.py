@@ -94,3 +94,12 @@ def test_bits_per_weight_of_exl2_decide_the_bytes() -> None:
         understood({**EXL2, "quant": f"EXL2 {bits} bpw"}).model for bits in ("3.0", "5.0")
     )
     assert five.file_bytes / three.file_bytes == pytest.approx(5.0 / 3.0, rel=0.1)
+
+
+@pytest.mark.parametrize("identifier", ["n0888", "lc0286"])
+def test_tokens_of_a_raspberry_pi_4_are_within_a_third_of_two_sources(identifier: str) -> None:
+    # A Cortex-A72 has no dot products of integers, and its board a slow memory.
+    files = ("llama_cpp.csv", "llama_cpp_more.csv")
+    (row,) = (row for file in files for row in measured(file) if row["id"] == identifier)
+    ratio = float(str(answer(row)["tg_tps"])) / float(row["tg_tps"])
+    assert 0.67 <= ratio <= 1.4
