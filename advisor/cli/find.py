@@ -158,6 +158,8 @@ def runnable_answer(runnable: Runnable, machine: str, count: int, args: argparse
         "decode_tps_high": runnable.speed.high,
         "ttft_s": runnable.speed.first_token,
         **_quality(runnable.model.name),
+        "quality_lost": runnable.lost,
+        "quality_in_format": runnable.score,
         "monthly_usd": None,
         "upfront_usd": None,
     }

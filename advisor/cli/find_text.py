@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from advisor.advice.finder.choice import best_of_each
+from advisor.advice.finder.quality import points_per_nat
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.finder.search import Findings
 from advisor.advice.finder.target import Hit
@@ -91,8 +92,9 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
     return (
         f"Models that write {number(reading_tps)} tokens/s and more (--reading-tps) come first, "
         "then slower ones, both by score; each in the format that loses least among those fast "
-        "enough. The context is the longest that fits so. Scores are of the 16-bit models: "
-        f"{'; '.join(sources)}."
+        "enough. The context is the longest that fits so. Scores are published ones of the 16-bit "
+        "models, less what the format loses (in brackets: its divergence as published for "
+        f"Llama-3-8B, {number(points_per_nat())} points a nat): {'; '.join(sources)}."
     )
 
 
@@ -100,7 +102,7 @@ def _model_line(runnable: Runnable) -> str:
     model, speed = runnable.model, runnable.speed
     return _model_columns(
         model.name,
-        f"{runnable.quality.score:.0f}" if runnable.quality else "none",
+        "none" if runnable.score is None else f"{runnable.score:.0f}{_lost(runnable)}",
         model.format,
         speed.strategy.value,
         f"{tokens_per_second(speed.decode)} ({range_of(speed.low, speed.high)})",
@@ -108,6 +110,17 @@ def _model_line(runnable: Runnable) -> str:
     )
 
 
+def _lost(runnable: Runnable) -> str:
+    """Points that the format loses, in brackets; "?" where no loss is published."""
+    if runnable.lost is None:
+        return " (?)"
+    return f" (-{runnable.lost:.0f})" if runnable.lost >= HALF else ""
+
+
+HALF = 0.5
+"""Loss below which a score is written as published [points]."""
+
+
 def _model_columns(*texts: str) -> str:
     name, score, form, placement, speed, context = texts
-    return f"{name:<30} {score:>5}  {form:<8} {placement:<13} {speed:>28}  {context:>7}"
+    return f"{name:<30} {score:>10}  {form:<8} {placement:<13} {speed:>28}  {context:>7}"

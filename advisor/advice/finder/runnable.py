@@ -1,8 +1,8 @@
 """Models that run well on a machine, each in its best format and placement there.
 
 The best format is the one with the smallest loss that still reaches reading speed; if none does,
-the fastest. Models at reading speed come first, ordered by score, then slower ones by score. Models
-without a published score are listed separately, by speed.
+the fastest. Models at reading speed come first, ordered by score less the loss of the format, then
+slower ones likewise. Models without a published score are listed separately, by speed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from advisor.advice.compare import could_hold
-from advisor.advice.finder.quality import QualityRow, quality_rows
+from advisor.advice.finder.quality import QualityRow, lost_by, quality_rows
 from advisor.advice.speeds import Speed, speed_of
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -38,7 +38,8 @@ class Runnable:
         runtime: runtime.
         speed: speed in its best placement.
         context: longest of `CONTEXTS` that fits in that placement [tokens].
-        quality: published score; None without one.
+        quality: published score of the model in 16 bits; None without one.
+        lost: points that the format loses; None where no loss is published.
         keeps_up: whether it reaches reading speed.
     """
 
@@ -47,7 +48,13 @@ class Runnable:
     speed: Speed
     context: float
     quality: QualityRow | None
+    lost: float | None
     keeps_up: bool
+
+    @property
+    def score(self) -> float | None:
+        """Published score less what the format loses; None without a published score."""
+        return None if self.quality is None else self.quality.score - (self.lost or 0.0)
 
 
 def runnable(
@@ -83,8 +90,7 @@ def _formats(name: str) -> Iterator[Model]:
 
 
 def _order(row: Runnable) -> tuple[bool, bool, float, float]:
-    score = row.quality.score if row.quality else 0.0
-    return (row.quality is None, not row.keeps_up, -score, -row.speed.decode)
+    return (row.quality is None, not row.keeps_up, -(row.score or 0.0), -row.speed.decode)
 
 
 def _best(
@@ -109,6 +115,7 @@ def _best(
         speed=speed,
         context=_longest(model, machine, work, runtime, speed),
         quality=quality_rows().get(model.name),
+        lost=lost_by(model),
         keeps_up=speed.decode >= reading_tps,
     )
 

@@ -20,7 +20,7 @@ SHAPES = {
 
 def best(rows: Sequence[Runnable]) -> list[Runnable]:
     """Models that no other beats in both score and speed, fastest first."""
-    score = np.array([row.quality.score if row.quality else np.nan for row in rows])
+    score = np.array([np.nan if row.score is None else row.score for row in rows])
     speed = np.array([row.speed.decode for row in rows])
     on = [row for row, front in zip(rows, on_front(-score, speed), strict=True) if front]
     return sorted(on, key=lambda row: -row.speed.decode)
@@ -47,13 +47,13 @@ def _group(
     points = [
         Point(
             x=row.speed.decode,
-            y=row.quality.score,
+            y=row.score,
             tip=f"{row.model.name}, {row.model.format}: {number(row.speed.decode, 3)} tokens/s, "
-            f"score {row.quality.score:.0f}",
+            f"score {row.score:.0f}",
             name=row.model.name if row.model.name in named else "",
         )
         for row in rows
-        if row.quality and row.speed.strategy is strategy
+        if row.score is not None and row.speed.strategy is strategy
     ]
     return PointGroup(name=word, shape=shape, colour=colour, points=points)
 
@@ -61,7 +61,7 @@ def _group(
 def words(rows: Sequence[Runnable]) -> str:
     """Best models in words, as the alternative text."""
     return "No other beats in both score and speed: " + "; ".join(
-        f"{row.model.name}, {number(row.speed.decode)} tokens/s, score {row.quality.score:.0f}"
+        f"{row.model.name}, {number(row.speed.decode)} tokens/s, score {row.score:.0f}"
         for row in best(rows)
-        if row.quality
+        if row.score is not None
     )

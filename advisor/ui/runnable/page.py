@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from advisor.advice.finder.quality import points_per_nat
 from advisor.advice.finder.runnable import Runnable
 from advisor.errors import AdvisorError
 from advisor.formatting import number
@@ -77,14 +78,14 @@ def verdict(answer: RunnableAnswer) -> str:
             f"{name} runs no rated model at {number(answer.reading_tps)} tokens/s; slower ones "
             "stand below by their score."
         )
-    highest = max(answer.scored, key=lambda row: row.quality.score if row.quality else 0.0)
+    highest = max(answer.scored, key=lambda row: row.score or 0.0)
     told = f"On {name} the best rated model that keeps up is {_told(able[0])}."
     slower = f" Rated higher but slower: {_told(highest)}."
     return told if highest is able[0] else told + slower
 
 
 def _told(row: Runnable) -> str:
-    score = f", score {row.quality.score:.0f}" if row.quality else ""
+    score = "" if row.score is None else f", score {row.score:.0f}"
     return f"{row.model.name} in {row.model.format} at {number(row.speed.decode)} tokens/s{score}"
 
 
@@ -93,8 +94,10 @@ def _scored(answer: RunnableAnswer) -> None:
     show(
         block(
             "oa-soft", f"Models that reach {number(answer.reading_tps)} tokens/s come first, "
-            "then slower ones, both by score. Scores are of the 16-bit model, without the loss "
-            "of a smaller format. Click a heading to sort.", "p",
+            "then slower ones, both by score: the published one of the 16-bit model, less what "
+            "the format loses (its divergence as published for Llama-3-8B, at "
+            f"{number(points_per_nat())} points a nat, as between sizes of a family). Click a "
+            "heading to sort.", "p",
         )
     )  # fmt: skip
     st.subheader("Score against speed", anchor="front")

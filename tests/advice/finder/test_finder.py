@@ -475,7 +475,7 @@ def test_models_that_keep_up_come_first_by_score_and_unscored_ones_apart() -> No
     assert list(result[: len(scored)]) == scored
     fast = [option for option in scored if option.keeps_up]
     assert scored[: len(fast)] == fast
-    scores = [row.quality.score for row in fast]
+    scores = [row.score for row in fast]
     assert scores == sorted(scores, reverse=True)
     assert all(option.speed.decode >= 10 for option in fast)
 

@@ -1,0 +1,56 @@
+"""Scores less what a format loses, from published perplexities and divergences."""
+
+import math
+
+import pytest
+
+from advisor.advice.finder.quality import lost_by, perplexities, points_lost, points_per_nat
+from advisor.advice.finder.runnable import runnable
+from advisor.cost_model.workload import Workload
+from advisor.machine import from_spec
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+
+
+def test_a_nat_is_worth_what_it_is_between_sizes_of_a_family_by_hand() -> None:
+    # Llama 2: 1172 - 1109 points and ln(5.47 / 3.32) = 0.4993 nats; Llama 3: 1277 - 1224 points and
+    # ln(6.2316 / 2.8308) = 0.7891 nats: 126.2 and 67.2 points a nat
+    assert points_per_nat() == pytest.approx((63 / 0.4993 + 53 / 0.7891) / 2, abs=0.05)
+
+
+def test_perplexities_follow_from_the_published_ratios_by_hand() -> None:
+    # llama.cpp, pull request 6936: 6.234284 in Q8_0 are 1.000425 times those of 16 bits; 4.7763 in
+    # Q2_K are 68.73 % more
+    assert perplexities()["Llama-3-8B"] == pytest.approx(6.234284 / 1.000425, abs=1e-4)
+    assert perplexities()["Llama-3-70B"] == pytest.approx(4.7763 / 1.6873, abs=1e-4)
+
+
+def test_formats_lose_points_by_hand() -> None:
+    # 96.7 points a nat: 0.332223 nats are 32.1 points, 0.028152 are 2.7
+    assert points_lost("Q2_K") == pytest.approx(32.1, abs=0.1)
+    assert points_lost("Q4_K_M") == pytest.approx(2.72, abs=0.02)
+    assert points_lost("AWQ") == points_lost("IQ4_XS")
+    assert points_lost("FP8") == points_lost("Q6_K")
+    assert points_lost("a format without a published loss") is None
+
+
+def test_a_published_perplexity_lies_within_twice_the_divergence() -> None:
+    # Q2_K of Llama 3 8B has 1.564849 times the perplexity of 16 bits, 0.448 nats (the same page)
+    nats = (points_lost("Q2_K") or 0.0) / points_per_nat()
+    assert 0.5 < nats / math.log(1.564849) < 2
+
+
+def test_a_maker_loses_nothing_in_its_own_format() -> None:
+    assert lost_by(catalog.model("gpt-oss-20b", "MXFP4")) == 0
+    assert lost_by(catalog.model("Llama-3.1-8B", "Q2_K")) == points_lost("Q2_K")
+
+
+def test_a_small_model_stands_before_a_large_one_that_loses_more_by_hand() -> None:
+    # in 12 GB and 32 GB of RAM Qwen3-32B is fast enough in Q2_K only: 1346 - 32 = 1314, less than
+    # Gemma 3 12B in Q8_0, 1342 - 0.1
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
+    names = ("Qwen3-32B", "Gemma-3-12B")
+    first, second = runnable(machine, Workload(), reading_tps=10.0, names=names)
+    assert (second.model.name, second.model.format) == ("Qwen3-32B", "Q2_K")
+    assert second.score == pytest.approx(1346 - 32.1, abs=0.1)
+    assert first.score == pytest.approx(1342 - 0.13, abs=0.02)
