@@ -105,8 +105,10 @@ def _may_be_left(key: str, left: tuple[str, ...]) -> bool:
 
 
 def _may_be_variant(token: str) -> bool:
-    """Whether a token is a number, or similar to a word for a size of a family (`air`, `flash`)."""
-    if not token.isalpha():
+    """Whether a token is a number or letter (`3n`, `4.6v`), or similar to a word for a size of a
+    family (`air`, `flash`).
+    """
+    if not token.isalpha() or len(token) == 1:
         return True
     from rapidfuzz import fuzz  # 60 ms that only an unknown word beside a sizeless name is worth
 

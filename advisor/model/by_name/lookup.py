@@ -111,8 +111,8 @@ def _meant(text: str) -> Meant:
         raise drafting(text)
     if "other" in name.kinds:
         raise Refusal(
-            f"{text[:80]} makes images or sound, or is a part of a model, and writes no text. Name "
-            "a language model."
+            f"{text[:80]} makes images, sound or vectors, or is a part of a model, and writes no "
+            "text. Name a language model."
         )
     if is_closed(name):
         raise Refusal(

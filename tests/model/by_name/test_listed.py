@@ -239,3 +239,35 @@ def test_every_row_is_described_or_refused_in_a_sentence() -> None:
 
 def test_native_formats_are_known() -> None:
     assert {row.format for row in native_rows()} <= set(catalog.model_formats())
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "kept"),
+    [
+        # Totals as the repositories' files hold them, and values that a token leaves in the cache:
+        # 19 layers of 4 heads of 64 values, keys and values; latent ones of 512 + 64 by layer.
+        ("sarvamai/sarvam-30b", 32_152_650_368, 19 * 2 * 4 * 64),
+        ("sarvamai/sarvam-105b", 106_031_767_424, 32 * 576),
+        ("tencent/Youtu-LLM-2B", 1_961_560_064, 32 * 576),
+        ("IQuestLab/IQuest-Coder-V1-40B-Instruct", 39_794_283_520, 80 * 2 * 8 * 128),
+        ("internlm/internlm3-8b-instruct", 8_804_241_408, 48 * 2 * 2 * 128),
+    ],
+)
+def test_families_without_towers_are_counted_to_the_weight(
+    name: str, weights: int, kept: int
+) -> None:
+    row = hub_list().named(name)
+    assert row is not None
+    built = listed(row)
+    assert not built.generic
+    assert built.architecture.params == pytest.approx(weights, rel=1e-5)
+    assert sum(layer.key_values + layer.value_values for layer in built.architecture.cache) == kept
+
+
+def test_experts_that_only_images_use_are_no_part_of_the_text_model() -> None:
+    """ERNIE-4.5-VL-28B: 27 layers of 64 experts of images, three matrices of 2560 x 512 each."""
+    row = hub_list().named("baidu/ERNIE-4.5-VL-28B-A3B-PT")
+    assert row is not None
+    beside = 27 * 64 * 3 * 2560 * 512
+    assert listed(row).architecture.params < row.parameters - beside
+    assert listed(row).architecture.active_params == pytest.approx(3.5e9, rel=0.05)
