@@ -36,14 +36,22 @@ Of the listed repositories of 2025 and later with 100 billion weights and more t
 experts or none, 922 of 960 have experts; of those with 60 to 100 billion, 121 of 193."""
 
 
-def relative_of(name: ModelName, size: StatedSize, year: int) -> tuple[KnownRow, bool]:
+def relative_of(
+    name: ModelName, size: StatedSize, year: int, without: str = ""
+) -> tuple[KnownRow, bool]:
     """Known model that lends its shape, and whether the names agree: the nearest one by name, then
     by size; without a name in common, the middle one of a few recent models of about its size.
+
+    Args:
+        name: words of its name.
+        size: its weights.
+        year: year in which it was in use.
+        without: family that is left out, in tests and benchmarks.
     """
     alike = [
         (_in_common(key.split(), name.shape), _distance(row, params, size, year), row)
         for key, row, params in _known_sizes(name.shape[0] if name.shape else "")
-        if _of_kind(row, size)
+        if _of_kind(row, size) and not (without and family_of(row) == without)
     ]
     experts = size.active is not None or _has_experts_by_size(size, year)
     most = max(shared for shared, _, _ in alike)
@@ -63,11 +71,16 @@ def relative_of(name: ModelName, size: StatedSize, year: int) -> tuple[KnownRow,
     )
     families: dict[str, KnownRow] = {}
     for _, row in recent:
-        if abs(_year(row) - year) <= RECENT_YEARS:
-            families.setdefault(take_apart(row.name).shape[0], row)
+        if abs(year_of(row) - year) <= RECENT_YEARS:
+            families.setdefault(family_of(row), row)
     near = list(families.values())[: 1 if size.layers else NEIGHBOURS]
-    middle = _active_share if experts and size.active is None else _cached_values
+    middle = _active_share if experts and size.active is None else cached_values
     return _middle(near or [min(alike, key=lambda entry: entry[1])[2]], middle), False
+
+
+def family_of(row: KnownRow) -> str:
+    """First word of a model's name; empty for none."""
+    return next(iter(take_apart(row.name).shape), "")
 
 
 def architecture_of(row: KnownRow) -> Architecture:
@@ -114,7 +127,7 @@ def _active_share(architecture: Architecture) -> float:
     return architecture.active_params / architecture.params
 
 
-def _cached_values(architecture: Architecture) -> float:
+def cached_values(architecture: Architecture) -> float:
     """Values that a model keeps of a long text; a state counts twice, as it has 32 bits."""
     return float(
         sum(
@@ -128,10 +141,10 @@ def _cached_values(architecture: Architecture) -> float:
 def _distance(row: KnownRow, params: float, size: StatedSize, year: int) -> float:
     """Distance of a known model in size and in years."""
     depth = abs(math.log(row.layers / size.layers)) if size.layers and row.layers else 0.0
-    return abs(math.log(params / size.params)) + A_YEAR * abs(year - _year(row)) + depth
+    return abs(math.log(params / size.params)) + A_YEAR * abs(year - year_of(row)) + depth
 
 
-def _year(row: KnownRow) -> int:
+def year_of(row: KnownRow) -> int:
     """Year of publication; that of its source where no page says it."""
     known = row.released or (row.source_date if isinstance(row, ArchitectureSpec) else "")
     return int(known[:4] or 2023)

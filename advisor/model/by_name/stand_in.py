@@ -2,7 +2,8 @@
 
 `35B-A3B` states experts and the weights that a token uses, `8B` a size, the first words a family.
 The nearest relative in size gives the shape (layers, cache, windows, share of experts), scaled to
-the stated weights. Without a relative, the catalogue's newest model of about that size is used.
+the stated weights. Without a relative, the catalogue's newest model of about that size is used,
+with the cache that models of its size and time usually have.
 """
 
 import math
@@ -11,8 +12,9 @@ from dataclasses import dataclass, replace
 from advisor.model.architecture import Architecture, Group, Tensor
 from advisor.model.by_name.known_models import KnownRow
 from advisor.model.by_name.names import ModelName, take_apart
-from advisor.model.by_name.relatives import NEWEST, architecture_of, relative_of
+from advisor.model.by_name.relatives import NEWEST, architecture_of, cached_values, relative_of
 from advisor.model.by_name.sizes import StatedSize, stated_size
+from advisor.model.by_name.usual_caches import usual_cache
 
 GROUPS_OUTSIDE = (Group.EMBEDDING, Group.OUTPUT)
 SHAPE_UNCERTAINTY = 0.25
@@ -23,6 +25,10 @@ ACTIVE_UNCERTAINTY = 1.6
 """The same where the name states no active weights and experts are assumed: of 29 models of the
 catalogue with 100 billion weights and more, each described by its total without its family, nine in
 ten stand-ins read within a factor of e^1.6 (tests/model/by_name/test_stand_in.py)."""
+CACHE_SPREAD = 4.0
+"""Of the models of data/generated/usual_caches.csv, each described by its sizes and year without
+its family, four in five keep a long text in up to this many times the values, or in up to this many
+times fewer (`python -m benchmarks.stand_ins`)."""
 LEAST_DENSE = 0.002
 """Smallest share of weights that every token uses; Kimi K2 has 0.01."""
 
@@ -42,20 +48,30 @@ class StandIn:
     relative: KnownRow
 
 
-def stand_in(name: ModelName, year: int = NEWEST) -> StandIn | None:
+def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> StandIn | None:
     """Stand-in for an unknown model; None where its name has no size.
 
     Args:
         name: words of its name.
         year: year in which it was in use.
+        without: family that is left out, in tests and benchmarks.
     """
     size = stated_size(name)
     if size is None:
         return None
-    row, related = relative_of(name, size, year)
+    row, related = relative_of(name, size, year, without)
     made = resized(architecture_of(row), name.text, size)
+    if not related:
+        made = _with_usual_cache(made, usual_cache(size, made.experts is not None, year, without))
     active = f", {size.active / 1e9:,.4g} B of them active" if size.active else ""
-    reason = "the model nearest by name and size" if related else "a recent model of about its size"
+    layers = (
+        f"layers, cache and the share of experts are those of {row.name}, the model nearest by "
+        "name and size"
+        if related
+        else f"layers and the share of experts are those of {row.name}, a recent model of about "
+        "its size, and its cache is what models of its size and time usually have, four in five "
+        f"within {CACHE_SPREAD:g} times"
+    )
     assumed = (
         f"It does not say that {made.active_params / 1e9:,.3g} B of them are active, which is "
         f"assumed as in {row.name}. "
@@ -67,14 +83,28 @@ def stand_in(name: ModelName, year: int = NEWEST) -> StandIn | None:
         architecture=made,
         note=(
             f"{name.text[:80]} is not known. Its name says {size.params / 1e9:,.4g} B weights"
-            f"{active}; layers, cache and the share of experts are those of {row.name}, {reason}. "
-            f"{assumed}Give its GGUF file or config.json for exact figures."
+            f"{active}; {layers}. {assumed}Give its GGUF file or config.json for exact figures."
         ),
     )
 
 
 def _assumes_experts(made: Architecture, size: StatedSize) -> bool:
     return made.experts is not None and size.active is None
+
+
+def _with_usual_cache(architecture: Architecture, values: float) -> Architecture:
+    """Architecture whose layers together keep a number of values of a long text."""
+    factor = values / cached_values(architecture)
+    layers = tuple(
+        replace(
+            layer,
+            key_values=round(layer.key_values * factor),
+            value_values=round(layer.value_values * factor),
+            state_values=round(layer.state_values * factor),
+        )
+        for layer in architecture.cache
+    )
+    return replace(architecture, cache=layers)
 
 
 def of_size(text: str, size: StatedSize, year: int = NEWEST) -> Architecture:
@@ -85,8 +115,11 @@ def of_size(text: str, size: StatedSize, year: int = NEWEST) -> Architecture:
         size: sizes.
         year: year in which the model was in use.
     """
-    row, _ = relative_of(take_apart(text), size, year)
-    return resized(architecture_of(row), text, size)
+    row, related = relative_of(take_apart(text), size, year)
+    made = resized(architecture_of(row), text, size)
+    if related:
+        return made
+    return _with_usual_cache(made, usual_cache(size, made.experts is not None, year))
 
 
 def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture:

@@ -90,7 +90,7 @@ def test_a_name_without_active_weights_is_of_its_familys_kind(text: str, relativ
 def test_a_model_without_a_relative_has_a_shape_of_its_years(year: int) -> None:
     made = stand_in.stand_in(take_apart("Foo-8B"), year)
     assert made is not None
-    assert abs(relatives._year(made.relative) - year) <= 1
+    assert abs(relatives.year_of(made.relative) - year) <= 1
 
 
 def test_the_uncertainty_of_assumed_experts_is_that_of_known_models(
