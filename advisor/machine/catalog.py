@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find, spelled
 from advisor.errors import UnknownName
+from advisor.machine.names.cpu_checks import contradictions
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.machine_names import MachineNames
@@ -176,7 +177,8 @@ def cpu_named(name: str) -> CpuName:
     """
     row = spelled("CPU", host_rows()).get(name.strip().casefold())
     if row is not None and row.segment not in WITH_GRAPHICS:
-        return CpuName(row=row)  # the long list is loaded for other names alone
+        notes = tuple(contradictions(plain(name), row, row))
+        return CpuName(row=row, notes=notes)  # the long list is loaded for other names alone
     return cpu_names().match(name)
 
 

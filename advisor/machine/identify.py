@@ -17,11 +17,13 @@ from advisor.machine.names.machine_memory import (
     server_memory,
 )
 from advisor.machine.names.machine_words import (
+    cores_of_part,
     is_laptop,
     is_tower,
     refusal,
     spelled_out,
     translated,
+    virtual_processors,
     without_system,
 )
 from advisor.machine.names.preset_names import MachineName
@@ -86,7 +88,8 @@ def identified(name: str) -> Identified:
     if gpu is not None:
         return gpu
     sized = sized or bool(server_memory(text)) or memory_rate(plain(name)) is not None
-    whole = kind or sized or machine_names().names_cards(text)
+    rented = virtual_processors(text) or cores_of_part(text)
+    whole = kind or sized or rented or machine_names().names_cards(text)
     cpu = None if whole else _processor(name)
     if cpu is not None:
         return cpu

@@ -12,12 +12,14 @@ from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
+from advisor.machine.names.cpu_checks import contradictions, other_brand
 from advisor.machine.names.cpu_rows import apple_cores, derived_row, several_sockets, title
 from advisor.machine.names.cpu_words import (
     in_latin,
     packages,
     refusal,
     without_remarks,
+    without_sample,
     written_out,
 )
 from advisor.machine.names.spelling import plain, size_gib
@@ -93,23 +95,50 @@ class CpuNames:
         text = in_latin(plain(name))
         exact = self.exact.get(text)
         if exact is not None:
-            return CpuName(row=exact, gpu=self._graphics(exact.name), memory_gib=size_gib(text))
+            notes = tuple(contradictions(text, exact, exact))
+            gpu = self._graphics(exact.name)
+            return CpuName(row=exact, gpu=gpu, memory_gib=size_gib(text), notes=notes)
         self._refuse_several(name, text)
         single, sockets = packages(text)
-        candidates = (single, without_remarks(single), *written_out(single, listed=False))
-        full = tuple(dict.fromkeys(candidates))
-        numbers = written_out(single, listed=True)
-        listed = (self._listed(each, single) for each in chain(full, numbers))
-        ruled = (self._by_generation(each, single) for each in full)
-        typical = (self._typical(each) for each in full)
-        meant = next(filter(None, chain(listed, ruled, typical)), None)
+        single, sample = without_sample(single)
+        meant = self._meant(single)
         if meant is None:
             why = refusal(text)
             if why:
                 raise CpuObjection("CPU", name, (), why)
             raise UnknownName("CPU", name, self._offers(single), HINT)
+        why = "" if meant.row.vendor == TYPICAL else other_brand(single, meant.row.name)
+        if why:
+            raise CpuObjection("CPU", name, (meant.row.name,), why)
         row = several_sockets(meant.row, self._sockets(name, meant.row, sockets), self.hosts)
-        return replace(meant, row=row, memory_gib=size_gib(text))
+        checked = contradictions(single, meant.row, row)
+        notes = (*checked, *meant.notes, *((SAMPLE,) if sample else ()))
+        return replace(meant, row=row, memory_gib=size_gib(text), notes=notes)
+
+    def _meant(self, text: str) -> CpuName | None:
+        """Processor of a plain text without a number of sockets; None for an unknown one."""
+        candidates = (
+            *self._scalable(text),
+            text,
+            without_remarks(text),
+            *written_out(text, listed=False),
+        )
+        full = tuple(dict.fromkeys(candidates))
+        numbers = written_out(text, listed=True)
+        listed = (self._listed(each, text) for each in chain(full, numbers))
+        ruled = (self._by_generation(each, text) for each in full)
+        typical = (self._typical(each) for each in full)
+        return next(filter(None, chain(listed, ruled, typical)), None)
+
+    def _scalable(self, text: str) -> Iterator[str]:
+        """Xeon Scalable of a number without its metal: "Xeon 5120" is a Gold 5120, where systems
+        print "Xeon CPU 5120" for the one of 2006.
+        """
+        number = BARE_XEON.search(text)
+        for metal in METALS if number else ():
+            name = f"xeon {metal} {number[1]}" if number else ""
+            if name in self.models:
+                yield name
 
     def _refuse_several(self, name: str, text: str) -> None:
         """Two processors to choose from ("5955WX or 5975WX") are none.
@@ -187,13 +216,15 @@ class CpuNames:
         return CpuName(row=row, gpu=graphics or generation.gpu, notes=tuple(notes))
 
     def _same_silicon(self, candidate: str) -> CpuModelRow | HostRow | None:
-        """Model with the same cores: a Ryzen without its PRO, an EPYC without the P of a single
-        socket, a Xeon Scalable without the M or L of more memory.
+        """Model with the same cores: a Ryzen without its PRO or with it, an EPYC without the P of a
+        single socket, a Xeon Scalable without the M or L of more memory.
         """
         for pattern, written in SAME_SILICON:
             other = pattern.sub(written, candidate)
             if other != candidate:
-                return self.models.get(other) or self.exact.get(other)
+                same = self.models.get(other) or self.exact.get(other)
+                if same is not None:
+                    return same
         return None
 
     def _refuse_other_line(self, candidate: str) -> None:
@@ -227,10 +258,14 @@ class CpuNames:
 
 
 EITHER = re.compile(r" / | or ")
+BARE_XEON = re.compile(r"\bxeon (\d{4}[a-z]*\+?)(?![\w-])")
+METALS = ("platinum", "gold", "silver", "bronze")
+SAMPLE = "An engineering sample may have other clocks and slower memory than the processor sold."
 LINE = re.compile(r"(core i|core ultra |ryzen )[3579]([ -]\d.*)")
 """Names with a line and a number that makers give out once."""
 SAME_SILICON = (
     (re.compile(r"^(ryzen .*)pro "), r"\1"),
+    (re.compile(r"^(ryzen (?:ai )?[3579] (?:hx )?)(?!pro )"), r"\1pro "),
     (re.compile(r"^(epyc \d{4})p$"), r"\1"),
     (re.compile(r"^(xeon (?:gold|platinum) \d{4})[ml]$"), r"\1"),
 )

@@ -107,6 +107,15 @@ def refusal(text: str) -> str:
     return next((reason for pattern, reason in _refusals() if pattern.fullmatch(bare)), "")
 
 
+OF_SAMPLE = re.compile(r"(?<=[\d+])(?:es\d?|qs)\b|\(?\b(?:es[123]?|qs|engineering sample)\b\)?")
+
+
+def without_sample(text: str) -> tuple[str, bool]:
+    """Plain text without the sign of an engineering sample ("9334QS"), and whether it has one."""
+    bare = OF_SAMPLE.sub(" ", text)
+    return " ".join(bare.split()), bare != text
+
+
 WORDS = (
     ("\u53cc\u8def", "dual "), ("\u53cc\u63d2\u69fd", "dual "), ("\u53cc", "dual "),
     ("\u56db\u8def", "quad "), ("\u5355\u8def", " "), ("\u82f1\u7279\u5c14", " intel "),
@@ -119,13 +128,26 @@ WORDS = (
 """Chinese words of processors: sockets, makers and product lines."""
 
 
+JOINED = re.compile(r"\b(epyc|xeon|ryzen|threadripper|opteron|platinum|gold|silver|bronze)(?=\d)")
+"""Brands that people write together with the number: "xeon4210r"."""
+
+APART = re.compile(
+    r"(?<![\w.-])((?:i[3579]-)?\d{4,5}) (k[fs]?|x3d2?|xt|x(?! ?\d)|wx|h[xsk]?|ge|u|p(?!\w)|f)\b"
+)
+"""Models that people write apart from their letters: "14900 K"."""
+SUPERCHIP = re.compile(r"\bgrace(?: cpu)? superchip\b")
+
+
 def in_latin(text: str) -> str:
-    """Plain text with the Chinese words of processors in English."""
-    if text.isascii():
-        return text
-    for word, meant in WORDS:
-        text = text.replace(word, meant)
-    return " ".join(text.split())
+    """Plain text with the Chinese words of processors in English, brands apart from numbers and
+    numbers together with their letters.
+    """
+    if not text.isascii():
+        for word, meant in WORDS:
+            text = text.replace(word, meant)
+        text = " ".join(text.split())
+    text = SUPERCHIP.sub("2x grace", JOINED.sub(r"\1 ", text))
+    return APART.sub(r"\1\2", text)
 
 
 NOISE = re.compile(

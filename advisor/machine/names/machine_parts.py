@@ -11,7 +11,11 @@ from advisor.machine.names.machine_memory import (
     memory_sizes,
     server_memory,
 )
-from advisor.machine.names.machine_words import typical_platform, virtual_processors
+from advisor.machine.names.machine_words import (
+    cores_of_part,
+    typical_platform,
+    virtual_processors,
+)
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.rows import GpuRow, HostRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
@@ -57,7 +61,10 @@ def machine_of_parts(
     threads = None if chip else virtual_processors(rest)
     if threads:
         notes.append(f"{threads} virtual processors are taken as half a core each.")
-    cores = max(1, threads // 2) if threads else None
+    part = None if chip or threads else cores_of_part(rest)
+    if part and cpu and part < cpu.row.cores:
+        notes.append(f"{part} of the {cpu.row.cores} cores, with their share of the channels.")
+    cores = max(1, threads // 2) if threads else part
     notes += [note for gpu in gpus if (note := _other_sizes(gpu, rows))]
     cards, count = listed(gpus)
     channels, rate = stated if chip is None or chip.of_ram else (None, None)

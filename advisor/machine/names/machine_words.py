@@ -115,7 +115,16 @@ def without_owners(text: str) -> str:
     return text
 
 
-VIRTUAL = re.compile(r"\b(\d{1,3}) ?v-?cpus?\b")
+VIRTUAL = re.compile(r"\b(\d{1,3})[ -]?v-?(?:cpus?|cores?)\b")
+PART = re.compile(r"\b(\d{1,3})[- ]?cores? (?:of|on|from|out of) (?:an?|the|one)? ?")
+
+
+def cores_of_part(text: str) -> int | None:
+    """Cores of a processor that a plain text takes a part of: "32 cores of an EPYC 7763"; None
+    without them.
+    """
+    match = PART.search(text)
+    return int(match[1]) if match and int(match[1]) else None
 
 
 def virtual_processors(text: str) -> int | None:
