@@ -50,7 +50,7 @@ def _tied_up(resale: Price) -> Price:
     """Nothing to pay, with a note on the value that is tied up."""
     if resale.typed or not resale.note:
         return Price()
-    note = f"value tied up: {resale.note}; type yours as --resale"
+    note = f"value tied up: {resale.note}; type what yours would sell for (--resale)"
     return replace(resale, usd=0.0, note=note)
 
 

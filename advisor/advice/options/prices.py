@@ -130,9 +130,10 @@ def less(price: Price, resale: Price) -> Price:
     """Price of something bought, with a note on what is sold for it and the older date of both."""
     if not resale.usd or price.usd is None or not (price.usd or price.sources):
         return price
-    note = f"{price.note}, less {money_words(resale.usd)} for what you sell: {resale.note}"
     if resale.typed:
+        note = f"{price.note}, less {money_words(resale.usd)} for what you sell"
         return replace(price, note=note)
+    note = f"{price.note}, less what you sell: {resale.note}"
     date = oldest((price.date, resale.date)) if price.date else price.date
     return replace(price, note=note, date=date, sources=(*price.sources, *resale.sources))
 
@@ -148,8 +149,8 @@ def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow
 def _together(gpu: str, count: int, typed: TypedPrices, parts: tuple[HostPartRow, ...]) -> Price:
     """Price with parts, kept for another use: it depends on typed prices alone."""
     price = _typed(gpu, count, typed) or _on_record(gpu, count)
-    for part in parts:
-        price = with_part(price, part, typed)
+    for part, number in Counter(parts).items():
+        price = with_part(price, part, typed, number)
     return price
 
 

@@ -31,6 +31,7 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
         "Score": [row.score for row in rows],
         "tokens/s": [row.speed.decode for row in rows],
         "Format": [row.model.format for row in rows],
+        "Format loses": [row.lost for row in rows],
         "Advise": [_advise_link(answer, row) for row in rows],
         "At least": [row.speed.low for row in rows],
         "At most": [row.speed.high for row in rows],
@@ -39,7 +40,6 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
         "First token": [row.speed.first_token for row in rows],
         "Keeps up": ["yes" if row.keeps_up else "no" for row in rows],
         "Published": [row.quality.score if row.quality else None for row in rows],
-        "Format loses": [row.lost for row in rows],
         "Score of": [_scored_by(row) for row in rows],
         "Source": [row.quality.source if row.quality else None for row in rows],
     }
@@ -76,7 +76,7 @@ def _columns() -> dict[str, Any]:
     return {
         "Model": config.TextColumn(width=170, pinned=True),
         "Score": config.NumberColumn(
-            format="%d", help="How often people prefer its answers, as a public leaderboard "
+            format="%.0f", help="How often people prefer its answers, as a public leaderboard "
             "scores it, less what the format loses; 100 more means preferred about 64 times in "
             "100.",
         ),

@@ -206,3 +206,9 @@ def test_no_more_cards_replace_mine_than_a_desktop_houses() -> None:
     assert {count for _, count, _ in held} >= {6, 8}
     assert not [name for name in replacing if name.startswith(("6x", "8x"))]
     assert "2x RX 7900 XTX" in replacing
+
+
+def test_parts_of_a_kind_are_counted_in_the_note() -> None:
+    card = from_catalog.gpu("RTX 3090")
+    note = bought("RTX 3090", 3, MoneyInputs(), parts_for(Form.DESKTOP, (card,), (card,) * 4)).note
+    assert "2x PCIe 4.0 riser of 16 lanes $70" in note

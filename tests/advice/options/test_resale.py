@@ -75,7 +75,7 @@ def test_keeping_ties_up_the_used_price_unless_another_is_typed() -> None:
     assert kept.cost is not None
     assert kept.cost.tied_up == pytest.approx(1289 / 36)
     assert kept.price.date == "2026-08-08"
-    assert "type yours as --resale" in kept.price.note
+    assert "type what yours would sell for (--resale)" in kept.price.note
     for amount in (0.0, 1800.0):
         typed = keep(question(resale=amount), FAST)
         assert typed.cost is not None
@@ -110,7 +110,9 @@ def test_what_is_bought_costs_less_the_used_price_and_is_as_old_by_hand() -> Non
     assert option.upfront == 1711
     assert option.price.date == "2026-08-08"
     assert option.stale
-    assert "less $1,289 for what you sell" in option.price.note
+    assert option.price.note.endswith(
+        "less what you sell: RTX 4090 at the used price of 2026-08-08, $1,289"
+    )
     assert once(option) == ", $1,711 at once"
     _, cheap = swap(question(), 1139, SLOWER)
     assert once(cheap) == ", $150 left over at once"
