@@ -14,7 +14,13 @@ from advisor.cost_model.runtime import Runtime
 from advisor.machine import backends
 from advisor.machine.machine import Host, Machine
 from advisor.machine.quantity import Quantity
-from advisor.machine.software import ONE_NODE, SoftwareEffect, effect_of, kernels_of
+from advisor.machine.software import (
+    ONE_NODE,
+    SoftwareEffect,
+    effect_of,
+    effect_of_build,
+    kernels_of,
+)
 from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
 
@@ -55,12 +61,14 @@ def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, bui
     )
 
 
-def conditioned(constants: Constants, machine: Machine, runtime: Runtime) -> Constants:
-    """Constants under the stated driver, threads and policy; unchanged where none has an effect.
+def conditioned(
+    constants: Constants, machine: Machine, runtime: Runtime, model: Model
+) -> Constants:
+    """Constants under the stated driver, build, threads and policy, each where it has an effect.
 
     Constants that already are under them stay as they are.
     """
-    for factors, source in _effects(constants, machine, runtime):
+    for factors, source in _effects(constants, machine, runtime, model):
         known = constants.rows[next(iter(factors))]
         if all(row.source != source for row in known):
             constants = constants.scaled(factors, source)
@@ -68,20 +76,22 @@ def conditioned(constants: Constants, machine: Machine, runtime: Runtime) -> Con
 
 
 def _effects(
-    constants: Constants, machine: Machine, runtime: Runtime
+    constants: Constants, machine: Machine, runtime: Runtime, model: Model
 ) -> Iterator[tuple[Mapping[str, float], str]]:
     """Factors on constants of every effect, with their source."""
-    for effect in _published(machine, runtime):
+    for effect in _published(machine, runtime, model):
         yield FACTORS[effect.option](effect, constants), f"{effect.source}: {effect.note}"
 
 
-def _published(machine: Machine, runtime: Runtime) -> Iterator[SoftwareEffect]:
+def _published(machine: Machine, runtime: Runtime, model: Model) -> Iterator[SoftwareEffect]:
     """Published effects of the stated software on a runtime."""
     host = machine.host
     driver = effect_of_driver(machine) if runtime.key in RUNTIMES else None
+    linear = runtime.key in RUNTIMES and model.has_delta_rule
+    build = effect_of_build(machine.build) if linear else None
     policy = effect_of("numa", host.numa) if binds(host, runtime) else None
     threads = effect_of("threads", host.thread_excess) if runtime.takes_layers else None
-    yield from filter(None, (driver, policy, threads))
+    yield from filter(None, (driver, build, policy, threads))
 
 
 def _of_driver(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
@@ -90,6 +100,10 @@ def _of_driver(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
         **dict.fromkeys(GPU_TIMES, 1.0 / effect.token),
         **dict.fromkeys(GPU_PRODUCTS, effect.prompt),
     }
+
+
+def _of_build(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
+    return {"gpu_state_layer": 1.0 / effect.token}
 
 
 def _of_policy(effect: SoftwareEffect, constants: Constants) -> Mapping[str, float]:
@@ -108,6 +122,7 @@ def _of_threads(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
 
 FACTORS: Mapping[str, Callable[[SoftwareEffect, Constants], Mapping[str, float]]] = {
     "driver": _of_driver,
+    "build": _of_build,
     "numa": _of_policy,
     "threads": _of_threads,
 }
@@ -144,7 +159,7 @@ def _part(figure: Quantity, sockets: int) -> Quantity:
     return replace(figure, value=figure.value / sockets, source=source)
 
 
-def doubt(machine: Machine, runtime: Runtime, *, prompt: bool) -> tuple[float, float]:
+def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> tuple[float, float]:
     """Half widths that stated software adds to the time of GPUs and of the processor.
 
     As logarithms of factors; they count by the share of the time. What leaves the speed of tokens
@@ -153,12 +168,13 @@ def doubt(machine: Machine, runtime: Runtime, *, prompt: bool) -> tuple[float, f
     Args:
         machine: machine with its software.
         runtime: runtime.
+        model: model in the format that the runtime loads.
         prompt: whether the time is that of a prompt.
     """
     of_gpu = of_host = 0.0
-    for effect in _published(machine, runtime):
+    for effect in _published(machine, runtime, model):
         changes = (effect.prompt if prompt else effect.token) != 1.0
-        if effect.option == "driver":
+        if effect.option in ("driver", "build"):
             of_gpu += effect.doubt * changes
         else:
             of_host = math.hypot(of_host, effect.doubt * changes)

@@ -150,7 +150,7 @@ class Estimate:
             machine, constants,
             experts=self.model.has_experts, depth=depth, users=self.work.users,
         )  # fmt: skip
-        of_gpu, of_host = doubt(machine, self.how, prompt=constant == IN_PROMPT)
+        of_gpu, of_host = doubt(machine, self.how, self.model, prompt=constant == IN_PROMPT)
         gpu = on_gpu(time, run)
         stated = of_gpu * gpu + of_host * (1.0 - gpu)
         return margins(time, run, constants, constant).wider(stated)
@@ -285,7 +285,7 @@ def estimate(
         fits=np.asarray(missing) <= 0,
         missing=missing,
         machine=machine,
-        constants=conditioned(there, machine, runtime),
+        constants=conditioned(there, machine, runtime, model),
     )
 
 

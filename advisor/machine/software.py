@@ -174,10 +174,11 @@ class SoftwareEffect:
     """One row of data/runtimes/software_effects.csv.
 
     Attributes:
-        option: input that it belongs to, "driver", "numa" or "threads".
+        option: input that it belongs to, "driver", "build", "numa" or "threads".
         value: driver, policy, or how threads exceed the cores.
         since: version of the driver from which it holds; empty for all.
-        before: version of the driver from which it no longer holds; empty for all.
+        before: version of the driver, or month of the build, from which it no longer holds; empty
+            for all.
         vendor: vendor of the GPU; empty for any.
         family: family of the GPU; empty for any.
         backend: backend of llama.cpp; empty for any.
@@ -272,6 +273,12 @@ def effect_of(option: str, value: str) -> SoftwareEffect | None:
     """Published effect of a policy or of too many threads; None without one."""
     rows = (row for row in software_effects() if (row.option, row.value) == (option, value))
     return next(rows, None)
+
+
+def effect_of_build(month: str) -> SoftwareEffect | None:
+    """Published effect of a build on models with linear attention; None for a later or no month."""
+    rows = (row for row in software_effects() if row.option == "build")
+    return next((row for row in rows if month and month < row.before), None)
 
 
 HYPER_THREADS, PAST_CORES, SLOWER_CORES = "every hyper-thread", "past the cores", "slower cores"

@@ -28,6 +28,7 @@ from advisor.machine.software import (
     driver_named,
     drivers_of,
     effect_of,
+    effect_of_build,
     kernels_of,
     month_words,
     system_named,
@@ -212,6 +213,11 @@ def _build_note(machine: Machine) -> str:
     when = month_words(machine.build)
     if kernels_of(machine.build, backends.of_machine(machine)):
         return f"A build of llama.cpp of {when} is taken with the kernels of that time."
+    if effect_of_build(machine.build):
+        return (
+            f"A build of llama.cpp of {when} is taken as fast as one of today, but for models with "
+            "linear attention (Qwen3-Next, 3.5 and 3.6)."
+        )
     return f"A build of llama.cpp of {when} is taken as fast as one of today."
 
 

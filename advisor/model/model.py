@@ -99,6 +99,11 @@ class Model:
         return np.array([cache.state_values > 0 for cache in self.architecture.cache], dtype=float)
 
     @cached_property
+    def has_delta_rule(self) -> bool:
+        """Whether layers keep their state by the gated delta rule (Qwen3-Next, 3.5, 3.6)."""
+        return any(tensor.role == "ssm_beta" for tensor in self.architecture.tensors)
+
+    @cached_property
     def latent_values(self) -> Floats:
         """Values that the heads of a layer have in the space of its latent cache (MLA), of their
         queries and results, heads x (key + value size); 0 without such a cache, shape (layers,).

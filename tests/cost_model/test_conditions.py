@@ -251,3 +251,28 @@ def test_a_fleet_answers_as_single_estimates_do() -> None:
     there = Fleet([machine(spec) for spec in hosts]).speeds(model, WORK, LLAMA_CPP, RAM)
     for place, spec in enumerate(hosts):
         assert float(there.decode[place]) == pytest.approx(token(answer(spec, RAM)), rel=1e-9)
+
+
+def test_linear_attention_of_builds_before_its_own_operation_takes_the_published_time() -> None:
+    # Saved for each of 18, 24 and 48 layers on an M4 Max: 5.208 - 4.098, 19.685 - 17.544 and
+    # 64.103 - 57.803 ms, 62, 89 and 131 us; 66 us again, 77 on an A100 and 409 on an Arc A770.
+    apple = (61.7 * 89.2 * 131.2) ** (1 / 3)
+    saved = (apple * 66.0 * 76.9 * 408.8) ** (1 / 4) * 1e-6
+    assert saved == pytest.approx(117e-6, rel=0.02)
+    card = MachineSpec(gpu="RTX 4090")
+    new = answer(card, name="Qwen3.5-27B")
+    old = answer(replace(card, build="2026-02"), name="Qwen3.5-27B")
+    longer = 1.0 / token(old) - 1.0 / token(new)
+    assert longer / 48 == pytest.approx(saved, rel=0.35)  # constants move with a fit
+    assert width(old) > width(new)
+    assert token(answer(replace(card, build="2026-03"), name="Qwen3.5-27B")) == token(new)
+    assert token(answer(replace(card, build="2026-02"))) == token(answer(card))
+
+
+def test_an_older_build_is_named_and_state_space_layers_are_as_fast_in_it() -> None:
+    old = MachineSpec(gpu="H100 SXM", build="2026-01")
+    mamba = answer(old, name="Nemotron-H-56B", form="Q8_0")
+    assert token(mamba) == token(
+        answer(replace(old, build=None), name="Nemotron-H-56B", form="Q8_0")
+    )
+    assert any("linear attention" in note for note in machine(old).notes)

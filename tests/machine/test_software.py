@@ -141,7 +141,7 @@ def test_dated_builds_rise_with_their_days() -> None:
 
 def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:
     for row in software.software_effects():
-        assert row.option in ("driver", "numa", "threads")
+        assert row.option in ("driver", "build", "numa", "threads")
         assert 0.2 <= row.token <= 2.5
         assert 0.2 <= row.prompt <= 1.5
         assert 0.0 < row.doubt <= 0.6

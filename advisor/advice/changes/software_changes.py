@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from advisor.cost_model.estimate import Estimate
 from advisor.machine import backends
 from advisor.machine.machine import Machine
-from advisor.machine.software import ONE_NODE, kernels_of, month_words
+from advisor.machine.software import ONE_NODE, effect_of_build, kernels_of, month_words
 from advisor.machine.stated_software import effect_of_driver, stated_driver
 
 BY_BACKEND = ("llama.cpp", "lm-studio")
@@ -67,7 +67,8 @@ def _of_today(machine: Machine) -> Iterator[SoftwareChange]:
             cost="free, an update",
             machine=replace(machine, driver=""),
         )
-    if kernels_of(machine.build, backends.of_machine(machine)):
+    older = kernels_of(machine.build, backends.of_machine(machine))
+    if older or effect_of_build(machine.build) is not None:
         yield SoftwareChange(
             words=f"llama.cpp of today in place of {month_words(machine.build)}",
             cost="free, an update",

@@ -108,7 +108,7 @@ class Run:
         """Constants in the scope of the estimates on a stack."""
         scope = scope_of(self.model, stack.machine, self.runtime, stack.backend, "")
         there = constants_on(stack.machine.host, self.model, fitted_constants().bound(scope))
-        return conditioned(there, stack.machine, self.runtime)
+        return conditioned(there, stack.machine, self.runtime, self.model)
 
 
 @dataclass(frozen=True, kw_only=True)

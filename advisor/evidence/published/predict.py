@@ -17,14 +17,13 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.uncertainty import Margins, Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
-from advisor.evidence.published import run_notes, run_settings
+from advisor.evidence.published import row_category, run_notes, run_settings
 from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_where_all_fits
 from advisor.evidence.published.engines import IK_COPYING, IK_GRAPH, engine
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
-from advisor.evidence.published.row_category import one_after_another, possible, with_category
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
@@ -186,7 +185,7 @@ def understood(row: PublishedRow) -> Case:
     Raises:
         AdvisorError: the row cannot be predicted.
     """
-    row = with_category(row)
+    row = row_category.with_category(row)
     category = row.category
     if category not in STRATEGIES:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
@@ -196,8 +195,9 @@ def understood(row: PublishedRow) -> Case:
     parts = _machine(row, named.value)
     engines = _placed(row, named.value, STRATEGIES[category])
     runtime, strategy = engines.value
-    where = one_after_another(row, runtime, _machine_of(parts.value))
-    placed = possible(row, model, where, runtime, strategy)
+    where = row_category.one_after_another(row, runtime, _machine_of(parts.value))
+    where = row_category.with_build(row, model, where, runtime)
+    placed = row_category.possible(row, model, where, runtime, strategy)
     strategy = placed.value
     if runtime.computes_in_ram:
         request = Noted(_split_request(row, category, model))

@@ -3,11 +3,13 @@
 import re
 from dataclasses import replace
 
+from advisor.cost_model.measured_constants import RUNTIMES
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.evidence.published.engines import EXLLAMA, engine
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.machine import Machine
+from advisor.machine.software import effect_of_build
 from advisor.machine.spec import NO_GPU
 from advisor.model.model import Model
 from advisor.runtimes import KTRANSFORMERS, Runtime
@@ -69,3 +71,12 @@ def one_after_another(row: PublishedRow, runtime: Runtime, machine: Machine) -> 
         return machine
     together = replace(first.memory, value=first.memory.value * len(machine.gpus))
     return replace(machine, gpus=(replace(first, memory=together),))
+
+
+def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runtime) -> Machine:
+    """Machine of a row with the build of its month, where that changes linear attention."""
+    month = row.date[:7]
+    dated = re.fullmatch(r"20\d\d-\d\d", month) is not None
+    if not dated or not model.has_delta_rule or runtime.key not in RUNTIMES:
+        return machine
+    return replace(machine, build=month) if effect_of_build(month) else machine

@@ -8,7 +8,12 @@ from advisor.machine.software import DRIVER_LABELS, SoftwareEffect, software_eff
 from advisor.ui.parts.markup import block, joined
 
 HEADINGS = ("Stated", "For", "Tokens", "Prompts", "Range wider", "Comparisons", "What was compared")
-WORDS = {"driver": "graphics driver", "numa": "--numa", "threads": "threads:"}
+WORDS = {
+    "driver": "graphics driver",
+    "build": "build with",
+    "numa": "--numa",
+    "threads": "threads:",
+}
 """Inputs in words, by the option that an effect belongs to."""
 
 

@@ -21,7 +21,7 @@ def old_driver(situation: Situation) -> Trials:
         if min(row.token, row.prompt) > NOTABLE:
             continue
         aged = replace(machine, driver=str(GraphicsDriver(row.value, row.last_version)))
-        constants = conditioned(situation.constants, aged, situation.estimate.how)
+        constants = conditioned(situation.constants, aged, situation.estimate.how, situation.model)
         label = DRIVER_LABELS[row.value]
         detail = f"{label} before {row.before}" if row.before else label
         yield trial(detail, replace(situation.estimate, machine=aged, constants=constants))
