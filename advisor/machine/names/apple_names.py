@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from advisor.machine.names.spelling import counted, plain, size_gib
 from advisor.machine.rows import GpuRow
 
-CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie))")
+CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie)|\.\d*\w)")
 OTHER_MAKERS = re.compile(
     r"tesla|\bgrid\b|\brage\b|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b|bosgame"
 )

@@ -21,8 +21,10 @@ MODELS = (
     r"w[5-7]\d00x?\b(?: duo\b)?", r"r9700\b", r"[67][6-9]00[sm]\b",
     r"pro ?(?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456]0s)\b",
     r"(?:[1-5]0[5-9]0|16[356]0|[5-9]\d[05-7]0 ?(?:xtx|xt|gre))(?:ti|s|d|m)?(?:\b|(?=x\d{1,2}\b))",
-    r"(?:jetson |agx |orin |thor\b)[\w ]*",
+    r"(?:jetson |agx |orin |thor\b)(?:(?!cortex)[\w ])*",
 )  # fmt: skip
+NO_INSTANCE = r"(?!\.\d*x?large|\.metal|-(?:\w+gpu|standard|highmem|highcpu)-\d)"
+"""What follows the family of a rented machine ("m4.16xlarge", "a2-highgpu-1g") and no card."""
 SUFFIXES = (
     r"(?:(?:[ -]*(?:ti super|ti|super|xtx|xt|gre|laptop|mobile|(?:with )?max-?q(?: design)?"
     r"|ada(?: generation)?"
@@ -37,7 +39,7 @@ SIZE = (
 SLICE = r"(?:(?: hbm\de?)?[\s,(-]*(?:mig[\s:-]*)?\d ?g[._]\d{1,3} ?gb\)?)?"
 SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
 CARD = re.compile(
-    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){SUFFIXES}{SIZE}{SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
+    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){NO_INSTANCE}{SUFFIXES}{SIZE}{SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
 )
 """Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and X99
 are boards.

@@ -48,6 +48,7 @@ SEVERAL_CARDS = (
     "Laptops of that line are sold with several processors and cards: name its GPU, processor and "
     "memory."
 )
+LEFT_OUT = "{!r} in the name is no part that is known and is left out."
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 
 
@@ -71,6 +72,7 @@ class MachineNames:
             UnknownName: neither a preset nor known parts; lists similar names.
         """
         text = " ".join(without_system(translated(plain(name))).split())
+        text = text.replace(" / ", " ") if text.count("/") == 1 else text
         why = refusal(text)
         if why:
             raise UnknownName("machine", name, (), why)
@@ -121,7 +123,8 @@ class MachineNames:
         Raises:
             UnknownName: a size that the family does not have, or an unknown card beside it.
         """
-        gpus, rest = self._cards(text.replace(rented.name, " | "), laptop=False)
+        beside = text.replace(rented.name, " | ").replace("_", " ")
+        gpus, rest = self._cards(beside, laptop=False)
         self._refuse_unknown_card(rest)
         cards, count = listed(gpus)
         host = self.cpus.match(rented.family.cpu).row
@@ -137,7 +140,8 @@ class MachineNames:
             ram_gb=rented.ram_gib,
             ram_channels=share_of_channels(host, rented.cores),
         )
-        notes = (rented.note, *(note for gpu in gpus for note in gpu.notes))
+        left_out = (LEFT_OUT.format(item) for item in unknown_items(rest))
+        notes = (rented.note, *(note for gpu in gpus for note in gpu.notes), *left_out)
         name = f"{rented.name}, {cards}" if gpus else rented.name
         return MachineName(name=name, spec=spec, notes=notes)
 
@@ -165,9 +169,7 @@ class MachineNames:
                 notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
         self._refuse_unknown(name, MODEL.sub(" ", rest) if laptop and gpus else rest, gpus, cpu)
         notes += [
-            f"{item!r} in the name is no part that is known and is left out."
-            for item in unknown_items(rest)
-            if not self._processor(item)
+            LEFT_OUT.format(item) for item in unknown_items(rest) if not self._processor(item)
         ]
         if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
             gpus = [self._own_graphics(cpu)]

@@ -134,6 +134,7 @@ def virtual_processors(text: str) -> int | None:
 
 
 WORD = re.compile(r"[a-z0-9+.]+")
+INCHES = re.compile(r"\b1[1-8](?:\.\d)?(?:[- ]?inch\b|\"|'')")
 NO_LETTER = re.compile(r"[^a-z0-9+]")
 CORES = re.compile(r"\b\d{1,3}[- ]?c(?:ores?)?\b(?:/\d{1,3}[- ]?c\b)?")
 CHIP = re.compile(r"\bm([1-9])[ -](pro|max|ultra)\b")
@@ -143,7 +144,7 @@ TIMES = re.compile(r"\b(\d{1,2}) ?[x*] ?(?=[a-z]{1,2}\d)")
 
 def telling_words(text: str) -> Counter[str]:
     """Words of a name that distinguish presets, with their numbers."""
-    bare = without_sizes(STORAGE.sub(" ", plain(text)))
+    bare = without_sizes(STORAGE.sub(" ", INCHES.sub(" ", plain(text))))
     bare = TURNED_CHIP.sub(r"m\2\1", CHIP.sub(r"m\1\2", CORES.sub(" ", bare)))
     bare = TIMES.sub(r"\1x ", bare).replace("-", " ")
     return Counter(WORD.findall(without_owners(bare)))
@@ -168,7 +169,8 @@ def says_nothing(word: str) -> bool:
 
 
 RATES_AND_YEARS = re.compile(
-    r"\b(?:driver|cuda|rocm) [\d.]+|\bsm_?\d+\b|\buhd(?: graphics)? \d{3}\b"
+    r"\b(?:driver|cuda|rocm) [\d.]+|\bsm_?\d+\b|\bu?hd(?: graphics)? \d{3,4}\b"
+    r"|\b\d+ ?(?:sms?|cus?)\b"
     r"|\b\d+ ?(?:v?cpus?|threads?)\b"
     r"|\bgfx\d+\w*\b"
     r"|\b(?:\d{1,2} ?x ?)?l?p?ddr\d\w*(?:[- ](?:(?:rdimm|udimm|ecc|reg) )*\d{3,5})?(?:/s)?\b"
@@ -195,6 +197,7 @@ def translated(text: str) -> str:
 BESIDE = re.compile(
     r"[$\u20ac\u00a3] ?[\d.,]+k?|\b(?:rs\.?|usd|eur|gbp|inr) ?[\d.,]+\b"
     r"|\b[\d.,]+ ?(?:usd|eur|gbp)\b|\bsm_?\d{2,3}\b|\bl?p?ddr\d\w*-\d{4,5}\b(?! ?gb)"
+    r"|\b(?:1[269]|2[2458]|3[0248]|5[01])\d\d ?x ?\d{3,4}p?\b(?! ?(?:ti|xt|super))|\b\d+ ?gb/s\b"
     r"|\bmac ?os(?: x)?(?:[- ](?:big sur|[a-z]+(?= \d|$|[,;)])))?(?:[- ][\d.]+)?"
     r"|\b(?:ubuntu|debian|fedora|proxmox(?: ve)?|rhel|centos|rocky|linux|kernel|driver|cuda"
     r"|rocm)"
@@ -214,7 +217,12 @@ def without_system(text: str) -> str:
     of a part ("GPU:").
     """
     bare = LABEL_OF_SIZE.sub(r", \1 ", LABEL.sub(", ", BESIDE.sub(" ", text)))
+    bare = LETTERS_OF_MODEL.sub(r"\1\2", bare)
     return AZURE_SIZE.sub(lambda size: size[0].replace(" ", "_"), bare)
+
+
+LETTERS_OF_MODEL = re.compile(r"\b(i[3579][- ]?\d{4,5}) (h[kqx]?|k[fs]?)\b")
+"""Model of a processor with a space before its letters: "i5 11400 H"."""
 
 
 AZURE_SIZE = re.compile(

@@ -172,7 +172,7 @@ COUNTED = re.compile(r"\d+x", re.IGNORECASE)
 """Names of rented machines that begin with a count are those of their cards too."""
 DRIVE_FROM = 4
 """A size beside a machine's name that is so many times its largest memory is its drive's."""
-OWN_COUNT = re.compile(r"(?!1x )\d+x ")
+OWN_COUNT = re.compile(rf"(?!1x |single |one )(?:\d+x |(?:{'|'.join(NUMBERS)})\b)")
 INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+|n[cdvgp]\w*_v\d\b")
 
 
