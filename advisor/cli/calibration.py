@@ -122,7 +122,7 @@ def _shown(history: MeasurementHistory, known: Calibration) -> Iterable[str]:
     yield f"{told(history.fingerprint)}."
     yield from (sentence for sentence in (known.stale, *known.notes) if sentence)
     if not history.history:
-        yield "Nothing is measured; `python -m advisor probe --save` does it."
+        yield "Nothing is measured yet; run `python -m advisor probe --save`."
     for name in known.measurements:
         for measurement in reversed(
             [measurement for measurement in history.history if measurement.name == name]
@@ -156,12 +156,12 @@ def _import(args: argparse.Namespace) -> tuple[object, str]:
 
 def _rename(args: argparse.Namespace) -> tuple[object, str]:
     new = imported_store.rename(args.name, args.new)
-    return {"name": new}, f"{args.name} is called {new} now."
+    return {"name": new}, f"Renamed {args.name} to {new}."
 
 
 def _delete(args: argparse.Namespace) -> tuple[object, str]:
     imported_store.delete(args.name)
-    return {"deleted": args.name}, f"What was measured on {args.name} is deleted."
+    return {"deleted": args.name}, f"Deleted the measurements of {args.name}."
 
 
 def export_found(measurements: Iterable[Measurement], path: Path) -> None:

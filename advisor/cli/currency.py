@@ -16,7 +16,9 @@ def currency_code(text: str) -> str:
     code = text.strip().upper()
     if len(code) == 3 and code.isascii() and code.isalpha():
         return code
-    raise argparse.ArgumentTypeError(f"{text!r} is no currency; write its three letters, as EUR.")
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not a currency code; give three letters, such as EUR."
+    )
 
 
 def currency_of(args: argparse.Namespace) -> Currency:
@@ -28,7 +30,7 @@ def currency_of(args: argparse.Namespace) -> Currency:
     code, rate = args.currency, args.usd_rate
     if (code == "USD") != (rate is None):
         raise InputError(
-            f"--currency {code} goes with --usd-rate, what one unit is worth in US dollars today; "
+            f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today; "
             "no rate is assumed. Give both, or leave both out."
         )
     CURRENCY.check(rate)

@@ -42,7 +42,7 @@ def _probe(args: argparse.Namespace) -> None:
     """Run `probe [ram|disk|gpu|engine ...]`."""
     for part in args.parts:
         if part not in PARTS:
-            raise InputError(f"There is no probe {part!r}; measure {', '.join(PARTS)}.")
+            raise InputError(f"No probe is called {part!r}; choose from {', '.join(PARTS)}.")
     measurements, notes = _measured(args.parts or PARTS, args.path, args.quick)
     for note in (*notes, *_unsteady(measurements)):
         print(f"advisor: {note}", file=sys.stderr)
@@ -65,8 +65,8 @@ def _unsteady(measurements: Sequence[Measurement]) -> list[str]:
     if not wide:
         return []
     return [
-        f"Repeats lay far apart ({', '.join(wide)}, each way): other programs were at work, or the "
-        "machine is shared with others. Measure again when it rests."
+        f"Repeats differ widely ({', '.join(wide)}, each way): other programs were running, or "
+        "the machine is shared. Measure again when it is idle."
     ]
 
 

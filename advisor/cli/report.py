@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
     _add_list(added(actions, "list", _list, "list the saved reports, newest first"))
     for name, run, text in (
         ("show", _show, "one of them"),
-        ("delete", _delete, "take one out of the list; it can be restored for 30 days"),
+        ("delete", _delete, "delete one; it can be restored for 30 days"),
         ("restore", _restore, "undo a delete"),
         ("export", _export, "write one as a file"),
         ("annotate", _annotate, "change its name, notes or tags"),
@@ -106,7 +106,7 @@ def _list(args: argparse.Namespace) -> None:
         f"{row['id']:>4}  {row['created_at'][:10]}  {row['name']}: {parted(row['summary'])[0]}"
         for row in records
     ]
-    none = "No report is saved yet." if query == ReportQuery() else "No report is like that."
+    none = "No report is saved yet." if query == ReportQuery() else "No report matches."
     show(args, records, lambda: "\n".join(lines) or none)
 
 
@@ -134,7 +134,7 @@ def _restore(args: argparse.Namespace) -> None:
     from advisor.reports.store.store import open_store
 
     head = open_store().restore(args.id)
-    show(args, {"restored": head.id}, lambda: f"Report {head.id} is back: {head.name}.")
+    show(args, {"restored": head.id}, lambda: f"Report {head.id} is restored: {head.name}.")
 
 
 def _annotate(args: argparse.Namespace) -> None:

@@ -65,10 +65,10 @@ LIVE = 1e9
 
 
 NOTES = (
-    "It is no server: it takes a batch, answers it and ends. One conversation is faster in "
-    "anything that keeps layers on the GPU.",
-    "ZeRO-Infinity, which articles name beside it, is for training: it moves gradients and "
-    "optimizer states to RAM and drives as well. Serving has none of these.",
+    "It is not a server: it answers one batch and ends. A single conversation is faster in any "
+    "runtime that keeps layers on the GPU.",
+    "ZeRO-Infinity, often named with it, is for training: it also moves gradients and optimizer "
+    "states to RAM and drives, which serving does not have.",
 )
 """ZeRO-Infinity: arXiv 2104.07857; https://deepspeed.readthedocs.io/en/stable/zero3.html, read
 2026-11-21."""

@@ -84,5 +84,5 @@ EXLLAMAV3 = variant(
     command=command,
     takes_layers=False,
     extra_uncertainty=UNFITTED,
-    notes=("Its speed is hardly measured: one source, one model, one kind of card.",),
+    notes=("Its speed rests on one source: one model on one kind of card.",),
 )

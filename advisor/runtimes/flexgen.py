@@ -265,8 +265,8 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     """Command line of flex_opt; a remark for models that FlexLLMGen has no code for."""
     if not re.match(r"opt-", model.name, re.IGNORECASE):
         return (
-            f"# FlexLLMGen has code for OPT models alone. This is what its way of streaming would\n"
-            f"# reach with {model.name}; DeepSpeed ZeRO-Inference comes closest and runs it."
+            f"# FlexLLMGen runs OPT models only. The speed is what its streaming would reach with\n"
+            f"# {model.name}; DeepSpeed ZeRO-Inference is the closest runtime that runs it."
         )
     size = int(gpu_batch(model, placement, machine, work))
     parts = [

@@ -60,7 +60,7 @@ def place(
         Refusal: another placement, a GPU of another vendor, a quantized cache, or several machines.
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
-        raise Refusal("MLX keeps all weights where the GPU reads them.")
+        raise Refusal("MLX keeps all weights in unified memory.")
     check_maker(machine)
     if work.kv_type not in ("f16", "bf16"):
         raise Refusal("mlx_lm.server keeps the cache in 16 bits; choose f16.")
@@ -101,7 +101,7 @@ MLX = variant(
     quantized_kv_type="",
     takes_layers=False,
     notes=(
-        "Most models are there in its own format under mlx-community on Hugging Face: name one of "
-        "them instead of converting.",
+        "Most models are available in MLX's format under mlx-community on Hugging Face; name one "
+        "of these instead of converting.",
     ),
 )

@@ -61,8 +61,8 @@ META = 512 * MIB
 PER_TOKEN = 1.5 * MIB
 """VRAM set aside for metadata, and for each token of a chunk (memory_hook.py) [B]."""
 NOTES = (
-    "--enable-hierarchical-cache keeps prefixes of earlier prompts in RAM; it makes no room for "
-    "weights, and no conversation longer.",
+    "--enable-hierarchical-cache keeps prefixes of earlier prompts in RAM; it makes no room "
+    "for weights or for a longer conversation.",
 )
 
 

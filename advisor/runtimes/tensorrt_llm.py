@@ -118,7 +118,7 @@ TENSORRT_LLM = Runtime(
     quantized_kv_type="fp8",
     mainstream=False,
     notes=(
-        "Its figures are those of TensorRT-LLM's own kernels; it runs on NVIDIA GPUs from Ampere "
-        "on and wants a container of NVIDIA's.",
+        "Speeds are those of TensorRT-LLM's own kernels. It runs on NVIDIA GPUs from Ampere on, "
+        "usually in NVIDIA's container.",
     ),
 )

@@ -62,10 +62,10 @@ MEMORY_USED = 0.92
 PAGE = 16
 """Tokens of a page of the cache (`--block-size`, default of vLLM 0.33 on CUDA)."""
 NOTES = (
-    "swap_space never held weights: it kept the cache of requests that were set aside, and is gone "
-    "since 0.18. --cpu-offload-gb and --offload-backend are what hold weights in RAM.",
+    "swap_space never held weights: it kept the cache of preempted requests and was removed in "
+    "0.18. Weights are kept in RAM by --cpu-offload-gb or --offload-backend.",
     "--kv-offloading-size keeps finished pages of the cache in RAM: a prompt that begins like an "
-    "earlier one starts sooner. It lets no running conversation outgrow the GPU.",
+    "earlier one starts sooner. A running conversation must still fit on the GPU.",
 )
 
 

@@ -51,7 +51,7 @@ def test_reports_belong_to_who_saved_them_until_they_are_shared(chromium, runnin
         robin.click(".st-key-save_report button")
         robin.fill(".st-key-report_name input", "only for Robin")
         robin.click(".st-key-save_now button")
-        robin.wait_for_selector("text=Saved. You find it under Reports as only for Robin.")
+        robin.wait_for_selector("text=Saved under Reports as only for Robin.")
         go(robin, f"{running}/reports?report=1")
         assert "only for Robin" in robin.inner_text("h1")
         assert "Made by Robin, " in robin.inner_text("body")

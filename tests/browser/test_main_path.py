@@ -19,7 +19,7 @@ def test_choose_read_save_restart_and_reopen(chromium, port, tmp_path):
         test.get_by_role("button", name="Save report").click()
         test.get_by_role("textbox", name="Name", exact=True).fill("from the browser")
         test.locator(".st-key-save_now button").click()
-        test.get_by_text("Saved. You find it under Reports as from the browser.").wait_for()
+        test.get_by_text("Saved under Reports as from the browser.").wait_for()
     with server(port, tmp_path) as address, page(chromium, address) as test:
         test.get_by_role("link", name="Reports").click()
         test.get_by_text("from the browser").wait_for()

@@ -61,7 +61,7 @@ def test_import_list_show_delete(run, file):
 def test_rename(run, file):
     run("calibration", "import", file, "--name", "server")
     code, out, _ = run("calibration", "rename", "server", "rack 4")
-    assert (code, out) == (0, "server is called rack 4 now.\n")
+    assert (code, out) == (0, "Renamed server to rack 4.\n")
     assert imported_store.names() == ("rack 4",)
     assert run("calibration", "rename", "server", "x")[0] == 2
 

@@ -391,9 +391,9 @@ class TestProbe:
         assert local_store.load().figure("ram_read").value == 38.3e9
 
     def test_repeats_far_apart_are_reported(self, run, monkeypatch) -> None:
-        assert "far apart" not in run("probe", "ram")[2]
+        assert "differ widely" not in run("probe", "ram")[2]
         monkeypatch.setattr(suite, "measure", lambda *_, **__: (replace(RAM, spread=1.13),))
-        assert "Repeats lay far apart (ram_read 113%, each way)" in run("probe", "ram")[2]
+        assert "Repeats differ widely (ram_read 113%, each way)" in run("probe", "ram")[2]
 
     def test_closed_outputs_are_no_trouble(self, monkeypatch) -> None:
         with monkeypatch.context() as patched:
@@ -592,7 +592,7 @@ class TestReport:
         ((), "required: COMMAND"),
         (("guess",), "invalid choice: 'guess'"),
         # probes and reports
-        (("probe", "keyboard"), "There is no probe 'keyboard'; measure ram, disk, gpu"),
+        (("probe", "keyboard"), "No probe is called 'keyboard'; choose from ram, disk, gpu"),
         (("report", "show", "99"), "99"),
         (("report", "export", "99"), "99"),
         (("report", "delete", "99"), "99"),

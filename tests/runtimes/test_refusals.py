@@ -69,7 +69,7 @@ CASES = (
     case(LLAMA_CPP, "llama.cpp has no backend for Gaudi 3", where=GAUDI),
     case(LLAMA_CPP, "no fp8 cache; q8_0 is its closest", work=Workload(kv_type="fp8")),
     case(
-        LLAMA_CPP, "keeps a cache in q8_0 with flash attention alone; choose f16",
+        LLAMA_CPP, "keeps a cache in q8_0 only with flash attention; choose f16",
         work=Workload(kv_type="q8_0", flash_attention=False),
     ),
     case(
@@ -130,7 +130,7 @@ CASES = (
     case(EXLLAMAV3, "ExLlamaV3 keeps all weights on the GPUs", strategy=IN_RAM),
     case(EXLLAMAV3, "ExLlamaV3 computes on one machine", where=TWO_HOSTS),
     case(MLX, "MLX computes on the GPU of Apple's own chips"),
-    case(MLX, "MLX keeps all weights where the GPU reads them", where=MAC, strategy=IN_RAM),
+    case(MLX, "MLX keeps all weights in unified memory", where=MAC, strategy=IN_RAM),
     case(MLX, "keeps the cache in 16 bits", where=MAC, work=Workload(kv_type="q8_0")),
     case(MLX, "mlx_lm.server computes on one machine", where=TWO_MACS),
 )  # fmt: skip

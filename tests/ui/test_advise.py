@@ -170,7 +170,7 @@ def test_a_link_restores_every_input():
 
 def test_numbers_open_with_formula_and_origin():
     text = page_text(app())
-    assert "One token is the sum of its parts" in text
+    assert "Time of a token, by part" in text
     assert "What it rests on" in text
     assert "RAM, sustained read" in text
     assert "assumed" in text

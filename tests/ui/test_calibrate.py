@@ -261,8 +261,8 @@ def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
 def test_wide_spread_is_reported():
     local_store.save([replace(RAM, spread=0.4)])
     text = page_text(page())
-    assert "Repeats lay far apart (RAM 40 %, each way)" in text
-    assert "shared with others" in text
+    assert "Repeats differ widely (RAM 40 %, each way)" in text
+    assert "the machine is shared" in text
 
 
 def test_history_is_drawn_from_the_second_time_on():
@@ -343,7 +343,7 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     assert [element.proto.label for element in test.get("download_button")] == ["Export"]
     test.button(key="really_server").click()
     text = page_text(run(test))
-    assert "Deleted: what was measured on server." in text
+    assert "Deleted the measurements of server." in text
     assert "Never measured" in text
     assert imported_store.names() == ()
 
@@ -389,7 +389,7 @@ def test_a_machine_that_is_renamed_stays_chosen():
     test.text_input(key="newname_server").set_value("rack 4")
     test.button(key="renamed_server").click()
     text = page_text(run(test))
-    assert "server is called rack 4 now." in text
+    assert "Renamed server to rack 4." in text
     assert "rack 4 reads its RAM at 150 GB/s" in text
 
 

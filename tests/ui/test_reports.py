@@ -46,13 +46,13 @@ def test_empty_list_says_what_to_do():
 
 def test_save_list_open_and_delete():
     saving = save("my 3090", "as is")
-    assert "Saved." in page_text(saving)
-    assert "Saved." in page_text(run(saving))
+    assert "Saved under Reports" in page_text(saving)
+    assert "Saved under Reports" in page_text(run(saving))
     # The name tells which comparison it was, once another stands on the page.
     saving.number_input(key="users").set_value(2)
     assert "under Reports as my 3090." in page_text(run(saving))
     saving.selectbox(key="model").select("Qwen3-32B")
-    assert "Saved." not in page_text(run(saving))
+    assert "Saved under Reports" not in page_text(run(saving))
     listed = reports()
     assert "my 3090" in page_text(listed)
     listed.button(key="open_1").click()

@@ -6,7 +6,8 @@ from advisor.advice.arrivals.load import ServerLoad
 from advisor.formatting import number, seconds, tokens_per_second
 
 NO_QUEUE = (
-    "No runtime that queues requests (vLLM, SGLang, TensorRT-LLM) holds the model in the GPUs here."
+    "The model fits in the GPUs here in no runtime that queues requests (vLLM, SGLang, "
+    "TensorRT-LLM)."
 )
 
 
@@ -31,14 +32,14 @@ def sentences(load: ServerLoad | None) -> Iterable[str]:
     yield (
         f"{load.estimate.runtime} serves {users} {'user' if users == 1 else 'users'} at once with "
         f"{tokens_per_second(question.user_tps)} each and the first token within "
-        f"{seconds(question.first_token_within)}; it is full at "
+        f"{seconds(question.first_token_within)}; it saturates at "
         f"{number(load.full_per_hour)} requests an hour."
     )
     per_hour, waiting = question.requests_per_hour, load.waiting
     if per_hour is None:
         return
     if waiting is None:
-        yield f"{number(per_hour)} requests an hour are more than it answers: ever more wait."
+        yield f"It cannot answer {number(per_hour)} requests an hour: the queue keeps growing."
         return
     yield (
         f"At {number(per_hour)} requests an hour the first token comes after "

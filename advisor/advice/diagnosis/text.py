@@ -33,7 +33,7 @@ def _compared(measured: float, speed: Range) -> str:
 def _remark(diagnosis: Diagnosis) -> str:
     """Outcome and conclusion."""
     if diagnosis.outcome is Outcome.AS_PREDICTED:
-        return "As predicted: within the range, so nothing needs to be wrong."
+        return "As predicted: the measured speed lies within the range."
     parts = (
         f"{str(diagnosis.outcome).capitalize()}.",
         _too_low(diagnosis) if diagnosis.outcome is Outcome.FASTER else "",
@@ -58,7 +58,7 @@ def _chance(diagnosis: Diagnosis) -> str:
     """Remark on a speed just below its range."""
     decode, _ = rates(diagnosis.estimate)
     near = -NEAR <= distance(diagnosis.measured.decode, decode) < -1
-    return "But one run in ten falls below its range with nothing wrong." if near else ""
+    return "One run in ten falls below its range without a fault." if near else ""
 
 
 def _too_low(diagnosis: Diagnosis) -> str:
@@ -104,10 +104,10 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Explanation], list[Explan
         :FIRST
     ]
     if diagnosis.outcome is Outcome.AS_PREDICTED:
-        return [], whole, "If something is wrong nevertheless"
+        return [], whole, "Possible causes nevertheless"
     if not whole:
         return part, [], ""
-    return whole, part, "Causes that would explain a part of it"
+    return whole, part, "Causes that explain part of the gap"
 
 
 def _advice(explanation: Explanation) -> Iterable[str]:

@@ -128,7 +128,7 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
     elif estimate.strategy is PlacementStrategy.CPU_OFFLOAD:
         yield (
             "Its automatic choice (--fit on) gives the same layers, or part of one more; the "
-            "command states them so that they stay as predicted."
+            "command fixes them as predicted."
         )
 
 
@@ -188,8 +188,8 @@ def _served(estimate: Estimate) -> Iterable[str]:
     card, constants = estimate.machine.gpus[0], estimate.constants
     if constants is not None and float(constants.value("sources", card.family)) < ENOUGH:
         yield (
-            "Hardly anyone has published serving engines' speeds on GPUs of the generation of "
-            f"{card.name} ({card.family}): the range is wide."
+            "Few speeds of serving engines on GPUs of the generation of "
+            f"{card.name} ({card.family}) are published: the range is wide."
         )
     kept = served(estimate.work).kv_type
     if kept == "fp8" != estimate.work.kv_type:

@@ -67,7 +67,7 @@ def place(
     """
     if not drives(machine):
         raise Refusal(
-            f"llama.cpp has no backend for {machine.gpus[0].name}: leave the card out, or take "
+            f"llama.cpp has no backend for {machine.gpus[0].name}: leave the card out, or use "
             "vLLM, which has a plugin for it."
         )
     if strategy is PlacementStrategy.GPU_RESIDENT:
@@ -78,7 +78,7 @@ def place(
         raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
     if KV_BYTES_PER_VALUE[work.kv_type] < 2 and not work.flash_attention:
         raise Refusal(
-            f"llama.cpp keeps a cache in {work.kv_type} with flash attention alone; choose f16."
+            f"llama.cpp keeps a cache in {work.kv_type} only with flash attention; choose f16."
         )
     rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     if rest is DISK and not LOAD_MODES[settings.load_mode]:

@@ -19,7 +19,7 @@ HOW = (
     "Each is computed now, from its scenario. It holds in a case where our estimate lies in the "
     "range claimed, widened by a tenth at each end; in brackets is our 80 % range."
 )
-NO_WAY = "Nothing we varied makes it hold."
+NO_WAY = "No change that was tried makes it hold."
 
 
 def claims_section() -> None:
@@ -36,7 +36,7 @@ def claims_section() -> None:
             _row(claim)
 
 
-@st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Working out what articles say")
+@st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Checking claims of articles")
 def _computed() -> tuple[Claim, ...]:
     return claims()
 
@@ -53,7 +53,7 @@ def _summary(claims: Sequence[Claim]) -> str:
 def _row(claim: Claim) -> None:
     with st.container(border=True, key=f"claim_{claim.row.number}"):
         show(joined(_answer(claim)))
-        with st.expander("Cases, assumptions, what it would take"):
+        with st.expander("Cases, assumptions and required changes"):
             show(joined(_details(claim)))
 
 

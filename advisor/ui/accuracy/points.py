@@ -31,7 +31,7 @@ def figures(points: Sequence[AccuracyPoint]) -> None:
     st.subheader("Predicted beside measured", anchor="figures")
     places = narrowed(points, _wanted(points))
     if not places:
-        notice("No published figure has all of these; take one of the filters off.")
+        notice("No published figure has all of these; remove a filter.")
         return
     shown = [points[at] for at in places]
     show(block("oa-soft", _summary(shown, len(points)), "p"))
@@ -125,7 +125,7 @@ def _details(point: AccuracyPoint | None) -> None:
             st.link_button("Open the source", point.source, icon=":material/open_in_new:")
         else:
             show(block("oa-soft", f"Our own run, by {point.source}; data/measurements/own.csv"))
-        with st.expander("What public formulas say of it"):
+        with st.expander("Public formulas"):
             show(_said(point))
 
 
@@ -148,7 +148,7 @@ def _said(point: AccuracyPoint) -> Any:
         if (speed := point.peers.get(peer.name)) is not None
     ]
     if not rows:
-        return block("oa-soft", "None has a formula for it.", "p")
+        return block("oa-soft", "No public formula covers it.", "p")
     headings = ("Advisor", "tokens/s", "Off by")
     return table(headings, rows, label="What public formulas say", numeric=(1, 2))
 

@@ -51,7 +51,7 @@ def regimes(ledger: Ledger) -> None:
     st.subheader("By kind of run", anchor="regimes")
     rows = (_row(score) for score in ledger.scores)
     show(table(HEADINGS, rows, label="Errors by kind of run", numeric=range(1, 7)))
-    with st.expander("What the kinds of run are"):
+    with st.expander("Kinds of run explained"):
         kinds = ((regime.name, regime.text) for regime in REGIMES)
         show(table(("Kind of run", "What it is"), kinds, label="Kinds of run"))
     show(
@@ -120,7 +120,7 @@ def formulas(ledger: Ledger) -> None:
     numeric = range(1, len(headings))
     with st.container(key="ledger_formulas"):
         show(table(headings, rows, label="Median errors of public formulas", numeric=numeric))
-    with st.expander("What each formula is, and where it was read"):
+    with st.expander("Formulas and sources"):
         show(table(("Advisor", "Formula", "Read"), map(_formula, PEERS), label="Public formulas"))
 
 

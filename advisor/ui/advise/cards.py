@@ -194,7 +194,7 @@ def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
             speed = tokens_per_second(decode_tps(estimate))
             remarks.append(f"Your RAM holds this; from the drive it would be {speed}.")
         elif cache > 0:
-            remarks.append(f"{memory(cache)} of RAM keep parts of the file at hand.")
+            remarks.append(f"{memory(cache)} of RAM keep parts of the file cached.")
         remarks += _what_half_a_token_takes(estimate)
     remarks += _of_format_and_drafts(estimate)
     if remarks:

@@ -50,7 +50,7 @@ def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
     )  # fmt: skip
     shared = concurrency.together(chosen, target, answer.choices.settings())
     if shared is None:
-        show(block("oa-why", "Not even one user fits with these choices.", "p"))
+        show(block("oa-why", "No user fits with these inputs.", "p"))
         return
     show(block("oa-why", " ".join(limits(shared)), "p"))
     show(_users_chart(shared, " ".join(limits(shared))))
@@ -78,7 +78,7 @@ def limits(together: Together) -> Iterable[str]:
     if together.target_ends is None:
         yield f"Each of them still gets {target} or more, so memory is the limit."
     elif together.target_ends == 0:
-        yield f"Not even a single user gets {target}."
+        yield f"A single user gets less than {target}."
     else:
         yield f"Up to {together.target_ends} get {target} each, so speed is the limit."
 

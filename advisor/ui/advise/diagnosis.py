@@ -36,8 +36,8 @@ from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, joined, notice, show, two_lines
 
 HOW = (
-    "Type the speed that your runtime prints, or bring the file that llama-bench (-o json), "
-    "Ollama, LM Studio or vLLM wrote; the likeliest causes are worked out."
+    "Type the speed that your runtime printed, or upload the result file of llama-bench (-o json), "
+    "Ollama, LM Studio or vLLM, to see the likeliest causes."
 )
 
 

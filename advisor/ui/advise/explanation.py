@@ -28,7 +28,7 @@ def explanation(estimate: Estimate) -> Iterable[Markup]:
     if estimate.step is None or estimate.decode is None:
         return
     total = float(estimate.step.total)
-    yield block("oa-strong", "One token is the sum of its parts", "p")
+    yield block("oa-strong", "Time of a token, by part", "p")
     yield table(("Part", "Bytes", "Speed", "Time"), _parts(estimate), label="Time of one token",
                 numeric=(1, 2, 3))  # fmt: skip
     yield block(
@@ -40,7 +40,9 @@ def explanation(estimate: Estimate) -> Iterable[Markup]:
     )
     hidden = float(estimate.step.hidden)
     if hidden > 0:
-        yield block("oa-soft", f"{seconds(hidden)} run beside a longer part and cost nothing.", "p")
+        yield block(
+            "oa-soft", f"{seconds(hidden)} overlap with a longer part and add nothing.", "p"
+        )
     yield block("oa-strong", "What it rests on", "p")
     yield table(
         ("Figure", "Value"), _inputs(estimate), label="Inputs of the estimate", numeric=(1,)

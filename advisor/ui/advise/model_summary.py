@@ -20,14 +20,14 @@ from advisor.ui.parts.markup import block, joined, show, table
 Row = tuple[Markup, str]
 
 GROUPS = {
-    Group.EMBEDDING: "The table that turns tokens into numbers; a token reads one row of it.",
-    Group.ATTENTION: "What looks back at earlier tokens; every token reads all of it.",
+    Group.EMBEDDING: "Table that maps tokens to vectors; a token reads one row.",
+    Group.ATTENTION: "Weights that relate a token to earlier ones; read whole for each token.",
     Group.DENSE_FFN: "Feed-forward layers that every token passes whole.",
     Group.SHARED_EXPERTS: "Experts that every token passes.",
     Group.ROUTED_EXPERTS: "Experts of which a token passes a few only.",
-    Group.ROUTER: "What chooses the experts of a token.",
-    Group.NORMS: "Small tables that keep numbers in range.",
-    Group.OUTPUT: "What turns the result into a token; read whole for each.",
+    Group.ROUTER: "Layer that selects the experts of a token.",
+    Group.NORMS: "Scales that keep values in range.",
+    Group.OUTPUT: "Layer that scores the next token; read whole for each token.",
 }
 KINDS = {
     "full attention": "Looks back at every earlier token; its cache grows with the context.",
@@ -38,7 +38,7 @@ KINDS = {
 }
 HEADINGS = {
     "Part": "",
-    "Weights": "Numbers it is made of; B is a thousand million.",
+    "Weights": "Number of weights; B is a thousand million.",
     "Stored": "Bytes in the file.",
     "Bits": "Bits for each weight, scales included.",
     "Per token": "Bytes read to generate one token.",
@@ -130,7 +130,7 @@ def _number_rows(model: Model) -> Iterable[Row]:
     built = model.architecture
     yield term("parameters", "All weights, a shared table once."), short(built.params)
     yield (
-        term("active", "Weights that one token passes, the embedding table included."),
+        term("active", "Weights used for one token, the embedding table included."),
         short(built.active_params),
     )
     yield term("layers", "Blocks that repeat; a GPU takes whole ones."), f"{built.layers}"
@@ -143,7 +143,10 @@ def _number_rows(model: Model) -> Iterable[Row]:
     yield term("width", "Numbers that pass from layer to layer."), f"{built.hidden:,}"
     yield term("vocabulary", "Tokens it knows."), f"{built.vocab:,}"
     if built.max_context:
-        yield term("longest context", "Tokens it was trained for."), f"{built.max_context:,}"
+        yield (
+            term("longest context", "Context that it was trained for, in tokens."),
+            f"{built.max_context:,}",
+        )
 
 
 def _attention(built: Architecture) -> Counter[str]:
@@ -205,4 +208,4 @@ def _sizes(resolved: ResolvedModel) -> str:
     if resolved.stored == form and resolved.source.startswith("GGUF"):
         return "as the file has them, tensor by tensor"
     instead = f"; it is stored as {resolved.stored}" if resolved.stored not in ("", form) else ""
-    return f"worked out for {form}, tensor by tensor{instead}"
+    return f"computed for {form}, tensor by tensor{instead}"

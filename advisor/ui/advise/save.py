@@ -28,7 +28,7 @@ def save_button(answer: AdviseAnswer) -> None:
             st.text_input("Tags, with commas between", key="report_tags")
             st.text_input(
                 "Made by", author(), max_chars=LONGEST_NAME, key="report_author",
-                help="Stands in the report; leave it empty to say nothing.",
+                help="Shown in the report; optional.",
             )  # fmt: skip
             st.form_submit_button(
                 "Save", type="primary", key="save_now", on_click=outcome.attempt,
@@ -54,7 +54,7 @@ def _save(answer: AdviseAnswer, title: str) -> str:
     report = store.save(
         _document(answer), name or title, notes, tags=tags.split(","), author=made_by
     )
-    return f"Saved. You find it under Reports as {report.name}."
+    return f"Saved under Reports as {report.name}."
 
 
 def _document(answer: AdviseAnswer) -> ReportDocument:

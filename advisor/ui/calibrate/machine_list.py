@@ -100,12 +100,12 @@ def _rename(name: str, new: str) -> str:
     new = imported_store.rename(name, new)
     if st.session_state.get(CHOSEN) == name:
         st.session_state[CHOSEN] = new
-    return f"{name} is called {new} now."
+    return f"Renamed {name} to {new}."
 
 
 def _delete_button(name: str) -> None:
     with st.popover("Delete", key=f"delete_{_key(name)}"):
-        question = Markup("Forget what was measured on <b>{}</b>, for good?").format(title(name))
+        question = Markup("Delete all measurements of <b>{}</b> for good?").format(title(name))
         show(block("", question, "p"))
         st.button(
             "Delete for good", type="primary", key=f"really_{_key(name)}",
@@ -123,7 +123,7 @@ def _key(name: str) -> str:
 
 def _delete(name: str) -> str:
     imported_store.delete(name)
-    return f"Deleted: what was measured on {title(name)}."
+    return f"Deleted the measurements of {title(name)}."
 
 
 def parts_of(seen: Fingerprint | None) -> str:

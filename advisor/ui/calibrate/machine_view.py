@@ -128,9 +128,9 @@ def _unsteady(wide: Sequence[Measurement]) -> str:
         for measurement in wide[:4]
     )
     return (
-        f"Repeats lay far apart ({named}, each way). Other programs were at work, or the machine "
-        "is shared with others. Measure again when it rests; until then expect predictions to be "
-        "off by about as much"
+        f"Repeats differ widely ({named}, each way). Other programs were running, or the machine "
+        "is shared. Measure again when it is idle; until then expect predictions to be off by "
+        "about as much"
     )
 
 
@@ -159,7 +159,7 @@ def _history(history: Sequence[Measurement]) -> None:
         for column, name in zip(st.columns(len(again)), again, strict=True):
             with column:
                 show(block("oa-strong", probe_job.title(name)))
-                alt = f"{probe_job.title(name)} at each measuring, in GB/s"
+                alt = f"{probe_job.title(name)} over time, in GB/s"
                 draw(curves.over_time(name, history), key=f"history_{name}", alt=alt)
     with st.expander(f"All {len(history)} measurements" if len(history) > 1 else "In detail"):
         rows = (

@@ -84,7 +84,7 @@ def _start() -> None:
     if free is not None and free < LITTLE_SPACE:
         notice(
             f"Only {memory(free)} is free on the drive of {data_folder()}; the drive is read with "
-            "a smaller file, and less surely",
+            "a smaller file, and less exactly",
             "warning",
         )
 

@@ -164,7 +164,7 @@ class ProbeJob:
         how = "Measured and saved" if self.saved else "Measured"
         measured = f"{how}: {', '.join(figures)}." if figures else ""
         if any(measurement.spread > UNSTEADY for measurement in self.measurements):
-            measured += " The machine was busy; measure again when it rests."
+            measured += " The machine was busy; measure again when it is idle."
         late = f"It was stopped after {self.longest:.0f} s." if self.too_long else ""
         late = "" if figures else late
         return " ".join(part for part in (measured, late, *self.failures) if part)

@@ -34,8 +34,8 @@ def sentence(error: Exception) -> str:
     """Message with the kind and place of the error, without its text, which may be secret."""
     return (
         f"{type(error).__name__} in {place(error)}, version {advisor.__version__}. This is a fault "
-        "of the program, not of what you chose. Everything you chose is kept: change it and it is "
-        "tried again. The log of the server tells more"
+        "of the program, not of your input. Your input is kept; change it to try again. The log of "
+        "the server tells more"
     )
 
 

@@ -24,7 +24,7 @@ def view(store: ReportStore, numbers: str) -> None:
     st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
     parts = numbers.split(",")
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise InputError(f"{numbers[:40]!r} are no numbers of reports; choose some of the list.")
+        raise InputError(f"{numbers[:40]!r} are not numbers of reports; choose from the list.")
     reports = [store.load(int(part)) for part in parts]
     comparison = compared(reports)
     show(block("oa-title", " and ".join(comparison.names), "h1"))

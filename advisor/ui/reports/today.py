@@ -145,6 +145,6 @@ def _number(field: Amount | Size, text: str) -> float | int:
         value = field.amount(text)
     except (ValueError, InputError) as error:
         raise InputError(
-            f"{field.label} is {text[:80]!r} in the report; a number is due."
+            f"{field.label} is {text[:80]!r} in the report; a number is needed."
         ) from error
     return round(value) if field.whole else value

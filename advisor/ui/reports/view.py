@@ -33,7 +33,7 @@ def view(store: ReportStore, number: str) -> None:
     st.button("All reports", icon=":material/arrow_back:", on_click=_close, type="tertiary")
     outcome.show(PLACE)
     if not number.isascii() or not number.isdigit():
-        raise InputError(f"{number[:40]!r} is not the number of a report; choose one of the list.")
+        raise InputError(f"{number[:40]!r} is not the number of a report; choose from the list.")
     report = store.load(int(number))
     show_money_in(report.document.shown_in)
     _front(front_page(report))

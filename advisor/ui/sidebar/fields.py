@@ -72,7 +72,7 @@ def _model() -> tuple[Field, ...]:
         Pick(
             key="model", label="Model", kind="model", options=tuple(catalog.model_rows()),
             default="Llama-3.1-70B", free=True,
-            help="A part of a name finds it in the list. Or type the path of a GGUF file or "
+            help="Part of a name filters the list. Or type the path of a GGUF file or "
             "config.json, or owner/name of a repository on Hugging Face.",
         ),
         Pick(

@@ -505,8 +505,8 @@ class TestOutcome:
         estimate = predicted("resident")
         assert estimate.decode is not None
         below = diagnose(estimate, Measured(decode=float(estimate.decode.low) * 0.98))
-        assert "one run in ten" in sentence(below)
-        assert "one run in ten" not in sentence(measured_as("resident", 0.1))
+        assert "One run in ten" in sentence(below)
+        assert "One run in ten" not in sentence(measured_as("resident", 0.1))
 
 
 class TestDensity:
@@ -649,7 +649,7 @@ class TestText:
     def test_as_predicted_names_causes_without_their_tests(self) -> None:
         text = diagnosis_text(measured_as("split", 0.75))
         assert "As predicted" in text
-        assert "If something is wrong nevertheless:" in text
+        assert "Possible causes nevertheless:" in text
         assert "Test:" not in text
 
     def test_causes_of_a_part_are_described_in_full_where_none_explains_all(self) -> None:

@@ -128,6 +128,6 @@ def test_a_card_whose_serving_engines_few_measured_has_a_wide_range(card: str, f
     """llama.cpp's many runs on an RX 7900 XTX tell nothing of vLLM on it."""
     kind = PlacementStrategy.GPU_RESIDENT
     served = run(VLLM, "Llama-3.1-8B", kind, gpu=card, vram_gb=80)
-    assert ("Hardly anyone has published" in notes_of(served)) == few
+    assert ("Few speeds of serving engines" in notes_of(served)) == few
     assert served.decode is not None
     assert (float(served.decode.high / served.decode.low) > 1.8) == few
