@@ -5,7 +5,7 @@ import re
 from advisor.errors import AdvisorError, UnknownName
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.catalog import gpu_named, machine_named
+from advisor.machine.catalog import cpu_named, gpu_named, machine_named
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.spelling import plain, size_gib
@@ -35,6 +35,9 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
     if not stated or stated.casefold() == NO_GPU:
         return Noted((NO_GPU, alike))
     card = _one_card(stated)
+    if card is None and (own := _own_graphics(row)):
+        note = f"GPU {stated!r} is taken as {own}, the graphics of {row.cpu}"
+        return Noted((own, alike), (note,))
     whole = named_machine(stated) if card is None else None
     if whole is not None:
         note = f"GPU {stated!r} is taken as {whole.name}"
@@ -55,6 +58,23 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
         return Noted((words, 1), cards.notes)
     note = f"{stated!r} names {total} GPUs where gpu_count is {stated_count}: {words}"
     return Noted((words, 1), (*cards.notes, note))
+
+
+WITHOUT_A_MODEL = re.compile(
+    r"(?:amd )?radeon(?:\(tm\))? graphics|intel(?:\(r\))? (?:\w+(?:\(r\))? )?graphics"
+    r"|(?:its |the )?(?:igpu|own graphics|integrated (?:gpu|graphics))"
+)
+"""Names of a processor's own graphics that do not say which they are."""
+
+
+def _own_graphics(row: PublishedRow) -> str:
+    """Graphics of a row's processor, where the GPU's cell says no more; empty for other cells."""
+    if not row.cpu or WITHOUT_A_MODEL.fullmatch(row.gpu.casefold()) is None:
+        return ""
+    try:
+        return gpu_named(cpu_named(row.cpu).gpu).row.name
+    except UnknownName:
+        return ""
 
 
 def _one_card(stated: str) -> GpuName | None:

@@ -96,7 +96,7 @@ def _stored(
 def _format_in_name(model: str) -> str:
     """Format that a model's name or its tag in Ollama's library says; empty for none."""
     known = _known(model)
-    if known is not None:
+    if known is not None and known.format:
         return known.format
     form = format_in_name(model, catalog.model_formats())
     return form.name if form else ""
@@ -125,7 +125,7 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
     name, params = row.model, row.params_b
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
-    known = _known(name)
+    known = _known(name) or _early_llama(row)
     if known is not None and _agrees(known.architecture, params):
         return Noted(known.architecture, tuple(known.notes[:1]) if known.taken_as else ())
     if not params:
@@ -141,12 +141,28 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
 
 @lru_cache(maxsize=2048)
 def _known(name: str) -> NamedModel | None:
-    """Model of a name; None where it is not certain."""
+    """Model of a name, also with its format as a folder below; None where it is not certain."""
+    base, _, folder = name.rpartition("/")
     try:
-        model = named(name)
+        model = named(base if base and _written_in(folder.casefold()) == folder.upper() else name)
     except AdvisorError:
         return None
     return model if model.known else None
+
+
+FIRST_MODELS = re.compile(r"(?:llama )?(7|13|30|33|65)b(?:[ -](?:q|int)?\d\S*)?", re.IGNORECASE)
+"""Names of the sizes of the first LLaMA."""
+BEFORE_OTHERS = "2023-09"
+"""Month until which llama.cpp and ExLlama ran hardly anything else (Falcon joined llama.cpp in
+August 2023, https://github.com/ggml-org/llama.cpp/pull/2717)."""
+
+
+def _early_llama(row: PublishedRow) -> NamedModel | None:
+    """LLaMA of a size that stands alone in a row of its time; None for other rows."""
+    match = FIRST_MODELS.fullmatch(row.model)
+    if match is None or not "2023" <= row.date[:7] < BEFORE_OTHERS:
+        return None
+    return _known(f"llama-{'30' if match[1] == '33' else match[1]}b")
 
 
 def _agrees(architecture: Architecture, params: float | None) -> bool:

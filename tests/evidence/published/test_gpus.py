@@ -41,3 +41,21 @@ def test_a_named_processor_stays() -> None:
 def test_neither_is_refused() -> None:
     with pytest.raises(UnknownName, match="toaster"):
         stated_gpus(PublishedRow({"gpu": "my toaster"}))
+
+
+@pytest.mark.parametrize(
+    ("gpu", "cpu", "meant"),
+    [
+        ("AMD Radeon Graphics", "AMD Ryzen Z1", "Radeon 740M"),
+        ("AMD Radeon(TM) Graphics", "AMD Ryzen 7 7840HS", "Radeon 780M"),
+        ("integrated graphics", "Intel(R) Core(TM) i5-1135G7", "Iris Xe"),
+    ],
+)
+def test_graphics_without_a_model_are_those_of_the_processor(
+    gpu: str, cpu: str, meant: str
+) -> None:
+    stated = stated_gpus(PublishedRow({"gpu": gpu, "cpu": cpu}))
+    assert stated.value == (meant, 1)
+    assert cpu in stated.notes[0]
+    with pytest.raises(UnknownName):
+        stated_gpus(PublishedRow({"gpu": gpu, "cpu": "Ryzen 9 7950X"}))

@@ -68,3 +68,20 @@ def test_a_size_alone_is_a_model_of_the_time_of_the_run() -> None:
     )
     assert not old.value.has_experts
     assert new.value.has_experts
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "form"),
+    [
+        ({"model": "deepseek-R1/Q4_K_M"}, "DeepSeek-R1", "Q4_K_M"),
+        ({"model": "Qwen/Qwen3-8B", "quant": "Q8_0"}, "Qwen3-8B", "Q8_0"),
+        ({"model": "65B", "quant": "Q4_0", "date": "2023-07-18"}, "LLaMA-65B", "Q4_0"),
+        ({"model": "7B q4", "quant": "Q4_0", "date": "2023-05"}, "Llama-2-7B", "Q4_0"),
+        ({"model": "7B", "quant": "Q4_0", "date": "2024-05", "params_b": "7"}, "7B", "Q4_0"),
+    ],
+)
+def test_a_folder_of_formats_and_sizes_of_the_first_llama_are_names(
+    cells: dict[str, str], name: str, form: str
+) -> None:
+    model = stated_model(PublishedRow(cells), LLAMA_CPP).value
+    assert (model.name, model.format) == (name, form)
