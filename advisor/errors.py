@@ -15,7 +15,7 @@ Every message says what is wrong, the value, what is allowed and what to do next
 
 import difflib
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 
 class AdvisorError(Exception):
@@ -32,16 +32,24 @@ class UnknownName(InputError):
     Args:
         kind: kind of thing that the name should denote ("model", "GPU").
         name: unknown name.
-        known: accepted names.
+        known: accepted names, gone through for an error that is shown.
         hint: advice where none of the similar names fits.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        self.kind = kind
-        self.name = name
-        self.close = close_names(name, tuple(known))
-        meant = f" Did you mean {_either(self.close)}?" if self.close else ""
-        super().__init__(f"No {kind} is called {name[:80]!r}.{meant}{' ' + hint if hint else ''}")
+        super().__init__(kind, name)
+        self.kind, self.name, self.hint = kind, name, hint
+        self._known = known
+
+    @cached_property
+    def close(self) -> tuple[str, ...]:
+        """Names that may be meant, best match first; compared only for an error that is shown."""
+        return close_names(self.name, tuple(self._known))
+
+    def __str__(self) -> str:
+        meant = f" Did you mean {_either(self.close)}?" if self._known != () and self.close else ""
+        hint = f" {self.hint}" if self.hint else ""
+        return f"No {self.kind} is called {self.name[:80]!r}.{meant}{hint}"
 
 
 class NeedMoreBytes(InputError):

@@ -7,7 +7,7 @@ import csv
 import io
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -70,6 +70,18 @@ def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
         DataError: wrong columns, a value of the wrong type, or a file that cannot be read.
     """
     columns = _columns_of(record)
+    return tuple(
+        _record(cells, record, columns, f"data/{path.name} line {line}")
+        for line, cells in _lines(path, columns)
+    )
+
+
+def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list[str]]]:
+    """Lines of a CSV file with their numbers, without the header.
+
+    Raises:
+        DataError: other columns, or a file that cannot be read.
+    """
     expected = [column.name for column in columns]
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -77,15 +89,50 @@ def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
             names = next(reader, [])
             if names != expected:
                 raise DataError(_difference(path, expected, names))
-            return tuple(
-                _record(row, record, columns, f"data/{path.name} line {reader.line_num}")
-                for row in reader
-                if row
-            )
+            for cells in reader:
+                if cells:
+                    yield reader.line_num, cells
     except OSError as error:
         raise DataError(
             f"{path} cannot be read: {error.strerror}; reinstall the package."
         ) from error
+
+
+class RowsByName(Mapping[str, Row]):
+    """Rows of a long file by name in lower case, each made when it is looked up.
+
+    Args:
+        path: CSV file whose first column is the name.
+        record: dataclass whose fields are its columns.
+
+    Raises:
+        DataError: wrong columns, a file that cannot be read, or at a look-up, a wrong value.
+    """
+
+    def __init__(self, path: Path, record: type[Row]) -> None:
+        self._path, self._record = path, record
+        self._columns = _columns_of(record)
+        self._cells = {
+            cells[0].strip().casefold(): (line, cells)
+            for line, cells in _lines(path, self._columns)
+        }
+        self._made: dict[str, Row] = {}
+
+    def __getitem__(self, name: str) -> Row:
+        if name not in self._made:
+            line, cells = self._cells[name]
+            where = f"data/{self._path.name} line {line}"
+            self._made[name] = _record(cells, self._record, self._columns, where)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._cells
 
 
 def _columns_of(record: type[Row]) -> tuple[CsvColumn, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.csv_tables import DATA, RowsByName, read
 from advisor.catalog.name_matching import by_name, find, spelled
 from advisor.errors import UnknownName
 from advisor.machine.names.cpu_checks import contradictions
@@ -72,9 +72,9 @@ def disk_rows() -> Mapping[str, DiskRow]:
 
 
 @cache
-def cpu_models() -> tuple[CpuModelRow, ...]:
-    """Cores of processors without a row in data/hardware/hosts.csv."""
-    return read(DATA / "hardware/cpu_models.csv", CpuModelRow)
+def cpu_models() -> Mapping[str, CpuModelRow]:
+    """Cores of processors without a row in data/hardware/hosts.csv, by name in lower case."""
+    return RowsByName(DATA / "hardware/cpu_models.csv", CpuModelRow)
 
 
 @cache

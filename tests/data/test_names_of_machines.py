@@ -30,7 +30,7 @@ def test_generations_and_models_of_processors_have_their_pages() -> None:
         assert is_public(row.source), row.name
         assert is_past(row.retrieved), row.name
         re.compile(row.pattern)
-    for model in cpu_models():
+    for model in cpu_models().values():
         assert is_public(model.source), model.name
         assert model.cores > 0
         assert not model.gpu or find_gpu(model.gpu).name == model.gpu, model.name

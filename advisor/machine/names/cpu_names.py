@@ -64,18 +64,18 @@ class CpuNames:
 
     Args:
         hosts: catalogue rows by name.
-        models: cores of further models.
+        models: cores of further models, by name in lower case.
         generations: common properties of each generation.
     """
 
     def __init__(
         self,
         hosts: Mapping[str, HostRow],
-        models: Iterable[CpuModelRow],
+        models: Mapping[str, CpuModelRow],
         generations: Iterable[CpuGenerationRow],
     ) -> None:
         self.hosts = hosts
-        self.models = {row.name.casefold(): row for row in models}
+        self.models = models
         self.generations = tuple(generations)
         self.exact: dict[str, HostRow] = {}
         for row in hosts.values():
@@ -249,12 +249,13 @@ class CpuNames:
         usual = (row.gpu for row in self._generations_of(folded))
         return next(chain(own, usual), "")
 
-    def _offers(self, text: str) -> tuple[str, ...]:
+    def _offers(self, text: str) -> Iterator[str]:
         """Similar names, those with the same number first."""
         digits = set(re.findall(r"\d{3,5}", text))
-        names = [*self.hosts, *(row.name for row in self.models.values())]
-        near = [name for name in names if digits & set(re.findall(r"\d{3,5}", name))]
-        return tuple(dict.fromkeys(near)) or tuple(self.hosts)
+        same = (name for name in self.models if digits & set(re.findall(r"\d{3,5}", name)))
+        near = [name for name in self.hosts if digits & set(re.findall(r"\d{3,5}", name))]
+        near += (self.models[name].name for name in same)
+        yield from dict.fromkeys(near) or self.hosts
 
 
 EITHER = re.compile(r" / | or ")

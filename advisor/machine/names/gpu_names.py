@@ -5,7 +5,7 @@ of cards are read, and the remaining words must be those of a catalogue row, dig
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -304,7 +304,7 @@ class GpuNames:
         )
         return tuple(name for name in dict.fromkeys(names) if name != row.name)
 
-    def _offers(self, taken: GpuWords) -> tuple[str, ...]:
+    def _offers(self, taken: GpuWords) -> Iterator[str]:
         """Names with the same number and brand; all names where there are none."""
         digits = {word for word in taken.words if any(letter.isdigit() for letter in word)}
         numbers = {number for word in digits for number in NUMBER.findall(word)}
@@ -312,7 +312,7 @@ class GpuNames:
         alike = (
             name for name in near if not taken.brands or taken.brands & set(plain(name).split())
         )
-        return tuple(dict.fromkeys(alike)) or tuple(self.rows)
+        yield from dict.fromkeys(alike) or self.rows
 
 
 def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:

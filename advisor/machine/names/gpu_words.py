@@ -21,10 +21,14 @@ class GpuWordRow:
 
 
 @cache
+def _rows() -> tuple[GpuWordRow, ...]:
+    return read(DATA / "hardware/gpu_words.csv", GpuWordRow)
+
+
+@cache
 def words_of_kind(kind: str) -> dict[str, str]:
     """Words of a kind, each with its meaning."""
-    rows = read(DATA / "hardware/gpu_words.csv", GpuWordRow)
-    return {row.word: row.value for row in rows if row.kind == kind}
+    return {row.word: row.value for row in _rows() if row.kind == kind}
 
 
 @dataclass(frozen=True, kw_only=True)

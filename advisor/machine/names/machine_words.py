@@ -110,9 +110,13 @@ def without_line_numbers(text: str) -> str:
 
 def without_owners(text: str) -> str:
     """Plain text without words of owners and sellers, and without articles."""
-    for pattern, _ in _patterns("owner"):
-        text = pattern.sub(" ", text)
-    return text
+    return _owners().sub(" ", text)
+
+
+@cache
+def _owners() -> re.Pattern[str]:
+    patterns = "|".join(row.pattern for row in _rows() if row.kind == "owner")
+    return re.compile(rf"\b(?:{patterns})\b")
 
 
 VIRTUAL = re.compile(r"\b(\d{1,3})[ -]?v-?(?:cpus?|cores?)\b")
@@ -134,6 +138,7 @@ def virtual_processors(text: str) -> int | None:
 
 
 WORD = re.compile(r"[a-z0-9+.]+")
+OF_SIZE = re.compile(r"\d[ -]?[gtm]")
 INCHES = re.compile(r"\b1[1-8](?:\.\d)?(?:[- ]?inch\b|\"|'')")
 NO_LETTER = re.compile(r"[^a-z0-9+]")
 CORES = re.compile(r"\b\d{1,3}[- ]?c(?:ores?)?\b(?:/\d{1,3}[- ]?c\b)?")
@@ -144,7 +149,9 @@ TIMES = re.compile(r"\b(\d{1,2}) ?[x*] ?(?=[a-z]{1,2}\d)")
 
 def telling_words(text: str) -> Counter[str]:
     """Words of a name that distinguish presets, with their numbers."""
-    bare = without_sizes(STORAGE.sub(" ", INCHES.sub(" ", plain(text))))
+    bare = INCHES.sub(" ", plain(text))
+    if OF_SIZE.search(bare):
+        bare = without_sizes(STORAGE.sub(" ", bare))
     bare = TURNED_CHIP.sub(r"m\2\1", CHIP.sub(r"m\1\2", CORES.sub(" ", bare)))
     bare = TIMES.sub(r"\1x ", bare).replace("-", " ")
     return Counter(WORD.findall(without_owners(bare)))

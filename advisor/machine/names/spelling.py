@@ -31,7 +31,7 @@ def plain(text: str) -> str:
         folded = OF_SIZE.sub(r"\1 ", folded)
     if "," in folded:
         folded = OF_THOUSANDS.sub("", DECIMAL_COMMA.sub(".", folded))
-    if "s" in folded:
+    if "xts" in folded or "xtxs" in folded or "titans" in folded or "supers" in folded:
         folded = PLURAL.sub("", folded)
     return " ".join(folded.split())
 

@@ -59,8 +59,8 @@ def test_every_row_is_found_by_its_own_name() -> None:
 
 
 def test_every_listed_model_belongs_to_a_generation_and_resolves() -> None:
-    names = {model.name for model in cpu_models()}
-    for model in cpu_models():
+    names = {model.name for model in cpu_models().values()}
+    for model in cpu_models().values():
         if model.name.replace("Xeon ", "Xeon Gold ", 1) in names - {model.name}:
             continue  # the number of 2006 is printed as "Xeon CPU 5120"
         row = cpu_named(model.name).row
