@@ -227,7 +227,7 @@ def _when(option: Option | None, kept: Option, money: MoneyInputs) -> str:
     if saved is None or worth is None:
         return ""
     less = (kept.monthly or 0.0) - (option.monthly or 0.0) - option.standing
-    beside = ", what you own unused beside it" if option.standing else ""
+    beside = ", with what you own unused beside it" if option.standing else ""
     if saved <= 0 or (saved < SHORT and less > 0):
         longer = f", for {hours(-saved)} more of waiting" if saved < -SHORT else ""
         return f"{use} that costs {money_words(less)} a month less{beside}{longer}."
@@ -293,7 +293,7 @@ def _others(options: Sequence[Option], option: Option | None, money: MoneyInputs
     """Best options of other kinds that pay; of all that run where there is nothing yet."""
     sentences = []
     for best in best_of_kinds(options) if option else ():
-        if option is not None and best.kind is not option.kind:
+        if option is not None and best.kind is not option.kind and _compares(best, option):
             better = _rival(best, option, options[0], money)
             about = ", ".join(filter(None, (_speed(best), _wide_range(best.speed), better)))
             known = f" ({about})" if about else ""
@@ -303,6 +303,18 @@ def _others(options: Sequence[Option], option: Option | None, money: MoneyInputs
 
 def _speed(option: Option) -> str:
     return tokens_per_second(option.speed.decode) if option.speed else ""
+
+
+COMPARABLE = 0.5
+"""Smallest share of what the named option saves that another one must save to be named beside it.
+"""
+
+
+def _compares(other: Option, named: Option) -> bool:
+    """Whether an option is worth a word beside the named one; always where nothing runs now."""
+    if named.gain is None or other.gain is None:
+        return True
+    return other.gain >= COMPARABLE * named.gain
 
 
 WIDE = 2.0

@@ -76,3 +76,14 @@ def test_what_costs_less_and_is_faster_says_both_by_hand() -> None:
     reason = verdict(None, (), (rented, option), MONEY, kept_apart=True).reason
     assert "costs $200 a month less and saves" in reason
     assert "it pays" in reason
+
+
+def test_others_are_named_beside_the_verdict_where_they_save_half_as_much_by_hand() -> None:
+    # waiting costs the same with both, so that rents of 34 and 200 USD differ by 166: of what the
+    # first saves, the second saves more than half, one that costs all but 20 USD of it does not
+    cheap = replace(bought(34), kind=OptionKind.RENT)
+    assert cheap.gain is not None
+    half, little = bought(34 + 0.4 * cheap.gain), bought(34 + cheap.gain - 20)
+    for other, expected in ((half, True), (little, False)):
+        named = verdict(None, (), (KEPT, cheap, other), MONEY, kept_apart=True).others
+        assert ("cards, in its place" in named) is expected
