@@ -47,6 +47,8 @@ WORDS_LEFT_OUT = 1
 WORDS_OF_AN_END = 2
 """Words of a name that is the end of a listed one: "nemotron super 49b v1.5" of
 Llama-3.3-Nemotron-Super-49B-v1.5, but "qwen 32b" of no distillation."""
+WITH_EXPERTS = "moe"
+"""Word that people add to models with experts: "Gemma 26B MoE"."""
 SHORTEST_FAMILY = 5
 """Letters of a family's name that may stand alone, if all its models have one shape."""
 
@@ -263,7 +265,12 @@ def _only_candidate(name: ModelName) -> Meant | None:
     many = len(name.shape) >= LEAST_WORDS
     if not alone and not many and not any(map(str.isdigit, "".join(name.shape))):
         return None
-    rows = tuple(row for row in candidates(name.shape) if _may_be_short_for(name.shape, row))
+    tokens = name.shape
+    known = candidates(tokens)
+    if not known and WITH_EXPERTS in tokens:
+        tokens = tuple(token for token in tokens if token != WITH_EXPERTS)
+        known = tuple(row for row in candidates(tokens) if row.experts)
+    rows = tuple(row for row in known if _may_be_short_for(tokens, row))
     rows = (
         rows if alone else tuple(row for row in rows if isinstance(row, ArchitectureSpec)) or rows
     )

@@ -63,9 +63,11 @@ def of_experts_label(name: ModelName) -> KnownRow | None:
     words = tuple(token for token in name.shape if token not in labels)
     base = base_of(" ".join(words)) or base_row(replace(name, shape=words))
     rows = candidates(words) if base is None else (base,)
-    fitting = [row for row in rows if _has_label(row, labels[0])]
-    shapes = {(row.layers, row.hidden, row.experts) for row in fitting}
-    return fitting[0] if len(shapes) == 1 else None
+    shapes: dict[tuple[int, ...], KnownRow] = {}
+    for row in rows:
+        shapes.setdefault((row.layers, row.hidden, row.experts), row)
+    fitting = [row for row in shapes.values() if _has_label(row, labels[0])]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _has_label(row: KnownRow, label: str) -> bool:

@@ -13,6 +13,8 @@ MIXTRAL_ACTIVE = 12.9 / 46.7
 MOST_MULTIPLIED = 16
 """Largest number of experts that a name multiplies by a size as Mixtral's does. In `256x21B`, which
 llama.cpp's converter writes, 21 B are one expert with all that every token uses."""
+MOST_TRILLIONS = 3
+"""Trillions above which a number is one of tokens of text: `bitnet-2B-4T`; Kimi K3 has 2.8."""
 LARGEST = 1e14
 """Largest number of weights that is accepted."""
 
@@ -67,6 +69,8 @@ def weights(token: str) -> float | None:
     if stated is None or not float(stated[2]):
         return None
     if stated[1] and int(stated[1]) > MOST_MULTIPLIED:
+        return None
+    if stated[3] == "t" and float(stated[2]) > MOST_TRILLIONS:
         return None
     each = float(stated[2]) * {"m": 1e6, "b": 1e9, "t": 1e12}[stated[3]]
     return each * int(stated[1]) * MIXTRAL_SHARE if stated[1] else each

@@ -1,8 +1,9 @@
 """Architecture of a listed repository: its sizes, and a rule of its family for the rest."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
@@ -15,6 +16,8 @@ from advisor.model.config.read import describe
 UNNAMED = "unknown"
 """Architecture of a row whose config.json could not be read for its name."""
 
+TWINS = 64
+"""Number of repositories of the same sizes that are looked through."""
 NEAR = 0.02
 """Relative difference to the stated total within which an open value is confirmed."""
 
@@ -121,10 +124,15 @@ def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
     """Row with the experts of a repository of the same sizes, if a conversion left them out."""
     if row.experts:
         return row, ()
-    twin = next((other for other in hub_list().of_shape(row) if other.experts), None)
+    twin = next((other for other in _twins(row) if other.experts), None)
     if twin is None:
         return row, ()
     return replace(row, experts=twin.experts, experts_used=twin.experts_used), ("experts",)
+
+
+def _twins(row: HubRow) -> Iterator[HubRow]:
+    """The most downloaded repositories of a row's sizes: a base has hundreds of fine-tunes."""
+    return islice(hub_list().of_shape(row), TWINS)
 
 
 def _nearest(
@@ -135,7 +143,7 @@ def _nearest(
     """
     if len(built) == 1 or rule is None:
         return built[0]
-    unpacked = filter(is_unpacked, (row, *hub_list().of_shape(row)))
+    unpacked = filter(is_unpacked, (row, *_twins(row)))
     alike = sorted(unpacked, key=lambda other: (other is not row, other.key != row.key))
     for other in filter(counts_weights, alike):
         best = min(built, key=lambda pair: _distance(pair[0], other))

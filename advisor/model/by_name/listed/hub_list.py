@@ -128,13 +128,17 @@ class HubList:
 
     def of_shape(self, row: HubRow) -> Iterator[HubRow]:
         """Repositories of a row's architecture and sizes, the most downloaded first."""
-        alike = self.of_sizes(row)
+        alike = self._of_sizes(row, f",{row.architecture},")
         return (other for other in alike if other.architecture == row.architecture)
 
     def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
         """Repositories of a row's sizes in any architecture, the most downloaded first."""
+        return self._of_sizes(row, "")
+
+    def _of_sizes(self, row: HubRow, also: str) -> Iterator[HubRow]:
         sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
-        return self._with(sizes, lambda other: other.sizes == row.sizes)
+        widths = f",{row.vocab or ''},{row.feed_forward or ''},"
+        return self._with(sizes, lambda other: other.sizes == row.sizes, widths, also)
 
     def published_by(self, publishers: Iterable[str], copier: str = "") -> dict[str, int]:
         """Places of the first repository of some publishers, by key; of the copier's for others.
@@ -164,12 +168,15 @@ class HubList:
         for line in self._text.splitlines()[1:]:
             yield _row(line)
 
-    def _with(self, part: str, meant: Callable[[HubRow], bool]) -> Iterator[HubRow]:
+    def _with(self, part: str, meant: Callable[[HubRow], bool], *also: str) -> Iterator[HubRow]:
+        """Repositories whose line has a part and others; only these lines are read further."""
         place = self._text.find(part)
         while place >= 0:
-            row = self._at(self._text.rfind("\n", 0, place) + 1)
-            if meant(row):
-                yield row
+            start, end = self._text.rfind("\n", 0, place) + 1, self._text.index("\n", place)
+            if all(self._text.find(other, start, end) >= 0 for other in also):
+                row = self._at(start)
+                if meant(row):
+                    yield row
             place = self._text.find(part, place + 1)
 
     def _at(self, start: int) -> HubRow:
