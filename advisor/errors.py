@@ -89,10 +89,10 @@ class StoreError(AdvisorError):
 
 
 @lru_cache(maxsize=1024)
-def close_names(name: str, known: tuple[str, ...], limit: int = 3) -> tuple[str, ...]:
-    """Known names similar to `name`, best match first, ignoring case."""
+def close_names(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Three known names or fewer that are similar to `name`, best match first, ignoring case."""
     by_folded = {spelling.casefold(): spelling for spelling in known}
-    close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=limit, cutoff=0.5)
+    close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=3, cutoff=0.5)
     return tuple(by_folded[folded] for folded in close)
 
 

@@ -151,7 +151,7 @@ def _link(row: GpuRow) -> Link:
     if row.unified:
         return shared_memory(row.bandwidth_gbs * GB)
     if row.link_gbs:
-        return direct_link("NVLink-C2C", row.link_gbs * GB)
+        return _direct_link("NVLink-C2C", row.link_gbs * GB)
     return pcie(row.pcie_gen or 3, row.pcie_lanes or 16)
 
 
@@ -169,7 +169,7 @@ def pcie(generation: int, lanes: int) -> Link:
     )
 
 
-def direct_link(name: str, peak: float) -> Link:
+def _direct_link(name: str, peak: float) -> Link:
     """Link other than PCI Express, with a given peak [B/s]."""
     row = fitted_constants().row("direct_link_share")
     return _link_from(

@@ -222,7 +222,7 @@ def _cached_name(file: Path) -> str:
     return next((match[1] for match in cached if match), own)
 
 
-def from_prefix(name: str, data: bytes, form: str | None = None) -> ResolvedModel:
+def from_prefix(name: str, data: bytes) -> ResolvedModel:
     """A model from the beginning of a GGUF file, as `head -c 32M` cuts it.
 
     Raises:
@@ -230,7 +230,7 @@ def from_prefix(name: str, data: bytes, form: str | None = None) -> ResolvedMode
         InputError: not a GGUF file.
         Refusal: a model that is not understood.
     """
-    return _chosen(describe_prefix(name, data, catalog.storage_types()), form)
+    return _chosen(describe_prefix(name, data, catalog.storage_types()), None)
 
 
 def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedModel:
@@ -267,7 +267,7 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
         InputError: no name of a file, or numbers that no part has.
         Refusal: a model that is not understood.
     """
-    from advisor.model.hub.read import RemoteFile
+    from advisor.model.hub.remote_file import RemoteFile
 
     match = HUB_FILE.fullmatch(text)
     if match is None:

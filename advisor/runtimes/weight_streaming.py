@@ -92,7 +92,6 @@ def shared_by_gpus(
     workspace: Array,
     cache_outside: Mapping[Location, Array] | None = None,
     tables: Location | None = None,
-    cache: Floats | None = None,
 ) -> Placement:
     """Placement with an equal part of each layer on every GPU, and the rest outside.
 
@@ -106,8 +105,6 @@ def shared_by_gpus(
         workspace: VRAM of each GPU for computing, and for streamed layers [B].
         cache_outside: share of the KV cache by location outside the GPUs.
         tables: location of embedding and head; None for the GPUs.
-        cache: KV cache allocated per layer for one user, shape (..., layers); None for exactly the
-            tokens of the context [B].
 
     Raises:
         Refusal: a machine without a GPU.
@@ -137,7 +134,6 @@ def shared_by_gpus(
             device: gpu.memory.value * (1 - usable) + workspace
             for device, gpu in zip(devices, machine.gpus, strict=True)
         },
-        cache=cache,
     )
 
 

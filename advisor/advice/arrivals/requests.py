@@ -67,19 +67,17 @@ def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
     return Requests(arrivals=np.cumsum(gaps), prompts=prompts, outputs=outputs, cached=cached)
 
 
-def of_users(users: int, count: int, lengths: Lengths, apart: float = 0.0) -> Requests:
-    """Requests of users who each send the next one when a reply is complete.
+def of_users(users: int, count: int, lengths: Lengths) -> Requests:
+    """Requests of users who start together and each send the next one after a complete reply.
 
     Args:
         users: number of users.
         count: number of requests of all users.
         lengths: distribution of lengths.
-        apart: time between the first requests of two users [s].
     """
     generator = np.random.default_rng(SEED)
     prompts, outputs = lengths.drawn(count, generator)
     arrivals = np.full(count, np.nan)
-    first = min(users, count)
-    arrivals[:first] = apart * np.arange(first)
+    arrivals[:users] = 0.0
     cached = np.floor(lengths.cached_share * prompts)
     return Requests(arrivals=arrivals, prompts=prompts, outputs=outputs, cached=cached)

@@ -1,7 +1,6 @@
 """Model of a Hugging Face repository, from its config.json and weight files.
 
-Nothing is executed and no weights are loaded. A GGUF file is read at its beginning only, through
-`RemoteFile.read_at`.
+Nothing is executed and no weights are loaded; `remote_file` reads the beginning of GGUF files.
 """
 
 from collections.abc import Mapping
@@ -12,7 +11,6 @@ from advisor.errors import InputError
 from advisor.model.config.read import describe
 from advisor.model.description import Described
 from advisor.model.hub.client import Limits, endpoint
-from advisor.model.hub.remote_file import RemoteFile
 from advisor.model.hub.repository import (
     DEFAULT_LIMITS,
     Repository,
@@ -20,8 +18,6 @@ from advisor.model.hub.repository import (
     repository,
     small_file,
 )
-
-__all__ = ["RemoteFile", "describe_repository", "gguf_files"]
 
 UNPACKED = ("BF16-hf", "FP8")
 """Formats whose checkpoints count one number per weight; packed ones count words of several."""
@@ -55,18 +51,6 @@ def describe_repository(
         notes=(*described.notes, *_checks(repo, described)),
         facts={**described.facts, **_findings(repo)},
     )
-
-
-def gguf_files(
-    identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
-) -> tuple[tuple[str, int], ...]:
-    """GGUF files of a repository with their sizes [B], in the order of their names.
-
-    Raises:
-        As `describe_repository`, but for config.json.
-    """
-    files = repository(identity, revision, limits=limits).files
-    return tuple(sorted((name, size) for name, size in files.items() if name.endswith(".gguf")))
 
 
 def _quantization(repo: Repository, limits: Limits) -> Mapping[str, object] | None:

@@ -135,9 +135,17 @@ def test_full_memory_lets_requests_wait() -> None:
     assert served.firsts == pytest.approx([0.1, 0.59 + 0.1])
 
 
+def staggered(users, count, lengths, apart):
+    """Requests of users whose first ones come one after another."""
+    requests = of_users(users, count, lengths)
+    arrivals = requests.arrivals.copy()
+    arrivals[:users] = apart * np.arange(users)
+    return replace(requests, arrivals=arrivals)
+
+
 def test_an_engine_that_reads_apart_stops_writing() -> None:
-    apart = simulate(replace(SERVER, mixed=False), of_users(8, 40, SHORT, apart=0.05))
-    mixed = simulate(SERVER, of_users(8, 40, SHORT, apart=0.05))
+    apart = simulate(replace(SERVER, mixed=False), staggered(8, 40, SHORT, apart=0.05))
+    mixed = simulate(SERVER, staggered(8, 40, SHORT, apart=0.05))
     assert np.max(apart.ends) > np.max(mixed.ends)
 
 

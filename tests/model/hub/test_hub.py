@@ -18,7 +18,8 @@ from llama_config import LLAMA, PARAMS
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
 from advisor.model.hub import client
 from advisor.model.hub.client import Limits
-from advisor.model.hub.read import RemoteFile, describe_repository, gguf_files
+from advisor.model.hub.read import describe_repository
+from advisor.model.hub.remote_file import RemoteFile
 from advisor.model.hub.repository import repository
 
 COMMIT, OTHER = "a" * 40, "b" * 40
@@ -188,13 +189,6 @@ def test_a_revision(server: Hub) -> None:
     assert server.requested[0] == "/api/models/owner/name/revision/v2?blobs=true"
     describe("refs/pr/1")
     assert any("/revision/refs%2Fpr%2F1?" in entry for entry in server.requested)
-
-
-def test_gguf_files(server: Hub) -> None:
-    assert gguf_files("owner/name", limits=QUICK) == (
-        ("UD/model-Q2_K.gguf", 4),
-        ("model-Q4_K_M.gguf", len(GGUF)),
-    )
 
 
 def test_names_that_leave_the_repository_are_dropped(server: Hub) -> None:
@@ -412,7 +406,7 @@ def test_answers_are_kept(server: Hub) -> None:
 def test_a_changed_repository_is_noticed(server: Hub) -> None:
     describe()
     server.files["new.gguf"] = b"x"
-    assert ("new.gguf", 1) in gguf_files("owner/name", limits=QUICK)
+    assert repository("owner/name", limits=QUICK).files["new.gguf"] == 1
 
 
 def test_offline(server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
