@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from advisor.catalog.limits import Input
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.errors import InputError
+from advisor.formatting import US_DOLLAR
 from advisor.machine.spec import MachineSpec
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.units import gibibytes, gigabytes_per_second, tokens
@@ -136,7 +138,25 @@ def _type_of(entry: Input) -> Callable[[str], Any]:
         return str
     if entry.unit in READERS:
         return typed(READERS[entry.unit])
-    return int if entry.whole and entry in MACHINE else float
+    return typed(lambda text: _number(text, entry))
+
+
+def _number(text: str, entry: Input) -> float:
+    """Number without a unit; whole where the machine has so many of something.
+
+    Raises:
+        InputError: anything else; the message says what is taken.
+    """
+    whole = entry.whole and entry in MACHINE
+    with suppress(ValueError):
+        return int(text) if whole else float(text)
+    kind = "a whole number" if whole else "a number"
+    money = entry.unit.startswith(US_DOLLAR.sign)
+    currency = "; its currency is that of --currency" if money else ""
+    raise InputError(
+        f"{text!r} cannot be read; give {kind} alone, without unit or separators of "
+        f"thousands{currency}."
+    )
 
 
 Typed = TypeVar("Typed")

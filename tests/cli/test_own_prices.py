@@ -54,6 +54,15 @@ def test_anything_that_is_sold_can_be_priced(word: str, name: str) -> None:
     assert money_options.money_of(parsed("--own-price", word)).own_price[0][0] == name
 
 
+@pytest.mark.parametrize("text", ["5k", "\u20ac500", "30$", "1,000", "many", ""])
+def test_an_amount_with_a_unit_is_refused_in_a_sentence(text: str, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main([*ASKED, f"--resale={text}"])
+    refused = f"{text!r} cannot be read; give a number alone, without unit or separators of "
+    message = capsys.readouterr().err
+    assert f"{refused}thousands; its currency is that of --currency." in message
+
+
 @pytest.mark.parametrize(
     ("price", "refused"),
     [
