@@ -46,7 +46,7 @@ PROCESSOR = (
     r"\(*(?:intel|amd|genuine|xeon|epyc|opteron|threadripper|ryzen|core|platinum|gold|silver|bronze"
     r"|[ew][\d-]|i[3579]|ampere|altra|[qm]\d|graviton|kunpeng|nvidia|grace|apple|power|hygon|phytium"
     r"|naples|rome|milan|genoa|bergamo|turin|siena|sapphire|emerald|granite|cascade|ice ?lake"
-    r"|skylake|broadwell|haswell|snapdragon|cpus?\b|\d{4}|quad|[elx]\d{4}"
+    r"|skylake|broadwell|haswell|snapdragon|cpus?\b|\d{4}(?! ?[gmt]i?b)|quad|[elx]\d{4}"
     r"|(?:six|eight|\d+)[ -]core)"
 )
 SOCKETS = (
@@ -67,7 +67,13 @@ SOCKETS = (
         4,
     ),
     (re.compile(rf"(?<![\w.])(?:(\d{{1,3}})\s*[x*]\s*)+(?={PROCESSOR})"), 0),
-    (re.compile(r"(?<=[\w)+])(?<!snapdragon)\s*\(?\s*[x*]\s*(\d)\)?\s*$"), 0),
+    (
+        re.compile(
+            r"(?<!\.\d)(?<!pcie)(?:(?<=[\d)+])|(?<=\d[a-z])|(?<=\w)(?<!snapdragon)(?=[ *(]))"
+            r"\s*\(?\s*[x*]\s*(\d)(?:\)|(?=\s*(?:$|\()))\s*"
+        ),
+        0,
+    ),
     (re.compile(r"(?<=[\w)+] )(?<!spacemit )[x*](?: ?(?=\d\d$)| (?=\d{3}$))(\d+)$"), 0),
 )
 """Patterns of the number of sockets ("2x", "dual", "2P", "x2") with the number; 0 where the

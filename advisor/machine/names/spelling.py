@@ -11,6 +11,8 @@ PLURAL = re.compile(r"(?<=\bxtx)s\b|(?<=\d xt)s\b|(?<=\btitan)s\b|(?<=\d super)s
 """Pattern of the plural of a card's last word: "7900 XTXs"."""
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
+WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b", "(),:;+")
+"""Chinese brackets and punctuation, with those of other languages."""
 SIZE = re.compile(
     r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gi|gigs?|go|mib|mb)"
     r"|(\d{1,3}|\d\.\d(?= ?t)) ?(g|(?<=\.\d)t|(?<=\.\d )t))\b"
@@ -26,7 +28,7 @@ def plain(text: str) -> str:
     """
     folded = text.casefold()
     if "(" in folded or not folded.isascii():
-        folded = DASHES.sub("-", MARKS.sub(" ", folded)).replace(TIMES, "x")
+        folded = DASHES.sub("-", MARKS.sub(" ", folded.translate(WIDE))).replace(TIMES, "x")
     if "." in folded:
         folded = OF_SIZE.sub(r"\1 ", folded)
     if "," in folded:
