@@ -502,7 +502,7 @@ class TestReport:
         assert [row["name"] for row in record["reports"]] == ["kept", "four"]
         assert record["differing_inputs"] == {"users": ["1", "4"]}
         text = run("report", "compare", number, 2)[1]
-        assert "What differs" in text
+        assert "Inputs that differ" in text
         assert "in_place" not in text
         assert "A comparison needs two reports" in run("report", "compare", number)[2]
 

@@ -147,7 +147,7 @@ def test_reports_are_compared_side_by_side():
         run(test)
     test.button(key="compare_chosen").click()
     text = page_text(run(test))
-    assert "What differs in what was asked for" in [own.value for own in test.subheader]
+    assert "Inputs that differ" in [own.value for own in test.subheader]
     assert "RTX 4090" in text
     test.button(key="compare_again").click()
     assert "today's answer is the same" in html.unescape(page_text(run(test)))

@@ -26,11 +26,13 @@ class ReportComparison:
 
     Attributes:
         names: names of the reports; a repeated name has its number with it.
+        labels: the same without the parts that all names share.
         tables: differences in the request, speeds, options and verdicts.
         chart: speeds with ranges on one scale.
     """
 
     names: tuple[str, ...]
+    labels: tuple[str, ...]
     tables: tuple[WordTable, ...]
     chart: BarChart
 
@@ -48,11 +50,13 @@ def compared(reports: Sequence[SavedReport]) -> ReportComparison:
     if len({report.id for report in reports}) < len(reports):
         raise InputError("A report was given twice; compare different ones.")
     names = tuple(_names(reports))
+    labels = distinct(names)
     documents = [report.document for report in reports]
     return ReportComparison(
         names=names,
-        tables=tuple(table for table in _tables(names, reports, documents) if table.rows),
-        chart=_chart(names, documents),
+        labels=labels,
+        tables=tuple(table for table in _tables(labels, reports, documents) if table.rows),
+        chart=_chart(labels, documents),
     )
 
 
@@ -63,12 +67,23 @@ def _names(reports: Sequence[SavedReport]) -> Iterator[str]:
         yield f"{report.name} (report {report.id})" if again else report.name
 
 
+def distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names without the parts between commas that all of them share; whole where one has no other.
+
+    Names made of model, format and machine fill a heading of a table, and differ in a word.
+    """
+    parts = [name.split(", ") for name in names]
+    shared = set.intersection(*map(set, parts))
+    own = tuple(", ".join(part for part in name if part not in shared) for name in parts)
+    return tuple(name.removeprefix("on ") for name in own) if all(own) else tuple(names)
+
+
 def _tables(
     names: tuple[str, ...], reports: Sequence[SavedReport], documents: Sequence[ReportDocument]
 ) -> Iterator[WordTable]:
     headings = ("", *names)
     differing = WordTable(
-        title="What differs in what was asked for",
+        title="Inputs that differ",
         headings=headings,
         rows=tuple(differing_inputs(documents)),
     )

@@ -17,11 +17,11 @@ ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
 WITHIN = term("Median error", "Median of the error, relative to the measured speed.")
 BY_GROUP = term(
-    "by group",
+    "By group",
     "Median of the groups' median errors. A group is one source on one machine.",
 )
 HELD = term("In the range", "Share of measured speeds within the predicted 80 % range.")
-HELD_BY_GROUP = term("in range by group", "The same share, with equal weight for each group.")
+HELD_BY_GROUP = term("In range, by group", "The same share, with equal weight for each group.")
 WIDTH = term("Range width", "Upper end of the range divided by its lower end.")
 HEADINGS = (
     "Kind of run", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, "Best public formula",

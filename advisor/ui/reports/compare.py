@@ -27,7 +27,9 @@ def view(store: ReportStore, numbers: str) -> None:
         raise InputError(f"{numbers[:40]!r} are not numbers of reports; choose from the list.")
     reports = [store.load(int(part)) for part in parts]
     comparison = compared(reports)
-    show(block("oa-title", " and ".join(comparison.names), "h1"))
+    show(block("oa-title", " and ".join(comparison.labels), "h1"))
+    if comparison.labels != comparison.names:
+        show(block("oa-sub", "; ".join(comparison.names), "p"))
     if comparison.chart.bars:
         comparison_charts.headed(comparison.chart)
     for words in comparison.tables:
