@@ -88,7 +88,23 @@ def _parts(text: str, allowed: str) -> tuple[float, str]:
     match = NUMBER_AND_UNIT.fullmatch(text)
     if match is None:
         raise InputError(f"{text!r} cannot be read; give {allowed}.")
-    return float(match[1].replace(",", "").replace("_", "")), match[2].casefold()
+    return _number(match[1].replace("_", ""), text, allowed), match[2].casefold()
+
+
+THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+
+
+def _number(digits: str, text: str, allowed: str) -> float:
+    """Number with commas before each three digits ("32,768"), or a decimal comma ("1,5").
+
+    Raises:
+        InputError: other commas.
+    """
+    if THOUSANDS.fullmatch(digits):
+        return float(digits.replace(",", ""))
+    if digits.count(",") > 1 or ("," in digits and "." in digits):
+        raise InputError(f"{text!r} cannot be read; give {allowed}.")
+    return float(digits.replace(",", "."))
 
 
 def _scale(unit: str, text: str, allowed: str) -> int | None:

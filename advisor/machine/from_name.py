@@ -3,13 +3,15 @@
 from dataclasses import fields, replace
 
 from advisor.machine import from_spec
-from advisor.machine.catalog import find_host, machine_named
+from advisor.machine.catalog import find_gpu, find_host, machine_named
 from advisor.machine.machine import Machine
 from advisor.machine.names.machine_parts import share_of_channels
 from advisor.machine.names.preset_names import MachineName
+from advisor.machine.quantity import Provenance
 from advisor.machine.rows import MachineRow
 from advisor.machine.software import LINUX, MACOS, WINDOWS
 from advisor.machine.spec import MachineSpec
+from advisor.units import GIB
 
 
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
@@ -26,6 +28,8 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     typed = overrides or MachineSpec()
     host = _typical_server(named) if typed.cpu is None else MachineSpec()
     spec = overridden(overridden(named.spec, host), typed)
+    if spec.ram_gb is None and named.memory_note and named.preset is None:
+        spec = replace(spec, ram_gb=find_gpu(str(spec.gpu)).memory_gib)
     machine = from_spec.machine(spec, _sold_with(named.preset))
     taken = f"{name.strip()!r} is taken as {named.name}."
     told: tuple[str, ...] = () if named.name.casefold() == name.strip().casefold() else (taken,)
@@ -33,7 +37,16 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     told += (processor,) if host.cpu else ()
     replaced = {named.memory_note} if typed.ram_gb is not None else set()
     assumed = (note for note in named.notes if note not in replaced)
-    return replace(machine, notes=tuple(dict.fromkeys((*told, *assumed, *machine.notes))))
+    size = _assumed_memory(machine)
+    return replace(machine, notes=tuple(dict.fromkeys((*told, *assumed, *size, *machine.notes))))
+
+
+def _assumed_memory(machine: Machine) -> tuple[str, ...]:
+    """Note on main memory that neither the name nor the user states; none where one does."""
+    memory = machine.host.memory
+    if memory.kind is not Provenance.ASSUMED:
+        return ()
+    return (f"How much memory it has is not said: {memory.value / GIB:g} GB is assumed.",)
 
 
 SERVER = "Server 8-channel DDR4-3200 (typical)"

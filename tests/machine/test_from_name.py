@@ -30,6 +30,23 @@ def test_a_typed_value_besides_memory_leaves_its_note() -> None:
     assert any(SIZES in note for note in machine.notes)
 
 
+def test_memory_that_a_chips_name_does_not_say_is_said_and_one_number() -> None:
+    """Strix Halo is sold with up to 128 GB; it had 64 of RAM beside 96 for its graphics."""
+    machine = machine_by_name("strix halo")
+    assert machine.host.memory.value == 128 * GIB
+    assert float(machine.gpus[0].memory.value) <= 128 * GIB
+    said = [note for note in machine.notes if "128 GB is assumed" in note]
+    assert len(said) == 1
+    assert not any("assumed" in note for note in machine_by_name("strix halo 96GB").notes)
+
+
+def test_memory_that_a_list_of_parts_lacks_is_said() -> None:
+    notes = machine_by_name("2x 3090 Threadripper").notes
+    assert any("How much memory it has is not said" in note for note in notes)
+    notes = machine_by_name("2x 3090 Threadripper 128GB").notes
+    assert not any("How much memory" in note for note in notes)
+
+
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(UnknownName, match="my toaster"):
         machine_by_name("my toaster")

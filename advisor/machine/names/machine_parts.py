@@ -82,11 +82,13 @@ def machine_of_parts(
         cpu=platform,
         ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
     )
+    unsaid = _unsaid_memory(gpus[0]) if chip and spec.ram_gb is None else ""
     label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
     return MachineName(
         name=", ".join(filter(None, (label, "" if chip else platform))),
         spec=spec,
-        notes=tuple(notes),
+        notes=tuple(filter(None, (*notes, unsaid))),
+        memory_note=unsaid,
         alternatives=gpus[0].alternatives if gpus else (),
     )
 
@@ -121,6 +123,17 @@ def listed(gpus: list[GpuName]) -> tuple[str, int]:
         return gpus[0].row.name, gpus[0].count
     kinds = (f"{gpu.count}x {gpu.row.name}" if gpu.count > 1 else gpu.row.name for gpu in gpus)
     return MIXED.join(kinds), 1
+
+
+def _unsaid_memory(gpu: GpuName) -> str:
+    """Note on the memory of a chip that is sold with several sizes; empty for others."""
+    sold = memory_options(gpu.row)
+    if len(sold) < 2:
+        return ""
+    return (
+        f"How much memory it has is not said: {gpu.row.memory_gib:g} GB is assumed; sold with "
+        f"{either(sold)} GB."
+    )
 
 
 def _own_memory(gpu: GpuName) -> float | None:
