@@ -266,7 +266,7 @@ class MachineNames:
                 return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
-        rest = CARD.sub(taken, text)
+        rest = CARD.sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
         own = [gpu for gpu in cards if not gpu.row.of_ram]
         return _summed(own or cards), rest
 
@@ -319,7 +319,8 @@ OF_WHOLE = re.compile(r"^[a-z]\w*[.-]\w|^standard_|\b(?:servers|nodes|instances|
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
 SURELY_A_CARD = re.compile(
-    r"^(?:\d+\s*[x*]\s*)?(?:(?:rtx|gtx|rx|arc)\b|(?:radeon )?(?:pro )?wx|mi ?\d)"
+    r"^(?:\d+\s*[x*]\s*)?(?:(?:nvidia|geforce|amd|radeon|intel) )*"
+    r"(?:(?:rtx|gtx|rx|arc)\b|(?:radeon )?(?:pro )?wx|mi ?\d)"
     r"|\b(?:ti|super|xtx|xt|gre)\b"
 )
 SOCKETS_BEHIND = re.compile(
@@ -327,6 +328,8 @@ SOCKETS_BEHIND = re.compile(
     r"(?=\s*(?:[,;+()]|cpus?\b|$))"
 )
 """A processor's count behind its model: "7C13*2"."""
+OF_CARD_BEFORE = re.compile(r"(?<=\blaptop) gpu, (\d{1,2} ?gi?b)$")
+"""Pattern of a size behind a laptop's card that ends a name: the card's own, where it has it."""
 MAX_Q = re.compile(r"\bmax-?q\b")
 ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
 KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")

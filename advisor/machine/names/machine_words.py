@@ -209,6 +209,7 @@ BESIDE = re.compile(
     r"|\b(?:ubuntu|debian|fedora|proxmox(?: ve)?|rhel|centos|rocky|linux|kernel|driver|cuda"
     r"|rocm)"
     r" (?:server )?[\d.]+(?:-[\d.]+\S*)?(?: lts)?"
+    r"|\bml\.(?=[a-z]\d)"
     r"|\bwindows (?:server )?(?:7|8|10|11|20\d\d)(?: (?:pro|home))?\b"
     r"|\b(?:(?:brand[- ])?new|used|free|rented|spare|second-?hand|refurbished|kaggle)\b"
     r"(?= (?:kaggle|nvidia|rtx|gtx|rx|radeon|tesla|threadripper|[a-z]{0,2}\d))"
