@@ -35,8 +35,8 @@ def test_memory_that_a_chips_name_does_not_say_is_said_and_one_number() -> None:
     machine = machine_by_name("strix halo")
     assert machine.host.memory.value == 128 * GIB
     assert float(machine.gpus[0].memory.value) <= 128 * GIB
-    said = [note for note in machine.notes if "128 GB is assumed" in note]
-    assert len(said) == 1
+    stated = [note for note in machine.notes if "128 GB is assumed" in note]
+    assert len(stated) == 1
     assert not any("GB is assumed" in note for note in machine_by_name("strix halo 96GB").notes)
 
 

@@ -91,7 +91,7 @@ class GpuNames:
         numbers = frozenset(number for word in words for number in NUMBER.findall(word))
         if numbers not in self._indexes:
             index: SpellingIndex = {}
-            near = [entry for number in ("", *numbers) for entry in self._spelled.get(number, [])]
+            near = [entry for number in numbers or ("",) for entry in self._spelled.get(number, [])]
             for row, spelling in dict.fromkeys(near):
                 taken = taken_apart(spelling)
                 entry = _Spelling(row, taken.brands, taken.size_gib, own=spelling == row.name)
