@@ -207,7 +207,7 @@ def spread(
 ) -> Placement:
     """Placement of resident layers, cache, token table and head over all GPUs, the rest in RAM."""
     shares = cache_of_each(model, how, users)
-    whole = np.sum(how.of_groups(kept), axis=0)
+    whole = sum(how.of_groups(kept), start=np.zeros(()))
     first, last = (0, how.pipeline - 1)
     part = 1.0 if how.by_user else 1.0 / how.tensor
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - whole)}

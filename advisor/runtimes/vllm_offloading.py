@@ -88,7 +88,7 @@ def _last(group: Floats, count: Array) -> Floats:
 def _with(
     model: Model, base: Placement, how: Parallel, kept: list[Floats], *, only_experts: bool
 ) -> Placement:
-    whole = np.sum(kept, axis=0)
+    whole = sum(kept, start=np.zeros(()))
     groups = chunks(model, how.pipeline)
     weights = {}
     for location, shares in base.weights.items():

@@ -1,9 +1,10 @@
 """Estimates of machines of a kind, stacked as one, for one request or several at once.
 
-Several layouts keep the arrays small. If the whole model is in GPUs, memory only decides whether it
-fits: numbers of requests have shape (requests, 1), those of machines (machines,). If a part is
-elsewhere, the placement depends on the memory size: it is computed once for each request and size,
-and then used for each machine of that size.
+Several layouts keep the arrays small. One request has numbers of shape (machines,), or (numbers of
+cards, cards). Of several requests those for a whole model in GPUs have shape (requests, 1) beside
+(machines,), since memory only decides whether it fits. If a part is elsewhere, the placement
+depends on the memory size: it is computed once for each request and size, and then used for each
+machine of that size.
 """
 
 from collections.abc import Hashable, Iterator
@@ -65,7 +66,7 @@ class Stack:
 
     @cached_property
     def latest(self) -> dict[str, tuple[Hashable, Estimate]]:
-        """Latest estimate of a whole model by runtime, with its request, as `_whole` keeps it."""
+        """Latest estimate of a whole model by runtime, with its request, for `_together`."""
         return {}
 
 
@@ -90,6 +91,11 @@ class Run:
     runtime: Runtime
     strategy: PlacementStrategy
     least: Array = 0.0
+
+    @property
+    def resident(self) -> bool:
+        """Whether the GPUs hold the whole model."""
+        return self.strategy is PlacementStrategy.GPU_RESIDENT
 
     @cached_property
     def beside_machines(self) -> tuple[Model, Workload]:
@@ -153,27 +159,25 @@ def estimates(stack: Stack, run: Run, wanted: Mask) -> Iterator[Answered]:
     if not needed.any():
         return
     request, machine = np.nonzero(needed)
-    if run.strategy is PlacementStrategy.GPU_RESIDENT and run.runtime.apart is None:
-        whole, fits = _whole(stack, run)
-        places = tuple(place[machine] for place in stack.places)
-        single = len(run.contexts) == 1
-        yield Answered(
-            request=request,
-            machine=machine,
-            estimate=whole,
-            fits=fits,
-            shape=stack.shape if single else needed.shape,
-            places=places if single else (request, *places),
-        )
-    else:
+    single = len(run.contexts) == 1
+    if run.runtime.apart is not None or not (single or run.resident):
         yield from _by_size(stack, run, request, machine)
+        return
+    whole, fits = _together(stack, run)
+    shape = stack.shape if single else needed.shape
+    places = tuple(place[machine] for place in stack.places)
+    places = places if single else (request, *places)
+    if np.broadcast_to(fits, shape)[places].any():
+        yield Answered(
+            request=request, machine=machine, estimate=whole, fits=fits, shape=shape, places=places
+        )
 
 
-def _whole(stack: Stack, run: Run) -> tuple[Estimate, Mask]:
-    """Estimate of the whole model in the GPUs, and whether it fits.
+def _together(stack: Stack, run: Run) -> tuple[Estimate, Mask]:
+    """Estimate of all machines of a stack, and whether the model fits.
 
-    The context of a single user decides what fits, and no time unless layers are divided otherwise:
-    the latest estimate stands for the same request with another context.
+    The context of a single user decides what fits in GPUs, and no time unless layers are divided
+    otherwise: the latest estimate stands for the same request with another context.
     """
     model, work = run.beside_machines
     whole = estimate(
@@ -181,7 +185,7 @@ def _whole(stack: Stack, run: Run) -> tuple[Estimate, Mask]:
         backend=stack.backend,
     )  # fmt: skip
     fits = np.asarray(whole.fits)
-    if len(run.contexts) > 1 or run.work.users != 1:
+    if len(run.contexts) > 1 or run.work.users != 1 or not run.resident:
         return whole, fits
     request = (run.model, *(own for name, own in vars(run.work).items() if name != "context"))
     before, latest = stack.latest.get(run.runtime.name, (None, whole))
@@ -218,7 +222,7 @@ def _shares(placement: Placement) -> Iterator[Array]:
 def _possible(stack: Stack, run: Run) -> Mask:
     """False where a placement cannot fit or be fast enough, shape (requests, machines)."""
     model, work = run.beside_machines
-    if run.strategy is PlacementStrategy.GPU_RESIDENT:
+    if run.resident:
         return stack.each(may_hold(model, stack.machine, work, run.runtime))
     return stack.each(
         may_reach(

@@ -6,6 +6,7 @@ with an interval of their own. Draws are seeded, so that the same question has t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -37,11 +38,17 @@ Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
 
 def draws(inputs: Inputs, count: int = DRAWS, seed: int = 0) -> dict[str, Floats]:
     """Independent draws of every input, each of shape (count,)."""
-    random = np.random.default_rng(seed)
+    normal = _standard_normal(len(inputs), count, seed)
     return {
-        name: parameter.value * np.exp(parameter.sigma * random.standard_normal(count))
-        for name, parameter in inputs.items()
+        name: parameter.value * np.exp(parameter.sigma * own)
+        for (name, parameter), own in zip(inputs.items(), normal, strict=True)
     }
+
+
+@lru_cache(maxsize=32)
+def _standard_normal(inputs: int, count: int, seed: int) -> Floats:
+    """Draws of a normal distribution of width 1, shape (inputs, count), the same for a seed."""
+    return np.random.default_rng(seed).standard_normal((inputs, count))
 
 
 def chance(inputs: Inputs, gain: Outcome, count: int = DRAWS, seed: int = 0) -> float:

@@ -26,7 +26,7 @@ def monthly_purchase(usd: Array, months: Array) -> Array:
     Raises:
         InputError: the number of months is zero.
     """
-    if np.less_equal(months, 0).any():
+    if months <= 0 if isinstance(months, int | float) else np.any(months <= 0):
         raise InputError(f"A purchase over {months} months; give at least one month.")
     return usd / months
 

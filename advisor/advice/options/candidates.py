@@ -53,8 +53,12 @@ def _sold_or_typed(priced: tuple[str, ...], *, server: bool) -> tuple[str, ...]:
 
 def for_rent(question: Question) -> tuple[str, ...]:
     """GPUs for rent, and those with a typed rent."""
-    own = (name for name, _ in question.money.own_rent)
-    names = dict.fromkeys([*(row.gpu for row in rent_rows()), *own])
+    return _let_or_typed(tuple(name for name, _ in question.money.own_rent))
+
+
+@lru_cache(maxsize=64)
+def _let_or_typed(priced: tuple[str, ...]) -> tuple[str, ...]:
+    names = dict.fromkeys([*(row.gpu for row in rent_rows()), *priced])
     return tuple(name for name in names if not find_gpu(name).unified)
 
 

@@ -41,10 +41,11 @@ def added(question: Question, kept: Option) -> list[Option]:
         for machine, speed in cards_here(question).added
         if speed is not None and (_one_more(own, machine) or _faster(speed, kept))
     ]
+    alike = [row for row in options if _alike(row[0], row[0].gpus[0].name)]
     return [
         option
         for machine, option in options
-        if _one_more(own, machine) or not _needless(machine, options)
+        if _one_more(own, machine) or not _needless(machine, alike)
     ]
 
 
@@ -62,14 +63,19 @@ def _no_slower(speed: Speed, kept: Option) -> Speed:
     return kept.speed if kept.speed and kept.speed.decode > speed.decode else speed
 
 
-def _needless(machine: Machine, options: Iterable[tuple[Machine, Option]]) -> bool:
-    """Whether fewer of the same cards are as fast."""
-    names = [gpu.name for gpu in machine.gpus]
-    if len(set(names)) > 1:
+def _needless(machine: Machine, alike: Iterable[tuple[Machine, Option]]) -> bool:
+    """Whether fewer of the same cards are as fast.
+
+    Args:
+        machine: machine with cards.
+        alike: machines with cards of one kind each, with their options.
+    """
+    name, number = machine.gpus[0].name, len(machine.gpus)
+    if not _alike(machine, name):
         return False
-    speed = {len(m.gpus): o.speed.decode for m, o in options if o.speed and _alike(m, names[0])}
-    own = speed.get(len(names), 0.0)
-    return any(WORTHWHILE * decode >= own for count, decode in speed.items() if count < len(names))
+    speed = {len(m.gpus): o.speed.decode for m, o in alike if o.speed and _alike(m, name)}
+    own = speed.get(number, 0.0)
+    return any(WORTHWHILE * decode >= own for count, decode in speed.items() if count < number)
 
 
 def _alike(machine: Machine, name: str) -> bool:

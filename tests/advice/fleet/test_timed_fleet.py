@@ -1,7 +1,7 @@
 """Speeds of many machines at once, held to single estimates, and how few estimates they take."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -25,7 +25,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes import VALUED, Runtime
+from advisor.runtimes import ASIDE, RUNTIMES, VALUED, Runtime
 
 GPUS = (
     "RTX 3090", "RTX 3060 12GB", "Arc B580", "RX 7900 XTX", "2x RTX 3090", "3x RTX 3060 12GB",
@@ -40,9 +40,11 @@ def rigs() -> list[Machine]:
     return [*cards, *map(machine_by_name, WHOLE)]
 
 
-def alone(model: Model, machine: Machine, work: Workload) -> Speed | None:
+def alone(
+    model: Model, machine: Machine, work: Workload, runtimes: Sequence[Runtime] = VALUED
+) -> Speed | None:
     """Fastest over the runtimes of the first placement that fits, by single estimates."""
-    each = compare(model, machine, work, runtimes=VALUED)
+    each = compare(model, machine, work, runtimes=runtimes)
     by_runtime = itertools.groupby(
         (own for own in each if bool(own.fits)), key=lambda own: own.runtime
     )
@@ -79,6 +81,24 @@ def same(together: Speed | None, single: Speed | None, machine: Machine) -> None
         assert together.strategy is single.strategy
         assert (together.runtime, together.format) == (single.runtime, single.format)
         assert numbers(together) == pytest.approx(numbers(single), rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("runtime", [*RUNTIMES, *ASIDE], ids=lambda runtime: runtime.name)
+@pytest.mark.parametrize("name", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
+def test_machines_together_give_what_each_gives_alone_in_every_runtime(
+    name: str, runtime: Runtime
+) -> None:
+    """One to five cards, of one kind and of two: three cards divide no 64 heads, and take turns."""
+    gpus = (
+        "RTX 3090", "RTX 5090", "L40S", "RTX 3090 + RTX 3060 12GB", "RTX 3090 + RTX 5090",
+        "2x RTX 3090 + RTX 3060 12GB", "2x RTX 3090 + RTX 5090", "4x RTX 3090 + RTX 3060 12GB",
+    )  # fmt: skip
+    machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
+    fleet, model = Fleet(machines), catalog.model(name, "Q4_K_M")
+    for work in (Workload(prompt=900), Workload(context=20000, prompt=2000, users=3)):
+        timed = TimedFleet(fleet, model, work, (runtime,))
+        for machine, together in zip(machines, timed.fastest(timed.all), strict=True):
+            same(together, alone(model, machine, work, (runtime,)), machine)
 
 
 @pytest.mark.parametrize("runtime", VALUED, ids=lambda runtime: runtime.key)
