@@ -40,11 +40,6 @@ def usual(vendor: str, system: str = "") -> str:
     return (of_vendor(vendor, system) or (UNKNOWN,))[0]
 
 
-def by_system(machine: Machine) -> bool:
-    """Whether the usual backend of a machine's cards depends on the operating system."""
-    return any(vendor in ON_WINDOWS for gpu in machine.gpus for vendor in gpu.vendor.split(STACKED))
-
-
 def drives(machine: Machine) -> bool:
     """Whether llama.cpp has a backend for each GPU of a machine."""
     return all(_drives(gpu.vendor) for gpu in machine.gpus)

@@ -12,15 +12,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.catalog.constants import STACKED
-from advisor.machine.backends import by_system, drives
+from advisor.machine.backends import drives, of_machine
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Quantity
-from advisor.machine.software import WINDOWS
 
 Part = TypeVar("Part")
 
 
-def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool) -> Hashable:
+def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = False) -> Hashable:
     """Key of machines that can be stacked.
 
     Args:
@@ -41,11 +40,15 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool) ->
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build),
-        by_system(machine) and machine.system == WINDOWS,
         None if machine.network is None else machine.network.kind,
         machine.disk is None,
         resident or _beside_gpus(machine),
     )
+
+
+def backends_of(machines: Iterable[Machine]) -> str:
+    """Backends of stacked machines, one for each where they differ: by maker and system."""
+    return _joined(map(of_machine, machines))
 
 
 def of_one_card(machine: Machine) -> bool:
@@ -87,7 +90,6 @@ def stacked(machines: Sequence[Machine]) -> Machine:
         host=_host([machine.host for machine in machines]),
         disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
         network=_quantity_or_none([machine.network for machine in machines]),
-        system=next((each.system for each in machines if by_system(each)), first.system),
     )
 
 

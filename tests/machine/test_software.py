@@ -10,7 +10,7 @@ from advisor.machine.from_name import machine_by_name
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.machine.stacked import kind_of, stacked
+from advisor.machine.stacked import backends_of, kind_of
 
 
 def notes(machine: Machine) -> str:
@@ -155,17 +155,18 @@ def test_machines_with_other_software_are_not_stacked_as_one() -> None:
     kinds = [
         kind_of(machine(replace(plain, **change)), kernels=False, resident=False)
         for change in (
-            {}, {"system": "windows"}, {"driver": "amdvlk"}, {"build": "2025-10"},
-            {"backend": "unknown"},
+            {}, {"driver": "amdvlk"}, {"build": "2025-10"}, {"backend": "unknown"},
         )
     ]  # fmt: skip
     assert len(set(kinds)) == len(kinds)
     nvidia = machine(MachineSpec(gpu="RTX 4090", system="windows"))
-    assert kind_of(nvidia, kernels=False, resident=False) == kind_of(
-        machine(plain), kernels=False, resident=False
+    windows, linux = machine(replace(plain, system="windows")), machine(plain)
+    assert (
+        kind_of(nvidia, kernels=False, resident=False)
+        == kind_of(windows, kernels=False, resident=False)
+        == kind_of(linux, kernels=False, resident=False)
     )
-    together = stacked([nvidia, machine(plain)])
-    assert backends.of_machine(together) == "cuda|rocm"
+    assert backends_of([nvidia, windows, linux]) == "cuda|vulkan|rocm"
 
 
 def test_memory_nodes_are_said_with_what_they_hold() -> None:

@@ -11,9 +11,16 @@ from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine.backends import drives, of_machine
+from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
-from advisor.machine.stacked import card_of, kind_of, of_one_card, stacked, with_counts
+from advisor.machine.stacked import (
+    backends_of,
+    card_of,
+    kind_of,
+    of_one_card,
+    stacked,
+    with_counts,
+)
 from advisor.model.many_formats import in_many_formats
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
@@ -244,9 +251,10 @@ class Fleet:
         counts, row = np.unique([len(own.gpus) for own in machines], return_inverse=True)
         column = _numbered(map(card_of, machines))
         first = np.unique(column, return_index=True)[1]
-        machine = with_counts([machines[at] for at in first], counts.tolist())
+        cards = [machines[at] for at in first]
+        machine = with_counts(cards, counts.tolist())
         return Stack(
-            machine=machine, backend=of_machine(machine), places=(row, column),
+            machine=machine, backend=backends_of(cards), places=(row, column),
             sizes=machine, size_count=len(first), size=column,
         )  # fmt: skip
 
@@ -254,10 +262,10 @@ class Fleet:
         _, first, size = np.unique(
             self._sizes[links][members], return_index=True, return_inverse=True
         )
-        machine = stacked([self.machines[member] for member in members])
+        machines = [self.machines[member] for member in members]
         return Stack(
-            machine=machine,
-            backend=of_machine(machine),
+            machine=stacked(machines),
+            backend=backends_of(machines),
             places=(np.arange(len(members)),),
             sizes=stacked([self.machines[member] for member in members[first]]),
             size_count=len(first),

@@ -31,13 +31,14 @@ GPUS = (
     "RTX 3090", "RTX 3060 12GB", "Arc B580", "RX 7900 XTX", "2x RTX 3090", "3x RTX 3060 12GB",
     "RTX 3090 + RTX 5080", "RTX 3060 12GB + RTX 3090", "8x V100 32GB",
 )  # fmt: skip
-WHOLE = ("Mac Studio M2 Ultra", "DGX Spark")
-"""Machines of two makers whose GPU shares the host's memory."""
+WHOLE = ("Mac Studio M2 Ultra", "DGX Spark", "Framework Desktop 128GB")
+"""Machines of three makers whose GPU shares the host's memory."""
 
 
 def rigs() -> list[Machine]:
     cards = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in GPUS]
-    return [*cards, *map(machine_by_name, WHOLE)]
+    windows = MachineSpec(gpu="RX 7900 XTX", ram_gb=64, system="windows")
+    return [*cards, from_spec.machine(windows), *map(machine_by_name, WHOLE)]
 
 
 def alone(
