@@ -1,7 +1,7 @@
 """Common parts of vLLM and SGLang: weights and cache over all GPUs, the rest in pinned RAM."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -132,9 +132,8 @@ def placed(
         else kept_layers(model, machine, work, settings, room, how, at)
         for at in how.turns
     ]
-    own = spread(model, machine, strategy, how, room, kept, work.users)
     divided = settings.expert_parallel or by_user
-    return replace(own, expert_parallel=divided, attention_by_user=by_user)
+    return spread(model, machine, strategy, how, room, kept, work.users, expert_parallel=divided)
 
 
 def kept_layers(
@@ -204,6 +203,8 @@ def spread(
     room: Room,
     kept: list[Floats],
     users: Array,
+    *,
+    expert_parallel: bool,
 ) -> Placement:
     """Placement of resident layers, cache, token table and head over all GPUs, the rest in RAM."""
     shares = cache_of_each(model, how, users)
@@ -241,6 +242,8 @@ def spread(
         output=ends["head"],
         buffers=buffers,
         cache=room.cache,
+        expert_parallel=expert_parallel,
+        attention_by_user=how.by_user,
     )
 
 

@@ -7,6 +7,7 @@ pages are read at page faults.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -86,9 +87,9 @@ def place(
             f"Load mode {settings.load_mode} keeps the whole file in RAM; "
             "choose auto or mmap to leave it on the drive."
         )
-    gpu_layers, cpu_moe = split(model, machine, work, settings)
-    placement = _placed(model, machine, work, settings, (gpu_layers, cpu_moe, rest))
-    placement = replace(placement, strategy=strategy)
+    computing = compute_buffer(model.architecture, work)
+    layers = split(model, machine, work, settings, computing)
+    placement = _placed(model, machine, work, settings, strategy, layers, computing)
     if rest is RAM:
         return placement
     return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
@@ -99,9 +100,12 @@ def _placed(
     machine: Machine,
     work: Workload,
     settings: Settings,
-    split: tuple[Array, Array, Location],
+    strategy: PlacementStrategy,
+    layers: tuple[Array, Array],
+    computing: Array,
 ) -> Placement:
-    gpu_layers, cpu_moe, rest = split
+    gpu_layers, cpu_moe = layers
+    rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     on_gpu = last_layers(model, gpu_layers)
     experts_on_gpu = on_gpu * last_layers(model, model.layers - cpu_moe)
     cached_on_gpu = on_gpu * (not settings.kv_in_ram)
@@ -112,24 +116,24 @@ def _placed(
     kv: dict[Location, Floats] = {RAM: 1.0 - cached_on_gpu}
     output: dict[Location, Array] = {rest: 1.0 - head}
     outside = np.where((gpu_layers < model.layers) | (cpu_moe > 0), 1.0, 0.0)
-    buffers: dict[Location, Array] = {RAM: host_buffer(model, work, outside)}
+    buffers: dict[Location, Array] = {RAM: host_buffer(model, work, outside, computing)}
     if machine.gpus:
         experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
         held = model.layer_bytes - (1.0 - experts_on_gpu) * experts
         held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
         parts = over_gpus(machine, on_gpu, held, head * model.output)
-        computing = gpu_buffer(model, work, outside)
-        for device, layers in enumerate(parts):
-            there = {Group.ROUTED_EXPERTS: experts_on_gpu * (layers > 0)}
-            weights[vram(device)] = {**all_of(layers), **there}
-            kv[vram(device)] = cached_on_gpu * (layers > 0)
-            buffers[vram(device)] = computing
+        working = gpu_buffer(model, work, outside, computing)
+        for device, part in enumerate(parts):
+            there = {Group.ROUTED_EXPERTS: experts_on_gpu * (part > 0)}
+            weights[vram(device)] = {**all_of(part), **there}
+            kv[vram(device)] = cached_on_gpu * (part > 0)
+            buffers[vram(device)] = working
     for place, share in _last_memory(machine).items():
         buffers[place] = buffers[place] + share * drafter_memory(model, work)
         if machine.gpus:
             output[place] = share * head
     return Placement(
-        strategy=PlacementStrategy.CPU_OFFLOAD,
+        strategy=strategy,
         gpu_layers=gpu_layers,
         cpu_moe=cpu_moe,
         weights=weights,
@@ -177,12 +181,13 @@ def page_cache(
 
 
 def split(
-    model: Model, machine: Machine, work: Workload, settings: Settings
+    model: Model, machine: Machine, work: Workload, settings: Settings, computing: Array
 ) -> tuple[Array, Array]:
     """Layers on the GPU and expert layers in RAM: by the settings, or as many as fit.
 
     Dense parts and the cache are placed first, since each token reads them; experts fill the rest.
-    A model that would fit whole gets no GPU layers, to show offloading of everything.
+    A model that would fit whole gets no GPU layers, to show offloading of everything. `computing`
+    is the compute buffer [B].
 
     Returns:
         Layers on the GPU; layers whose routed experts stay in RAM.
@@ -200,7 +205,7 @@ def split(
     if settings.kv_in_ram:
         cache = np.zeros_like(cache)
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    budget = gpu_budget(model, machine, work) - model.output
+    budget = _budget(model, machine, work, computing) - model.output
     layers = np.asarray(layers_that_fit(model.layer_bytes - experts + cache, budget))
     left = budget - np.sum(last_layers(model, layers) * (model.layer_bytes - experts + cache), -1)
     held = layers_that_fit(np.broadcast_to(experts, (*layers.shape, model.layers)), left)
@@ -218,44 +223,52 @@ def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
 
     Layers are not divided, so each further GPU leaves half a layer unused on average.
     """
-    taken = FIT_MARGIN + gpu_buffer(model, work, 1.0)
+    return _budget(model, machine, work, compute_buffer(model.architecture, work))
+
+
+def _budget(model: Model, machine: Machine, work: Workload, computing: Array) -> Array:
+    taken = FIT_MARGIN + gpu_buffer(model, work, 1.0, computing)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))
     total = total - drafter_memory(model, work)
     edges = (len(machine.gpus) - 1) * np.mean(model.layer_bytes, axis=-1)
     return np.asarray(np.maximum(total - edges, 0.0))
 
 
-def host_buffer(model: Model, work: Workload, outside: Array) -> Array:
+def host_buffer(model: Model, work: Workload, outside: Array, computing: Array) -> Array:
     """RAM for computing: a micro-batch where layers are computed there, else its inputs [B].
 
     Args:
         model: model that is run.
         work: request, for the micro-batch.
         outside: 1 where some weights are outside the GPUs, else 0.
+        computing: compute buffer [B].
     """
-    computing = compute_buffer(model.architecture, work)
     feeding = input_buffer(model.architecture, work)
     return np.where(outside, computing, feeding) + output_buffer(model.architecture, work)
 
 
-def gpu_buffer(model: Model, work: Workload, outside: Array) -> Array:
+def gpu_buffer(model: Model, work: Workload, outside: Array, computing: Array) -> Array:
     """VRAM for computing, and for the weights in RAM that prompts copy [B].
 
     Two of the largest matrices are copied at a time: a published log has 42 MB of buffer for a
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
+
+    Args:
+        model: model that is run.
+        work: request, for the micro-batch.
+        outside: 1 where some weights are outside the GPUs, else 0.
+        computing: compute buffer [B].
     """
-    largest = np.maximum.reduce(
-        [
-            np.max(model.bytes_per_layer[group], axis=-1) / matrices
-            for group, matrices in (
-                (Group.ROUTED_EXPERTS, 3),
-                (Group.DENSE_FFN, 3),
-                (Group.ATTENTION, 4),
-            )
-        ]
-    )
-    copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * largest, 0.0)
-    return CONTEXT + compute_buffer(model.architecture, work) + outside * copied
+    copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * _largest_matrix(model), 0.0)
+    return CONTEXT + computing + outside * copied
+
+
+@lru_cache(maxsize=16)
+def _largest_matrix(model: Model) -> Array:
+    """Largest matrix of any layer [B]."""
+    matrices = ((Group.ROUTED_EXPERTS, 3), (Group.DENSE_FFN, 3), (Group.ATTENTION, 4))
+    sizes = [np.max(model.bytes_per_layer[group], axis=-1) / count for group, count in matrices]
+    return np.asarray(np.maximum.reduce(sizes))
 
 
 LLAMA_CPP = Runtime(
