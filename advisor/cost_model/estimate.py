@@ -150,10 +150,12 @@ class Estimate:
             machine, constants,
             experts=self.model.has_experts, depth=depth, users=self.work.users,
         )  # fmt: skip
+        known = margins(time, run, constants, constant)
         of_gpu, of_host = doubt(machine, self.how, self.model, prompt=constant == IN_PROMPT)
+        if not of_gpu and not of_host:
+            return known
         gpu = on_gpu(time, run)
-        stated = of_gpu * gpu + of_host * (1.0 - gpu)
-        return margins(time, run, constants, constant).wider(stated)
+        return known.wider(of_gpu * gpu + of_host * (1.0 - gpu))
 
     @property
     def first_token_seconds(self) -> Array | None:

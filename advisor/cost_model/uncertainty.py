@@ -71,6 +71,8 @@ class Margins:
 
     def wider(self, by: Array) -> "Margins":
         """Margins with an additional, independent uncertainty; squares add."""
+        if np.ndim(by) == 0 and by == 0:
+            return self
         return Margins(below=np.hypot(self.below, by), above=np.hypot(self.above, by))
 
 
