@@ -302,7 +302,9 @@ def _sizes(row: KnownRow) -> tuple[int, ...]:
 
 
 def _taken(name: ModelName, row: KnownRow) -> Meant:
-    literal = name.tokens in {take_apart(spelling).tokens for spelling in spellings_of(row)}
+    in_full = all(token in name.text.casefold() for token in name.tokens[:1])
+    alike = {take_apart(spelling).tokens for spelling in spellings_of(row)}
+    literal = in_full and name.tokens in alike
     return Meant(
         name=row.name,
         row=row,

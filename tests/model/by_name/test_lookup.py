@@ -132,6 +132,8 @@ def test_the_shape_wins_where_it_disagrees_with_the_name() -> None:
         ("unsloth/Qwen3.6-27B-GGUF", "Qwen3.6-27B"),
         ("gemma-4-26B-A4B-it-qat-GGUF", "Gemma-4-26B-A4B"),
         ("gpt-oss 120", "gpt-oss-120b"),
+        ("dsv3.1", "DeepSeek-V3"),
+        ("DS-R1-32B", "DeepSeek-R1-Distill-Qwen-32B"),
     ],
 )
 def test_the_match_of_each_name_is_reported(text: str, taken_as: str) -> None:
@@ -149,6 +151,8 @@ def test_the_match_of_each_name_is_reported(text: str, taken_as: str) -> None:
         ("mistral-large-2512", "FP8"),
         ("Ministral-3-8B-Instruct-2512", "FP8"),
         ("kimi-k2.6", "GPTQ"),  # INT4
+        ("Devstral-2-123B", "FP8"),
+        ("Nemotron-3-Super-120B-A12B", "NVFP4"),
         ("Mistral-Small-3.2-24B-Instruct-2506", ""),
         ("Qwen3-8B", ""),
     ],
