@@ -105,7 +105,7 @@ def main() -> None:
 def missing() -> str:
     """What a measurement lacks here; empty for nothing."""
     try:
-        import playwright.sync_api  # noqa: F401
+        import playwright.sync_api  # noqa: F401  only whether it is installed
     except ImportError:
         return "the Python package playwright is not installed"
     return "" if CHROMIUM.exists() else f"{CHROMIUM} does not exist"

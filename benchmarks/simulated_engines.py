@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 import yaml
-from aiconfigurator.cli.api import cli_estimate  # type: ignore[import-not-found]
+from aiconfigurator.cli.api import cli_estimate  # type: ignore[import-not-found]  # a requirement of this file alone
 
 GRID = Path(__file__).parent.parent / "data" / "measurements" / "simulated_engines.csv"
 SYSTEMS = {

@@ -140,7 +140,7 @@ def _columns_of(record: type[Row]) -> tuple[CsvColumn, ...]:
     annotations = typing.get_type_hints(record)
     return tuple(
         _column(field, annotations[field.name])
-        for field in fields(record)  # type: ignore[arg-type]
+        for field in fields(record)  # type: ignore[arg-type]  # of any dataclass
     )
 
 
@@ -195,7 +195,7 @@ def _difference(path: Path, expected: list[str], columns: list[str]) -> str:
 
 def as_text(rows: Iterable[Row]) -> str:
     """CSV text of one or more rows, in the form that `read` takes; None is an empty field."""
-    records = [asdict(row) for row in rows]  # type: ignore[call-overload]
+    records = [asdict(row) for row in rows]  # type: ignore[call-overload]  # of any dataclass
     file = io.StringIO()
     writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
     writer.writeheader()

@@ -35,7 +35,7 @@ STILL = {"viewport": VIEW, "reduced_motion": "reduce"}
 
 def missing():
     try:
-        import playwright.sync_api  # noqa: F401
+        import playwright.sync_api  # noqa: F401  only whether it is installed
     except ImportError:
         return "the Python package playwright is not installed"
     return "" if CHROMIUM.exists() else f"{CHROMIUM} does not exist"

@@ -62,4 +62,4 @@ def plain(provider: str) -> str:
 def without(rows: Iterable[Provided], providers: Iterable[str]) -> list[Provided]:
     """Rows of providers that were not fetched again."""
     asked_again = {plain(provider) for provider in providers}
-    return [row for row in rows if plain(row.provider) not in asked_again]  # type: ignore[attr-defined]
+    return [row for row in rows if plain(row.provider) not in asked_again]  # type: ignore[attr-defined]  # both kinds of row have it

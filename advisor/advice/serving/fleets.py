@@ -67,7 +67,7 @@ class ServingFleet:
 
     @property
     def compared(self) -> float:
-        """That cost with launch prices counted half as much again [USD/month]."""
+        """Monthly cost with launch prices counted half as much again [USD/month]."""
         return sum(part.machines * part.offer.compared for part in self.parts)
 
     @property

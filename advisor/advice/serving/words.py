@@ -13,7 +13,7 @@ NONE_SERVES = (
 
 
 def heading(demand: Demand) -> str:
-    """What the fleets serve, and how they are ordered."""
+    """Heading above fleets: the demand that they serve, and their order."""
     load, users = demand.load, demand.users
     who = "1 user" if users == 1 else f"{users:,} users"
     return (

@@ -120,4 +120,4 @@ def _point(row: PointRow) -> AccuracyPoint:
 
 def _six(number: object) -> float:
     """Number with six digits, as files hold it."""
-    return float(f"{float(number):.6g}")  # type: ignore[arg-type]
+    return float(f"{float(number):.6g}")  # type: ignore[arg-type]  # a number of a row

@@ -94,7 +94,7 @@ def machines(cases: Sequence[Machine], numbers: Sequence[str]) -> Machine:
     cards = [case.gpus[0] for case in cases if case.gpus]
     gpu = _card(cards, numbers) if cards else None
     host = Host(
-        name="", cores=np.array([case.host.cores for case in cases]),  # type: ignore[arg-type]
+        name="", cores=np.array([case.host.cores for case in cases]),  # type: ignore[arg-type]  # arrays stand for numbers
         memory=given(1.0),
         bandwidth=values_of([case.host.bandwidth for case in cases]),
     )  # fmt: skip
@@ -114,7 +114,7 @@ def _card(cards: Sequence[Gpu], numbers: Sequence[str]) -> Gpu:
         family=cards[0].family,
         memory=given(1.0),
         bandwidth=values_of([card.bandwidth for card in cards]),
-        tensor_flops={"fp32": np.array(ordinary), numbers[0]: np.array(peaks)},  # type: ignore[dict-item]
+        tensor_flops={"fp32": np.array(ordinary), numbers[0]: np.array(peaks)},  # type: ignore[dict-item]  # arrays stand for numbers
         link=Link(
             name="",
             pinned=values_of([card.link.pinned for card in cards]),

@@ -57,7 +57,7 @@ class Instance:
 
     @property
     def note(self) -> str:
-        """What the numbers are taken from."""
+        """Derivation of the numbers, in a sentence."""
         each = "a core" if self.family.threads_per_core == 1 else "half a core"
         taken = f"{self.name}: {self.vcpu} virtual processors, each {each} of {self.family.cpu}"
         return f"{taken}; {self.family.note}." if self.family.note else f"{taken}."

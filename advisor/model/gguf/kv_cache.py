@@ -72,7 +72,7 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[La
 
 
 def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
-    """What is unusual about the cache, a sentence each."""
+    """Unusual properties of the cache, a sentence each."""
     window = keys.number("attention.sliding_window", 0)
     if window and keys.architecture not in WINDOWED:
         yield (

@@ -131,7 +131,7 @@ def _ask(url: str, cap: int, deadline: float, headers: dict[str, str]) -> HubRes
 
 def _headers(url: str) -> dict[str, str]:
     # Documented there, but not listed in the module's __all__.
-    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # exported without a type
 
     at_home = urlsplit(url).netloc == urlsplit(endpoint()).netloc
     # False keeps a token that was saved on this machine out of it.

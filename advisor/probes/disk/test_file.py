@@ -62,7 +62,7 @@ def default_folder() -> Path:
     wanted = data_folder()
     with suppress(OSError):
         wanted.mkdir(parents=True, exist_ok=True)
-    folders = [wanted, Path("/var/tmp")]  # noqa: S108
+    folders = [wanted, Path("/var/tmp")]  # noqa: S108  files in it are made with random names
     with suppress(ProbeError):
         folders.append(temporary_folder())
     for folder in folders:

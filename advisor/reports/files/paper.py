@@ -128,7 +128,7 @@ def bars(paper: FPDF, chart: BarChart, notes: Sequence[str] = ()) -> None:
             line(paper, notes[place], size=7, soft=True)
         paper.ln(1.2)
     for name, colour in chart.keys:
-        _key(paper, f"{name}  ", lambda colour=colour, name=name: _part(  # type: ignore[misc]
+        _key(paper, f"{name}  ", lambda colour=colour, name=name: _part(  # type: ignore[misc]  # mypy infers no lambda with a default
             paper, paper.get_x(), BAR, colour, chart.letters[name]
         ))  # fmt: skip
     if chart.mark:

@@ -129,7 +129,7 @@ def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
 
 
 def _host(answer: FindAnswer) -> str:
-    """What the cards go into, in words."""
+    """Host of the cards, in words."""
     return NEW_DESKTOP if answer.target.nothing else answer.host.host.name
 
 

@@ -122,7 +122,7 @@ def _actions(report: SavedReport) -> None:
             st.link_button("Open in Advise", address(base(), inputs), icon=":material/open_in_new:")
         for form in FORMS.values():
             st.download_button(
-                form.label, lambda form=form: form.make(report),  # type: ignore[misc]
+                form.label, lambda form=form: form.make(report),  # type: ignore[misc]  # mypy infers no lambda with a default
                 file_name=f"offload-report-{report.id}.{form.suffix}", mime=form.mime,
                 on_click="ignore", key=f"as_{form.suffix}", icon=":material/download:",
             )  # fmt: skip

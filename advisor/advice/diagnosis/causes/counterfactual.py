@@ -139,7 +139,7 @@ class Situation:
 
     def on_host(self, **changes: object) -> Estimate:
         """Estimate with another host."""
-        host = replace(self.machine.host, **changes)  # type: ignore[arg-type]
+        host = replace(self.machine.host, **changes)  # type: ignore[arg-type]  # fields of a host
         return replace(self.estimate, machine=replace(self.machine, host=host))
 
     def on_gpus(self, change: Callable[[Gpu], Gpu]) -> Estimate:

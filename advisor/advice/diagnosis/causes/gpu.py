@@ -45,7 +45,7 @@ def narrow_link(situation: Situation) -> Trials:
     for generation, lanes in dict.fromkeys(known):
         link = from_catalog.pcie(generation, lanes)
         if link.pinned.value < 0.95 * card.link.pinned.value:
-            slower = situation.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]
+            slower = situation.on_gpus(lambda gpu, link=link: replace(gpu, link=link))  # type: ignore[misc]  # mypy infers no lambda with a default
             yield trial(link.name, slower)
 
 

@@ -141,7 +141,7 @@ def by_table(rows: Rows) -> tuple[tuple[float, Margins], ...]:
         )
         for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
             if chosen.any():
-                ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]
+                ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
                 below[part.at[chosen]] = np.asarray(ends.below)[chosen]
                 above[part.at[chosen]] = np.asarray(ends.above)[chosen]
     return tuple(

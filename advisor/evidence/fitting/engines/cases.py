@@ -200,7 +200,7 @@ class EngineCases:
 
 
 def _seconds(schedule: Schedule, machine: Machine, constants: CaseConstants) -> Floats:
-    return np.asarray(schedule_seconds(schedule, machine, constants).total)  # type: ignore[arg-type]
+    return np.asarray(schedule_seconds(schedule, machine, constants).total)  # type: ignore[arg-type]  # arrays stand for numbers
 
 
 def _shape(case: EngineCase) -> object:
@@ -221,5 +221,5 @@ def _machines(cases: Sequence[Machine]) -> Machine:
         PEAKS[form][0]: np.array([float(peak_flops(case.gpus[0], form)) for case in cases])
         for form in ("f16", "fp8", "nvfp4")
     }
-    card = replace(together.gpus[0], tensor_flops=peaks)  # type: ignore[arg-type]
+    card = replace(together.gpus[0], tensor_flops=peaks)  # type: ignore[arg-type]  # arrays stand for numbers
     return replace(together, gpus=(card,) * len(together.gpus))

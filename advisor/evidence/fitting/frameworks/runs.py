@@ -257,7 +257,7 @@ class Streams:
                 continue
             own = Fitted({name: value[sweep.index] for name, value in values.items()})
             prefill, decode = (
-                schedule_seconds(schedule, sweep.machine, own).total  # type: ignore[arg-type]
+                schedule_seconds(schedule, sweep.machine, own).total  # type: ignore[arg-type]  # arrays stand for numbers
                 for schedule in (sweep.phases.prefill, sweep.phases.decode)
             )
             total[sweep.index] = sweep.prompts * prefill + sweep.steps * decode

@@ -44,7 +44,7 @@ class Alike:
         host = self.machine.host
         rate = host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
         machine = replace(self.machine, host=replace(host, bandwidth=given(rate)))
-        return schedule_seconds(self.schedule, machine, constants)  # type: ignore[arg-type]
+        return schedule_seconds(self.schedule, machine, constants)  # type: ignore[arg-type]  # arrays stand for numbers
 
 
 class ConstantColumns:
@@ -133,8 +133,8 @@ def _machines(machines: Sequence[Machine], ram: Sequence[float]) -> Machine:
     hosts = [machine.host for machine in machines]
     host = Host(
         name="",
-        cores=np.array([host.cores for host in hosts], dtype=float),  # type: ignore[arg-type]
-        sockets=np.array([host.sockets for host in hosts], dtype=float),  # type: ignore[arg-type]
+        cores=np.array([host.cores for host in hosts], dtype=float),  # type: ignore[arg-type]  # arrays stand for numbers
+        sockets=np.array([host.sockets for host in hosts], dtype=float),  # type: ignore[arg-type]  # arrays stand for numbers
         memory=given(1.0),
         bandwidth=given(np.array(ram)),
     )
@@ -151,10 +151,10 @@ def _cards(cards: Sequence[Gpu]) -> Gpu:
         memory=given(1.0),
         bandwidth=values_of([card.bandwidth for card in cards]),
         tensor_flops={
-            "fp16": np.array([float(peak_16_bit(card)) for card in cards]),  # type: ignore[dict-item]
-            "fp32": np.array([float(card.tensor_flops.get("fp32", 0.0)) for card in cards]),  # type: ignore[dict-item]
+            "fp16": np.array([float(peak_16_bit(card)) for card in cards]),  # type: ignore[dict-item]  # arrays stand for numbers
+            "fp32": np.array([float(card.tensor_flops.get("fp32", 0.0)) for card in cards]),  # type: ignore[dict-item]  # arrays stand for numbers
         },
-        dot_products=np.array([float(card.dot_products) for card in cards]),  # type: ignore[arg-type]
+        dot_products=np.array([float(card.dot_products) for card in cards]),  # type: ignore[arg-type]  # arrays stand for numbers
         link=Link(
             name="",
             pinned=values_of([link.pinned for link in links]),
