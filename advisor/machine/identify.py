@@ -85,12 +85,12 @@ def identified(name: str) -> Identified:
     kind = is_laptop(text) or is_tower(text)
     sized = names_ram(text) or (kind and bool(memory_sizes(text)))
     typed = name if name.isascii() else translated(plain(name))
-    gpu = None if sized or machine_names().lists_cards(text) else _gpu(typed)
+    gpu = None if sized or machine_names().cards.lists_several(text) else _gpu(typed)
     if gpu is not None:
         return gpu
     sized = sized or bool(server_memory(text)) or memory_rate(plain(name)) is not None
     rented = virtual_processors(text) or cores_of_part(text)
-    whole = kind or sized or rented or machine_names().names_cards(text)
+    whole = kind or sized or rented or machine_names().cards.names_any(text)
     cpu = None if whole else _processor(typed)
     if cpu is not None:
         return cpu

@@ -14,12 +14,10 @@ from advisor.machine.names.apple_names import (
     count_of_macs,
     names_apple,
 )
-from advisor.machine.names.card_pattern import CARD
+from advisor.machine.names.card_mentions import CardMentions
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
-from advisor.machine.names.gpu_memory import OtherMemory, is_of_size
+from advisor.machine.names.gpu_memory import is_of_size
 from advisor.machine.names.gpu_names import GpuName, GpuNames
-from advisor.machine.names.gpu_slices import sliced
-from advisor.machine.names.gpu_words import named_part
 from advisor.machine.names.instance_names import Instance, instance_in
 from advisor.machine.names.machine_memory import (
     memory_channels,
@@ -40,7 +38,7 @@ from advisor.machine.names.machine_words import (
     without_system,
 )
 from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
-from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
+from advisor.machine.names.spelling import counted, plain, without_sizes
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
 
@@ -64,6 +62,7 @@ class MachineNames:
     def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames, cpus: CpuNames) -> None:
         self.rows, self.gpus, self.cpus = rows, gpus, cpus
         self.presets = PresetNames(rows, gpus)
+        self.cards = CardMentions(gpus)
 
     def match(self, name: str) -> MachineName:
         """Machine of a name.
@@ -124,8 +123,8 @@ class MachineNames:
             UnknownName: a size that the family does not have, or an unknown card beside it.
         """
         beside = text.replace(rented.name, " | ").replace("_", " ")
-        gpus, rest = self._cards(beside, laptop=False)
-        self._refuse_unknown_card(rest)
+        gpus, rest = self.cards.within(beside, laptop=False)
+        self.cards.refuse_unknown(rest)
         cards, count = listed(gpus)
         host = self.cpus.match(rented.family.cpu).row
         sockets = max(1, math.ceil(rented.cores / host.cores))
@@ -154,16 +153,16 @@ class MachineNames:
         laptop = is_laptop(text)
         stated = memory_channels(text), memory_rate(translated(plain(name)))
         text = without_line_numbers(text)
-        gpus, rest = self._cards(text, laptop=laptop)
+        gpus, rest = self.cards.within(text, laptop=laptop)
         rest = with_modules_summed(rest)
-        self._refuse_unknown_card(rest)
+        self.cards.refuse_unknown(rest)
         rented = self._rented(text, gpus)
         if rented is not None:
             return self.presets.as_sold(rented, text)
         cpu = self._processor(rest)
         notes = []
         if cpu and _is_of_gaming_laptops(cpu) and len(gpus) == 1 and not is_tower(text):
-            mobile, _ = self._cards(text, laptop=True)
+            mobile, _ = self.cards.within(text, laptop=True)
             if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
                 gpus = mobile
                 notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
@@ -200,16 +199,6 @@ class MachineNames:
         hint = f"{stray!r} in it is no part that is known. {HINT}" if stray else HINT
         raise UnknownName("machine", name, (*offers, *self.gpus.rows, *self.rows), hint)
 
-    def _refuse_unknown_card(self, rest: str) -> None:
-        """A card that is named beside known parts is not left out.
-
-        Raises:
-            UnknownName: no card of that name, with close ones.
-        """
-        for mention in (match[0].strip() for match in CARD.finditer(rest)):
-            if SURELY_A_CARD.search(mention):
-                self.gpus.match(mention)
-
     def _rented(self, text: str, gpus: list[GpuName]) -> MachineRow | None:
         """Preset of a provider that the text names, with these cards; None where it has several."""
         if len(gpus) != 1:
@@ -231,59 +220,6 @@ class MachineNames:
         least = min((meant.index(row.gpu) for row in offers), default=0)
         fitting = [row for row in offers if meant.index(row.gpu) == least]
         return fitting[0] if len({row.ram_gib for row in fitting}) == 1 else None
-
-    def names_cards(self, text: str) -> bool:
-        """Whether a plain text names graphics cards of the catalogue."""
-        return bool(self._cards(text, laptop=False)[0])
-
-    def lists_cards(self, text: str) -> bool:
-        """Whether a plain text lists graphics cards: "3090 + 3090"."""
-        text = named_part(text)
-        return bool(LIST.search(text)) and len(CARD.findall(text)) > 1 and self.names_cards(text)
-
-    def _cards(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
-        """GPUs in a text, kind by kind, and the rest of the text; graphics that share the RAM are
-        left to the processor where there is a card.
-        """
-        if names_apple(text) or OF_SEVERAL.search(text):
-            return [self.gpus.match(text)], " "
-        cards: list[GpuName] = []
-
-        def taken(match: re.Match[str]) -> str:
-            mention = ATTACHED_COUNT.sub(" x", KIND_OF_MACHINE.sub("", match[0].strip()))
-            sizes = [] if sliced(mention) else sizes_gib(mention)
-            try:
-                gpu = self._card(mention, laptop=laptop)
-                if not sizes or abs(sizes[0] - gpu.row.memory_gib) <= 1:
-                    cards.append(gpu)
-                    return " | "
-            except OtherMemory:
-                pass
-            except UnknownName:
-                return match[0]
-            cards.append(self._card(without_sizes(mention), laptop=laptop))
-            if OF_ALL_CARDS.match(match.string[match.end() :]):
-                return " | "
-            return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
-
-        rest = CARD.sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
-        own = [gpu for gpu in cards if not gpu.row.of_ram]
-        return _summed(own or cards), rest
-
-    def _card(self, mention: str, *, laptop: bool) -> GpuName:
-        """Card of a mention; in a laptop, the laptop GPU of that name.
-
-        Raises:
-            UnknownName: no such card; lists similar names.
-        """
-        if laptop and "laptop" not in mention and not MAX_Q.search(mention):
-            try:
-                return self.gpus.match(f"{mention} laptop")
-            except OtherMemory:
-                raise
-            except UnknownName:
-                pass
-        return self.gpus.match(mention)
 
     def _own_graphics(self, cpu: CpuName) -> GpuName:
         """Graphics on a chip, by the chip's name, else by its generation."""
@@ -307,32 +243,17 @@ class MachineNames:
             return None
 
 
-OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
-"""What follows the memory of all cards together."""
 MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
 """A laptop's model, as its maker writes it behind the series: "GA403UI"."""
-LIST = re.compile(r"[+,;&|]|\band\b")
-OF_SEVERAL = re.compile(r"\[(?!amd/ati\])[^\]]+/[^\]]+\]")
-"""Pattern of a chip that lspci names by all its cards: "[Radeon RX 6800/6800 XT / 6900 XT]"."""
 OF_WHOLE = re.compile(r"^[a-z]\w*[.-]\w|^standard_|\b(?:servers|nodes|instances|machines)\b")
 """Pattern of a rented machine's name behind a count that is of machines, not of cards."""
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
-SURELY_A_CARD = re.compile(
-    r"^(?:\d+\s*[x*]\s*)?(?:(?:nvidia|geforce|amd|radeon|intel) )*"
-    r"(?:(?:rtx|gtx|rx|arc)\b|(?:radeon )?(?:pro )?wx|mi ?\d)"
-    r"|\b(?:ti|super|xtx|xt|gre)\b"
-)
 SOCKETS_BEHIND = re.compile(
     r"\b((?!pcie|gen|l?p?ddr)(?=[\w-]*\d)(?![\w-]*[gt]b\b)[\w-]{4,}(?: v\d)?) ?[*x] ?([24])"
     r"(?=\s*(?:[,;+()]|cpus?\b|$))"
 )
 """A processor's count behind its model: "7C13*2"."""
-OF_CARD_BEFORE = re.compile(r"(?<=\blaptop) gpu, (\d{1,2} ?gi?b)$")
-"""Pattern of a size behind a laptop's card that ends a name: the card's own, where it has it."""
-MAX_Q = re.compile(r"\bmax-?q\b")
-ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
-KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
 AZURE = re.compile(r"\bstandard_|_v\d+\b")
 """Names of Azure's sizes, whose cards are those of their preset only."""
@@ -343,13 +264,3 @@ def _is_of_gaming_laptops(cpu: CpuName) -> bool:
     """Processor that is sold beside a laptop GPU: its name ends in H, HS or HX."""
     name = cpu.row.name.casefold()
     return cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(name) is not None
-
-
-def _summed(gpus: list[GpuName]) -> list[GpuName]:
-    """Cards of a list, each kind once: "3090 + 3090" are two of it."""
-    kinds: dict[tuple[str, float | None], GpuName] = {}
-    for gpu in gpus:
-        kind = gpu.row.name, gpu.part_gib
-        more = kinds[kind].count if kind in kinds else 0
-        kinds[kind] = replace(gpu, count=gpu.count + more)
-    return list(kinds.values())
