@@ -5,13 +5,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor.errors import UnknownName
+from advisor.errors import AdvisorError, UnknownName
 from advisor.evidence.published.gpus import named_machine, stated_gpus, stated_memory
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_host, gpu_named
+from advisor.machine.catalog import find_host, gpu_named, machine_named
 from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.names.preset_names import MachineName
 from advisor.machine.rows import HostRow
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.runtimes import Runtime
@@ -23,17 +24,20 @@ def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
     """Machine of a row without its RAM size, with notes on defaults."""
     gpus = Noted((NO_GPU, 1)) if row.category == "cpu" else stated_gpus(row)
     gpu, count = gpus.value
-    cpu = _known_cpu(row)
+    parts = _parts(row)
+    cpu = _known_cpu(row) if parts is None else Noted(parts.spec.cpu, tuple(parts.notes))
     disk_gbs, disk = _drive(row)
+    channels = parts.spec.ram_channels if parts else None
+    rate = parts.spec.ram_mts if parts else None
     machine = MachineSpec(
         gpu=gpu,
         gpu_count=count,
         vram_gb=None if gpu == NO_GPU else stated_memory(row.gpu, gpu),
         cpu=cpu.value,
         ram_gbs=_ram_gbs(row, cpu.value),
-        ram_channels=row.ram_channels,
-        ram_mts=row.ram_mts,
-        cores=_cores(row, cpu.value),
+        ram_channels=row.ram_channels or channels,
+        ram_mts=row.ram_mts or rate,
+        cores=_cores(row, cpu.value, parts.spec.cores if parts else None),
         pcie_gbs=row.h2d_gbs,
         pcie_gen=row.pcie_gen,
         pcie_lanes=row.pcie_lanes,
@@ -113,6 +117,17 @@ STAND_INS = (
 """Patterns of processors outside the catalogue, with the typical platform of their kind."""
 GENERIC = "generic"
 """Vendor of typical platforms, which are not products."""
+
+
+def _parts(row: PublishedRow) -> MachineName | None:
+    """Machine that a processor cell names, such as one for rent; None where it names no machine."""
+    if not row.cpu or _host_called(row.cpu) is not None:
+        return None
+    try:
+        machine = machine_named(row.cpu)
+    except AdvisorError:
+        return None
+    return machine if machine.spec.cpu else None
 
 
 def _known_cpu(row: PublishedRow) -> Noted[str | None]:
@@ -205,9 +220,9 @@ WHOLE_CORES = re.compile(r"\b[cmr](?:7a|8a|[678]g)")
 """
 
 
-def _cores(row: PublishedRow, cpu: str | None) -> int | None:
-    """Cores in use: one per thread, up to the number of cores."""
-    threads, there = row.threads, _cores_stated(row.cpu.casefold())
+def _cores(row: PublishedRow, cpu: str | None, rented: int | None) -> int | None:
+    """Cores in use: one per thread, up to the number of cores, `rented` ones where not None."""
+    threads, there = row.threads, rented or _cores_stated(row.cpu.casefold())
     if threads is None:
         return there
     if there is None and cpu is not None:
