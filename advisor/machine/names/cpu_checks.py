@@ -7,9 +7,9 @@ from itertools import chain
 from advisor.machine.rows import HostRow
 
 BRAND = re.compile(
-    r"\b(epyc|xeon|opteron|ryzen|threadripper|athlon|phenom|sempron|turion|atom|celeron|pentium"
-    r"|altra|ampereone|emag|graviton|cobalt|axion|kunpeng|phytium|snapdragon|loongson|hygon|zhaoxin"
-    r"|thunderx|power(?=\d)|sparc)"
+    r"\b(epyc|xeon|core ?2(?!\d)|opteron|ryzen|threadripper|athlon|phenom|sempron|turion|atom"
+    r"|celeron|pentium|altra|ampereone|emag|graviton|cobalt|axion|kunpeng|phytium|snapdragon"
+    r"|loongson|hygon|zhaoxin|thunderx|power(?=\d)|sparc)"
 )
 """Brands that stand in the full names of their processors."""
 
@@ -42,6 +42,7 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
 
 LINE = re.compile(r"\b(ryzen(?: ai)?|ultra|core i|i)(?: pro)?[ -]?([0-9])[ -](?:pro )?(?=\d|[a-z])")
 """Line of a brand: "Ryzen 5", "Core i7", "Ultra 9"."""
+METAL = re.compile(r"\b(?:platinum|gold|silver|bronze)\b")
 
 
 def _line(text: str, name: str) -> Iterator[str]:
@@ -50,6 +51,9 @@ def _line(text: str, name: str) -> Iterator[str]:
     if typed and own and typed[2] != own[2]:
         line = typed[0].strip(" -").title()
         yield f"There is no {line} of that number: {name} is taken."
+    metal, right = METAL.search(text), METAL.search(name.casefold())
+    if metal and right and metal[0] != right[0]:
+        yield f"There is no Xeon {metal[0].title()} of that number: {name} is taken."
 
 
 NUMBER = re.compile(r"\d{4,5}")
@@ -62,6 +66,8 @@ def _letters(text: str, name: str) -> Iterator[str]:
     typed = re.search(rf"(?<!\d){re.escape(model)}([a-z]{{1,2}})\b", text) if model else None
     if typed:
         yield f"{typed[0].upper()} has the cores and the memory of {name}, and is counted as it."
+    elif model and re.search(rf"(?<!\d){re.escape(model)}\+(?=\s|$)", text):
+        yield f"There is no {model.upper()}+: {name} is taken."
 
 
 CORES = re.compile(

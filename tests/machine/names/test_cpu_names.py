@@ -1,5 +1,6 @@
 """Processors by the names that systems and people use."""
 
+import random
 import re
 
 import pytest
@@ -183,6 +184,8 @@ def test_chinese_words_of_sockets_and_lines() -> None:
         ("i5-12400F", "Core i5-12400", "12400F has the cores"),
         ("2x EPYC 7443P", "2x EPYC 7443", "a single socket only"),
         ("EPYC 9334QS", "EPYC 9334", "engineering sample"),
+        ("EPYC 7261+", "EPYC 7261", "no 7261+"),
+        ("Xeon Gold 8256", "Xeon Platinum 8256", "no Xeon Gold of that number"),
         ("Xeon Gold 6248 (48 cores, 24 GB)", "Xeon Gold 6248", "The name says 48 cores"),
     ],
 )
@@ -215,3 +218,24 @@ def test_a_part_of_a_processor_has_its_share_of_the_channels(
     """24 of 48 and 32 of 64 cores: half of eight channels."""
     part = identified(typed)
     assert (part.kind, part.cores, part.channels) == ("machine", cores, channels)
+
+
+MODEL_NUMBER = re.compile(r"\d[0-9a-z]*")
+FIRST_OF_ALL = re.compile(r" v[01]\b| x\d\b")
+"""Words that say no more than the number: the first version, and the cores of a Phenom."""
+
+
+def test_a_changed_digit_is_never_another_model_without_a_word() -> None:
+    """One digit of 150 listed names, each replaced by another."""
+    chance = random.Random(5)
+    for model in chance.sample(tuple(cpu_models().values()), 150):
+        place = chance.choice([i for i, letter in enumerate(model.name) if letter.isdigit()])
+        other = chance.choice([digit for digit in "0123456789" if digit != model.name[place]])
+        typed = f"{model.name[:place]}{other}{model.name[place + 1 :]}"
+        try:
+            taken = cpu_named(typed)
+        except UnknownName:
+            continue
+        numbers = set(MODEL_NUMBER.findall(FIRST_OF_ALL.sub("", typed.casefold())))
+        same = numbers <= set(MODEL_NUMBER.findall(taken.row.name.casefold()))
+        assert same or any("is taken" in note for note in taken.notes), typed
