@@ -47,11 +47,15 @@ CLOUD_PUBLISHER = re.compile(
 """Region and publisher before Amazon's Bedrock's names: `us.meta.llama4-maverick-17b-instruct-v1:0`
 (docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html, 2026-11-23)."""
 SPELLED_OUT = (
+    (re.compile(r"[-_]onnx(?:[-_](?:ryzenai.*|cpu))?$"), ""),
     (re.compile(r"(?<=\d) ?billion\b"), "b"),
     (re.compile(r"(?<=\d) ?trillion\b"), "t"),
     (re.compile(r"\b(?:deepseek|ds)[-_. ]?(?=[rv]\d)"), "deepseek "),
 )
-"""Patterns of words that stand for others: "35 billion", `DeepseekR1`, `dsv3.1`, `DS-R1-32B`."""
+"""Patterns of words that stand for others or none: AMD's `-onnx-ryzenai-1.7-hybrid`, "35 billion",
+`DeepseekR1`, `dsv3.1`, `DS-R1-32B`."""
+SAME_START = 4
+"""Letters that a file's name has in common with its repository's, if it tells the model too."""
 LAYER_ALONE = "mtp"
 """First word of files that hold a model's drafting layer alone."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
@@ -205,6 +209,9 @@ def _without_label(text: str) -> str:
 def _without_publisher(text: str) -> tuple[str, str]:
     """`hf.co/unsloth/Name:Q4_K_M` -> (`unsloth`, `Name:Q4_K_M`)."""
     parts = [part for part in re.split(r"[/\\]", text) if part]
+    if len(parts) > 1 and parts[-1].endswith(".gguf"):
+        repository, _, file = parts[-1].rpartition(":")
+        parts[-1] = file if file.startswith(repository[:SAME_START]) else repository
     cloud = CLOUD_PUBLISHER.match(parts[-1]) if parts else None
     if cloud is not None:
         return cloud[1] or "", parts[-1][cloud.end() :]

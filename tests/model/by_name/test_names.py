@@ -18,6 +18,9 @@ SAME = {
         "qwen 3 30b a3b thinking",
         "Qwen3-30B-A3B-abliterated-i1-GGUF",
         "qwen3moe 30B.A3B Q4_K - Medium",
+        "unsloth/Qwen3-30B-A3B-GGUF:Qwen3-30B-A3B-Q4_K_M.gguf",
+        "unsloth/Qwen3-30B-A3B-GGUF:ggml-model-Q4_K_M.gguf",
+        "amd/Qwen3-30B-A3B-awq-onnx-ryzenai-1.7-hybrid",
     ),
     "gemma 4 26b a4b": (
         "gemma-4-26B-A4B-it-qat-GGUF",
