@@ -1,6 +1,7 @@
 """Graphics cards within the name of a machine: which, how many, and what of the name is left."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from advisor.errors import UnknownName
@@ -111,4 +112,13 @@ def _summed(gpus: list[GpuName]) -> list[GpuName]:
         kind = gpu.row.name, gpu.part_gib
         more = kinds[kind].count if kind in kinds else 0
         kinds[kind] = replace(gpu, count=gpu.count + more)
-    return list(kinds.values())
+    return [gpu for gpu in kinds.values() if not _is_again(gpu, kinds.values())]
+
+
+def _is_again(gpu: GpuName, others: Iterable[GpuName]) -> bool:
+    """Cards that a name gives again with a socket: "8x V100 server: 8x V100-SXM2-16GB"."""
+    return (
+        gpu.count > 1
+        and gpu.memory_gib is None
+        and any(other.count == gpu.count and other.row.name in gpu.alternatives for other in others)
+    )

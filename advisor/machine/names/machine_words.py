@@ -178,7 +178,7 @@ def says_nothing(word: str) -> bool:
 RATES_AND_YEARS = re.compile(
     r"\b(?:driver|cuda|rocm) [\d.]+|\bsm_?\d+\b|\bu?hd(?: graphics)? \d{3,4}\b"
     r"|\b\d+ ?(?:sms?|cus?)\b"
-    r"|\b\d+ ?(?:v?cpus?|threads?)\b"
+    r"|\b\d+[ -]?(?:v?cpus?|threads?)\b"
     r"|\bgfx\d+\w*\b"
     r"|\b(?:\d{1,2} ?x ?)?l?p?ddr\d\w*(?:[- ](?:(?:rdimm|udimm|ecc|reg) )*\d{3,5})?(?:/s)?\b"
     r"|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
@@ -209,7 +209,8 @@ BESIDE = re.compile(
     r"|\b(?:ubuntu|debian|fedora|proxmox(?: ve)?|rhel|centos|rocky|linux|kernel|driver|cuda"
     r"|rocm)"
     r" (?:server )?[\d.]+(?:-[\d.]+\S*)?(?: lts)?"
-    r"|\bml\.(?=[a-z]\d)"
+    r"|\bml\.(?=[a-z]\d)|\b(?:py)?torch [\d.]+(?:\+cu\d+)?|\bcu1[1-3]\d\b"
+    r"|\bbatch(?: size)? \d+\b"
     r"|\bwindows (?:server )?(?:7|8|10|11|20\d\d)(?: (?:pro|home))?\b"
     r"|\b(?:(?:brand[- ])?new|used|free|rented|spare|second-?hand|refurbished|kaggle)\b"
     r"(?= (?:kaggle|nvidia|rtx|gtx|rx|radeon|tesla|threadripper|[a-z]{0,2}\d))"
