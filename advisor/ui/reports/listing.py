@@ -108,7 +108,12 @@ def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
             show(block("oa-why", parted(head.summary)[0], "p"))
             if head.tags:
                 show(joined(block("oa-badge", tag, "span") for tag in head.tags))
-        with actions, st.container(horizontal=True, horizontal_alignment="right"):
+        with (
+            actions,
+            st.container(
+                horizontal=True, horizontal_alignment="right", vertical_alignment="center"
+            ),
+        ):
             if deleted:
                 _restore_button(store, head.id, "Restore", f"restore_{head.id}")
                 return
