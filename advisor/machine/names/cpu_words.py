@@ -138,7 +138,8 @@ JOINED = re.compile(r"\b(epyc|xeon|ryzen|threadripper|opteron|platinum|gold|silv
 """Brands that people write together with the number: "xeon4210r"."""
 
 APART = re.compile(
-    r"(?<![\w.-])((?:i[3579]-)?\d{4,5}) (k[fs]?|x3d2?|xt|x(?! ?\d)|wx|h[xsk]?|ge|u|p(?!\w)|f)\b"
+    r"(?<![\w.-])(?<!rx )((?:i[3579]-)?\d{4,5})"
+    r" (k[fs]?|x3d2?|xt|x(?! ?\d)|wx|h[xsk]?|ge|u|p(?!\w)|f)\b"
 )
 """Models that people write apart from their letters: "14900 K"."""
 SUPERCHIP = re.compile(r"\bgrace(?: cpu)? superchip\b")
