@@ -13,6 +13,7 @@ from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import machine_speed
 from advisor.advice.options.option import Option
 from advisor.advice.options.question import Question
+from advisor.advice.options.rented import as_rented
 from advisor.advice.options.table import options
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.upgrades.upgrades import Upgrade, upgrades
@@ -116,19 +117,20 @@ def advise(
         today: date by which the age of prices is judged; None for the present one.
 
     Raises:
-        InputError: a request that holds arrays.
+        InputError: a request that holds arrays, or a resale value of a rented machine.
     """
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
     money = money or MoneyInputs()
     estimates, best, changes = _estimated(model, machine, work, settings or Settings(), chosen)
+    here = owned or machine
     question = Question(
         model=model,
-        machine=owned or machine,
+        machine=here,
         work=work,
         runtimes=(chosen,) if chosen else VALUED,
         money=money,
-        ownership=ownership or Ownership(form=form_of(owned or machine)),
+        ownership=as_rented(ownership or Ownership(form=form_of(here)), here),
         today=today or datetime.now(UTC).date(),
     )
     other = question.ownership.nothing or (owned is not None and owned != machine)

@@ -14,6 +14,7 @@ from advisor.advice.finder.target import Hit, Target
 from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import cardless
 from advisor.advice.options.question import Question
+from advisor.advice.options.rented import as_rented
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import described, money_options, options
 from advisor.cli.command import added, show
@@ -76,7 +77,7 @@ def _find(args: argparse.Namespace) -> None:
         work=described.work_of(args),
         runtimes=runtimes,
         money=money_options.money_of(args),
-        ownership=Ownership(form=form_of(machine), nothing=nothing),
+        ownership=as_rented(Ownership(form=form_of(machine), nothing=nothing), machine),
         today=today(),
     )
     stated = {entry.name: getattr(args, entry.name) for entry in TARGET}

@@ -88,7 +88,7 @@ def owned_machine(args: argparse.Namespace, machine: Machine) -> Machine:
     if own.unified:
         return own
     name = from_spec.name_of(own.gpus, machine.host)
-    return replace(machine, name=name, gpus=own.gpus)
+    return replace(machine, name=name, gpus=own.gpus, rented="")
 
 
 def own_rent(text: str) -> tuple[str, float]:

@@ -9,6 +9,7 @@ from typing import NoReturn
 from advisor.advice.advise import Advice, advise
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.prices import odd_prices
+from advisor.advice.options.rented import unknown_rent
 from advisor.advice.words.context_limits import context_notes
 from advisor.cli import described, money_options, options
 from advisor.cost_model.workload import Workload
@@ -93,6 +94,7 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
             *machine.software_notes,
             *context_notes(resolved.model, work),
             *odd_prices(money),
+            *unknown_rent(advice.question.ownership, advice.question.machine),
         ),
         machine=machine,
         work=work,

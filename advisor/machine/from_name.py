@@ -38,7 +38,11 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     replaced = {named.memory_note} if typed.ram_gb is not None else set()
     assumed = (note for note in named.notes if note not in replaced)
     size = _assumed_memory(machine)
-    return replace(machine, notes=tuple(dict.fromkeys((*told, *assumed, *size, *machine.notes))))
+    return replace(
+        machine,
+        notes=tuple(dict.fromkeys((*told, *assumed, *size, *machine.notes))),
+        rented=named.rented if typed.gpu is None else "",
+    )
 
 
 def _assumed_memory(machine: Machine) -> tuple[str, ...]:

@@ -176,6 +176,7 @@ class Machine:
         driver: stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's.
         build: month of the stated build of llama.cpp ("2025-10"); empty for today's.
         software_notes: those of the notes that are about software.
+        rented: name of a machine that a provider owns and rents out; empty for others.
         counts: numbers of GPUs, where a stack of machines with one kind of card, the only one of
             `gpus`, has several, shape (numbers, 1); what differs by GPU then has an axis before
             these, (GPUs, numbers, 1), and is nothing for GPUs that are not there. Else None.
@@ -193,6 +194,7 @@ class Machine:
     driver: str = ""
     build: str = ""
     software_notes: tuple[str, ...] = ()
+    rented: str = ""
     counts: Any = None
 
     @property

@@ -47,6 +47,7 @@ class Ownership:
             used price of its cards.
         rented_at: rent [USD/h]; None for an owned machine.
         nothing: there is no machine yet, neither owned nor rented.
+        on_record: the rent is the one on record, not a typed one.
 
     Raises:
         InputError: an amount outside its limits, a resale value of a rented machine, or an amount
@@ -57,6 +58,7 @@ class Ownership:
     resale: float | None = None
     rented_at: float | None = None
     nothing: bool = False
+    on_record: bool = False
 
     def __post_init__(self) -> None:
         check_all(OWNERSHIP, vars(self))

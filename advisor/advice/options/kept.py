@@ -10,6 +10,7 @@ from advisor.advice.money.ownership import Form
 from advisor.advice.options.option import FREE, MonthlyCost, Option, OptionKind, Price
 from advisor.advice.options.prices import NOTHING_YET, with_part
 from advisor.advice.options.question import Question
+from advisor.advice.options.rented import rent_on_record
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows
 from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.without_price import NO_PRICE
@@ -41,9 +42,20 @@ def keep(question: Question, speed: Speed | None) -> Option:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
     price = _tied_up(question.resale)
     if own.rented_at is not None:
-        price = Price(typed=True, note=f"{money_per_hour(own.rented_at)}, as you typed")
+        price = _rent(question, own.rented_at)
     name = question.machine.name
     return question.option(OptionKind.KEEP, name, speed, cost_of_keeping(question, speed), price)
+
+
+def _rent(question: Question, usd: float) -> Price:
+    """Nothing to pay at once, with a note on the hourly rent."""
+    if not question.ownership.on_record:
+        return Price(typed=True, note=f"{money_per_hour(usd)}, as you typed")
+    row = rent_on_record(question.machine)
+    if row is None:
+        return Price(typed=True, note="its rent is not on record; type it (--rented-at)")
+    note = f"{money_per_hour(usd)}, {row.provider}"
+    return Price(date=row.date, note=note, sources=(row.source,))
 
 
 def _tied_up(resale: Price) -> Price:

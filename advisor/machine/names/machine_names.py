@@ -142,7 +142,7 @@ class MachineNames:
         left_out = (LEFT_OUT.format(item) for item in unknown_items(rest))
         notes = (rented.note, *(note for gpu in gpus for note in gpu.notes), *left_out)
         name = f"{rented.name}, {cards}" if gpus else rented.name
-        return MachineName(name=name, spec=spec, notes=notes)
+        return MachineName(name=name, spec=spec, notes=notes, instance=name)
 
     def _put_together(self, name: str, text: str) -> MachineName:
         """Machine of the parts in a name.

@@ -29,6 +29,7 @@ class MachineName:
         notes: assumptions, one sentence each.
         memory_note: the one on its memory, which a typed size replaces; empty for none.
         alternatives: other presets or cards that the name may mean.
+        instance: name of a rented machine, read by the rule of its family; empty for others.
     """
 
     name: str
@@ -37,6 +38,13 @@ class MachineName:
     notes: tuple[str, ...] = ()
     memory_note: str = ""
     alternatives: tuple[str, ...] = ()
+    instance: str = ""
+
+    @property
+    def rented(self) -> str:
+        """Name of a machine that a provider owns and rents out; empty for others."""
+        of_cloud = self.preset is not None and self.preset.kind == "cloud"
+        return self.name if of_cloud else self.instance
 
 
 class PresetNames:

@@ -10,6 +10,7 @@ from advisor.advice.curves import crossover
 from advisor.advice.curves.crossover import Crossover
 from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.prices import odd_prices
+from advisor.advice.options.rented import unknown_rent
 from advisor.advice.words.context_limits import context_notes
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
@@ -57,6 +58,7 @@ class AdviseAnswer:
                 *self.machine.software_notes,
                 *context_notes(model, self.work),
                 *odd_prices(self.money),
+                *unknown_rent(self.advice.question.ownership, self.machine),
             ),
         )
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from advisor import formatting
 from advisor.advice.options.prices import odd_prices
+from advisor.advice.options.rented import unknown_rent
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.verdict import VerdictText
@@ -78,7 +79,13 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     """
     _head(answer)
     lengths = context_notes(answer.resolved.model, answer.work)
-    for sentence in (*problems, *lengths, *_unpaid(answer.choices), *odd_prices(answer.money)):
+    question = answer.advice.question
+    unpaid = (
+        *_unpaid(answer.choices),
+        *odd_prices(answer.money),
+        *unknown_rent(question.ownership, question.machine),
+    )
+    for sentence in (*problems, *lengths, *unpaid):
         notice(sentence, "warning")
     model_summary.expander(answer)
     cards(answer)

@@ -14,6 +14,7 @@ from advisor.advice.finder.target import Hit, Target
 from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import cardless
 from advisor.advice.options.question import Question
+from advisor.advice.options.rented import as_rented
 from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -141,7 +142,7 @@ def answer(
         work=choices.workload(),
         runtimes=target.runtimes(),
         money=choices.money(),
-        ownership=Ownership(form=form_of(chosen), nothing=target.nothing),
+        ownership=as_rented(Ownership(form=form_of(chosen), nothing=target.nothing), chosen),
         today=today(),
     )
     findings = find(
