@@ -337,7 +337,7 @@ def test_a_gguf_file_of_a_repository_is_read_by_its_header(
     monkeypatch: pytest.MonkeyPatch, gguf_file: Path
 ) -> None:
     monkeypatch.setattr(
-        hub, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
+        remote_file, "RemoteFile", lambda identity, name: HeldFile(identity, name, gguf_file)
     )
     remote, local = resolve.find("owner/name-GGUF/small.gguf"), resolve.find(str(gguf_file))
     assert way("owner/name-GGUF/small.gguf") is ReferenceKind.HUB_FILE

@@ -36,7 +36,7 @@ def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
         raise AssertionError("worked out without need")
 
     monkeypatch.setattr(diagnosis, "diagnose", refuse)
-    assert "Type the speed that your runtime prints" in page_text(app())
+    assert "Type the speed that your runtime printed" in page_text(app())
 
 
 def test_a_file_of_a_tool_takes_the_place_of_typing():
@@ -75,7 +75,7 @@ def test_a_slow_run_has_causes_with_test_and_remedy():
 
 def test_as_predicted_is_reported():
     text = page_text(diagnosed(2.5))
-    assert "As predicted: within the range" in text
+    assert "As predicted: the measured speed lies within the range" in text
     assert "<b>Test</b>" not in text
 
 
