@@ -28,11 +28,13 @@ def test_every_row_has_a_public_source_and_no_date_to_come(row) -> None:
 
 
 NOT_AT_SKYPILOT = {
-    "H200 NVL", "Instinct MI325X", "Instinct MI350X", "P40", "RTX 3070", "RTX 3080 10GB",
-    "RTX 3080 Ti", "RTX 3090 Ti", "RTX 4000 SFF Ada", "RTX 4060 Ti 16GB", "RTX 4070 Super",
-    "RTX 4070 Ti", "RTX 4070 Ti Super", "RTX 4080", "RTX 4080 Super", "RTX 5000 Ada",
-    "RTX 5060 Ti 16GB", "RTX 5070 Ti", "RTX 5080", "RTX PRO 5000 Blackwell",
-    "RTX PRO 6000 Blackwell Max-Q", "RTX PRO 6000 Blackwell Server", "V100 PCIe 16GB",
+    "H200 NVL", "Instinct MI325X", "Instinct MI350X", "P40", "Quadro RTX 6000", "Quadro RTX 8000",
+    "RTX 2080 Ti 22GB", "RTX 3070", "RTX 3070 Ti", "RTX 3080 10GB", "RTX 3080 Ti", "RTX 3090 Ti",
+    "RTX 4000 SFF Ada", "RTX 4060 Ti 16GB", "RTX 4070 Super", "RTX 4070 Ti", "RTX 4070 Ti Super",
+    "RTX 4080", "RTX 4080 Super", "RTX 4090 48GB", "RTX 5000 Ada", "RTX 5060", "RTX 5060 Ti 16GB",
+    "RTX 5070 Ti", "RTX 5080", "RTX 6000D", "RTX A2000 12GB", "RTX A2000 6GB",
+    "RTX PRO 5000 Blackwell", "RTX PRO 6000 Blackwell Max-Q", "RTX PRO 6000 Blackwell Server",
+    "Titan RTX", "V100 PCIe 16GB",
 }  # fmt: skip
 """Rented GPUs that the list of SkyPilot's accelerators lacks, or does not tell from others."""
 
