@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 
+from advisor.errors import UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu, find_host, machine_named
 from advisor.machine.machine import Machine
@@ -43,6 +44,16 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         notes=tuple(dict.fromkeys((*told, *assumed, *size, *machine.notes))),
         rented=named.rented if typed.gpu is None else "",
     )
+
+
+def is_rented(name: str) -> bool:
+    """Whether a name says that a provider owns the machine and rents it out; not for one that is
+    not known.
+    """
+    try:
+        return bool(machine_named(name).rented)
+    except UnknownName:
+        return False
 
 
 def _assumed_memory(machine: Machine) -> tuple[str, ...]:

@@ -319,3 +319,19 @@ def test_the_command_below_the_answer_gives_the_same_verdict(capsys) -> None:
     shown = re.search(r"<p class='oa-verdict'>(.*?)</p>", page_text(test), re.DOTALL)
     assert shown is not None
     assert verdict.startswith(unescape(shown[1]))
+
+
+def test_a_rented_machine_by_name_asks_for_its_rent_alone() -> None:
+    """Nobody owns it: no resale value, and the price on record until a rent is typed."""
+    test = app(machine="By name", owned="g6e.xlarge", model="Qwen3-32B")
+    assert {"having", "resale"}.isdisjoint(widget.key for widget in test.sidebar.selectbox)
+    assert "resale" not in {widget.key for widget in test.sidebar.number_input}
+    assert "value tied up" not in page_text(test)
+    assert "--rented-at" not in "".join(copied(test))
+    test.sidebar.number_input(key="namedrent").set_value(3.0).run()
+    assert "--rented-at 3" in "".join(copied(test))
+
+
+def test_a_rented_machine_without_a_price_says_so() -> None:
+    test = app(machine="By name", owned="g5.12xlarge", model="Qwen3-32B")
+    assert "counts as free until you type its rent" in page_text(test)

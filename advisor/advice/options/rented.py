@@ -40,5 +40,5 @@ def unknown_rent(ownership: Ownership, machine: Machine) -> Iterable[str]:
     if ownership.on_record and rent_on_record(machine) is None:
         yield (
             f"{machine.rented} is rented, and no price of it is on record: it counts as free until "
-            "you type its rent (--rented-at; on the page under You have it, Rented)."
+            "you type its rent (--rented-at; on the page Your rent)."
         )

@@ -10,6 +10,7 @@ from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.changes.drafting import drafting
 from advisor.advice.money.inputs import MoneyInputs, money_in_usd
 from advisor.advice.money.ownership import Form, Ownership, form_of
+from advisor.calibration.imported_machine import rented_by_name
 from advisor.catalog.inputs import (
     in_usd,
 )
@@ -99,6 +100,7 @@ class Choices:
     formfactor: str = BY_PARTS
     resale: float | None = None
     rentedat: float | None = None
+    namedrent: float | None = None
     hour: float
     days: float = 7.0
     within: float = 24.0
@@ -254,6 +256,8 @@ class Choices:
         """Resale value or rent as typed; nothing without a machine."""
         if self.nothing:
             return {}
+        if self.named is not None and rented_by_name(self.named):
+            return {} if self.namedrent is None else {"rented_at": self.namedrent}
         if self.having == RENTED:
             return {"rented_at": self.rentedat or 0.0}
         return {} if self.resale is None else {"resale": self.resale}

@@ -227,4 +227,5 @@ def _having() -> tuple[Field, ...]:
         ),
         number("resale", "resale", 50.0, placeholder="used price"),
         number("rentedat", "rented_at", 0.05, default=0.5),
+        number("namedrent", "rented_at", 0.05, placeholder="price on record"),
     )  # fmt: skip

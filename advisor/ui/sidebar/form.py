@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from advisor.calibration import imported_store
+from advisor.calibration.imported_machine import rented_by_name
 from advisor.machine.catalog import gpu_bridges
 from advisor.ui.sidebar import machine_panel, model_panel, taken_as
 from advisor.ui.sidebar.choices import Choices
@@ -28,7 +29,7 @@ def choices() -> tuple[model_panel.Wanted, Choices]:
     """Show all inputs and return the choices."""
     with st.sidebar:
         wanted, values = _model()
-        values |= {**_served(), **_machine(), **_having(), **_more(), **_money()}
+        values |= {**_served(), **_machine_and_having(), **_more(), **_money()}
     return wanted, Choices(**values, **elsewhere(LOAD))
 
 
@@ -128,6 +129,13 @@ def _another_machine() -> dict[str, Any]:
 
 def _drive() -> dict[str, Any]:
     return {"drive": ask("drive"), "drivespeed": ask("drivespeed")}
+
+
+def _machine_and_having() -> dict[str, Any]:
+    values = _machine()
+    if rented_by_name(values.get("owned") or ""):
+        return {**values, "namedrent": ask("namedrent")}
+    return {**values, **_having()}
 
 
 def _having() -> dict[str, Any]:
