@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from advisor.advice.compare import could_hold
+from advisor.advice.fleet.speed_table import Speeds
 from advisor.advice.speeds import Speed
 from advisor.catalog.constant_views import PickedConstants
 from advisor.catalog.constants import fitted_constants
@@ -60,29 +60,28 @@ def speeds_of_formats(
 def _each(plan: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
     """Speeds of the formats of an estimate; None below the least."""
     count = len(models)
-    speeds: list[Speed | None] = [None] * count
+    none: list[Speed | None] = [None] * count
     if plan.constants is None:
-        return speeds
+        return none
     classes = PickedConstants(plan.constants, np.arange(count), np.zeros(count, dtype=int))
     timed = replace(plan, constants=classes)
     enough = np.broadcast_to(np.asarray(timed.decode_tps) >= least, count)
-    if not enough.any() or timed.decode is None:
-        return speeds
-    numbers: dict[str, Any] = {
+    first = timed.first_token_seconds if enough.any() else None
+    if first is None or timed.decode is None:
+        return none
+    numbers = {
         "decode": timed.decode.value,
         "low": timed.decode.low,
         "high": timed.decode.high,
-        "first_token": timed.first_token_seconds,
-        "load": timed.load,
+        "first_token": first,
+        "load": np.nan if timed.load is None else timed.load,
         "waiting": timed.waiting,
     }
-    known = {name: np.broadcast_to(own, count) for name, own in numbers.items() if own is not None}
-    for at in map(int, np.flatnonzero(enough)):
-        of_one: dict[str, Any] = {name: float(own[at]) for name, own in known.items()}
-        speeds[at] = Speed(
-            strategy=timed.strategy,
-            runtime=timed.runtime,
-            format=models[at].format,
-            **{"load": None, **of_one},
-        )
-    return speeds
+    table = Speeds(
+        strategy=timed.strategy,
+        runtime=timed.runtime,
+        formats=np.array([model.format for model in models], dtype=object),
+        fits=enough,
+        **{name: np.broadcast_to(own, count) for name, own in numbers.items()},
+    )
+    return [table.at(at) for at in range(count)]
