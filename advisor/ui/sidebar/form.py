@@ -133,7 +133,7 @@ def _drive() -> dict[str, Any]:
 
 def _machine_and_having() -> dict[str, Any]:
     values = _machine()
-    if rented_by_name(values.get("owned") or ""):
+    if values["machine"] == NAMED and rented_by_name(values["owned"]):
         return {**values, "namedrent": ask("namedrent")}
     return {**values, **_having()}
 
