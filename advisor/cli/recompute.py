@@ -8,9 +8,8 @@ from typing import NoReturn
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.options.prices import odd_prices
-from advisor.advice.options.rented import unknown_rent
 from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.price_notes import price_notes
 from advisor.cli import described, money_options, options
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
@@ -93,8 +92,7 @@ def answer(args: argparse.Namespace) -> ComputedAdvice:
             *resolved.notes,
             *machine.software_notes,
             *context_notes(resolved.model, work),
-            *odd_prices(money),
-            *unknown_rent(advice.question.ownership, advice.question.machine),
+            *price_notes(advice.question),
         ),
         machine=machine,
         work=work,

@@ -9,9 +9,8 @@ from advisor.advice.advise import Advice, advise
 from advisor.advice.curves import crossover
 from advisor.advice.curves.crossover import Crossover
 from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.options.prices import odd_prices
-from advisor.advice.options.rented import unknown_rent
 from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.price_notes import price_notes
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.resolve import ResolvedModel
@@ -57,8 +56,7 @@ class AdviseAnswer:
                 *self.resolved.notes,
                 *self.machine.software_notes,
                 *context_notes(model, self.work),
-                *odd_prices(self.money),
-                *unknown_rent(self.advice.question.ownership, self.machine),
+                *price_notes(self.advice.question),
             ),
         )
 

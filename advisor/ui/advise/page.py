@@ -7,10 +7,9 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor import formatting
-from advisor.advice.options.prices import odd_prices
-from advisor.advice.options.rented import unknown_rent
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.price_notes import price_notes
 from advisor.advice.words.verdict import VerdictText
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError, Refusal
@@ -79,13 +78,8 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     """
     _head(answer)
     lengths = context_notes(answer.resolved.model, answer.work)
-    question = answer.advice.question
-    unpaid = (
-        *_unpaid(answer.choices),
-        *odd_prices(answer.money),
-        *unknown_rent(question.ownership, question.machine),
-    )
-    for sentence in (*problems, *lengths, *unpaid):
+    prices = (*_unpaid(answer.choices), *price_notes(answer.advice.question))
+    for sentence in (*problems, *lengths, *prices):
         notice(sentence, "warning")
     model_summary.expander(answer)
     cards(answer)
