@@ -276,19 +276,21 @@ def needed_bytes(model: Model, placement: Placement, location: Location, work: W
 def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Workload) -> Array:
     """Memory that is missing, summed over all locations; 0 where the model fits [B].
 
-    Unified memory is one pool: the sum of VRAM and RAM must fit the host's memory.
+    Unified memory is a pool in each machine: its GPUs' parts, and on the first one what lies in
+    RAM, must fit the memory of a host together.
     """
     short: Array = 0.0
-    total: Array = 0.0
+    pools: list[Array] = [0.0] * machine.nodes
     for location in placement.locations:
         needed = needed_bytes(model, placement, location, work)
         beyond = np.maximum(needed - capacity(machine, location), 0.0)
         of_each = machine.counts is not None and location.tier is Tier.VRAM
         short = short + (np.sum(beyond, axis=0) if of_each else beyond)
-        total = total + (needed if location.tier is not Tier.DISK else 0.0)
+        pools[machine.node_of(location.device)] += needed if location.tier is not Tier.DISK else 0.0
     if machine.unified:
-        short = np.maximum(short, total - machine.host.memory.value)
-    return np.maximum(short, 0.0)
+        beyond = [np.maximum(held - machine.host.memory.value, 0.0) for held in pools]
+        short = np.maximum(short, sum(beyond, start=np.zeros(())))
+    return np.asarray(short)
 
 
 def capacity(machine: Machine, location: Location) -> Array:

@@ -202,6 +202,10 @@ class Machine:
         """Number of GPUs; an array for a stack of machines with several numbers."""
         return len(self.gpus) if self.counts is None else self.counts
 
+    def node_of(self, device: int) -> int:
+        """Index of the machine that a GPU is in."""
+        return device * self.nodes // max(len(self.gpus), 1)
+
     @property
     def unified(self) -> bool:
         """Whether GPU and host share one memory."""

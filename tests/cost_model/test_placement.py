@@ -142,6 +142,20 @@ def test_unified_memory_is_a_single_pool() -> None:
     assert missing_bytes(LLAMA, on_drive, mac, Workload()) == 0
 
 
+def test_two_machines_of_unified_memory_are_two_pools() -> None:
+    # 12 GiB on each GPU fit two machines of 16 GiB; 5 GiB of RAM more are the first one's, whose
+    # 17 GiB are 1 GiB too many, whatever is free in the second.
+    macs = machine(MachineSpec(gpu="M4", ram_gb=16, vram_gb=14, machines=2))
+    empty = replace(placed(0.0), weights={}, kv={}, output={}, embedding=DISK)
+    each = {vram(0): 12 * GIB, vram(1): 12 * GIB}
+    assert missing_bytes(LLAMA, replace(empty, buffers=each), macs, Workload()) == 0
+    more = replace(empty, buffers={**each, RAM: 5 * GIB})
+    assert missing_bytes(LLAMA, more, macs, Workload()) == pytest.approx(1 * GIB)
+    alone = replace(macs, gpus=macs.gpus[:1], nodes=1)
+    both = replace(empty, buffers={vram(0): 12 * GIB, RAM: 5 * GIB})
+    assert missing_bytes(LLAMA, both, alone, Workload()) == pytest.approx(1 * GIB)
+
+
 def test_a_drive_holds_everything() -> None:
     small = machine(MachineSpec(gpu="RTX 3090", ram_gb=16))
     assert capacity(small, DISK) == np.inf

@@ -29,7 +29,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.runtimes import SGLANG, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime
 from advisor.runtimes.parallelism import cache_share, parallel
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share
@@ -218,6 +218,27 @@ def test_bloom_on_eight_gpus_as_published() -> None:
     estimate = run(DEEPSPEED_INFERENCE, where, RESIDENT, "BLOOM-176B", work=work, form="BF16-hf")
     assert bool(estimate.fits)
     assert 1 / tps(estimate) == pytest.approx(0.044, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "runtime", "model", "form", "least"),
+    [
+        # GiB of weights: 235.1e9 x 0.53 B (AWQ, with scales) = 117; 70.6e9 x 2 B = 131;
+        # 671e9 x 0.6 B (Q4_K_M) = 377, on machines of 128, 128 and 256 GiB.
+        ("GB10", VLLM, "Qwen3-235B-A22B", "AWQ", 2),
+        ("GB10", SGLANG, "Llama-3.3-70B", "BF16", 2),
+        ("Ryzen AI Max+ 395", LLAMA_CPP, "Llama-3.3-70B", "BF16", 2),
+        ("M3 Ultra 256GB", LLAMA_CPP, "DeepSeek-R1", "Q4_K_M", 2),
+    ],
+)
+def test_machines_of_unified_memory_add_it_up(
+    gpu: str, runtime: Runtime, model: str, form: str, least: int
+) -> None:
+    def fits(machines: int) -> bool:
+        where = machine(MachineSpec(gpu=gpu, machines=machines, network_gbs=23))
+        return bool(run(runtime, where, RESIDENT, model, form=form).fits)
+
+    assert [fits(count) for count in (least - 1, least, 2 * least)] == [False, True, True]
 
 
 def test_machines_pay_for_their_network() -> None:

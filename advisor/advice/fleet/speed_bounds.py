@@ -66,7 +66,9 @@ def may_reach(
     reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         return np.asarray(reaches)
-    whole = machine.host.memory.value + (0.0 if machine.unified else machine.gpu_memory)
+    further = machine.nodes - 1.0 if machine.unified else 0.0
+    whole = machine.host.memory.value * (1.0 + further)
+    whole = whole + (0.0 if machine.unified else machine.gpu_memory)
     return np.asarray(reaches & (model.bytes_without_table <= whole * ROUNDING))
 
 

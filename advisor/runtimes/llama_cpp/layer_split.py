@@ -167,13 +167,14 @@ def page_cache(
     """RAM for cached pages of the file [B].
 
     By the settings; else all free RAM where it is too small for the part on the drive, and 0 where
-    it is large enough, to show the speed of the drive alone. What GPUs hold of unified memory is
-    not free.
+    it is large enough, to show the speed of the drive alone. Unified memory that the first
+    machine's GPUs hold is not free.
     """
     if settings.page_cache is not None:
         return settings.page_cache
     used: Array = needed_bytes(model, placement, RAM, work)
-    for at in range(len(machine.gpus) if machine.unified else 0):
+    first = len(machine.gpus) // machine.nodes
+    for at in range(first if machine.unified else 0):
         used = used + needed_bytes(model, placement, vram(at), work)
     free = machine.host.memory.value - SYSTEM_RAM - used
     held = weight_bytes(model, placement, DISK)
