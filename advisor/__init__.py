@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from advisor.advice.money.inputs import MoneyInputs
     from advisor.calibration.imported_machine import named_machine
     from advisor.cost_model.workload import Workload
     from advisor.errors import AdvisorError
+    from advisor.request.money import MoneyInputs
     from advisor.scripting.advising import advise
     from advisor.scripting.answers import compare, estimate
     from advisor.scripting.description import describe_machine, find_model
@@ -33,7 +33,7 @@ __all__ = [
 
 _MODULES = {
     "AdvisorError": "advisor.errors",
-    "MoneyInputs": "advisor.advice.money.inputs",
+    "MoneyInputs": "advisor.request.money",
     "Workload": "advisor.cost_model.workload",
     "advise": "advisor.scripting.advising",
     "compare": "advisor.scripting.answers",

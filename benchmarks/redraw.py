@@ -19,11 +19,11 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from advisor.advice.advise import advise
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 9

@@ -15,7 +15,6 @@ from sqlalchemy import create_engine, text
 from streamlit.testing.v1 import AppTest
 
 from advisor.advice.advise import advise
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -23,6 +22,7 @@ from advisor.model import resolve
 from advisor.reports.document.from_advice import document
 from advisor.reports.store.queries import ReportQuery
 from advisor.reports.store.store import ReportStore, open_store
+from advisor.request.money import MoneyInputs
 
 REPORTS = 10_000
 ROUNDS = 20

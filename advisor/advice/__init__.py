@@ -8,7 +8,7 @@ route_use           runtimes that move bytes on a route, and their rate
 options/            options to keep, change, add, replace, rent or call, with their costs
 changes/            cheaper changes: another format, a smaller context, drafted tokens
 upgrades/           bigger GPUs for the same machine
-money/              formulas of costs and their inputs
+money/              formulas of costs
 prices/             prices of GPUs, machines, parts, power and APIs, with their dates
 finder/             machines for a model, and models for a machine
 fleet/              many machines timed at once

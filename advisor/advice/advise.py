@@ -8,8 +8,6 @@ import numpy as np
 
 from advisor.advice.changes.what_ifs import WhatIf, what_ifs
 from advisor.advice.compare import best_of, compare, lacks
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import machine_speed
 from advisor.advice.options.option import Option
 from advisor.advice.options.question import Question
@@ -25,6 +23,8 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership, form_of
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 
 

@@ -5,12 +5,12 @@ from dataclasses import asdict
 import numpy as np
 
 from advisor.advice.advise import Advice
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.options.sureness import what_matters
 from advisor.advice.options.turning import in_question, least_speed, what_changes
 from advisor.cli.estimate import estimate_answer
 from advisor.cli.json_records import Json, range_record
+from advisor.request.money import MoneyInputs
 
 
 def advice_answer(advice: Advice, taken_as: str = "") -> Json:

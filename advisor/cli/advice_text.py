@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from advisor.advice.advise import Advice
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
 from advisor.advice.options.turning import in_question, what_changes
@@ -16,6 +15,7 @@ from advisor.cli import many_users, options
 from advisor.cli.estimate import estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
+from advisor.request.money import MoneyInputs
 
 
 def advice_text(args: argparse.Namespace, advice: Advice) -> str:

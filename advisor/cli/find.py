@@ -11,7 +11,6 @@ from advisor.advice.finder.quality import quality_rows
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.advice.finder.search import find
 from advisor.advice.finder.target import Hit, Target
-from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import cardless
 from advisor.advice.options.question import Question
 from advisor.advice.options.rented import as_rented
@@ -22,6 +21,7 @@ from advisor.cli.currency import currency_of
 from advisor.cli.find_text import machine_text, model_text
 from advisor.errors import InputError
 from advisor.model import resolve
+from advisor.request.ownership import Ownership, form_of
 from advisor.runtimes import LLAMA_CPP, runtime
 from advisor.units import several_tokens
 

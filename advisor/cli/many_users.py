@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from advisor.advice.advise import Advice
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.words import curve_lines, sentences
 from advisor.advice.serving.fleets import FleetPart, ServingFleet, serving_fleets
 from advisor.advice.serving.replicas import demand_of
@@ -16,6 +15,7 @@ from advisor.advice.serving.words import heading, lines
 from advisor.catalog.inputs import LOAD
 from advisor.cli import options
 from advisor.cli.json_records import Json
+from advisor.request.load import LoadQuestion
 
 
 def question_of(args: argparse.Namespace) -> LoadQuestion:

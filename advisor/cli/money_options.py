@@ -5,8 +5,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from advisor.advice.money.inputs import MoneyInputs, money_in_usd
-from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.advice.options.prices import priced_name
 from advisor.catalog.inputs import CURRENCY, MONEY, OWNERSHIP, in_usd
 from advisor.cli import options
@@ -15,6 +13,8 @@ from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
+from advisor.request.money import MoneyInputs, money_in_usd
+from advisor.request.ownership import Form, Ownership, form_of
 
 NOTHING = "nothing"
 """Word of `--own` for who has no machine."""

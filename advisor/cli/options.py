@@ -7,7 +7,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.catalog.inputs import CACHED_SHARE, DRAFT, LOAD, MACHINE, PLACEMENT, REQUEST
 from advisor.catalog.limits import Input
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
@@ -16,6 +15,7 @@ from advisor.errors import InputError
 from advisor.formatting import US_DOLLAR
 from advisor.machine.spec import MachineSpec
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.request.load import LoadQuestion
 from advisor.units import gibibytes, gigabytes_per_second, tokens
 
 MODEL_HELP = "name, FILE.gguf, config.json, or owner/name on the Hugging Face Hub"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.price_notes import price_notes
 from advisor.cli import described, money_options, options
@@ -17,6 +16,7 @@ from advisor.machine.machine import Machine
 from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.reports.document.document import ReportDocument
+from advisor.request.money import MoneyInputs
 from advisor.runtimes import runtime
 
 PROGRAM = ("python", "-m", "advisor")

@@ -4,10 +4,10 @@ from typing import Any
 
 from advisor.advice import advise as whole_answer
 from advisor.advice.advise import Advice
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
 from advisor.runtimes import runtime as runtime_named
 from advisor.scripting.answers import as_model, split_of
 

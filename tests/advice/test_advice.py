@@ -9,8 +9,6 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.changes.several_formats import speeds_of_formats
 from advisor.advice.compare import compare, decode_tps, usable
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.option import OptionKind
 from advisor.advice.options.table import choice
 from advisor.advice.speeds import speed_of
@@ -25,6 +23,8 @@ from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,

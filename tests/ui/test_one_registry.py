@@ -5,7 +5,6 @@ from dataclasses import fields as attributes
 
 import pytest
 
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.catalog.inputs import (
     BY_NAME,
     CACHED_SHARE,
@@ -25,6 +24,7 @@ from advisor.cli.main import parser
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
+from advisor.request.money import MoneyInputs
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.field_kinds import Amount, Pick, Size

@@ -1,7 +1,6 @@
 """Arrivals: many users of one server, simulated request by request; start at `load`.
 
 load            load on a server: users supported, saturation, waiting times
-question        speed and wait that each user should have
 requests, server, simulation, curves    requests, step times, continuous batching, results
 first_token     waiting times if all users ask at once
 words           the result in sentences

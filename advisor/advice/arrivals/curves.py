@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.requests import Lengths, at_random, of_users
 from advisor.advice.arrivals.server import Server
 from advisor.advice.arrivals.simulation import Served, simulate
+from advisor.request.load import LoadQuestion
 from advisor.units import SECONDS_PER_HOUR
 
 ROUNDS, FEWEST = 4, 40

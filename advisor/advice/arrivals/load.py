@@ -12,13 +12,13 @@ from advisor.advice.arrivals.curves import (
     users_supported,
     with_arrivals,
 )
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.requests import Lengths
 from advisor.advice.arrivals.server import Server, server
 from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
+from advisor.request.load import LoadQuestion
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from advisor.advice.fleet.fleet import Fleet
-from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.elsewhere import whole_machines
 from advisor.advice.options.timed_cards import COUNTS
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
+from advisor.request.ownership import Ownership, form_of
 
 
 @dataclass(frozen=True, kw_only=True)

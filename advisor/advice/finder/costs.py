@@ -11,7 +11,6 @@ import numpy as np
 from advisor.advice.finder.candidates import Candidate
 from advisor.advice.finder.combinations import Places
 from advisor.advice.money.formulas import SECONDS_PER_HOUR, monthly_purchase
-from advisor.advice.money.ownership import slots
 from advisor.advice.money.use import computing_seconds, rented_hours, session_seconds
 from advisor.advice.options.candidates import kinds
 from advisor.advice.options.monthly import Use
@@ -22,6 +21,7 @@ from advisor.advice.prices.host_parts import desktop_parts, parts_for
 from advisor.advice.prices.launch_prices import with_margin
 from advisor.advice.prices.power import PowerDraw, draw_of, idle_hours, monthly_energy
 from advisor.model.model import Floats
+from advisor.request.ownership import slots
 from advisor.units import HOURS_PER_MONTH
 
 

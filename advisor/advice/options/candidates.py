@@ -5,7 +5,6 @@ from functools import cache, lru_cache
 
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.timed_fleet import TimedFleet
-from advisor.advice.money.ownership import Form
 from advisor.advice.options.prices import sold
 from advisor.advice.options.question import Question
 from advisor.advice.options.timed_cards import TimedCards, card_machines, timed_cards
@@ -15,6 +14,7 @@ from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu, gpu_rows
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
+from advisor.request.ownership import Form
 
 WITHOUT_FANS = re.compile(
     r"(P4|P40|P100|V100S?|T4|A2|A10G?|A30|A40|A[18]00|L4|L20|L40S?|[HB]\d+|Instinct)\b"

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from advisor.advice.money.ownership import Form, discrete, in_dock, room_for, slots
 from advisor.advice.options.candidates import cards_here, kinds
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.prices import bought
@@ -15,6 +14,7 @@ from advisor.advice.prices.power import draw_of, draw_with
 from advisor.advice.speeds import Speed
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
+from advisor.request.ownership import Form, discrete, in_dock, room_for, slots
 
 WORTHWHILE = 1.1
 """A card must make it this many times faster to be shown."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from advisor.advice.changes.what_ifs import FAST_RAM, FASTER_RAM, WhatIf
-from advisor.advice.money.ownership import Form
 from advisor.advice.options.option import FREE, MonthlyCost, Option, OptionKind, Price
 from advisor.advice.options.prices import NOTHING_YET, with_part
 from advisor.advice.options.question import Question
@@ -17,6 +16,7 @@ from advisor.advice.prices.without_price import NO_PRICE
 from advisor.advice.speeds import Speed
 from advisor.formatting import money_per_hour
 from advisor.machine.catalog import host_rows, memory_generation
+from advisor.request.ownership import Form
 from advisor.units import GIB
 
 NOTHING_OWNED = "Nothing yet"

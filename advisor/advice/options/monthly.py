@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from advisor.advice.money.formulas import SECONDS_PER_HOUR, monthly_purchase
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.use import (
     api_cost,
     computing_seconds,
@@ -17,6 +16,7 @@ from advisor.advice.options.option import MonthlyCost
 from advisor.advice.prices.power import PowerDraw, idle_hours, monthly_energy
 from advisor.advice.speeds import Speed
 from advisor.cost_model.workload import Workload
+from advisor.request.money import MoneyInputs
 from advisor.units import HOURS_PER_MONTH
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Price
 from advisor.advice.prices.host_parts import HostPartRow, host_part_rows, part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
@@ -22,6 +21,7 @@ from advisor.advice.prices.without_price import NO_PRICE, no_price
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu
+from advisor.request.money import MoneyInputs
 
 TypedPrices = tuple[tuple[str, float], ...]
 """Typed prices by name, as `MoneyInputs.own_price` [USD]."""

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership, discrete
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
 from advisor.advice.options.prices import less, used_value
@@ -14,6 +12,8 @@ from advisor.advice.speeds import Speed
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership, discrete
 from advisor.runtimes import Runtime
 
 ELSEWHERE = (OptionKind.RENT, OptionKind.API)

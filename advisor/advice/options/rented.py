@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from advisor.advice.money.ownership import Ownership
 from advisor.advice.prices.machine_prices import rent_rows
 from advisor.advice.prices.price_rows import PriceRow, standing
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
+from advisor.request.ownership import Ownership
 
 
 def rent_on_record(machine: Machine) -> PriceRow | None:

@@ -6,11 +6,11 @@ import numpy as np
 
 from advisor.advice.money.chances import TornadoBar, Uncertain, chance, draws, tornado
 from advisor.advice.money.formulas import SECONDS_PER_HOUR
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.use import waiting_seconds
 from advisor.advice.options.option import Option
 from advisor.advice.speeds import Speed
 from advisor.model.model import Floats
+from advisor.request.money import MoneyInputs
 
 DRAWN_OF_OPTION = ("speed then", "price")
 DRAWN = ("speed now", *DRAWN_OF_OPTION)

@@ -12,13 +12,13 @@ import numpy as np
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.stacks import Mask
 from advisor.advice.fleet.timed_fleet import FastestSpeeds, TimedFleet
-from advisor.advice.money.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
+from advisor.request.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.runtimes import Runtime
 
 COUNTS = (1, 2, 3, 4, 6, 8)

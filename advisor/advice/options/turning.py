@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.money.formulas import SECONDS_PER_HOUR
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.use import speed_for_wait
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import gain, inputs
@@ -15,6 +14,7 @@ from advisor.advice.options.table import choice
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
 from advisor.model.model import Floats
+from advisor.request.money import MoneyInputs
 
 Mask = npt.NDArray[np.bool_]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from advisor.advice.money.ownership import OWN_ROOM, Form, in_dock
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu
+from advisor.request.ownership import OWN_ROOM, Form, in_dock
 
 HOST_WATTS = 400.0
 """Power of a supply beyond the limits of its cards, for the host and for peaks, as 750 W are sold

@@ -12,9 +12,9 @@ from functools import cache
 
 import numpy as np
 
-from advisor.advice.money.ownership import Form, form_of
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu, Machine
+from advisor.request.ownership import Form, form_of
 from advisor.units import HOURS_PER_MONTH, Array
 
 DATA_CENTER = (

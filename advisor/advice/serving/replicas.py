@@ -13,7 +13,6 @@ import numpy as np
 
 from advisor.advice.arrivals.curves import users_supported
 from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.compare import as_run
 from advisor.advice.options.question import Question
 from advisor.advice.serving.offers import with_gpus
@@ -24,6 +23,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.request.load import LoadQuestion
 from advisor.runtimes import RUNTIMES, Runtime
 
 DEGREES = (1, 2, 4, 8)

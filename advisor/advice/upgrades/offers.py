@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.advice.money.formulas import monthly_power, monthly_purchase, monthly_rent
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.prices.price_rows import PriceRow, price_rows, rows_for_sale, standing
 from advisor.formatting import money_per_hour
+from advisor.request.money import MoneyInputs
 
 DESKTOP_CARDS = 2
 """Number of GPUs that fit into a bought machine; assumed."""

@@ -11,8 +11,6 @@ from advisor.advice.money.formulas import (
     monthly_hours,
     worth_per_hour,
 )
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Price
 from advisor.advice.options.prices import bought, rented
@@ -30,6 +28,8 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form
 from advisor.runtimes import VALUED, Runtime
 from advisor.units import GIB
 

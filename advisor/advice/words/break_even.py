@@ -1,9 +1,9 @@
 """When an option pays, in words."""
 
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.options.turning import least_speed
 from advisor.formatting import number, short, tokens_per_second
+from advisor.request.money import MoneyInputs
 
 NAMED_MONTHS = 240
 """Nobody waits longer for a machine to pay."""

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor.advice.compare import decode_tps, usable
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.kept import NOTHING_OWNED
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.sureness import chance_ahead, chance_it_pays
@@ -17,6 +16,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import hours, money_per_hour, range_of, seconds, tokens_per_second
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
+from advisor.request.money import MoneyInputs
 from advisor.runtimes import Runtime
 
 NOTABLY = 1.1

@@ -11,7 +11,6 @@ from typing import Any
 
 from advisor import runtimes
 from advisor.advice.compare import as_run
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -24,6 +23,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
 from advisor.runtimes import Runtime
 from advisor.units import GIB, Array
 

@@ -10,7 +10,6 @@ import numpy as np
 import advisor
 from advisor.advice.advise import Advice
 from advisor.advice.curves.sweeps import CostLine, cost_by_tokens, speed_by_layers
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option
 from advisor.advice.options.sureness import inputs, what_matters
 from advisor.advice.options.table import split
@@ -35,6 +34,7 @@ from advisor.reports.document.parts import (
     TierUse,
     TimePart,
 )
+from advisor.request.money import MoneyInputs
 from advisor.runtimes import LLAMA_CPP
 
 

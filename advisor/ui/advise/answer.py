@@ -8,7 +8,6 @@ import streamlit as st
 from advisor.advice.advise import Advice, advise
 from advisor.advice.curves import crossover
 from advisor.advice.curves.crossover import Crossover
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.price_notes import price_notes
 from advisor.cost_model.workload import Workload
@@ -16,6 +15,7 @@ from advisor.machine.machine import Machine
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.document.from_advice import document
+from advisor.request.money import MoneyInputs
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.model_choice import Picked

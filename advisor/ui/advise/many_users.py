@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from advisor.advice.arrivals.curves import together
 from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.words import sentences
 from advisor.advice.serving.fleets import ServingFleet, serving_fleets
 from advisor.advice.serving.replicas import Demand, demand_of
 from advisor.advice.serving.words import NONE_SERVES, aged, heading, machines
 from advisor.formatting import money
+from advisor.request.load import LoadQuestion
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show, table

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.options.table import split
 from advisor.advice.prices.without_price import NO_PRICE
 from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged
 from advisor.formatting import hours, money, number, range_of
+from advisor.request.money import MoneyInputs
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.options_chart import cost_against_speed
 from advisor.ui.advise.what_matters import what_changes_it

@@ -11,13 +11,13 @@ from advisor.advice.finder.choice import best_of_each, front
 from advisor.advice.finder.formats import SEARCHED
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
-from advisor.advice.money.ownership import Ownership, form_of
 from advisor.advice.options.candidates import cardless
 from advisor.advice.options.question import Question
 from advisor.advice.options.rented import as_rented
 from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.request.ownership import Ownership, form_of
 from advisor.runtimes import Runtime, runtime
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.chosen_machine import machine_of

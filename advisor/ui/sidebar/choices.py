@@ -6,10 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.changes.drafting import drafting
-from advisor.advice.money.inputs import MoneyInputs, money_in_usd
-from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.calibration.imported_machine import rented_by_name
 from advisor.catalog.inputs import (
     in_usd,
@@ -20,6 +17,9 @@ from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED, MachineSpec
 from advisor.machine.spec import NO_GPU as NAMED_NONE
+from advisor.request.load import LoadQuestion
+from advisor.request.money import MoneyInputs, money_in_usd
+from advisor.request.ownership import Form, Ownership, form_of
 from advisor.runtimes import Runtime, runtime
 from advisor.ui.sidebar.fields import LOADED, NO_POLICY
 from advisor.ui.sidebar.fields import fields as form_fields

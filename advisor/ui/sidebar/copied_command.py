@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from advisor.advice.money.ownership import Ownership
 from advisor.catalog.inputs import BY_NAME, CURRENCY, LOAD, MACHINE, MONEY, OWNERSHIP, REQUEST
 from advisor.catalog.limits import Input
 from advisor.formatting import US_DOLLAR
 from advisor.machine.spec import MachineSpec
+from advisor.request.ownership import Ownership
 from advisor.ui.sidebar import uploads
 from advisor.ui.sidebar.choices import Choices
 from advisor.ui.sidebar.fields import LOADED, SPENT, WORK

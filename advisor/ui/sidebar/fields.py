@@ -2,9 +2,6 @@
 
 from functools import cache
 
-from advisor.advice.arrivals.question import LoadQuestion
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form
 from advisor.advice.prices.host_parts import part_kinds
 from advisor.advice.prices.machine_prices import machines_for_sale
 from advisor.cost_model.workload import DRAFTS, Workload
@@ -13,6 +10,9 @@ from advisor.machine import backends, software
 from advisor.machine.catalog import gpu_rows
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.request.load import LoadQuestion
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form
 from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.ui.sidebar.field_kinds import Amount, Field, Pick
 from advisor.ui.sidebar.machine_fields import machine_fields

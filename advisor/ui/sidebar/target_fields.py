@@ -3,7 +3,7 @@
 from functools import cache
 
 from advisor.advice.finder.formats import BY_LOSS, CACHES, SEARCHED
-from advisor.advice.money.inputs import MoneyInputs
+from advisor.request.money import MoneyInputs
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.sidebar.field_kinds import Field, Pick
 from advisor.ui.sidebar.fields import fields

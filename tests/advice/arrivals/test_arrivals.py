@@ -15,7 +15,6 @@ from advisor.advice.arrivals.curves import (
     with_users,
 )
 from advisor.advice.arrivals.load import load_on
-from advisor.advice.arrivals.question import LoadQuestion
 from advisor.advice.arrivals.requests import Lengths, Requests, at_random, of_users
 from advisor.advice.arrivals.server import Server
 from advisor.advice.arrivals.simulation import simulate
@@ -25,6 +24,7 @@ from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.load import LoadQuestion
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 SERVER = Server(  # a step 10 ms, a token read 1 ms, nothing for caches

@@ -8,7 +8,6 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.curves.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
-from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.table import choice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -18,6 +17,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.ownership import Ownership
 from advisor.runtimes import LLAMA_CPP
 
 WORK = Workload()

@@ -23,8 +23,6 @@ from advisor.advice.finder.runnable import runnable
 from advisor.advice.finder.search import Findings, find
 from advisor.advice.finder.target import Hit, Target
 from advisor.advice.fleet.fleet import Fleet
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form, Ownership
 from advisor.advice.options.prices import rented, selling_price
 from advisor.advice.options.question import Question
 from advisor.advice.prices.power import draw_of
@@ -42,6 +40,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.format_loss import format_loss_rows
 from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form, Ownership
 from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
 from advisor.runtimes import runtime as runtime_named
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.money.use import (
     api_cost,
     computing_seconds,
@@ -20,6 +19,7 @@ from advisor.advice.options.monthly import Use
 from advisor.advice.speeds import Speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
+from advisor.request.money import MoneyInputs
 
 
 def test_a_reader_waits_for_text_slower_than_reading() -> None:

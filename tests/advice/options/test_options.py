@@ -12,8 +12,6 @@ from advisor.advice.compare import compare, usable
 from advisor.advice.fleet.fleet import Fleet
 from advisor.advice.fleet.speed_bounds import ROUNDING, most_tokens
 from advisor.advice.fleet.timed_fleet import TimedFleet
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.advice.options.candidates import cards_held
 from advisor.advice.options.elsewhere import apis, rents
 from advisor.advice.options.kept import keep
@@ -32,6 +30,8 @@ from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form, Ownership, form_of
 from advisor.runtimes import LLAMA_CPP, VALUED, VLLM
 
 TODAY = date(2026, 11, 22)

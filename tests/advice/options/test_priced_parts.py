@@ -6,8 +6,6 @@ from datetime import date
 import pytest
 
 from advisor.advice.changes.what_ifs import FAST_RAM, WhatIf
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form, Ownership, slots
 from advisor.advice.options.candidates import cards_held, machine_speed
 from advisor.advice.options.cards import added, replaced
 from advisor.advice.options.kept import changes, keep
@@ -22,6 +20,8 @@ from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form, Ownership, slots
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 FASTER = Speed(

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.money.ownership import Form, Ownership
 from advisor.advice.options.option import OptionKind
 from advisor.advice.options.rented import as_rented, rent_on_record, unknown_rent
 from advisor.advice.prices.machine_prices import rent_rows
@@ -15,6 +14,7 @@ from advisor.errors import InputError
 from advisor.machine.from_name import machine_by_name
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.ownership import Form, Ownership
 
 PRICED, UNPRICED = "g6e.xlarge", "g5.12xlarge"
 

@@ -5,8 +5,6 @@ from datetime import date
 
 import pytest
 
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form, Ownership, form_of
 from advisor.advice.options.kept import keep
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind, Price
@@ -23,6 +21,8 @@ from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form, Ownership, form_of
 from advisor.runtimes import LLAMA_CPP
 
 MONEY = MoneyInputs()

@@ -6,8 +6,6 @@ from datetime import date
 
 import pytest
 
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.monthly import MonthlyCost
 from advisor.advice.options.option import Option, OptionKind, Price
 from advisor.advice.options.question import Question
@@ -19,6 +17,8 @@ from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership
 from advisor.runtimes import LLAMA_CPP
 
 MONEY = MoneyInputs()

@@ -8,8 +8,6 @@ import pytest
 
 from advisor.advice.advise import advise
 from advisor.advice.changes.drafting import drafted_work, drafting_rows
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import MonthlyCost, Option, OptionKind, Price
 from advisor.advice.options.question import Question
@@ -22,6 +20,8 @@ from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership
 from advisor.runtimes import FLEXGEN, LLAMA_CPP
 
 MONEY = MoneyInputs(usd_per_kwh=0.0)

@@ -2,13 +2,13 @@
 
 from datetime import date
 
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.elsewhere import whole_machines
 from advisor.advice.options.prices import bought, rented, selling_price
 from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
 from advisor.advice.prices.price_dates import is_stale
 from advisor.advice.prices.price_rows import LAUNCH, price_rows
 from advisor.machine.catalog import find_gpu, machine_rows
+from advisor.request.money import MoneyInputs
 
 
 def test_every_machine_with_a_price_of_its_own_is_for_sale() -> None:

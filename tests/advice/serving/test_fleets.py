@@ -6,9 +6,6 @@ from itertools import product
 
 import pytest
 
-from advisor.advice.arrivals.question import LoadQuestion
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Ownership
 from advisor.advice.options.option import Price
 from advisor.advice.options.question import Question
 from advisor.advice.serving.fleets import FleetPart, ServingFleet, cheapest_cover, serving_fleets
@@ -19,6 +16,9 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.load import LoadQuestion
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership
 from advisor.runtimes import VALUED, VLLM
 
 

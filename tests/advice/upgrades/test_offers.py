@@ -2,13 +2,13 @@
 
 import pytest
 
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.prices import price_rows as price_rows_module
 from advisor.advice.prices.price_rows import PriceRow, price_rows
 from advisor.advice.upgrades import offers
 from advisor.catalog.inputs import MONEY
 from advisor.catalog.limits import Input
 from advisor.errors import InputError
+from advisor.request.money import MoneyInputs
 
 
 def price(**fields: object) -> PriceRow:

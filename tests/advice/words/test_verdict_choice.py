@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.money.inputs import MoneyInputs
-from advisor.advice.money.ownership import Form, Ownership
 from advisor.advice.money.use import speed_for_wait, waiting_seconds
 from advisor.advice.options.monthly import Use
 from advisor.advice.options.option import Option, OptionKind, Price
@@ -26,6 +24,8 @@ from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form, Ownership
 from advisor.runtimes import LLAMA_CPP
 
 TODAY = date(2026, 11, 22)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from advisor.advice.money.formulas import monthly_hours
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.upgrades.offers import offers
 from advisor.evidence.claims.measures import MEASURES, SETTING
 from advisor.evidence.claims.scenarios import Scenario
 from advisor.model import catalog
+from advisor.request.money import MoneyInputs
 from advisor.units import GB, GIB
 
 LLAMA = {"model": "Llama-3.1-70B", "format": "Q4_K_M", "context": 4096, "runtime": "llama.cpp",

@@ -10,7 +10,6 @@ from saved_reports import RESULT, saved
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps
-from advisor.advice.money.inputs import MoneyInputs
 from advisor.advice.options.table import split
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.cost_model.placement import PlacementStrategy
@@ -26,6 +25,7 @@ from advisor.reports.files.html import html
 from advisor.reports.files.markdown import markdown
 from advisor.reports.store.saved import read_report, report_json
 from advisor.reports.store.store import ReportStore, open_store
+from advisor.request.money import MoneyInputs
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'

@@ -1,0 +1,1 @@
+"""What somebody asks: one flat record, and the nouns that it describes."""
