@@ -19,10 +19,17 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from advisor.advice.finder.candidates import fleet_of
-from advisor.advice.finder.combinations import Combinations, RunSetup, cases, combinations, joined
-from advisor.advice.finder.formats import SEARCHED, in_formats
-from advisor.advice.finder.heat_map import curated_models
+from advisor.advice.finder.combinations import (
+    SEARCHED,
+    Combinations,
+    RunSetup,
+    cases,
+    combinations,
+    fleet_of,
+    in_formats,
+    joined,
+)
+from advisor.advice.finder.runnable import curated_models
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec

@@ -5,16 +5,14 @@ compare.compare     one estimate for each runtime and placement
 speeds              speed of one machine, as options and costs use it
 route_use           runtimes that move bytes on a route, and their rate
 
-options/            options to keep, change, add, replace, rent or call, with their costs
+table/              speeds, costs and comparison of all options
 changes/            cheaper changes: another format, a smaller context, drafted tokens
 upgrades/           bigger GPUs for the same machine
-money/              formulas of costs
 prices/             prices of GPUs, machines, parts, power and APIs, with their dates
 finder/             machines for a model, and models for a machine
-fleet/              many machines timed at once
 curves/             speeds over users, prompt length, layers and use
 arrivals/           many users of one server, simulated request by request
-serving/            machines that together serve many users, cheapest first
+serving             machines that together serve many users, cheapest first
 diagnosis/          causes of a measured speed that differs from the prediction
 words/              sentences about an answer
 """

@@ -8,12 +8,11 @@ import numpy as np
 
 from advisor.advice.changes.what_ifs import WhatIf, what_ifs
 from advisor.advice.compare import best_of, compare, lacks
-from advisor.advice.options.candidates import machine_speed
-from advisor.advice.options.option import Option
-from advisor.advice.options.question import Question
-from advisor.advice.options.rented import as_rented
-from advisor.advice.options.table import options
 from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table.option import Option
+from advisor.advice.table.options import options
+from advisor.advice.table.question import Question, as_rented
+from advisor.advice.table.timed_machines import machine_speed
 from advisor.advice.upgrades.upgrades import Upgrade, upgrades
 from advisor.advice.words.title import title_of
 from advisor.advice.words.verdict import VerdictText, verdict

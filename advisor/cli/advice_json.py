@@ -5,9 +5,8 @@ from dataclasses import asdict
 import numpy as np
 
 from advisor.advice.advise import Advice
-from advisor.advice.options.option import Option
-from advisor.advice.options.sureness import what_matters
-from advisor.advice.options.turning import in_question, least_speed, what_changes
+from advisor.advice.table.option import Option
+from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
 from advisor.cli.estimate import estimate_answer
 from advisor.cli.json_records import Json, range_record
 from advisor.request.money import MoneyInputs

@@ -4,10 +4,9 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from advisor.advice.advise import Advice
-from advisor.advice.options.option import Option, OptionKind
-from advisor.advice.options.table import split
-from advisor.advice.options.turning import in_question, what_changes
-from advisor.advice.prices.without_price import NO_PRICE
+from advisor.advice.prices.rows import NO_PRICE
+from advisor.advice.table.option import Option, OptionKind, split
+from advisor.advice.table.sensitivity import in_question, what_changes
 from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged, once
 from advisor.catalog.inputs import MACHINE

@@ -7,13 +7,7 @@ from typing import Any
 
 from advisor.advice.diagnosis.causes.required_bandwidth import Needed
 from advisor.advice.diagnosis.causes.table import this_system
-from advisor.advice.diagnosis.diagnose import (
-    Diagnosis,
-    Explanation,
-    Measured,
-    diagnose,
-    measurable,
-)
+from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation, Measured, diagnose, measurable
 from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.catalog.inputs import MACHINE

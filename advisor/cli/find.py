@@ -4,16 +4,11 @@ import argparse
 from datetime import UTC, date, datetime
 from typing import Any
 
-from advisor.advice.finder.cluster import on_cluster
-from advisor.advice.finder.cores import on_cores
-from advisor.advice.finder.formats import SEARCHED
-from advisor.advice.finder.quality import quality_rows
-from advisor.advice.finder.runnable import Runnable, runnable
-from advisor.advice.finder.search import find
-from advisor.advice.finder.target import Hit, Target
-from advisor.advice.options.candidates import cardless
-from advisor.advice.options.question import Question
-from advisor.advice.options.rented import as_rented
+from advisor.advice.finder.combinations import SEARCHED, on_cluster, on_cores
+from advisor.advice.finder.runnable import Runnable, quality_rows, runnable
+from advisor.advice.finder.search import Hit, Target, find
+from advisor.advice.table.question import Question, as_rented
+from advisor.advice.table.timed_machines import cardless
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.cli import described, money_options, options
 from advisor.cli.command import added, show

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from advisor.advice.finder.choice import best_of_each
-from advisor.advice.finder.quality import points_per_nat
-from advisor.advice.finder.runnable import Runnable
-from advisor.advice.finder.search import Findings
-from advisor.advice.finder.target import Hit
-from advisor.advice.prices.without_price import no_price
+from advisor.advice.finder.runnable import Runnable, points_per_nat
+from advisor.advice.finder.search import Findings, Hit, best_of_each
+from advisor.advice.prices.rows import no_price
 from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 
 TEXT_LINES, UNSCORED_LINES = 40, 12

@@ -9,9 +9,14 @@ from advisor.advice.advise import Advice
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.words import curve_lines, sentences
-from advisor.advice.serving.fleets import FleetPart, ServingFleet, serving_fleets
-from advisor.advice.serving.replicas import demand_of
-from advisor.advice.serving.words import heading, lines
+from advisor.advice.serving import (
+    FleetPart,
+    ServingFleet,
+    demand_of,
+    heading,
+    lines,
+    serving_fleets,
+)
 from advisor.catalog.inputs import LOAD
 from advisor.cli import options
 from advisor.cli.json_records import Json

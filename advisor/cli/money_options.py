@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from advisor.advice.options.prices import priced_name
+from advisor.advice.prices.price import priced_name
 from advisor.catalog.inputs import CURRENCY, MONEY, OWNERSHIP, in_usd
 from advisor.cli import options
 from advisor.cli.currency import currency_code, currency_of

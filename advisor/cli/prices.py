@@ -11,11 +11,7 @@ from datetime import UTC, date, datetime
 from itertools import chain
 from typing import Any
 
-from advisor.advice.options.prices import rents
-from advisor.advice.prices.api_prices import api_day, api_price_rows
-from advisor.advice.prices.fresh_prices import CALLS, RENTS, keep
-from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
-from advisor.advice.prices.price_dates import is_stale
+from advisor.advice.prices.price import rents
 from advisor.advice.prices.price_refresh import (
     Fetched,
     by_genai_prices,
@@ -24,8 +20,19 @@ from advisor.advice.prices.price_refresh import (
     rents_of,
     within,
 )
-from advisor.advice.prices.price_rows import price_rows, standing
-from advisor.advice.prices.without_price import no_price
+from advisor.advice.prices.rows import (
+    CALLS,
+    RENTS,
+    api_day,
+    api_price_rows,
+    is_stale,
+    keep,
+    machines_for_sale,
+    no_price,
+    price_rows,
+    rent_rows,
+    standing,
+)
 from advisor.cli.command import added, show
 from advisor.errors import InputError, NetworkError
 from advisor.formatting import money, money_per_hour

@@ -9,9 +9,8 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.changes.several_formats import speeds_of_formats
 from advisor.advice.compare import compare, decode_tps, usable
-from advisor.advice.options.option import OptionKind
-from advisor.advice.options.table import choice
 from advisor.advice.speeds import speed_of
+from advisor.advice.table.option import OptionKind, choice
 from advisor.advice.upgrades.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
 from advisor.advice.words.verdict import DONE
 from advisor.cost_model.placement import PlacementStrategy, Settings

@@ -3,8 +3,8 @@
 import pytest
 
 from advisor.advice.compare import as_chosen, compare
-from advisor.advice.fleet.fleet import Fleet
-from advisor.advice.fleet.timed_fleet import TimedFleet
+from advisor.advice.table.stack import Fleet
+from advisor.advice.table.timed_machines import TimedFleet
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine

@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice.changes.what_ifs import what_ifs
 from advisor.advice.diagnosis.causes.counterfactual import situation
-from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.table.stack import Fleet
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings

@@ -3,8 +3,7 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor.advice.prices.api_prices import api_price_rows
-from advisor.advice.prices.price_rows import price_rows
+from advisor.advice.prices.rows import api_price_rows, price_rows
 from advisor.machine.catalog import gpu_rows
 
 ROWS = price_rows()

@@ -4,7 +4,7 @@ GPU, sourced."""
 import pytest
 from provenance import is_past, is_public
 
-from advisor.advice.prices.price_rows import accelerator_rows, price_rows
+from advisor.advice.prices.rows import accelerator_rows, price_rows
 from advisor.machine.catalog import gpu_rows
 from advisor.runtimes import RUNTIMES
 from advisor.runtimes.setup_effort import setup_efforts

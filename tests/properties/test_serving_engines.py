@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice.advise import advise
 from advisor.advice.compare import as_run, decode_tps
-from advisor.advice.options.option import OptionKind
+from advisor.advice.table.option import OptionKind
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy

@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.advice.compare import could_hold
-from advisor.advice.fleet.speed_table import Speeds
-from advisor.advice.speeds import Speed
+from advisor.advice.speeds import Speed, Speeds
 from advisor.catalog.constant_views import PickedConstants
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate

@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from advisor.advice.advise import Advice
 from advisor.advice.compare import as_run
-from advisor.advice.options.option import Option
-from advisor.advice.options.table import choice
+from advisor.advice.table.option import Option, choice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, weight_bytes

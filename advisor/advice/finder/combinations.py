@@ -1,19 +1,163 @@
-"""Combinations of machine, runtime, placement and formats that are fast enough, as columns."""
+"""Combinations of machine, runtime, placement and formats that are fast enough, as columns.
 
-from collections.abc import Iterable, Iterator, Sequence
+GGUF formats are ordered by published loss (data/models/format_loss.csv), formats of serving engines
+among them by bits. They are computed in this process, on all cores, or on a Dask cluster, with the
+same results: tasks are plain records, so nothing but names, numbers and the model's sizes travels.
+"""
+
+import importlib
+import importlib.util
+import multiprocessing
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice.finder.candidates import fleet_of
-from advisor.advice.finder.formats import CACHES, SEARCHED, cache_types, tried_in
-from advisor.advice.fleet.fleet import Fleet
+from advisor.advice.table.stack import Fleet
+from advisor.advice.table.timed_machines import COUNTS, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
+from advisor.errors import InputError, NetworkError, Refusal, UnknownName
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
-from advisor.runtimes import Runtime, runtime
+from advisor.request.ownership import Ownership, form_of
+from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime, runtime
+
+SEARCHED = (*RUNTIMES, *ASIDE)
+"""Runtimes tried for a target: all."""
+BY_LOSS = (
+    "BF16", "BF16-hf", "Q8_0", "FP8", "Q6_K", "Q5_K_M", "Q5_0", "Q4_K_M", "AWQ", "IQ4_XS", "Q4_0",
+    "Q3_K_M", "Q3_K_S",
+)  # fmt: skip
+"""Weight formats tried for a target, smallest loss first."""
+BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
+"""Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
+IN_BITS = frozenset({MLX.name, EXLLAMAV3.name})
+"""Runtimes whose formats are a number of bits, as `runtimes.by_bits` matches them."""
+FORMATS = tuple(form for form in BY_LOSS if form not in BY_BITS)
+"""Weight formats tried in other runtimes."""
+CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[name]))
+"""Cache formats, largest first."""
+
+
+def in_formats(model: Model, formats: Iterable[str] = BY_LOSS) -> Iterator[Model]:
+    """The model in each possible format; alone where it exists in a single one."""
+    able = False
+    for form in formats:
+        try:
+            yield catalog.in_format(model.architecture, form)
+        except (Refusal, UnknownName):
+            continue
+        able = True
+    if not able:
+        yield model
+
+
+def tried_in(runtime: Runtime, models: Sequence[Model], *, stated: bool) -> tuple[int, ...]:
+    """Indices of the formats that are tried in a runtime.
+
+    Args:
+        runtime: runtime.
+        models: model in each format.
+        stated: the formats were chosen, and not all.
+    """
+    bits = stated or len(models) == 1 or runtime.name in IN_BITS
+    return tuple(at for at, model in enumerate(models) if bits or model.format not in BY_BITS)
+
+
+def cache_types(runtime: Runtime) -> tuple[str, ...]:
+    """Cache formats of a runtime, derived from the largest quantized one."""
+    least = runtime.quantized_kv_type
+    if least == "q8_0":
+        return ("f16", "q8_0", "q4_0")
+    return ("f16", least) if least else ("f16",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """Machine that is tried.
+
+    Attributes:
+        name: name of its GPU, or of the whole machine.
+        machine: the machine, with its GPUs.
+        whole: sold as a whole machine.
+    """
+
+    name: str
+    machine: Machine
+    whole: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of GPUs."""
+        return len(self.machine.gpus)
+
+
+def candidates(host: Machine) -> list[Candidate]:
+    """Candidates for a host.
+
+    Args:
+        host: machine whose processor, RAM and drive stay, as of `card_host`.
+    """
+    host = card_host(host)
+    rows = (row for row in gpu_rows().values() if not row.unified)
+    cards = [from_catalog.gpu(row.name) for row in rows]
+    several = [
+        Candidate(name=card.name, machine=replace(host, name=card.name, gpus=(card,) * count))
+        for count in COUNTS
+        for card in cards
+    ]
+    whole = [Candidate(name=name, machine=m, whole=True) for name, m in whole_machines()]
+    return [*several, *whole]
+
+
+def card_host(host: Machine) -> Machine:
+    """Machine that takes GPUs: the given one, or a typical desktop for one that takes none."""
+    return host if takes_cards(host) else from_spec.machine(MachineSpec())
+
+
+def takes_cards(machine: Machine) -> bool:
+    """Whether several cards can be put into a machine."""
+    return not machine.unified and Ownership(form=form_of(machine)).takes_cards
+
+
+class _Host:
+    """Machine as a dictionary key, since records that contain tables have no hash."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._key = repr(machine)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Host) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def fleet_of(host: Machine) -> tuple[list[Candidate], Fleet]:
+    """Candidates for a host and their stacks, cached for the next search."""
+    return _fleet_of(_Host(host))
+
+
+@lru_cache(maxsize=4)
+def _fleet_of(host: _Host) -> tuple[list[Candidate], Fleet]:
+    tried = candidates(host.machine)
+    return tried, Fleet([candidate.machine for candidate in tried])
+
 
 STRATEGIES = tuple(PlacementStrategy)
 Places = npt.NDArray[np.int_]
@@ -215,3 +359,79 @@ def _in_cache(
             costed=int(np.count_nonzero(~np.isnan(speeds.decode))),
         )
         yield request, rows
+
+
+Compute = Callable[[Machine, Sequence[RunSetup]], Combinations]
+
+
+def on_cores(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
+    """Combinations that are fast enough, as `combinations` has them.
+
+    A runtime is computed by one process, so that no constant is looked up twice.
+    """
+    tasks = [list(setups) for _, setups in groupby(wanted, key=lambda setup: setup.runtime)]
+    workers = min(os.cpu_count() or 1, len(tasks))
+    if workers < 2 or not _forks():
+        return combinations(host, wanted)
+    fleet_of(host)
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
+        parts = list(pool.map(partial(combinations, host), tasks))
+    return joined(parts, sum(part.tried for part in parts))
+
+
+def _forks() -> bool:
+    """Whether this process can be forked safely."""
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+WAIT = 10.0
+"""Seconds until a scheduler without an answer, or without workers, is given up [s]."""
+
+
+def on_cluster(address: str) -> Compute:
+    """Function that computes cases on the workers of a cluster.
+
+    Args:
+        address: address of the scheduler, such as "tcp://127.0.0.1:8786".
+
+    Raises:
+        InputError: the package `distributed` is not installed.
+    """
+    if importlib.util.find_spec("distributed") is None:
+        raise InputError(
+            "--scheduler needs the package distributed; pip install 'offload-advisor[dask]', or "
+            "leave the option out."
+        )
+
+    def compute(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
+        with _client(address) as client:
+            tasks = [list(cases) for _, cases in groupby(wanted, key=_task)]
+            futures = client.map(combinations, [host] * len(tasks), tasks, pure=False)
+            parts = client.gather(futures)
+        return joined(parts, sum(part.tried for part in parts))
+
+    return compute
+
+
+def _task(case: RunSetup) -> tuple[str, tuple[int, ...]]:
+    """Cases computed together by one worker."""
+    return case.runtime, case.forms
+
+
+def _client(address: str) -> Any:
+    """Connection to a scheduler with workers.
+
+    Raises:
+        NetworkError: the scheduler does not answer, or has no workers.
+    """
+    distributed: Any = importlib.import_module("distributed")
+    try:
+        client = distributed.Client(address, timeout=WAIT, set_as_default=False)
+        client.wait_for_workers(1, timeout=WAIT)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise NetworkError(
+            f"No Dask scheduler with workers answers at {address[:80]!r}; start one with "
+            "`dask scheduler` and `dask worker` beside this version of offload-advisor, or leave "
+            "--scheduler out."
+        ) from error
+    return client

@@ -2,26 +2,114 @@
 
 The best format is the one with the smallest loss that still reaches reading speed; if none does,
 the fastest. Models at reading speed come first, ordered by score less the loss of the format, then
-slower ones likewise. Models without a published score are listed separately, by speed.
+slower ones likewise. Models without a published score are listed separately, by speed. A loss is
+published in nats per token, scores are points of a leaderboard: what a nat is worth is taken from
+families in two sizes, of which the larger has a lower perplexity and a higher score.
 """
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
 
 from advisor.advice.compare import could_hold
-from advisor.advice.finder.quality import QualityRow, lost_by, quality_rows
+from advisor.advice.finder.combinations import BY_LOSS
 from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table.stack import Fleet
 from advisor.catalog.constants import fitted_constants
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.by_name.native_formats import USUAL, native_format, usual_format
-from advisor.model.model import Model
+from advisor.model.by_name.native_formats import GGUF_OF_NATIVE, USUAL, native_format, usual_format
+from advisor.model.format_loss import format_loss_rows
+from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QualityRow:
+    """One row of data/models/quality.csv: a leaderboard's score, and the model's name there."""
+
+    model: str
+    score: float
+    plus_minus: float
+    scale: str
+    rated_as: str
+    date: str
+    retrieved: str
+    source: str
+
+
+@cache
+def quality_rows() -> Mapping[str, QualityRow]:
+    """Scores by the model's name in the catalogue."""
+    return {row.model: row for row in read(DATA / "models/quality.csv", QualityRow)}
+
+
+SIZES = (("Llama-2-7B", "Llama-2-70B"), ("Llama-3-8B", "Llama-3-70B"))
+"""Smallest and largest models of families with published perplexities and scores; each family
+counts once."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PerplexityRow:
+    """One row of data/models/perplexity.csv: perplexity of a model in 16 bits."""
+
+    model: str
+    perplexity: float
+    note: str
+    date: str
+    retrieved: str
+    source: str
+
+
+@cache
+def perplexities() -> Mapping[str, float]:
+    """Perplexities by the model's name."""
+    return {
+        row.model: row.perplexity for row in read(DATA / "models/perplexity.csv", PerplexityRow)
+    }
+
+
+@cache
+def points_per_nat() -> float:
+    """Points of the score for a nat per token, the mean of the families [points/nat].
+
+    (score of the large - score of the small) / ln(perplexity of the small / of the large)
+    """
+    scores, known = quality_rows(), perplexities()
+    each = [
+        (scores[large].score - scores[small].score) / math.log(known[small] / known[large])
+        for small, large in SIZES
+    ]
+    return sum(each) / len(each)
+
+
+@cache
+def points_lost(form: str) -> float | None:
+    """Points that a format loses against 16 bits; None where no loss is published [points].
+
+    Formats of serving engines lose as much as the next smaller GGUF format.
+    """
+    rows = format_loss_rows()
+    smaller = BY_LOSS[BY_LOSS.index(form) :] if form in BY_LOSS else (form,)
+    row = next((rows[name] for name in smaller if name in rows), None)
+    return None if row is None else points_per_nat() * row.kl_divergence
+
+
+def lost_by(model: Model) -> float | None:
+    """Points that a model's format loses; 0 in the format in which its maker publishes it."""
+    own = native_format(model.name)
+    unchanged = own and model.format in (own, GGUF_OF_NATIVE.get(own))
+    return 0.0 if unchanged else points_lost(model.format)
+
 
 FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """Formats that are tried, smallest loss first."""
@@ -143,3 +231,48 @@ def _longest(
         if bool(trial.fits):
             return float(context)
     return float(min(work.context, most))
+
+
+def curated_models() -> list[Model]:
+    """Models of the catalogue, each in its usual format: by published score, then by size."""
+    scores = quality_rows()
+    models = []
+    for name in catalog.model_rows():
+        with suppress(Refusal):
+            models.append(catalog.model(name, usual_format(native_format(name))))
+    return sorted(
+        models,
+        key=lambda model: (
+            -scores[model.name].score if model.name in scores else 0.0,
+            -model.architecture.params,
+        ),
+    )
+
+
+def speeds_of(
+    models: Sequence[Model], machines: Sequence[Machine], work: Workload, runtime: Runtime
+) -> Floats:
+    """Decode speed of each model on each machine, in the first placement that fits.
+
+    Args:
+        models: models in their formats.
+        machines: machines.
+        work: the request.
+        runtime: runtime.
+
+    Returns:
+        Shape (models, machines); not a number where a model does not run [tokens/s].
+    """
+    fleet = Fleet(machines)
+    return np.array([_on_all(fleet, model, work, runtime) for model in models])
+
+
+def _on_all(fleet: Fleet, model: Model, work: Workload, runtime: Runtime) -> Floats:
+    reached = np.full(len(fleet.machines), np.nan)
+    for strategy in runtime.strategies:
+        placed = ~np.isnan(reached)
+        if placed.all():
+            break
+        speeds = fleet.speeds(model, work, runtime, strategy, skip=placed)
+        reached = np.where(~placed & speeds.fits, speeds.decode, reached)
+    return reached

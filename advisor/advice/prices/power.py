@@ -10,12 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu, Machine
 from advisor.request.ownership import Form, form_of
-from advisor.units import HOURS_PER_MONTH, Array
 
 DATA_CENTER = (
     "Pascal HBM", "Ampere HBM", "Hopper", "Volta", "CDNA 1", "CDNA 2", "CDNA 3", "CDNA 4",
@@ -106,13 +103,3 @@ CORES, CLASSES = re.compile(r"\d+c"), ("Pro", "Max", "Ultra")
 def _idle(gpu: Gpu) -> float:
     kind = "data center" if gpu.family in DATA_CENTER else "consumer"
     return power_rows()["gpu", kind].idle_w
-
-
-def monthly_energy(watts: Array, hours: Array, usd_per_kwh: Array) -> Array:
-    """Cost of a power over some hours of a month [USD/month]: W / 1000 x h x price."""
-    return watts / 1000.0 * hours * usd_per_kwh
-
-
-def idle_hours(hours_on: Array, busy_hours: Array) -> Array:
-    """Hours per month that a machine is on and idle [h/month]."""
-    return np.maximum(np.minimum(hours_on, HOURS_PER_MONTH) - busy_hours, 0.0)

@@ -11,8 +11,7 @@ from datetime import date
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
-from advisor.advice.prices.api_prices import ApiPriceRow, api_price_rows
-from advisor.advice.prices.price_rows import PriceRow
+from advisor.advice.prices.rows import ApiPriceRow, PriceRow, api_price_rows
 from advisor.errors import NetworkError, UnknownName
 from advisor.formatting import money, money_per_hour
 from advisor.machine.catalog import find_gpu

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from advisor.advice.money.formulas import monthly_power, monthly_purchase, monthly_rent
-from advisor.advice.prices.price_rows import PriceRow, price_rows, rows_for_sale, standing
+from advisor.advice.prices.rows import PriceRow, price_rows, rows_for_sale, standing
+from advisor.advice.table.cost import monthly_power, monthly_purchase, monthly_rent
 from advisor.formatting import money_per_hour
 from advisor.request.money import MoneyInputs
 

@@ -10,7 +10,7 @@ finished steps.
 import math
 import re
 
-from advisor.advice.prices.price_rows import accelerator_rows
+from advisor.advice.prices.rows import accelerator_rows
 from advisor.advice.upgrades.upgrades import Upgrade
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier

@@ -5,19 +5,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.advice.compare import as_run, decode_tps
-from advisor.advice.money.formulas import (
+from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.price import Price, bought, rented
+from advisor.advice.prices.rows import price_rows
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.cost import (
+    MonthlyCost,
+    Use,
     break_even_tokens,
     busy_share,
     monthly_hours,
     worth_per_hour,
 )
-from advisor.advice.options.monthly import Use
-from advisor.advice.options.option import MonthlyCost, Price
-from advisor.advice.options.prices import bought, rented
-from advisor.advice.prices.host_parts import parts_for
-from advisor.advice.prices.power import draw_of
-from advisor.advice.prices.price_rows import price_rows
-from advisor.advice.speeds import speed_of
 from advisor.advice.upgrades.offers import Offer
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate

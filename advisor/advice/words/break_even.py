@@ -1,7 +1,7 @@
 """When an option pays, in words."""
 
-from advisor.advice.options.option import Option
-from advisor.advice.options.turning import least_speed
+from advisor.advice.table.option import Option
+from advisor.advice.table.sensitivity import least_speed
 from advisor.formatting import number, short, tokens_per_second
 from advisor.request.money import MoneyInputs
 

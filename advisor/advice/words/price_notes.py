@@ -1,8 +1,7 @@
 """Notes on the prices of an answer."""
 
-from advisor.advice.options.prices import odd_prices
-from advisor.advice.options.question import Question
-from advisor.advice.options.rented import unknown_rent
+from advisor.advice.prices.price import odd_prices
+from advisor.advice.table.question import Question, unknown_rent
 
 
 def price_notes(question: Question) -> tuple[str, ...]:

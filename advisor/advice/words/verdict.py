@@ -5,12 +5,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor.advice.compare import decode_tps, usable
-from advisor.advice.options.kept import NOTHING_OWNED
-from advisor.advice.options.option import Option, OptionKind
-from advisor.advice.options.sureness import chance_ahead, chance_it_pays
-from advisor.advice.options.table import WORTH_A_WORD, best_of_kinds, choice
-from advisor.advice.options.turning import least_speed, nearest, rounded
 from advisor.advice.speeds import Speed
+from advisor.advice.table.option import WORTH_A_WORD, Option, OptionKind, best_of_kinds, choice
+from advisor.advice.table.options import NOTHING_OWNED
+from advisor.advice.table.sensitivity import (
+    chance_ahead,
+    chance_it_pays,
+    least_speed,
+    nearest,
+    rounded,
+)
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import hours, money_per_hour, range_of, seconds, tokens_per_second

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from advisor.advice.money.formulas import monthly_hours
+from advisor.advice.table.cost import monthly_hours
 from advisor.advice.upgrades.offers import offers
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier

@@ -10,11 +10,9 @@ import numpy as np
 import advisor
 from advisor.advice.advise import Advice
 from advisor.advice.curves.sweeps import CostLine, cost_by_tokens, speed_by_layers
-from advisor.advice.options.option import Option
-from advisor.advice.options.sureness import inputs, what_matters
-from advisor.advice.options.table import split
-from advisor.advice.options.turning import in_question, what_changes
 from advisor.advice.placement_cards import TITLES, card_of
+from advisor.advice.table.option import Option, split
+from advisor.advice.table.sensitivity import in_question, inputs, what_changes, what_matters
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.curves.sweeps import page_cache_for
-from advisor.advice.options.option import Option, OptionKind
 from advisor.advice.placement_cards import TITLES, card_of
+from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.schedule import Route

@@ -11,9 +11,16 @@ from markupsafe import Markup
 from advisor.advice.arrivals.curves import together
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.words import sentences
-from advisor.advice.serving.fleets import ServingFleet, serving_fleets
-from advisor.advice.serving.replicas import Demand, demand_of
-from advisor.advice.serving.words import NONE_SERVES, aged, heading, machines
+from advisor.advice.serving import (
+    NONE_SERVES,
+    Demand,
+    ServingFleet,
+    aged,
+    demand_of,
+    heading,
+    machines,
+    serving_fleets,
+)
 from advisor.formatting import money
 from advisor.request.load import LoadQuestion
 from advisor.ui.advise.answer import AdviseAnswer

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from advisor.advice.options.option import Option, OptionKind
-from advisor.advice.options.pareto import on_front
+from advisor.advice.table.option import Option, OptionKind, on_front
 from advisor.formatting import money, number, shown_currency, tokens_per_second
 from advisor.ui.parts.points import Point, PointChart, PointGroup
 

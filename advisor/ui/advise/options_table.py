@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.options.option import Option, OptionKind
-from advisor.advice.options.table import split
-from advisor.advice.prices.without_price import NO_PRICE
+from advisor.advice.prices.rows import NO_PRICE
+from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged
 from advisor.formatting import hours, money, number, range_of

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from advisor.advice.options.option import OptionKind
+from advisor.advice.table.option import OptionKind
 from advisor.advice.upgrades import skypilot
 from advisor.advice.upgrades.upgrades import Upgrade, first_choice
 from advisor.errors import Refusal

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 
 from markupsafe import Markup
 
-from advisor.advice.prices.price_dates import is_stale
+from advisor.advice.prices.rows import is_stale
 from advisor.formatting import tokens_per_second
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.glossary import explained_in_turn

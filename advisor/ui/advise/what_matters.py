@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.options.turning import in_question, what_changes
+from advisor.advice.table.sensitivity import in_question, what_changes
 from advisor.formatting import money
 from advisor.reports.document import from_advice
 from advisor.reports.document.parts import SensitivityRow

@@ -6,14 +6,10 @@ from datetime import UTC, date, datetime
 
 import streamlit as st
 
-from advisor.advice.finder.candidates import card_host
-from advisor.advice.finder.choice import best_of_each, front
-from advisor.advice.finder.formats import SEARCHED
-from advisor.advice.finder.search import Findings, find
-from advisor.advice.finder.target import Hit, Target
-from advisor.advice.options.candidates import cardless
-from advisor.advice.options.question import Question
-from advisor.advice.options.rented import as_rented
+from advisor.advice.finder.combinations import SEARCHED, card_host
+from advisor.advice.finder.search import Findings, Hit, Target, best_of_each, find, front
+from advisor.advice.table.question import Question, as_rented
+from advisor.advice.table.timed_machines import cardless
 from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
 from advisor.machine.machine import Machine
 from advisor.model.model import Model

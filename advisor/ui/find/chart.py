@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from advisor.advice.finder.target import Hit
+from advisor.advice.finder.search import Hit
 from advisor.formatting import money, number, shown_currency, tokens_per_second
 from advisor.ui.parts.points import Point, PointChart, PointGroup
 

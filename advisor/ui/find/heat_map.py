@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.finder.candidates import fleet_of
-from advisor.advice.finder.heat_map import curated_models, speeds_of
-from advisor.advice.finder.target import Hit
+from advisor.advice.finder.combinations import fleet_of
+from advisor.advice.finder.runnable import curated_models, speeds_of
+from advisor.advice.finder.search import Hit
 from advisor.formatting import number
 from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP

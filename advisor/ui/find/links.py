@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from advisor.advice.finder.target import Hit
+from advisor.advice.finder.search import Hit
 from advisor.formatting import context_size
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine

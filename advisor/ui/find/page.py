@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from advisor.advice.finder.target import Hit
+from advisor.advice.finder.search import Hit
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, money, number, tokens_per_second
 from advisor.ui.find.answer import FindAnswer, TargetChoices

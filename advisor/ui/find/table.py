@@ -5,9 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from advisor.advice.finder.target import Hit
+from advisor.advice.finder.search import Hit
 from advisor.advice.placement_cards import TITLES
-from advisor.advice.prices.without_price import no_price
+from advisor.advice.prices.rows import no_price
 from advisor.formatting import context_size, shown_currency
 from advisor.ui.find.answer import FindAnswer
 from advisor.ui.find.links import advise_link

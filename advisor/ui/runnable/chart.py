@@ -5,7 +5,7 @@ from collections.abc import Container, Sequence
 import numpy as np
 
 from advisor.advice.finder.runnable import Runnable
-from advisor.advice.options.pareto import on_front
+from advisor.advice.table.option import on_front
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import number
 from advisor.ui.parts.points import Point, PointChart, PointGroup

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from advisor.advice.finder.quality import points_per_nat
-from advisor.advice.finder.runnable import Runnable
+from advisor.advice.finder.runnable import Runnable, points_per_nat
 from advisor.errors import AdvisorError
 from advisor.formatting import number
 from advisor.ui.parts.code_block import copyable

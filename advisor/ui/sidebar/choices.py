@@ -8,9 +8,7 @@ from urllib.parse import urlencode
 
 from advisor.advice.changes.drafting import drafting
 from advisor.calibration.imported_machine import rented_by_name
-from advisor.catalog.inputs import (
-    in_usd,
-)
+from advisor.catalog.inputs import in_usd
 from advisor.cost_model.placement import Settings, stated
 from advisor.cost_model.workload import Workload, cached_tokens
 from advisor.formatting import US_DOLLAR, Currency

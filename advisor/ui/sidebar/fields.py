@@ -3,7 +3,7 @@
 from functools import cache
 
 from advisor.advice.prices.host_parts import part_kinds
-from advisor.advice.prices.machine_prices import machines_for_sale
+from advisor.advice.prices.rows import machines_for_sale
 from advisor.cost_model.workload import DRAFTS, Workload
 from advisor.formatting import US_DOLLAR
 from advisor.machine import backends, software

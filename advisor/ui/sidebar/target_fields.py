@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from advisor.advice.finder.formats import BY_LOSS, CACHES, SEARCHED
+from advisor.advice.finder.combinations import BY_LOSS, CACHES, SEARCHED
 from advisor.request.money import MoneyInputs
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.sidebar.field_kinds import Field, Pick

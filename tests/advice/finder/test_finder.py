@@ -11,22 +11,15 @@ import numpy as np
 import pytest
 
 from advisor.advice.compare import as_run
-from advisor.advice.finder import cluster as cluster_module
-from advisor.advice.finder import cores as cores_module
-from advisor.advice.finder.candidates import Candidate, candidates
-from advisor.advice.finder.choice import best_of_each, front
-from advisor.advice.finder.cluster import on_cluster
-from advisor.advice.finder.cores import on_cores
-from advisor.advice.finder.formats import SEARCHED
-from advisor.advice.finder.quality import quality_rows
-from advisor.advice.finder.runnable import runnable
-from advisor.advice.finder.search import Findings, find
-from advisor.advice.finder.target import Hit, Target
-from advisor.advice.fleet.fleet import Fleet
-from advisor.advice.options.prices import rented, selling_price
-from advisor.advice.options.question import Question
+from advisor.advice.finder import combinations as combinations_module
+from advisor.advice.finder.combinations import SEARCHED, Candidate, candidates, on_cluster, on_cores
+from advisor.advice.finder.runnable import quality_rows, runnable
+from advisor.advice.finder.search import Findings, Hit, Target, best_of_each, find, front
 from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.price import rented, selling_price
 from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table.question import Question
+from advisor.advice.table.stack import Fleet
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import TARGET
 from advisor.catalog.limits import Input
@@ -437,8 +430,8 @@ def test_a_cluster_gives_the_same_answer() -> None:
 
 @pytest.mark.parametrize("forks", [True, False])
 def test_all_cores_give_the_same_answer(forks: bool, monkeypatch) -> None:
-    monkeypatch.setattr(cores_module, "_forks", lambda: forks)
-    monkeypatch.setattr(cores_module.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(combinations_module, "_forks", lambda: forks)
+    monkeypatch.setattr(combinations_module.os, "cpu_count", lambda: 2)
     target, formats = Target(min_tps=25), ("Q4_K_M", "AWQ")
     here = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",))
     there = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",), on_cores)
@@ -448,7 +441,7 @@ def test_all_cores_give_the_same_answer(forks: bool, monkeypatch) -> None:
 
 def test_a_cluster_that_does_not_answer_is_said(monkeypatch) -> None:
     pytest.importorskip("distributed", reason="the extra `dask` is not installed")
-    monkeypatch.setattr(cluster_module, "WAIT", 0.2)
+    monkeypatch.setattr(combinations_module, "WAIT", 0.2)
     with pytest.raises(NetworkError, match="No Dask scheduler"):
         find(question(), Target(), (LLAMA_CPP,), ("Q4_K_M",), (), on_cluster("tcp://127.0.0.1:1"))
 

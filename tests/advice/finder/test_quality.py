@@ -4,8 +4,13 @@ import math
 
 import pytest
 
-from advisor.advice.finder.quality import lost_by, perplexities, points_lost, points_per_nat
-from advisor.advice.finder.runnable import runnable
+from advisor.advice.finder.runnable import (
+    lost_by,
+    perplexities,
+    points_lost,
+    points_per_nat,
+    runnable,
+)
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec

@@ -2,11 +2,9 @@
 
 from datetime import date
 
-from advisor.advice.options.elsewhere import whole_machines
-from advisor.advice.options.prices import bought, rented, selling_price
-from advisor.advice.prices.machine_prices import machines_for_sale, rent_rows
-from advisor.advice.prices.price_dates import is_stale
-from advisor.advice.prices.price_rows import LAUNCH, price_rows
+from advisor.advice.prices.price import bought, rented, selling_price
+from advisor.advice.prices.rows import LAUNCH, is_stale, machines_for_sale, price_rows, rent_rows
+from advisor.advice.table.timed_machines import whole_machines
 from advisor.machine.catalog import find_gpu, machine_rows
 from advisor.request.money import MoneyInputs
 

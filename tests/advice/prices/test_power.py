@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.advice.prices.power import draw_of, idle_hours, monthly_energy
+from advisor.advice.prices.power import draw_of
+from advisor.advice.table.cost import idle_hours, monthly_energy
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.spec import MachineSpec

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from advisor.advice.prices.price_dates import is_stale, last_day, oldest
+from advisor.advice.prices.rows import is_stale, last_day, oldest
 
 TODAY = date(2026, 11, 22)
 

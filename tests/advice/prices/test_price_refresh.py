@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from advisor.advice.prices import api_prices, machine_prices, price_refresh
-from advisor.advice.prices.fresh_prices import CALLS, RENTS, keep, kept, place, plain, without
+from advisor.advice.prices import price_refresh
+from advisor.advice.prices import rows as tables
 from advisor.advice.prices.price_refresh import calls_of, rents_of, within
-from advisor.advice.prices.price_rows import PriceRow
+from advisor.advice.prices.rows import CALLS, RENTS, PriceRow, keep, kept, place, plain, without
 from advisor.cli.main import main
 from advisor.cli.prices import counted
 from advisor.errors import NetworkError
@@ -46,10 +46,10 @@ RECORDED = [
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
-    for cached in (machine_prices.rent_rows, api_prices.api_price_rows):
+    for cached in (tables.rent_rows, tables.api_price_rows):
         cached.cache_clear()
     yield
-    for cached in (machine_prices.rent_rows, api_prices.api_price_rows):
+    for cached in (tables.rent_rows, tables.api_price_rows):
         cached.cache_clear()
 
 
@@ -81,11 +81,11 @@ def test_rents_that_nobody_asks_are_left_out(price: float, count: int, kept_of: 
 
 
 def test_a_provider_that_the_list_lacks_keeps_its_prices_on_record() -> None:
-    before = [row for row in machine_prices.rent_rows() if plain(row.provider) == "nebius"]
+    before = [row for row in tables.rent_rows() if plain(row.provider) == "nebius"]
     assert before
     keep(RENTS, rents_of([row for row in RECORDED if row.provider != "nebius"], TODAY).rows)
-    machine_prices.rent_rows.cache_clear()
-    after = [row for row in machine_prices.rent_rows() if plain(row.provider) == "nebius"]
+    tables.rent_rows.cache_clear()
+    after = [row for row in tables.rent_rows() if plain(row.provider) == "nebius"]
     assert after == before
 
 
@@ -96,16 +96,16 @@ def test_token_prices_of_nothing_or_millions_are_left_out(price) -> None:
     # the fourth: cached input dearer than other input
     fetched = calls_of(lambda *_: price, TODAY)
     assert fetched.rows == ()
-    assert len(fetched.left_out) == sum(map(len, api_prices.api_price_rows().values()))
+    assert len(fetched.left_out) == sum(map(len, tables.api_price_rows().values()))
     assert fetched.left_out[0].endswith(" a million tokens")
 
 
 def test_what_was_fetched_stands_for_what_the_provider_asked_before() -> None:
-    before = {row.provider for row in machine_prices.rent_rows()}
+    before = {row.provider for row in tables.rent_rows()}
     assert "vast.ai" in before
     keep(RENTS, rents_of(RECORDED, TODAY).rows)
-    machine_prices.rent_rows.cache_clear()
-    after = machine_prices.rent_rows()
+    tables.rent_rows.cache_clear()
+    after = tables.rent_rows()
     assert not {"vast.ai", "Vast.ai"} & {row.provider for row in after}
     cheapest = next(row for row in after if row.gpu == "RTX 3090")
     assert (cheapest.provider, cheapest.usd) == ("vastai", 0.19)
@@ -116,7 +116,7 @@ def test_providers_are_told_by_their_plain_names() -> None:
     assert plain("Vast.ai") == plain("vastai") == plain("vast.ai")
     assert plain("runpod (secure)") == "runpod"
     assert plain("Amazon Web Services") == plain("aws")
-    rows = machine_prices.rent_rows()
+    rows = tables.rent_rows()
     assert without(rows, ()) == list(rows)
 
 
@@ -127,8 +127,8 @@ def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
     assert rows
     assert {row.provider for row in rows} == {"openrouter"}
     keep(CALLS, rows)
-    api_prices.api_price_rows.cache_clear()
-    known = {row.provider: row for row in api_prices.api_price_rows()["DeepSeek-R1"]}
+    tables.api_price_rows.cache_clear()
+    known = {row.provider: row for row in tables.api_price_rows()["DeepSeek-R1"]}
     assert (known["openrouter"].usd_per_mtok_in, known["openrouter"].date) == (0.5, "2026-11-22")
     assert known["openrouter"].usd_per_mtok_cached == 0.1
 
@@ -137,8 +137,8 @@ def test_a_damaged_file_is_left_aside() -> None:
     keep(RENTS, rents_of(RECORDED, TODAY).rows)
     place(RENTS).write_text("gpu,usd\nRTX 3090,cheap\n")
     assert kept(RENTS, PriceRow) == ()
-    machine_prices.rent_rows.cache_clear()
-    assert "vast.ai" in {row.provider for row in machine_prices.rent_rows()}
+    tables.rent_rows.cache_clear()
+    assert "vast.ai" in {row.provider for row in tables.rent_rows()}
 
 
 def test_a_source_that_never_answers_is_not_waited_for() -> None:

@@ -4,9 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.advice.options.prices import bought, selling_price
-from advisor.advice.prices.price_rows import LAUNCH, PriceRow, price_rows, standing
-from advisor.advice.prices.without_price import REASONS, no_price, without_price_rows
+from advisor.advice.prices.price import bought, selling_price
+from advisor.advice.prices.rows import (
+    LAUNCH,
+    REASONS,
+    PriceRow,
+    no_price,
+    price_rows,
+    standing,
+    without_price_rows,
+)
 from advisor.cli.main import main
 from advisor.machine.catalog import gpu_rows, machine_rows
 from advisor.request.money import MoneyInputs

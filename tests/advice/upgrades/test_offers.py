@@ -2,8 +2,8 @@
 
 import pytest
 
-from advisor.advice.prices import price_rows as price_rows_module
-from advisor.advice.prices.price_rows import PriceRow, price_rows
+from advisor.advice.prices import rows as price_rows_module
+from advisor.advice.prices.rows import PriceRow, price_rows
 from advisor.advice.upgrades import offers
 from advisor.catalog.inputs import MONEY
 from advisor.catalog.limits import Input

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.prices.price_rows import accelerator_rows
+from advisor.advice.prices.rows import accelerator_rows
 from advisor.advice.upgrades import skypilot
 from advisor.advice.upgrades.upgrades import Upgrade
 from advisor.catalog.constants import fitted_constants

@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.money.use import speed_for_wait, waiting_seconds
-from advisor.advice.options.monthly import Use
-from advisor.advice.options.option import Option, OptionKind, Price
-from advisor.advice.options.question import Question
-from advisor.advice.options.table import choice, split
-from advisor.advice.options.turning import least_speed
-from advisor.advice.prices.launch_prices import LAUNCH_MARGIN, with_margin
 from advisor.advice.prices.power import PowerDraw
-from advisor.advice.prices.price_rows import LAUNCH, price_rows
+from advisor.advice.prices.price import Price
+from advisor.advice.prices.rows import LAUNCH, price_rows
 from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import (
+    LAUNCH_MARGIN,
+    Use,
+    speed_for_wait,
+    waiting_seconds,
+    with_margin,
+)
+from advisor.advice.table.option import Option, OptionKind, choice, split
+from advisor.advice.table.question import Question
+from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError

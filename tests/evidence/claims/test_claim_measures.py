@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from advisor.advice.money.formulas import monthly_hours
+from advisor.advice.table.cost import monthly_hours
 from advisor.advice.upgrades.offers import offers
 from advisor.evidence.claims.measures import MEASURES, SETTING
 from advisor.evidence.claims.scenarios import Scenario

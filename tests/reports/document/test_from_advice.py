@@ -10,8 +10,8 @@ from saved_reports import RESULT, saved
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import decode_tps
-from advisor.advice.options.table import split
 from advisor.advice.placement_cards import TITLES, card_of
+from advisor.advice.table.option import split
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine

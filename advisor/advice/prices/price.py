@@ -1,0 +1,274 @@
+"""Price of GPUs, whole machines, rented machines and parts, with its origin."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from advisor.advice.prices.host_parts import HostPartRow, host_part_rows, part_kinds
+from advisor.advice.prices.rows import (
+    LAUNCH,
+    NO_PRICE,
+    STREET,
+    PriceRow,
+    machines_for_sale,
+    no_price,
+    oldest,
+    price_rows,
+    rent_rows,
+    rows_for_sale,
+    standing,
+)
+from advisor.formatting import money as money_words
+from advisor.formatting import money_per_hour
+from advisor.machine.catalog import find_gpu
+from advisor.request.money import MoneyInputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """Price of an option, with its origin.
+
+    Attributes:
+        usd: paid once; 0 if nothing is, None without a known price.
+        date: date of the oldest part, ISO; empty if a part has none.
+        note: seller and item.
+        sources: addresses of the sources.
+        at_launch: part of `usd` that is a maker's list price at launch [USD].
+        typed: typed by the person.
+    """
+
+    usd: float | None = 0.0
+    date: str = ""
+    note: str = ""
+    sources: tuple[str, ...] = ()
+    at_launch: float = 0.0
+    typed: bool = False
+
+    @property
+    def listed(self) -> bool:
+        """Whether a part has its maker's list price at launch."""
+        return self.at_launch > 0
+
+
+TypedPrices = tuple[tuple[str, float], ...]
+"""Typed prices by name, as `MoneyInputs.own_price` [USD]."""
+
+
+@cache
+def selling_price(gpu: str) -> PriceRow | None:
+    """Price row of a GPU or whole machine: the newest of shops, else its list price."""
+    machine = machines_for_sale().get(gpu)
+    if machine is not None:
+        return machine.price
+    return max(rows_for_sale(gpu), key=standing, default=None)
+
+
+def priced_name(text: str) -> str:
+    """Name under which a price is kept: kind of a part, name of a machine for sale, or of a GPU.
+
+    Raises:
+        UnknownName: no such part, machine or GPU; the message has similar names.
+    """
+    plain = text.strip().casefold()
+    known = {name.casefold(): name for name in (*part_kinds(), *machines_for_sale())}
+    return known.get(plain) or find_gpu(text).name
+
+
+@cache
+def sold() -> tuple[str, ...]:
+    """Names of the GPUs for sale."""
+    rows = (row for row in price_rows() if row.kind == "purchase")
+    return tuple(dict.fromkeys(row.gpu for row in rows))
+
+
+@cache
+def rents(gpu: str) -> tuple[PriceRow, ...]:
+    """Available rented machines with a GPU: those with a dated price first, cheapest first."""
+    return tuple(sorted((row for row in rent_rows() if row.gpu == gpu), key=_undated))
+
+
+def _undated(row: PriceRow) -> bool:
+    return not row.date
+
+
+def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | None:
+    """Cheapest rented machine with a number of GPUs, and its rent [USD/h]; None without one.
+
+    A machine with more GPUs is rented whole; several single-GPU machines do not count as one.
+    """
+    own = dict(money.own_rent).get(gpu)
+    if own is not None:
+        return Price(typed=True, note=f"{money_per_hour(own)} each, as you typed"), own * count
+    row = _rented_row(gpu, count)
+    if row is None:
+        return None
+    size = f" with {row.gpu_count}" if row.gpu_count > count else ""
+    note = f"${row.usd:.2f} an hour, {row.provider}, {row.instance or row.gpu}{size}"
+    return Price(date=row.date, note=note, sources=(row.source,)), row.usd
+
+
+def _rented_row(gpu: str, count: int) -> PriceRow | None:
+    return next((row for row in rents(gpu) if row.gpu_count >= count), None)
+
+
+def rented_count(gpu: str, count: int, money: MoneyInputs) -> int:
+    """GPUs of the cheapest rented machine with at least a number of them; that number at a typed
+    rent, and where there is none.
+    """
+    row = None if gpu in dict(money.own_rent) else _rented_row(gpu, count)
+    return count if row is None else row.gpu_count
+
+
+SECOND_HAND = ("used", "used or new")
+"""Conditions of prices at which a used card sells."""
+
+
+@cache
+def _used_row(gpu: str) -> PriceRow | None:
+    """Newest dated price of a used card."""
+    rows = (row for row in rows_for_sale(gpu) if row.condition in SECOND_HAND and row.date)
+    return max(rows, key=standing, default=None)
+
+
+@lru_cache(maxsize=64)
+def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
+    """Value of owned cards at the newest price of used ones, or at a lower one at which they are
+    bought; a card without a used price adds nothing, which the note says.
+    """
+    price = NOTHING_YET
+    for name, count in Counter(cards).items():
+        row, counted = _used_row(name), f"{count}x {name}" if count > 1 else name
+        before = f"{price.note}, " if price.note else ""
+        if row is None:
+            price = replace(price, note=f"{before}{counted}: no used price on record")
+            continue
+        now = _together(name, 1, typed, ()).usd
+        each = min(row.usd / row.gpu_count, row.usd if now is None else now)
+        price = Price(
+            usd=(price.usd or 0.0) + each * count,
+            date=oldest((price.date, row.date)) if price.date else row.date,
+            note=f"{before}{counted} at the used price of {row.date}, ${each * count:,.0f}",
+            sources=(*price.sources, row.source),
+        )
+    return price
+
+
+def less(price: Price, resale: Price) -> Price:
+    """Price of something bought, with a note on what is sold for it and the older date of both."""
+    if not resale.usd or price.usd is None or not (price.usd or price.sources):
+        return price
+    if resale.typed:
+        note = f"{price.note}, less {money_words(resale.usd)} for what you sell"
+        return replace(price, note=note)
+    note = f"{price.note}, less what you sell: {resale.note}"
+    date = oldest((price.date, resale.date)) if price.date else price.date
+    return replace(price, note=note, date=date, sources=(*price.sources, *resale.sources))
+
+
+def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow] = ()) -> Price:
+    """Price of a number of GPUs or a whole machine, with the parts that it needs; without an amount
+    if one of them has no price.
+    """
+    return _together(gpu, count, money.own_price, tuple(parts))
+
+
+@lru_cache(maxsize=2048)
+def _together(gpu: str, count: int, typed: TypedPrices, parts: tuple[HostPartRow, ...]) -> Price:
+    """Price with parts, kept for another use: it depends on typed prices alone."""
+    price = _typed(gpu, count, typed) or _on_record(gpu, count)
+    for part, number in Counter(parts).items():
+        price = with_part(price, part, typed, number)
+    return price
+
+
+def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
+    """Typed price of it, or of the chip of a whole machine."""
+    typed, machine = dict(prices), machines_for_sale().get(gpu)
+    own = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
+    if own is None:
+        return None
+    each = f"{money_words(own)} each" if count > 1 else money_words(own)
+    return Price(usd=own * count, typed=True, note=f"{each}, as you typed")
+
+
+def _on_record(gpu: str, count: int) -> Price:
+    row = selling_price(gpu)
+    if row is None:
+        return Price(usd=None, note=f"{no_price(gpu)}; type yours")
+    each = f"${row.usd:,.0f} each" if count > 1 else f"${row.usd:,.0f}"
+    words = ", ".join(dict.fromkeys(filter(None, (*_seller(row, gpu), row.condition))))
+    usd = row.usd * count / row.gpu_count
+    return Price(
+        usd=usd,
+        date=row.date,
+        note=f"{each} ({words})",
+        sources=(row.source,),
+        at_launch=usd if row.provider == LAUNCH else 0.0,
+    )
+
+
+def _seller(row: PriceRow, gpu: str) -> tuple[str, ...]:
+    """Seller of a row and what it sells; of street prices the shop where it is known."""
+    what = row.instance if gpu == row.gpu else ""
+    if row.provider.startswith(STREET):
+        return (STREET if what in ("", row.condition) else what,)
+    return row.provider, what
+
+
+NOTHING_YET = Price()
+"""Price to which the parts are added where nothing else is bought."""
+
+
+def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int = 1) -> Price:
+    """Price increased by a number of one host part, at its known or typed price."""
+    typed = dict(prices).get(part.part)
+    each = part.usd if typed is None else typed
+    name = f"{count}x {part.name}" if count > 1 else part.name
+    so_far = f"{price.note}, " if price.note else ""
+    if each is None:
+        return replace(price, usd=None, note=f"{so_far}{name}: {_no_price(part)}")
+    usd = None if price.usd is None else price.usd + each * count
+    if typed is not None:
+        first = price == NOTHING_YET
+        note = f"{so_far}{name} {money_words(each * count)}, as you typed"
+        return replace(price, usd=usd, note=note, typed=price.typed or first)
+    first = price.typed or price == NOTHING_YET
+    return replace(
+        price,
+        usd=usd,
+        date=part.date if first else oldest((price.date, part.date)),
+        typed=False,
+        note=f"{so_far}{name} ${each * count:,.0f}",
+        sources=(*price.sources, part.source),
+    )
+
+
+ODD = 10.0
+"""Factor between a typed price and those on record from which it is remarked on."""
+
+
+def odd_prices(money: MoneyInputs) -> tuple[str, ...]:
+    """Remarks on typed prices far from those on record, a sentence each; they count as typed."""
+    prices = ((name, usd, _prices_on_record(name), "") for name, usd in money.own_price)
+    let = (
+        (name, usd, [row.usd / row.gpu_count for row in rents(name)], " an hour")
+        for name, usd in money.own_rent
+    )
+    return tuple(
+        f"{name} at {money_words(usd)}{per} is far from what is on record, "
+        f"{' to '.join(map(money_words, sorted({min(known), max(known)})))}{per}; taken as typed."
+        for name, usd, known, per in (*prices, *let)
+        if known and not min(known) / ODD <= usd <= max(known) * ODD
+    )
+
+
+def _prices_on_record(name: str) -> list[float]:
+    """Prices of a part, or of a GPU or whole machine [USD]."""
+    parts = [row.usd for row in host_part_rows() if row.part == name and row.usd is not None]
+    row = selling_price(name)
+    return [*parts, *([row.usd / row.gpu_count] if row else [])]
+
+
+def _no_price(part: HostPartRow) -> str:
+    return f"{NO_PRICE}; type yours as --own-price {part.part}=USD"

@@ -1,0 +1,367 @@
+"""Rows of the price tables, shipped and fetched: GPUs, whole machines, rents and APIs, with dates.
+
+data/prices has them; data/hardware/machines.csv has prices beside the parts. Fetched prices are
+kept in the user's data folder, with the columns of prices.csv and api_prices.csv, and take
+precedence over shipped ones. Age counts from the date in the source: a day, a month or a year, the
+latter two from their end, so that a price is called old only if it surely is.
+"""
+
+import calendar
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from advisor.catalog.csv_tables import DATA, Row, as_text, read
+from advisor.errors import DataError
+from advisor.machine.catalog import find_gpu, machine_rows
+from advisor.machine.rows import MachineRow
+from advisor.paths import data_folder
+
+STALE_DAYS = 90
+"""Age above which a price is called old, also in a verdict [days]."""
+_ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
+
+
+@lru_cache(maxsize=1024)
+def last_day(when: str) -> date | None:
+    """Last day of an ISO day, month or year; None for other text."""
+    match = _ISO.fullmatch(when.strip())
+    if match is None:
+        return None
+    year, month = int(match[1]), int(match[2] or 12)
+    if not 1 <= month <= 12:
+        return None
+    end = calendar.monthrange(year, month)[1]
+    return date(year, month, min(int(match[3] or end), end) or end)
+
+
+def is_stale(when: str, today: date) -> bool:
+    """Whether the price is older than `STALE_DAYS`; one without a date counts as old."""
+    day = last_day(when)
+    return day is None or (today - day).days > STALE_DAYS
+
+
+def months_between(earlier: str, later: str) -> int | None:
+    """Whole months between two ISO dates; None if one is unknown."""
+    first, last = last_day(earlier), last_day(later)
+    if first is None or last is None:
+        return None
+    return 12 * (last.year - first.year) + last.month - first.month
+
+
+def oldest(dates: tuple[str, ...]) -> str:
+    """Earliest of several dates; empty if one is missing, or all are."""
+    days = [last_day(when) for when in dates]
+    if not dates or None in days:
+        return ""
+    return min(dates, key=lambda when: last_day(when) or date.max)
+
+
+RENTS, CALLS = "rents.csv", "api_prices.csv"
+"""Files of rented machines and of APIs."""
+Provided = TypeVar("Provided")
+
+
+def place(name: str) -> Path:
+    """Path of a file of fetched prices."""
+    return data_folder() / "prices" / name
+
+
+def kept(name: str, record: type[Row]) -> tuple[Row, ...]:
+    """Fetched rows; none without a readable file."""
+    path = place(name)
+    if path.exists():
+        with suppress(DataError):
+            return read(path, record)
+    return ()
+
+
+def keep(name: str, rows: Sequence[Row]) -> None:
+    """Replace the fetched rows atomically.
+
+    Raises:
+        DataError: the folder cannot be written.
+    """
+    path = place(name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".part")
+        unfinished.write_text(as_text(rows), encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+@cache
+def plain(provider: str) -> str:
+    """Name of a provider in a common spelling: "Vast.ai" and "vastai" are equal."""
+    name = re.sub(r"\W", "", provider.split(" (")[0].casefold())
+    return {"amazonwebservices": "aws", "lambdalabs": "lambda", "oraclecloud": "oci"}.get(
+        name, name
+    )
+
+
+def without(rows: Iterable[Provided], providers: Iterable[str]) -> list[Provided]:
+    """Rows of providers that were not fetched again."""
+    asked_again = {plain(provider) for provider in providers}
+    return [row for row in rows if plain(row.provider) not in asked_again]  # type: ignore[attr-defined]  # both kinds of row have it
+
+
+LAUNCH = "launch MSRP"
+"""Seller of rows with a maker's list price at launch."""
+STREET = "street"
+"""Beginning of the seller of rows with a low or high price of shops; `instance` names them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PriceRow:
+    """One row of data/prices/prices.csv: `usd` for `gpu_count` GPUs, per hour or once; `memory_gib`
+    where a chip is sold with several sizes of memory and the price is for one of them. What is
+    sold is new, used, either ("used or new"), or listed by its maker ("list").
+    """
+
+    gpu: str
+    kind: str
+    provider: str
+    instance: str
+    condition: str
+    gpu_count: int
+    memory_gib: float | None
+    usd: float
+    currency: str
+    per: str
+    spot: bool
+    date: str
+    retrieved: str
+    source: str
+
+
+def rows_for_sale(gpu: str) -> tuple[PriceRow, ...]:
+    """Purchase prices of a GPU, without the high ones of shops; of a chip that is sold with several
+    sizes of memory those of the smallest.
+    """
+    every = (row for row in price_rows() if row.gpu == gpu and row.kind == "purchase")
+    rows = [row for row in every if not row.provider.endswith("high")]
+    smallest = min((row.memory_gib for row in rows if row.memory_gib), default=None)
+    return tuple(row for row in rows if row.memory_gib == smallest)
+
+
+def standing(row: PriceRow) -> tuple[bool, date, float]:
+    """Key of the purchase price to use, the largest of several: prices of shops before a maker's
+    at launch, newer before older, of one day the lowest.
+    """
+    return row.provider != LAUNCH, last_day(row.date) or date.min, -row.usd / row.gpu_count
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AcceleratorRow:
+    """One row of data/prices/skypilot_gpus.csv: a GPU's names among SkyPilot's accelerators, a
+    semicolon between those that clouds use for the same card.
+    """
+
+    gpu: str
+    accelerators: str
+    source: str
+    retrieved: str
+
+
+@cache
+def price_rows() -> tuple[PriceRow, ...]:
+    """Rents and purchase prices."""
+    return read(DATA / "prices/prices.csv", PriceRow)
+
+
+@cache
+def accelerator_rows() -> Mapping[str, AcceleratorRow]:
+    """Names of a GPU in SkyPilot, by its name in the catalogue."""
+    return {row.gpu: row for row in read(DATA / "prices/skypilot_gpus.csv", AcceleratorRow)}
+
+
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "laptop": "sold only within laptops",
+        "processor": "part of a processor",
+        "mac": "sold only within Macs, none of which has a dated price",
+        "computer": "sold only within whole computers",
+        "device": "sold only to makers of devices",
+        "server": "sold only within servers",
+        "cloud": "only for rent",
+        "modified": "rebuilt by third parties, without a dated price",
+        "page": "no dated page has one",
+    }
+)
+"""Sentence part of each reason."""
+NO_PRICE = "no price on record"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WithoutPriceRow:
+    """One row of data/prices/without_price.csv: a GPU by its name in the catalogue, and a key of
+    `REASONS`.
+    """
+
+    gpu: str
+    reason: str
+
+
+@cache
+def without_price_rows() -> Mapping[str, WithoutPriceRow]:
+    """Rows by GPU."""
+    return {row.gpu: row for row in read(DATA / "prices/without_price.csv", WithoutPriceRow)}
+
+
+def no_price(gpu: str) -> str:
+    """Remark on a GPU without a price, with the reason where it is known."""
+    row = without_price_rows().get(gpu)
+    return NO_PRICE if row is None else f"{NO_PRICE}: {REASONS[row.reason]}"
+
+
+AT_LAUNCH = 6
+"""A price this many months from a chip's release is taken as the launch price: Macs come with a
+chip for months after its first one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MachineForSale:
+    """Machine sold whole.
+
+    Attributes:
+        name: common name, with its memory.
+        price: price row of its chip.
+        preset: row of data/hardware/machines.csv; None for one that only prices.csv has.
+    """
+
+    name: str
+    price: PriceRow
+    preset: MachineRow | None = None
+
+
+@cache
+def machines_for_sale() -> Mapping[str, MachineForSale]:
+    """Machines with unified memory for sale, by name, with the newer price of the two tables."""
+    listed = [_listed(row) for row in price_rows() if row.kind == "purchase" and _whole(row)]
+    presets = [
+        MachineForSale(name=_sized(row), price=_price_of(row), preset=row)
+        for row in machine_rows().values()
+        if row.per == "once" and row.usd and find_gpu(row.gpu).unified
+    ]
+    machines: dict[tuple[str, float | None, str], MachineForSale] = {}
+    for machine in (*listed, *presets):
+        key = (machine.price.gpu, machine.price.memory_gib, machine.name.split()[0])
+        before = machines.get(key)
+        if before is None or standing(machine.price) > standing(before.price):
+            machines[key] = machine
+    return {machine.name: machine for machine in machines.values()}
+
+
+def _whole(row: PriceRow) -> bool:
+    return find_gpu(row.gpu).unified and not row.provider.endswith("high")
+
+
+def _listed(row: PriceRow) -> MachineForSale:
+    """Name of a row of prices.csv, as its seller lists it."""
+    what = row.instance.removesuffix(", whole machine").removesuffix(", without storage")
+    return MachineForSale(name=f"{what} ({row.gpu})", price=row)
+
+
+def _sized(row: MachineRow) -> str:
+    size = f"{row.ram_gib:g}"
+    known = f"{size}GB" in row.name.replace(" ", "") or row.ram_gib is None
+    return row.name if known else f"{row.name}, {size} GB"
+
+
+def _price_of(row: MachineRow) -> PriceRow:
+    """Price of a preset, dated where it stands on the page of the parts."""
+    date = row.source_date if row.source == row.price_source else ""
+    per_hour = row.per == "hour"
+    months = months_between(find_gpu(row.gpu).released, date)
+    launch = not per_hour and months is not None and abs(months) <= AT_LAUNCH
+    return PriceRow(
+        gpu=row.gpu,
+        kind="rent" if per_hour else "purchase",
+        provider=row.note.split(";")[0] if per_hour else LAUNCH if launch else "retail",
+        instance=row.name,
+        condition="" if per_hour else "list" if launch else "new",
+        gpu_count=row.gpu_count,
+        memory_gib=None if per_hour else row.ram_gib,
+        usd=row.usd or 0.0,
+        currency="USD",
+        per=row.per,
+        spot=False,
+        date=date,
+        retrieved=row.retrieved,
+        source=row.price_source,
+    )
+
+
+@cache
+def rent_rows() -> tuple[PriceRow, ...]:
+    """Available machines for rent, cheapest first; fetched rows replace shipped ones of the same
+    provider.
+    """
+    fresh = kept(RENTS, PriceRow)
+    rows = [row for row in price_rows() if row.kind == "rent"]
+    clouds = [_price_of(row) for row in machine_rows().values() if row.per == "hour" and row.usd]
+    older = without((*rows, *clouds), (row.provider for row in fresh))
+    lasting = (row for row in (*fresh, *older) if not row.spot)
+    return tuple(sorted(lasting, key=lambda row: row.usd))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiPriceRow:
+    """One row of data/prices/api_prices.csv; `usd_per_mtok_cached` where cached input has a price
+    of its own, `decode_tps` where a speed is published.
+    """
+
+    model: str
+    provider: str
+    model_id: str
+    usd_per_mtok_in: float
+    usd_per_mtok_out: float
+    usd_per_mtok_cached: float | None
+    decode_tps: float | None
+    date: str
+    retrieved: str
+    source: str
+    speed_source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiFirstTokenRow:
+    """One row of data/prices/api_first_tokens.csv: measured median time to the first token [s]."""
+
+    provider: str
+    model_id: str
+    seconds: float
+    date: str
+    retrieved: str
+    source: str
+    note: str
+
+
+def api_day(row: ApiPriceRow) -> str:
+    """Date of an API's price: the day from which the package has it, else that of the package."""
+    return row.date or row.retrieved
+
+
+@cache
+def api_first_tokens() -> Mapping[tuple[str, str], float]:
+    """Times to the first token by provider and its name of the model [s]."""
+    rows = read(DATA / "prices/api_first_tokens.csv", ApiFirstTokenRow)
+    return {(row.provider, row.model_id): row.seconds for row in rows}
+
+
+@cache
+def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
+    """Rows by the model's name, without its publisher; fetched rows replace shipped ones."""
+    fresh = {(row.provider, row.model_id): row for row in kept(CALLS, ApiPriceRow)}
+    rows: dict[str, list[ApiPriceRow]] = {}
+    for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):
+        rows.setdefault(row.model, []).append(fresh.get((row.provider, row.model_id), row))
+    return {model: tuple(of_model) for model, of_model in rows.items()}

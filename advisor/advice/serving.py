@@ -1,0 +1,535 @@
+"""Machines that together serve many users, cheapest first, and these fleets in words.
+
+Users that GPUs of a kind serve are bounded, found by the closed form, and simulated. Several GPUs
+hold one copy of the model together (tensor parallel), or are divided among copies of it, each a
+server of its own.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from advisor.advice.arrivals.curves import users_supported
+from advisor.advice.arrivals.load import ServerLoad, load_on
+from advisor.advice.compare import as_run
+from advisor.advice.prices.host_parts import desktop_parts
+from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.price import Price, bought, rented, rents
+from advisor.advice.prices.rows import is_stale, oldest
+from advisor.advice.table.cost import monthly_power, monthly_purchase, with_margin
+from advisor.advice.table.question import Question
+from advisor.advice.table.timed_machines import COUNTS, FEW, cardless, desktop_kinds, for_rent
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.formatting import money, seconds, tokens_per_second
+from advisor.machine import from_catalog
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.request.load import LoadQuestion
+from advisor.runtimes import RUNTIMES, Runtime
+from advisor.units import HOURS_PER_MONTH
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOffer:
+    """Machine with GPUs of a kind that can be rented, or built from parts.
+
+    Attributes:
+        gpu: name of its GPUs.
+        count: number of its GPUs.
+        kind: "rented" or "built".
+        monthly: cost of a month [USD/month].
+        compared: that cost with launch prices counted `LAUNCH_MARGIN` times [USD/month].
+        upfront: paid once [USD].
+        price: price with its date and source.
+    """
+
+    gpu: str
+    count: int
+    kind: str
+    monthly: float
+    compared: float
+    upfront: float
+    price: Price
+
+    @property
+    def name(self) -> str:
+        """GPUs with their number."""
+        return f"{self.count}x {self.gpu}" if self.count > 1 else self.gpu
+
+
+def server_offers(question: Question) -> list[ServerOffer]:
+    """Machines with a dated or typed price, rented and built."""
+    every = (*_to_rent(question), *_to_build(question))
+    return [offer for offer in every if offer.price.date or offer.price.typed]
+
+
+def hours_served(question: Question) -> float:
+    """Hours of a month in which the machines serve: as typed for rented ones, else all [h]."""
+    typed = question.money.rented_hours_per_day
+    return HOURS_PER_MONTH if typed is None else typed * question.money.days
+
+
+def _to_rent(question: Question) -> Iterator[ServerOffer]:
+    money, hours = question.money, hours_served(question)
+    for gpu in for_rent(question):
+        typed = gpu in dict(money.own_rent)
+        sizes = COUNTS if typed else sorted({row.gpu_count for row in rents(gpu)})
+        for count in sizes:
+            offer = rented(gpu, count, money)
+            if offer is None:
+                continue
+            price, usd_per_hour = offer
+            monthly = usd_per_hour * hours
+            yield ServerOffer(
+                gpu=gpu, count=count, kind="rented", monthly=monthly, compared=monthly,
+                upfront=0.0, price=price,
+            )  # fmt: skip
+
+
+def _to_build(question: Question) -> Iterator[ServerOffer]:
+    for gpu in desktop_kinds(question):
+        for count in (count for count in COUNTS if count <= FEW):
+            built = _built(question, gpu, count)
+            if built is not None:
+                yield built
+
+
+def _built(question: Question, gpu: str, count: int) -> ServerOffer | None:
+    """New desktop with cards, all parts included; None where one has no price."""
+    machine, money = with_gpus(gpu, count), question.money
+    price = bought(gpu, count, money, desktop_parts(machine.gpus))
+    if price.usd is None:
+        return None
+    purchase = float(monthly_purchase(price.usd, money.purchase_months))
+    watts = draw_of(machine).busy
+    power = float(monthly_power(watts, hours_served(question), money.usd_per_kwh))
+    return ServerOffer(
+        gpu=gpu, count=count, kind="built", monthly=purchase + power,
+        compared=float(with_margin(purchase, price.at_launch, price.usd)) + power,
+        upfront=price.usd, price=price,
+    )  # fmt: skip
+
+
+def with_gpus(gpu: str, count: int) -> Machine:
+    """Usual host with GPUs of a kind."""
+    card = from_catalog.gpu(gpu)
+    return replace(cardless(), name=gpu, gpus=(card,) * count)
+
+
+DEGREES = (1, 2, 4, 8)
+"""Numbers of GPUs that hold one copy of the model."""
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """Model, request and wishes of many users.
+
+    Attributes:
+        model: model in the requested format.
+        work: request of one reply, with mean lengths.
+        load: speed and wait that each user should have.
+        users: number of users to serve.
+        runtimes: runtimes to choose from; those without a queue are left out.
+    """
+
+    model: Model
+    work: Workload
+    load: LoadQuestion
+    users: int
+    runtimes: tuple[Runtime, ...] = RUNTIMES
+
+    @cached_property
+    def typical(self) -> Workload:
+        """The request of one user, with a cache of its own size."""
+        whole = float(self.work.prompt) + float(self.work.output)
+        return replace(self.work, users=1.0, context=max(whole, 1.0))
+
+
+def demand_of(question: Question, load: LoadQuestion, chosen: Runtime | None) -> Demand:
+    """Demand of the users of a question.
+
+    Args:
+        question: model and request, with the number of users.
+        load: speed and wait that each user should have.
+        chosen: runtime of the answer; None for any.
+    """
+    return Demand(
+        model=question.model,
+        work=question.work,
+        load=load,
+        users=int(question.work.users),
+        runtimes=(chosen,) if chosen else RUNTIMES,
+    )
+
+
+class Replicas:
+    """Users served by copies of a model, each kind and number of GPUs computed once.
+
+    Args:
+        demand: model, request and wishes.
+    """
+
+    def __init__(self, demand: Demand) -> None:
+        self.demand = demand
+        self._loads: dict[tuple[str, int], ServerLoad | None] = {}
+        self._simulated: dict[tuple[str, int], int] = {}
+
+    def bound(self, gpu: str, gpus: int) -> int:
+        """More users than one copy can serve: weights and caches fit, and are read in time.
+
+        n <= (M - W) / K,  n <= (B / S - R) / K
+
+        M and B are memory and bandwidth of all GPUs, W and R the weights held and read for a token,
+        K the cache of a user, S the speed that each should have.
+        """
+        model, work = self.demand.model, self.demand.typical
+        cards = with_gpus(gpu, gpus).gpus
+        held = sum(float(card.memory.value) for card in cards) - model.bytes_without_table
+        rate = sum(float(card.bandwidth.value) for card in cards)
+        in_time = rate / self.demand.load.user_tps * float(work.tokens_per_step)
+        cache = float(np.sum(model.kv_bytes(work.context, "fp8"))) or 1.0
+        least = min(float(held), in_time - float(model.read_bytes_per_token) * SMALLEST_FORMAT)
+        return max(min(int(least / cache), self.demand.users), 0)
+
+    def load(self, gpu: str, gpus: int) -> ServerLoad | None:
+        """Server of a copy in the runtime that serves most; None where the model does not fit."""
+        key = gpu, gpus
+        if key not in self._loads:
+            machine = with_gpus(gpu, gpus)
+            self._loads[key] = load_on(self._estimates(machine), self.demand.load)
+        return self._loads[key]
+
+    def _estimates(self, machine: Machine) -> Iterable[Estimate]:
+        demand = self.demand
+        for runtime in demand.runtimes:
+            if runtime.at_once is None:
+                continue
+            with suppress(Refusal):
+                model = as_run(demand.model, runtime, machine)
+                yield estimate(
+                    model, machine, demand.typical, runtime, PlacementStrategy.GPU_RESIDENT,
+                    fitted_constants(),
+                )  # fmt: skip
+
+    def by_closed_form(self, gpu: str, gpus: int) -> int:
+        """Users of one copy by the mean time of a token."""
+        load = self.load(gpu, gpus)
+        return 0 if load is None else min(load.by_closed_form, self.demand.users)
+
+    def simulated(self, gpu: str, gpus: int) -> int:
+        """Users of one copy who are all served in time, at most those there are."""
+        key = gpu, gpus
+        if key not in self._simulated:
+            load = self.load(gpu, gpus)
+            self._simulated[key] = 0 if load is None else users_supported(
+                load.server, load.lengths, load.question, most=self.demand.users
+            )  # fmt: skip
+        return self._simulated[key]
+
+
+SMALLEST_FORMAT = 0.5
+"""Smallest weights that a serving engine loads in place of the requested format, as a share."""
+
+
+def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
+    """Most users of a machine whose GPUs are divided among copies of the model, and the number of
+    GPUs of each copy, largest first.
+
+    Args:
+        gpus: number of GPUs.
+        users_of: users of one copy on a number of GPUs.
+    """
+    best: list[tuple[int, Sizes]] = [(0, ())]
+    for number in range(1, gpus + 1):
+        ways = [best[number - 1]]
+        for degree in (degree for degree in DEGREES if degree <= number):
+            users, sizes = best[number - degree]
+            own = users_of(degree)
+            if own:
+                ways.append((users + own, tuple(sorted((*sizes, degree), reverse=True))))
+        best.append(max(ways, key=lambda way: (way[0], -len(way[1]))))
+    return best[gpus]
+
+
+SIMULATED, SHOWN = 5, 3
+"""Machines to rent, and as many to build, that are simulated and shown: the cheapest by the closed
+form and by the simulation."""
+MOST_MIXED = 20_000
+"""Largest number of users for which mixtures are searched."""
+MOST_DEAR = 3.0
+"""Largest cost of a fleet that is shown, as a multiple of the cheapest."""
+WORTH_MIXING = 0.99
+"""Largest cost of a mixture that is shown, as a share of the cheapest fleet of one kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetPart:
+    """Machines of one kind in a fleet.
+
+    Attributes:
+        offer: machine and its price.
+        machines: number of them.
+        copies: number of GPUs of each copy of the model in a machine, largest first.
+        users_each: users that a machine serves in time.
+        runtime: runtime of the largest copy.
+        format: format of the model there.
+    """
+
+    offer: ServerOffer
+    machines: int
+    copies: Sizes
+    users_each: int
+    runtime: str
+    format: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingFleet:
+    """Machines that together serve all users in time.
+
+    Attributes:
+        parts: machines by kind.
+        stale: a price is old, or has no date.
+    """
+
+    parts: tuple[FleetPart, ...]
+    stale: bool = False
+
+    @property
+    def users(self) -> int:
+        """Users that are served in time."""
+        return sum(part.machines * part.users_each for part in self.parts)
+
+    @property
+    def monthly(self) -> float:
+        """Cost of a month: rent, or purchase spread over its months and power [USD/month]."""
+        return sum(part.machines * part.offer.monthly for part in self.parts)
+
+    @property
+    def compared(self) -> float:
+        """Monthly cost with launch prices counted half as much again [USD/month]."""
+        return sum(part.machines * part.offer.compared for part in self.parts)
+
+    @property
+    def upfront(self) -> float:
+        """Paid once [USD]."""
+        return sum(part.machines * part.offer.upfront for part in self.parts)
+
+    @property
+    def price_date(self) -> str:
+        """Date of the oldest price, ISO; empty if one was typed."""
+        return oldest(tuple(part.offer.price.date for part in self.parts))
+
+    @property
+    def listed(self) -> bool:
+        """Whether a part has its maker's list price at launch."""
+        return any(part.offer.price.listed for part in self.parts)
+
+
+def serving_fleets(question: Question, demand: Demand) -> tuple[ServingFleet, ...]:
+    """Fleets that serve all users, cheapest first by their cost with launch prices counted more.
+
+    Machines are estimated in the order of the lowest cost that they could have, until none of the
+    others can be among the cheapest; those by the closed form are simulated.
+
+    Args:
+        question: prices and use.
+        demand: model, request and wishes.
+    """
+    replicas = Replicas(demand)
+    every = server_offers(question)
+    kinds = dict.fromkeys(offer.kind for offer in every)
+    parts = [
+        part
+        for kind in kinds
+        for part in _parts(replicas, [offer for offer in every if offer.kind == kind])
+    ]
+    alone = [_fleet(question, [part], [-(-demand.users // part.users_each)]) for part in parts]
+    alone.sort(key=_cost)
+    shown = [fleet for kind in kinds for fleet in _of_kind(alone, kind)[:SHOWN]]
+    mixed = _mixture(question, parts, demand.users)
+    if mixed is not None and mixed.compared <= WORTH_MIXING * alone[0].compared:
+        shown.append(mixed)
+    shown.sort(key=_cost)
+    return tuple(fleet for fleet in shown if fleet.compared <= MOST_DEAR * shown[0].compared)
+
+
+def _cost(fleet: ServingFleet) -> float:
+    return fleet.compared
+
+
+def _of_kind(fleets: Sequence[ServingFleet], kind: str) -> list[ServingFleet]:
+    """Fleets of machines to rent, or to build; of each GPU the cheapest."""
+    best: dict[str, ServingFleet] = {}
+    for fleet in fleets:
+        offer = fleet.parts[0].offer
+        if offer.kind == kind:
+            best.setdefault(offer.gpu, fleet)
+    return list(best.values())
+
+
+def _parts(replicas: Replicas, offers: Sequence[ServerOffer]) -> list[FleetPart]:
+    """Machines that serve at least a user, the cheapest for all users first."""
+    users = replicas.demand.users
+    likely: list[tuple[float, ServerOffer]] = []
+    for least, offer in sorted(_costs(offers, replicas.bound, users), key=_first):
+        if len(likely) >= SIMULATED and least > likely[SIMULATED - 1][0]:
+            break
+        likely += _costs([offer], replicas.by_closed_form, users)
+        likely.sort(key=_first)
+    served = [
+        (offer, *divided(offer.count, _users(replicas.simulated, offer)))
+        for _, offer in likely[:SIMULATED]
+    ]
+    return [_part(replicas, *each) for each in served if each[1]]
+
+
+def _first(cost: tuple[float, ServerOffer]) -> float:
+    return cost[0]
+
+
+def _users(users_of: Callable[[str, int], int], offer: ServerOffer) -> Callable[[int], int]:
+    return partial(users_of, offer.gpu)
+
+
+def _costs(
+    offers: Iterable[ServerOffer], users_of: Callable[[str, int], int], users: int
+) -> Iterator[tuple[float, ServerOffer]]:
+    """Cost of serving all users with each offer alone, and the offer; those that serve nobody are
+    left out [USD/month].
+
+    Args:
+        offers: machines.
+        users_of: users of one copy on a number of GPUs of a kind.
+        users: number of users.
+    """
+    for offer in offers:
+        each, _ = divided(offer.count, _users(users_of, offer))
+        if each:
+            yield -(-users // each) * offer.compared, offer
+
+
+def _part(replicas: Replicas, offer: ServerOffer, users: int, copies: Sizes) -> FleetPart:
+    load = replicas.load(offer.gpu, copies[0])
+    return FleetPart(
+        offer=offer,
+        machines=1,
+        copies=copies,
+        users_each=users,
+        runtime=load.estimate.runtime if load else "",
+        format=load.estimate.model.format if load else "",
+    )
+
+
+def _fleet(question: Question, parts: Sequence[FleetPart], machines: Sequence[int]) -> ServingFleet:
+    """Fleet with a number of machines of each kind; kinds without any are left out."""
+    counted = zip(parts, machines, strict=True)
+    taken = tuple(replace(part, machines=number) for part, number in counted if number)
+    prices = [part.offer.price for part in taken]
+    return ServingFleet(
+        parts=taken,
+        stale=any(not price.typed and is_stale(price.date, question.today) for price in prices),
+    )
+
+
+def _mixture(question: Question, parts: Sequence[FleetPart], users: int) -> ServingFleet | None:
+    """Cheapest fleet of several kinds of machines; None without machines or for too many users."""
+    if not parts or users > MOST_MIXED:
+        return None
+    chosen = cheapest_cover(
+        users, [part.users_each for part in parts], [part.offer.compared for part in parts]
+    )
+    return _fleet(question, parts, chosen)
+
+
+def cheapest_cover(users: int, each: Sequence[int], costs: Sequence[float]) -> list[int]:
+    """Number of machines of each kind that serve all users at the lowest cost.
+
+    c(n) = min over kinds of c(max(n - u, 0)) + cost
+
+    Args:
+        users: number of users.
+        each: users that a machine of each kind serves, above 0.
+        costs: its cost.
+    """
+    best, last = np.zeros(users + 1), np.zeros(users + 1, dtype=int)
+    for number in range(1, users + 1):
+        sums = [best[max(number - own, 0)] + cost for own, cost in zip(each, costs, strict=True)]
+        last[number] = int(np.argmin(sums))
+        best[number] = sums[last[number]]
+    chosen, left = [0] * len(each), users
+    while left > 0:
+        kind = int(last[left])
+        chosen[kind] += 1
+        left -= each[kind]
+    return chosen
+
+
+NONE_SERVES = (
+    "No machine with a dated price serves a user at this speed and wait; lower the speed, allow a "
+    "longer wait, or choose a smaller format."
+)
+
+
+def heading(demand: Demand) -> str:
+    """Heading above fleets: the demand that they serve, and their order."""
+    load, users = demand.load, demand.users
+    who = "1 user" if users == 1 else f"{users:,} users"
+    return (
+        f"Machines that serve {who} with {tokens_per_second(load.user_tps)} each and the first "
+        f"token within {seconds(load.first_token_within)}, cheapest first:"
+    )
+
+
+def lines(fleets: Sequence[ServingFleet]) -> Iterable[str]:
+    """One sentence for each fleet; one that says so where there is none."""
+    if not fleets:
+        yield NONE_SERVES
+    for fleet in fleets:
+        yield f"{cost(fleet)}: {machines(fleet)}."
+
+
+def machines(fleet: ServingFleet) -> str:
+    """Number and kind of the machines, their users, and how GPUs are divided."""
+    return ", and ".join(_machines(part) for part in fleet.parts)
+
+
+def _machines(part: FleetPart) -> str:
+    many = f"{part.machines:,} machines" if part.machines > 1 else "1 machine"
+    return f"{many} with {part.offer.name}, {part.offer.kind} ({_served_each(part)})"
+
+
+def cost(fleet: ServingFleet) -> str:
+    """Cost of a month and at once, with a remark on old and launch prices."""
+    once = f", {money(fleet.upfront)} at once" if fleet.upfront else ""
+    return f"{money(fleet.monthly)} a month{once}{aged(fleet)}"
+
+
+def aged(fleet: ServingFleet) -> str:
+    """Remark on an old or launch price; empty for others."""
+    if fleet.listed:
+        return f" (launch price of {fleet.price_date})"
+    return f" (oldest price of {fleet.price_date})" if fleet.stale else ""
+
+
+def _served_each(part: FleetPart) -> str:
+    each = f"{part.users_each:,} users" if part.users_each > 1 else "1 user"
+    return f"{each} each in {part.runtime}, {part.format}{_division(part)}"
+
+
+def _division(part: FleetPart) -> str:
+    """Copies of the model in a machine with several GPUs; empty with a single one."""
+    if part.offer.count == 1:
+        return ""
+    if len(part.copies) == 1:
+        return f", a copy on {part.copies[0]} GPUs"
+    sizes = " + ".join(str(size) for size in part.copies)
+    return f", {len(part.copies)} copies on {sizes} GPUs"

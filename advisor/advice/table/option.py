@@ -1,0 +1,352 @@
+"""Option, a row of the table of answers: its speed and costs, and which of them a verdict names."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.advice.changes.what_ifs import SAME_TEXT, SOME_QUALITY
+from advisor.advice.prices.price import Price
+from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import MonthlyCost, with_margin
+from advisor.model.model import Floats
+
+
+class OptionKind(StrEnum):
+    """Kind of option."""
+
+    KEEP = "keep"
+    CHANGE = "change"
+    ADD = "add"
+    REPLACE = "replace"
+    MACHINE = "machine"
+    RENT = "rent"
+    API = "api"
+
+
+FREE = "free"
+"""Beginning of the note of a change that costs no money."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """Option with speed, cost and comparison to keeping the present machine.
+
+    Attributes:
+        kind: kind of option.
+        name: name of the change, GPUs, machine or provider.
+        speed: speed; None where nothing runs or no speed is published.
+        upfront: paid once, less the resale value of what is replaced [USD]; None without a price.
+        cost: monthly cost by parts; None without a price.
+        price: price with its origin.
+        hours_lost: waiting per month [h]; None without a known speed.
+        tokens: generated tokens per month [tokens].
+        keeps_up: it can answer all replies in the available hours.
+        worth: value of an hour of waiting [USD/h].
+        stale: its price is older than 90 days, or has no date.
+        kept: option of keeping the present machine; None for that option itself.
+        topic: question that people ask and it answers ("one more", a maker's machines); empty for
+            none. The first option of each is shown whatever beats it.
+        standing: monthly resale value of owned hardware that stands unused; it is no cost of the
+            option, and the option does not save it [USD/month].
+        assumed_resale: resale value of what is sold for it, where nobody stated one, spread over
+            the months of use [USD/month].
+        hours_starting: part of `hours_lost` that is for starts of a rented machine [h/month].
+    """
+
+    kind: OptionKind
+    name: str
+    speed: Speed | None
+    upfront: float | None
+    cost: MonthlyCost | None
+    price: Price
+    hours_lost: float | None
+    tokens: float
+    keeps_up: bool = True
+    worth: float
+    stale: bool = False
+    kept: "Option | None" = None
+    topic: str = ""
+    standing: float = 0.0
+    assumed_resale: float = 0.0
+    hours_starting: float = 0.0
+
+    @property
+    def monthly(self) -> float | None:
+        """Monthly cost [USD/month]."""
+        return None if self.cost is None else self.cost.total
+
+    @cached_property
+    def with_waiting(self) -> float | None:
+        """Monthly cost with unused hardware and the value of waiting [USD/month]."""
+        if self.cost is None or self.hours_lost is None:
+            return None
+        return self.cost.total + self.standing + self.hours_lost * self.worth
+
+    @cached_property
+    def compared(self) -> float | None:
+        """Monthly cost with waiting, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
+        if self.with_waiting is None or self.cost is None or not self.price.usd:
+            return self.with_waiting
+        purchase = self.cost.purchase
+        counted = float(with_margin(purchase, self.price.at_launch, self.price.usd))
+        return self.with_waiting - purchase + counted
+
+    @property
+    def per_million_tokens(self) -> float | None:
+        """Cost per million generated tokens [USD]; None without tokens."""
+        if self.cost is None or self.tokens <= 0:
+            return None
+        return self.cost.total / self.tokens * 1e6
+
+    @property
+    def gain(self) -> float | None:
+        """Monthly saving compared with keeping the machine, waiting included [USD/month]."""
+        now = self.kept.with_waiting if self.kept else None
+        then = self.with_waiting
+        return None if now is None or then is None else now - then
+
+    @property
+    def pays(self) -> bool | None:
+        """It keeps up and costs less than keeping the machine, waiting included; None where
+        unknown.
+        """
+        before = self.kept.with_waiting if self.kept else None
+        if before is None or self.cost is None:
+            return None
+        if self.gain is None:
+            return None if self.cost.total + self.standing < before else False
+        return self.keeps_up and self.gain > 0
+
+    @property
+    def hours_saved(self) -> float | None:
+        """Waiting saved per month, compared with keeping the machine [h]."""
+        before = self.kept.hours_lost if self.kept else None
+        return None if before is None or self.hours_lost is None else before - self.hours_lost
+
+    @property
+    def worth_from(self) -> float | None:
+        """Value of an hour from which it pays: additional cost / saved hours [USD/h].
+
+        0 where it pays and costs no more; None where it saves nothing, or something is not known.
+        """
+        before = self.kept.cost if self.kept else None
+        if before is None or self.cost is None or self.hours_saved is None:
+            return None
+        more = self.cost.total + self.standing - before.total
+        if more <= 0:
+            return 0.0 if self.pays else None
+        return more / self.hours_saved if self.hours_saved > 0 else None
+
+    @property
+    def break_even_months(self) -> float | None:
+        """Months until the purchase is earned back; None if never.
+
+        upfront / what each month leaves more, purchases aside
+        """
+        if self.gain is None or self.upfront is None or self.cost is None or self.kept is None:
+            return None
+        before = self.kept.cost.tied_up if self.kept.cost else 0.0
+        spread = self.cost.purchase + self.cost.tied_up + self.standing
+        monthly = self.gain + spread - before
+        if self.upfront <= 0:
+            return 0.0 if self.gain > 0 else None
+        return self.upfront / monthly if monthly > 0 else None
+
+    @property
+    def break_even_tokens(self) -> float | None:
+        """Tokens per month from which it pays; 0 if always, None if never.
+
+        more fixed cost / what each token costs less, waiting included; starts are fixed
+        """
+        kept = self.kept
+        if kept is None or kept.cost is None or self.cost is None or self.tokens <= 0:
+            return None
+        if kept.hours_lost is None or self.hours_lost is None:
+            return None
+        starting = (self.hours_starting - kept.hours_starting) * self.worth
+        fixed = self.cost.fixed + self.standing + starting - kept.cost.fixed
+        waiting = kept.hours_lost - self.hours_lost + self.hours_starting - kept.hours_starting
+        each = (kept.cost.by_use - self.cost.by_use + waiting * self.worth) / self.tokens
+        if each <= 0:
+            return 0.0 if fixed <= 0 and (each == 0 or self.pays) else None
+        return max(fixed / each, 0.0)
+
+    @property
+    def loses_quality(self) -> bool:
+        """Whether it is a change for which the replies pay."""
+        note = self.price.note
+        return self.kind is OptionKind.CHANGE and note.startswith(FREE) and note != SAME_TEXT
+
+    @property
+    def rests_on_resale(self) -> bool:
+        """Whether it is slower than the kept machine and pays only by a resale value that nobody
+        stated: a used price is no reason to sell.
+        """
+        gain, now = self.gain, self.kept.speed if self.kept else None
+        slower = now is None or self.speed is None or self.speed.decode <= now.decode
+        return gain is not None and slower and 0 < gain <= self.assumed_resale
+
+    @property
+    def may_win(self) -> bool:
+        """Whether the verdict may name it: it keeps up, has a dated price of all its parts, loses
+        no quality and does not rest on a sale that nobody stated.
+        """
+        priced = self.cost is not None and self.dated
+        return priced and self.keeps_up and not self.loses_quality and not self.rests_on_resale
+
+    @property
+    def dated(self) -> bool:
+        """Whether its price has a date, was typed, or is zero."""
+        free = self.price.usd == 0 and not self.price.sources
+        return bool(self.price.date) or self.price.typed or free
+
+
+def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
+    """True where no other point is at least as cheap and as fast, and better in one of the two.
+
+    Sorted by cost, then by speed from the fastest: one is on the front where it is faster than all
+    that are cheaper. Of several alike all are on it. What has no number is never on it.
+
+    Args:
+        cost: shape (n,), any unit.
+        speed: shape (n,), any unit.
+    """
+    cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
+    known = np.isfinite(cost) & np.isfinite(speed)
+    front = np.zeros(cost.shape, dtype=bool)
+    rows = np.flatnonzero(known)
+    order = rows[np.lexsort((-speed[rows], cost[rows]))]
+    fastest, at = -np.inf, np.nan
+    for row in order:
+        if speed[row] > fastest or (speed[row] == fastest and cost[row] == at):
+            front[row] = True
+            fastest, at = speed[row], cost[row]
+    return front
+
+
+def beaten(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
+    """True where another point is both cheaper and faster; false where a number is missing."""
+    cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
+    cheaper = cost[None, :] < cost[:, None]
+    faster = speed[None, :] > speed[:, None]
+    return np.asarray(np.any(cheaper & faster, axis=1))
+
+
+WORTH_A_WORD = 5.0
+"""Smallest monthly saving of an option that the verdict names [USD]; nobody buys, rents or signs up
+for less.
+"""
+OF_EACH = 2
+"""Number of options of a kind that are shown unfolded."""
+
+
+def rank(option: Option) -> tuple[bool, float, float]:
+    """Sort key: monthly cost with waiting; options without a dated price or speed last."""
+    known = option.with_waiting
+    monthly = option.monthly
+    return (
+        known is None or not option.dated,
+        math.inf if known is None else known,
+        math.inf if monthly is None else monthly,
+    )
+
+
+def choice(options: Sequence[Option]) -> Option | None:
+    """Option that the verdict names: the one that saves most, among those that pay and may win.
+
+    If nothing runs now, the cheapest that runs. Changes of format and cache are excluded, as their
+    loss of quality has no price. A launch price counts `LAUNCH_MARGIN` times, so that it stands
+    before a price of the market only where it is far lower.
+    """
+    kept = options[0]
+    if kept.speed is not None and not kept.tokens:
+        return None
+    able = [option for option in options[1:] if option.may_win and option.with_waiting is not None]
+    if kept.speed is not None:
+        most = (kept.with_waiting or 0.0) - WORTH_A_WORD
+        able = [option for option in able if option.pays and (option.compared or 0.0) <= most]
+    return min(able, key=by_comparison, default=None)
+
+
+def best_of_kinds(options: Sequence[Option]) -> list[Option]:
+    """Best option of each kind of hardware that pays and may win; of all that run where there is
+    nothing yet.
+    """
+    nothing = options[0].speed is None
+    able = [
+        option
+        for option in options[1:]
+        if option.may_win and (option.pays or (nothing and option.speed))
+    ]
+    kinds = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
+    each = ([option for option in able if option.kind is kind] for kind in kinds)
+    return [min(rows, key=by_comparison) for rows in each if rows]
+
+
+def by_comparison(option: Option) -> tuple[bool, float, float]:
+    """Sort key of a verdict: as `rank`, with launch prices counted `LAUNCH_MARGIN` times."""
+    unknown, cost, monthly = rank(option)
+    return (unknown, cost if option.compared is None else option.compared, monthly)
+
+
+def folded(options: Sequence[Option]) -> list[bool]:
+    """Mask of options to fold: beaten by another in both monthly cost and speed, or slower than the
+    kept machine without paying. Never the kept machine, nor options without a price or speed.
+    """
+    now = options[0].speed.decode if options[0].speed else 0.0
+    cost = [math.nan if option.monthly is None else option.monthly for option in options]
+    speed = [math.nan if option.speed is None else option.speed.decode for option in options]
+    hidden = [bool(is_beaten) for is_beaten in beaten(np.array(cost), np.array(speed))]
+    slower = [
+        option.pays is False and tps < now for option, tps in zip(options, speed, strict=True)
+    ]
+    return [
+        (hide or worse) and index > 0
+        for index, (hide, worse) in enumerate(zip(hidden, slower, strict=True))
+    ]
+
+
+def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
+    """Options to show, a few of each kind, and the rest.
+
+    The rest are options beaten by another, without a price, or further down. At least one option of
+    each kind is shown, and whatever beats them those that people ask for: one more of the present
+    card, its maker's largest (added, and in its place), a machine of each maker, and all that the
+    verdict names. Of changes that lose quality the mildest are shown.
+    """
+    hidden, named = folded(options), (choice(options), *best_of_kinds(options))
+    shown: list[Option] = []
+    for kind in OptionKind:
+        own = [at for at, option in enumerate(options) if option.kind is kind]
+        best = [
+            at for at in own
+            if not hidden[at] and options[at].cost is not None and not options[at].loses_quality
+        ]  # fmt: skip
+        topics: dict[str, int] = {}
+        for at in own:
+            if options[at].topic:
+                topics.setdefault(options[at].topic, at)
+        wanted = {at for at in own if any(options[at] is option for option in named)}
+        mild = _mildest(options, [at for at in own if options[at].loses_quality])
+        few = sorted({*best[:OF_EACH], *mild, *topics.values(), *wanted} or own[:1])
+        shown += [options[at] for at in few]
+    kept = set(map(id, shown))
+    return shown, [option for option in options if id(option) not in kept]
+
+
+def _mildest(options: Sequence[Option], rows: Iterable[int]) -> list[int]:
+    """Places of the formats nearest to the present one, and of the best other change."""
+
+    def decode(at: int) -> float:
+        speed = options[at].speed
+        return speed.decode if speed else 0.0
+
+    ordered = sorted(rows, key=decode)
+    formats = [at for at in ordered if options[at].price.note.startswith(SOME_QUALITY)]
+    others = [at for at in ordered if at not in formats]
+    return [*formats[:OF_EACH], *others[-1:]]

@@ -1,0 +1,563 @@
+"""Table of all options: the present machine first, the others by what they save.
+
+Kept or changed, with cards added or replaced, another machine, rented, or an API.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+
+import numpy as np
+
+from advisor.advice.changes.what_ifs import FAST_RAM, FASTER_RAM, WhatIf
+from advisor.advice.prices.host_parts import (
+    SHARED_SLOTS,
+    HostPartRow,
+    desktop_parts,
+    host_part_rows,
+    parts_for,
+)
+from advisor.advice.prices.power import draw_of, draw_with
+from advisor.advice.prices.price import NOTHING_YET, Price, bought, rented, rented_count, with_part
+from advisor.advice.prices.rows import (
+    NO_PRICE,
+    ApiPriceRow,
+    api_day,
+    api_first_tokens,
+    api_price_rows,
+)
+from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import MonthlyCost
+from advisor.advice.table.option import FREE, Option, OptionKind, rank
+from advisor.advice.table.question import Question, rent_on_record
+from advisor.advice.table.stack import Fleet
+from advisor.advice.table.timed_machines import (
+    COUNTS,
+    FEW,
+    KEPT,
+    CardSpeed,
+    TimedCards,
+    TimedFleet,
+    cardless,
+    cards_held,
+    cards_here,
+    cards_in_a_desktop,
+    desktop_kinds,
+    kinds,
+    whole_machines,
+)
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.formatting import money, money_per_hour
+from advisor.machine.catalog import find_gpu, host_rows, memory_generation
+from advisor.machine.machine import Gpu, Machine
+from advisor.model.model import Model
+from advisor.request.ownership import Form, discrete, in_dock, room_for, slots
+from advisor.runtimes import Runtime
+from advisor.units import GIB
+
+
+def options(
+    question: Question, now: Speed | None, what_ifs: Iterable[WhatIf]
+) -> tuple[Option, ...]:
+    """Options, the present machine first, then by what they save.
+
+    Args:
+        question: model, machine, use and ownership.
+        now: speed of the present machine; None where nothing runs.
+        what_ifs: changes other than another card.
+    """
+    kept = keep(question, now)
+    held = cards_held(question).holders
+    whole = _takes_no_card(question)
+    others = [
+        *changes(question, kept, what_ifs),
+        *added(question, kept),
+        *replaced(question, kept, held),
+        *machines(question, kept),
+        *(desktops(question, kept, _in_a_desktop(question, held)) if whole else ()),
+        *rents(question, kept, cards_held(question)),
+        *apis(question, kept),
+    ]
+    return (kept, *sorted(others, key=rank))
+
+
+def _takes_no_card(question: Question) -> bool:
+    """Whether new cards need another machine: the present one takes none, or is rented."""
+    own = question.ownership
+    return not own.owned or question.machine.unified or not own.takes_cards
+
+
+def _in_a_desktop(question: Question, held: Iterable[CardSpeed]) -> Iterable[CardSpeed]:
+    """Cards for sale with their speeds in a desktop."""
+    for_sale = set(desktop_kinds(question))
+    rows = held if question.machine.unified else cards_in_a_desktop(question).holders
+    return [row for row in rows if row[0].name in for_sale]
+
+
+NOTHING_OWNED = "Nothing yet"
+"""Name of what is kept where there is no machine."""
+
+
+def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
+    """Monthly cost of the present machine: electricity and tied-up value, or rent; none without
+    one.
+    """
+    own = question.ownership
+    if own.nothing:
+        return MonthlyCost()
+    if own.rented_at is not None:
+        return question.use.rented(own.rented_at, speed) if speed else MonthlyCost()
+    return question.use.owned(draw_of(question.machine), speed, tied_up=question.resale_usd)
+
+
+def keep(question: Question, speed: Speed | None) -> Option:
+    """Option of keeping the machine as it is, or of buying none."""
+    own = question.ownership
+    if own.nothing:
+        return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
+    price = _tied_up(question.resale)
+    if own.rented_at is not None:
+        price = _rent(question, own.rented_at)
+    name = question.machine.name
+    return question.option(OptionKind.KEEP, name, speed, cost_of_keeping(question, speed), price)
+
+
+def _rent(question: Question, usd: float) -> Price:
+    """Nothing to pay at once, with a note on the hourly rent."""
+    if not question.ownership.on_record:
+        return Price(typed=True, note=f"{money_per_hour(usd)}, as you typed")
+    row = rent_on_record(question.machine)
+    if row is None:
+        return Price(typed=True, note="its rent is not on record; type it (--rented-at)")
+    note = f"{money_per_hour(usd)}, {row.provider}"
+    return Price(date=row.date, note=note, sources=(row.source,))
+
+
+def _tied_up(resale: Price) -> Price:
+    """Nothing to pay, with a note on the value that is tied up."""
+    if resale.typed or not resale.note:
+        return Price()
+    note = f"value tied up: {resale.note}; type what yours would sell for (--resale)"
+    return replace(resale, usd=0.0, note=note)
+
+
+def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> list[Option]:
+    """Options of changed formats, caches, memory and drives, with their prices."""
+    rows = []
+    for change in what_ifs:
+        cost = cost_of_keeping(question, change.speed)
+        price = _price(question, change)
+        if price.usd:
+            cost = replace(cost, purchase=question.use.spread(price.usd))
+        rows.append(
+            question.option(OptionKind.CHANGE, change.change, change.speed, cost, price, kept=kept)
+        )
+    return rows
+
+
+def _price(question: Question, change: WhatIf) -> Price:
+    """Price of a change: 0 if free, else of the part that it takes; unknown for a better slot."""
+    if change.cost.startswith(FREE):
+        return Price(note=change.cost)
+    if change.ram:
+        return _memory(question, change.ram)
+    if change.part == FAST_RAM:
+        return _faster_memory(question)
+    if change.part:
+        return with_part(NOTHING_YET, _largest_part(change.part), question.money.own_price)
+    return Price(usd=None, note=NO_PRICE)
+
+
+MOST_DESKTOP_RAM = 256 * GIB
+"""Most RAM of a desktop's board [B]: 256 GB for 75 of 129 boards listed for AM5, less for the
+others (PCPartPicker, 2025-07-23, as in data/prices/host_parts.csv).
+"""
+
+
+USUAL_MEMORY = "DDR5"
+"""Generation of memory of a processor that the catalogue does not know."""
+
+
+def _memory(question: Question, size: float) -> Price:
+    """RAM as kits of the largest size on record for the processor's generation of memory [B]."""
+    if question.ownership.form is not Form.SERVER and size > MOST_DESKTOP_RAM:
+        return Price(usd=None, note="more than the board of a desktop takes, 256 GB")
+    generation = memory_generation(question.machine.host.name) or USUAL_MEMORY
+    kits = [row for row in host_part_rows() if row.part == "ram" and generation in row.name]
+    if not kits:
+        return Price(usd=None, note=f"no price of {generation} on record")
+    kit = kits[-1]
+    count = math.ceil(size / (kit.size * GIB))
+    return with_part(NOTHING_YET, kit, question.money.own_price, count)
+
+
+PAIR = 2
+"""Modules that run at the rate of fast memory; with four, processors run them slower."""
+MODULE_RATE = re.compile(r"DDR\d-(\d+)")
+"""Rate in a module's name [MT/s]."""
+
+
+def _faster_memory(question: Question) -> Price:
+    """A pair of fast modules as large as the present RAM; unknown where none is fast enough."""
+    (module,) = (row for row in host_part_rows() if row.part == FAST_RAM)
+    if FAST_RAM in dict(question.money.own_price):
+        return with_part(NOTHING_YET, module, question.money.own_price)
+    host = question.machine.host
+    row = host_rows().get(host.name)
+    rate = MODULE_RATE.search(module.name)
+    if question.ownership.form is not Form.DESKTOP or row is None or rate is None:
+        return Price(usd=None, note="no price of faster RAM for it on record")
+    fits = row.memory_type in module.name and PAIR * module.size * GIB >= float(host.memory.value)
+    if not fits or float(rate[1]) < FASTER_RAM * (row.memory_mts or math.inf):
+        return Price(usd=None, note=f"{NO_PRICE} of a pair as large and {FASTER_RAM:g} "
+                     "times as fast; type yours as --own-price fast-ram=USD")  # fmt: skip
+    return with_part(NOTHING_YET, module, question.money.own_price, PAIR)
+
+
+def _largest_part(part: str) -> HostPartRow:
+    return [row for row in host_part_rows() if row.part == part][-1]
+
+
+WORTHWHILE = 1.1
+"""A card must make it this many times faster to be shown."""
+ONE_MORE, LARGEST = "one more", "the largest"
+"""Questions that people ask about cards: one more of mine? the largest that a gamer can buy?"""
+FOR_GAMES = {
+    "NVIDIA": re.compile(r"[GR]TX \d{4}(?: Ti)?(?: Super)?(?: \d+GB)?"),
+    "AMD": re.compile(r"RX \d{4}.*"),
+    "Intel": re.compile(r"Arc [AB]\d+"),
+}
+"""Names of a maker's cards for games."""
+
+
+def added(question: Question, kept: Option) -> list[Option]:
+    """More of the present card, up to the number that holds the model, or one of another kind.
+
+    One more of the present card is listed even without a gain, as people ask for it.
+    """
+    if not question.ownership.owned:
+        return []
+    own = discrete(question.machine)
+    options = [
+        (machine, _added(question, kept, machine, _no_slower(speed, kept)))
+        for machine, speed in cards_here(question).added
+        if speed is not None and (_one_more(own, machine) or _faster(speed, kept))
+    ]
+    alike = [row for row in options if _alike(row[0], row[0].gpus[0].name)]
+    return [
+        option
+        for machine, option in options
+        if _one_more(own, machine) or not _needless(machine, alike)
+    ]
+
+
+def _one_more(own: tuple[Gpu, ...], machine: Machine) -> bool:
+    """Whether a machine has the next larger number of the present cards."""
+    if not own or not _alike(machine, own[0].name):
+        return False
+    return len(machine.gpus) == min((count for count in COUNTS if count > len(own)), default=0)
+
+
+def _no_slower(speed: Speed, kept: Option) -> Speed:
+    """Speed with a further card, which stays unused where it would only slow the others down, as
+    a third does that two divide each layer without.
+    """
+    return kept.speed if kept.speed and kept.speed.decode > speed.decode else speed
+
+
+def _needless(machine: Machine, alike: Iterable[tuple[Machine, Option]]) -> bool:
+    """Whether fewer of the same cards are as fast.
+
+    Args:
+        machine: machine with cards.
+        alike: machines with cards of one kind each, with their options.
+    """
+    name, number = machine.gpus[0].name, len(machine.gpus)
+    if not _alike(machine, name):
+        return False
+    speed = {len(m.gpus): o.speed.decode for m, o in alike if o.speed and _alike(m, name)}
+    own = speed.get(number, 0.0)
+    return any(WORTHWHILE * decode >= own for count, decode in speed.items() if count < number)
+
+
+def _alike(machine: Machine, name: str) -> bool:
+    return all(gpu.name == name for gpu in machine.gpus)
+
+
+def _dock(question: Question) -> bool:
+    return in_dock(question.ownership.form)
+
+
+def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
+    own = discrete(question.machine)
+    new = machine.gpus[len(own) :]
+    name = f"{_counted(len(new))}{new[0].name}"
+    vendor = own[0].vendor if own else "NVIDIA"
+    topic = LARGEST if name == largest(question, vendor) else ""
+    if len(machine.gpus) > 1 and _alike(machine, new[0].name):
+        name += f", {len(machine.gpus)} in all"
+        topic = ONE_MORE if _one_more(own, machine) else topic
+    parts = parts_for(question.ownership.form, own, machine.gpus, slots(question.machine))
+    price = bought(new[0].name, len(new), question.money, parts)
+    cost = question.use.owned(
+        draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.resale_usd
+    )
+    where = " in a dock" if _dock(question) else ""
+    return question.option(
+        OptionKind.ADD, f"{name}{where}", speed, cost, price, kept=kept, topic=topic
+    )
+
+
+def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
+    """Other cards in place of the present ones: the fewest of each kind that hold the model.
+
+    Where there are none, several are added; one of each kind comes from `added`.
+
+    Args:
+        question: question with the present cards.
+        kept: option of keeping them, for comparison.
+        held: fewest cards of each kind that hold the model, from `holders`.
+    """
+    own = question.ownership
+    if not own.owned or question.machine.unified or _dock(question) or not room_for(own.form, 1):
+        return []
+    has = {gpu.name for gpu in question.machine.gpus}
+    for_sale = set(kinds(question)) - has
+    rows = [row for row in held if row[0].name in for_sale]
+    if has:
+        # A single one of each card that holds the model only with others; it then holds a part.
+        rows += cards_here(question).alone(card.name for card, count, _ in rows if count > 1)
+    return [
+        _replaced(question, kept, (card,) * count, speed)
+        for card, count, speed in rows
+        if housed(question, count) and _faster(speed, kept) and (has or count > 1)
+    ]
+
+
+def housed(question: Question, count: int) -> bool:
+    """Whether a number of new cards stands in the machine: in a desktop as many as its board has
+    slots for or as share it; more are rented, since only rented machines are tried with them.
+    """
+    form = question.ownership.form
+    most = max(SHARED_SLOTS, slots(question.machine))
+    return room_for(form, count) and (form is not Form.DESKTOP or count <= most)
+
+
+def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: Speed) -> Option:
+    parts = parts_for(
+        question.ownership.form, question.machine.gpus, cards, slots(question.machine)
+    )
+    price = bought(cards[0].name, len(cards), question.money, parts)
+    cost = question.use.owned(draw_with(cards), speed, usd=price.usd or 0.0)
+    name = f"{_counted(len(cards))}{cards[0].name}"
+    if not question.machine.gpus:
+        return question.option(OptionKind.ADD, name, speed, cost, price, kept=kept)
+    topic = LARGEST if name == largest(question, question.machine.gpus[0].vendor) else ""
+    return question.option(
+        OptionKind.REPLACE, name, speed, cost, price, sells=True, kept=kept, topic=topic
+    )
+
+
+def largest(question: Question, vendor: str) -> str:
+    """A maker's card for games with the most memory, the fastest of several; empty for none."""
+    return _largest(kinds(question), vendor)
+
+
+@lru_cache(maxsize=64)
+def _largest(names: tuple[str, ...], vendor: str) -> str:
+    pattern = FOR_GAMES.get(vendor)
+    rows = [find_gpu(name) for name in names if pattern and pattern.fullmatch(name)]
+    best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)
+    return best.name if best else ""
+
+
+def _counted(count: int) -> str:
+    return f"{count}x " if count > 1 else ""
+
+
+def _faster(speed: Speed, kept: Option) -> bool:
+    return kept.speed is None or speed.decode >= WORTHWHILE * kept.speed.decode
+
+
+def machines(question: Question, kept: Option) -> list[Option]:
+    """Whole machines with unified memory, in the size that has a price.
+
+    Machines that would read from their drive are left out where the present one holds the model in
+    memory.
+    """
+    own = kept.name if question.ownership.owned else ""
+    reads_drive = kept.speed is None or kept.speed.strategy is PlacementStrategy.NVME_OFFLOAD
+    strategies = tuple(PlacementStrategy) if reads_drive else IN_MEMORY
+    others = np.array([own != machine.name for _, machine in whole_machines()])
+    speeds = _timed(question.model, question.work, question.runtimes).fastest(others, strategies)
+    return [
+        _machine(
+            question,
+            kept,
+            name,
+            machine,
+            speed,
+            bought(name, 1, question.money),
+            topic=machine.gpus[0].vendor,
+        )
+        for (name, machine), speed in zip(whole_machines(), speeds, strict=True)
+        if speed is not None
+    ]
+
+
+IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
+"""Placements that read nothing from the drive."""
+
+
+@cache
+def _whole_fleet() -> Fleet:
+    return Fleet([machine for _, machine in whole_machines()])
+
+
+@lru_cache(maxsize=KEPT)
+def _timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> TimedFleet:
+    return TimedFleet(_whole_fleet(), model, work, runtimes)
+
+
+def desktops(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
+    """New desktops with cards, where the present machine takes none or is rented.
+
+    Args:
+        question: question with model and use.
+        kept: option of keeping the present machine, for comparison.
+        held: fewest cards of each kind that hold the model, in a desktop.
+    """
+    host = cardless()
+    return [
+        _desktop(question, kept, replace(host, gpus=(card,) * count), speed)
+        for card, count, speed in held
+        if count <= FEW and speed.whole
+    ]
+
+
+def _desktop(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
+    gpus = machine.gpus
+    price = bought(gpus[0].name, len(gpus), question.money, desktop_parts(gpus))
+    counted = f"{len(gpus)}x " if len(gpus) > 1 else ""
+    name = f"New desktop with {counted}{gpus[0].name}"
+    return _machine(question, kept, name, machine, speed, price)
+
+
+def _machine(
+    question: Question,
+    kept: Option,
+    name: str,
+    machine: Machine,
+    speed: Speed,
+    price: Price,
+    *,
+    topic: str = "",
+) -> Option:
+    cost = question.use.owned(draw_of(machine), speed, usd=price.usd or 0.0)
+    return question.option(
+        OptionKind.MACHINE, name, speed, cost, price, sells=True, kept=kept, topic=topic
+    )
+
+
+def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
+    """Existing rented machines with the fewest cards of each kind that hold the model: stopped
+    between sessions, and by the month.
+
+    A machine with more cards than that is rented whole, and all of them are used.
+
+    Args:
+        question: question with model and use.
+        kept: option of keeping the present machine, for comparison.
+        cards: cards with their speeds.
+    """
+    rented_ones: list[Option] = []
+    for card, fewest, least in cards.holders:
+        offer = rented(card.name, fewest, question.money)
+        if offer is None or least.strategy is not PlacementStrategy.GPU_RESIDENT:
+            continue
+        count, speed = fewest, least
+        whole = rented_count(card.name, fewest, question.money)
+        if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
+            count, speed = whole, faster
+        name = f"{count}x {card.name}" if count > 1 else card.name
+        rented_ones += _rented(question, kept, name, speed, *offer)
+    return rented_ones
+
+
+def _rented(
+    question: Question, kept: Option, name: str, speed: Speed, price: Price, usd_per_hour: float
+) -> Sequence[Option]:
+    """Option of renting; the owned machine stays meanwhile, with its value tied up."""
+    use = question.use
+    typed = question.money.rented_hours_per_day
+    by_use = question.option(
+        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), price, kept=kept
+    )
+    if typed is not None and typed >= 24:
+        return [by_use]
+    monthly = question.option(
+        OptionKind.RENT,
+        f"{name}, by the month",
+        speed,
+        use.rented_by_the_month(usd_per_hour),
+        replace(price, note=f"{price.note}, day and night"),
+        kept=kept,
+        always_on=True,
+    )
+    return [by_use, monthly]
+
+
+def apis(question: Question, kept: Option) -> list[Option]:
+    """Providers that serve the model, cheapest for this use first."""
+    rows = api_price_rows().get(question.model.name.rpartition("/")[2], ())
+    options = [_called(question, kept, row) for row in rows]
+    if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
+        usd = question.money.api_usd_in, question.money.api_usd_out
+        cost = question.use.called(*usd)
+        each = " in, ".join(map(money, usd))
+        note = f"{each} out per million tokens, as you typed"
+        price = Price(typed=True, note=note)
+        speed = _at(question.money.api_tps, _as_now(kept))
+        options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
+    return sorted(options, key=lambda option: option.monthly or 0.0)
+
+
+def _by_token(usd_in: float, usd_out: float) -> str:
+    return f"${usd_in:g} in, ${usd_out:g} out per million tokens"
+
+
+def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
+    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out, row.usd_per_mtok_cached)
+    cached = row.usd_per_mtok_cached if question.work.cached else None
+    again = "" if cached is None else f" (${cached:g} for what is cached)"
+    note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}{again}, {row.provider}"
+    price = Price(date=api_day(row), note=note, sources=(row.source,))
+    first = api_first_tokens().get((row.provider, row.model_id), _as_now(kept))
+    return question.option(
+        OptionKind.API,
+        f"{row.provider}: {row.model_id}",
+        _at(row.decode_tps or question.money.api_tps, first),
+        cost,
+        price,
+        kept=kept,
+    )
+
+
+def _as_now(kept: Option) -> float:
+    """Time to the first token of an API for which none is published: the kept machine's, so that it
+    neither gains nor loses by it; 0 without one [s].
+    """
+    return kept.speed.first_token if kept.speed else 0.0
+
+
+def _at(speed: float | None, first_token: float) -> Speed | None:
+    """Speed of an API, published or typed [tokens/s], with its time to the first token [s]."""
+    if speed is None:
+        return None
+    return Speed(
+        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=speed, low=speed, high=speed,
+        first_token=first_token, load=None,
+    )  # fmt: skip

@@ -1,0 +1,156 @@
+"""Question that the options answer, and the construction of an option."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+
+from advisor.advice.prices.price import Price, less, used_value
+from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
+from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import MonthlyCost, Use
+from advisor.advice.table.option import Option, OptionKind
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership, discrete
+from advisor.runtimes import Runtime
+
+ELSEWHERE = (OptionKind.RENT, OptionKind.API)
+"""Kinds of options during which the owned machine stays, unused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Model, machine, use and ownership.
+
+    Attributes:
+        model: model in the requested format.
+        machine: present machine.
+        work: request of one reply.
+        runtimes: allowed runtimes; every machine is valued in its fastest one.
+        money: use and prices.
+        ownership: ownership of the present machine.
+        today: date by which the age of prices is judged.
+    """
+
+    model: Model
+    machine: Machine
+    work: Workload
+    runtimes: tuple[Runtime, ...]
+    money: MoneyInputs
+    ownership: Ownership
+    today: date
+
+    @cached_property
+    def resale(self) -> Price:
+        """Resale value of what is owned: as typed, else the used price of its cards."""
+        own = self.ownership
+        if own.resale is not None:
+            return Price(usd=own.resale, typed=True, note="as you typed")
+        if not own.owned:
+            return Price()
+        return used_value(tuple(gpu.name for gpu in discrete(self.machine)), self.money.own_price)
+
+    @cached_property
+    def resale_usd(self) -> float:
+        """Amount of the resale value [USD]."""
+        return self.resale.usd or 0.0
+
+    @cached_property
+    def use(self) -> Use:
+        """Use of the person."""
+        return Use(work=self.work, money=self.money)
+
+    def option(
+        self,
+        kind: OptionKind,
+        name: str,
+        speed: Speed | None,
+        cost: MonthlyCost | None,
+        price: Price | None = None,
+        *,
+        sells: bool = False,
+        kept: Option | None = None,
+        topic: str = "",
+        always_on: bool = False,
+    ) -> Option:
+        """Option whose waiting time, age of price and comparison follow from its parts.
+
+        Args:
+            kind: kind of option.
+            name: name of the change, GPUs, machine or provider.
+            speed: speed; None if unknown.
+            cost: monthly cost; None without a price.
+            price: price with its origin; None where nothing is paid.
+            sells: what is owned is sold.
+            kept: option of keeping the present machine, for comparison.
+            topic: as `Option.topic`.
+            always_on: rented and never stopped.
+        """
+        price = price or Price()
+        if sells:
+            price = less(price, self.resale)
+        sold = self.resale_usd if sells else 0.0
+        paid = price.usd is not None and cost is not None
+        starting = 0.0 if speed is None or always_on else self._hours_starting(kind, speed)
+        asked_for = bool(price.sources) or price.usd is None
+        return Option(
+            kind=kind,
+            name=name,
+            speed=speed,
+            upfront=(price.usd or 0.0) - sold if paid else None,
+            cost=cost if paid else None,
+            price=price,
+            hours_lost=None if speed is None else self.use.hours_lost(speed) + starting,
+            hours_starting=starting,
+            tokens=self.use.tokens,
+            keeps_up=speed is None or self.use.keeps_up(speed),
+            worth=self.money.usd_per_hour_of_time,
+            stale=asked_for and not price.typed and is_stale(price.date, self.today),
+            kept=kept,
+            topic=topic,
+            assumed_resale=self.use.spread(0.0 if self.resale.typed else sold),
+            standing=self.use.spread(self.resale_usd) if kind in ELSEWHERE else 0.0,
+        )
+
+    def _hours_starting(self, kind: OptionKind, speed: Speed) -> float:
+        """Waiting for the start of a rented machine [h/month]; 0 for others."""
+        kept = kind in (OptionKind.KEEP, OptionKind.CHANGE) and not self.ownership.owned
+        return self.use.hours_starting(speed) if kept or kind is OptionKind.RENT else 0.0
+
+
+def rent_on_record(machine: Machine) -> PriceRow | None:
+    """Newest hourly rent of a machine that a provider owns; None for others or without one."""
+    name = machine.rented.casefold()
+    rows = [row for row in rent_rows() if name and row.instance.casefold() == name]
+    return max(rows, key=standing, default=None)
+
+
+def as_rented(ownership: Ownership, machine: Machine) -> Ownership:
+    """Ownership of a machine; one that a provider owns is rented at the price on record until a
+    rent is typed, and at nothing without a price.
+
+    Raises:
+        InputError: a resale value of a machine that a provider owns.
+    """
+    if not machine.rented or not ownership.owned:
+        return ownership
+    if ownership.resale:
+        raise InputError(
+            f"{machine.rented} belongs to its provider and cannot be sold for "
+            f"${ownership.resale:g}; leave --resale out, or describe your own machine by its parts."
+        )
+    row = rent_on_record(machine)
+    return replace(ownership, resale=None, rented_at=row.usd if row else 0.0, on_record=True)
+
+
+def unknown_rent(ownership: Ownership, machine: Machine) -> Iterable[str]:
+    """Sentence about a rent that no page says and nobody typed; none for others."""
+    if ownership.on_record and rent_on_record(machine) is None:
+        yield (
+            f"{machine.rented} is rented, and no price of it is on record: it counts as free until "
+            "you type its rent (--rented-at; on the page Your rent)."
+        )

@@ -1,0 +1,367 @@
+"""Dependence of a verdict on its inputs: draws, probabilities, tornado and turning points.
+
+Speeds are taken as log-normal with the 80 % interval that an estimate gives; prices as log-normal
+with an interval of their own. Draws are seeded, so that the same question has the same answer.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+
+from advisor.advice.speeds import Mask, Speed
+from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait, waiting_seconds
+from advisor.advice.table.option import Option, OptionKind, choice
+from advisor.formatting import money as money_words
+from advisor.formatting import money_per_hour, number, tokens_per_second
+from advisor.model.model import Floats
+from advisor.request.money import MoneyInputs
+
+NINETY_PERCENT_POINT = 1.2815515655446004
+"""Standard deviations from the middle of a normal distribution to the end of its 80 % interval."""
+DRAWS = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncertain:
+    """Positive number with its 80 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of the logarithm: ln(high / low) / (2 x 1.2816)."""
+        return float(np.log(self.high / self.low)) / (2.0 * NINETY_PERCENT_POINT)
+
+
+Inputs: TypeAlias = Mapping[str, Uncertain]
+Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
+
+
+def draws(inputs: Inputs, count: int = DRAWS, seed: int = 0) -> dict[str, Floats]:
+    """Independent draws of every input, each of shape (count,)."""
+    normal = _standard_normal(len(inputs), count, seed)
+    return {
+        name: parameter.value * np.exp(parameter.sigma * own)
+        for (name, parameter), own in zip(inputs.items(), normal, strict=True)
+    }
+
+
+@lru_cache(maxsize=32)
+def _standard_normal(inputs: int, count: int, seed: int) -> Floats:
+    """Draws of a normal distribution of width 1, shape (inputs, count), the same for a seed."""
+    return np.random.default_rng(seed).standard_normal((inputs, count))
+
+
+def chance(inputs: Inputs, gain: Outcome, count: int = DRAWS, seed: int = 0) -> float:
+    """Share of draws with a positive gain."""
+    return float(np.mean(gain(draws(inputs, count, seed)) > 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TornadoBar:
+    """Bar of a tornado chart: the outcome at both ends of one input's interval.
+
+    Attributes:
+        name: name of the input.
+        low: outcome at the low end, with all other inputs at their values.
+        high: outcome at the high end.
+    """
+
+    name: str
+    low: float
+    high: float
+
+    @property
+    def swing(self) -> float:
+        """Distance between the two outcomes."""
+        return abs(self.high - self.low)
+
+
+def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
+    """One bar per input, the widest first."""
+    middle = {name: np.asarray(parameter.value, dtype=float) for name, parameter in inputs.items()}
+
+    def at(name: str, value: float) -> float:
+        return float(outcome({**middle, name: np.asarray(value, dtype=float)}))
+
+    bars = (
+        TornadoBar(name=n, low=at(n, parameter.low), high=at(n, parameter.high))
+        for n, parameter in inputs.items()
+    )
+    return tuple(sorted(bars, key=lambda bar: bar.swing, reverse=True))
+
+
+DRAWN_OF_OPTION = ("speed then", "price")
+DRAWN = ("speed now", *DRAWN_OF_OPTION)
+"""Inputs that are drawn at random; values that a person states are certain."""
+PRICE_BAND = 1.15
+"""Factor up and down of the 80 % interval of a fresh price; assumed."""
+STALE_BAND = 1.4
+"""Factor for a price older than 90 days: RTX 3090s cost 700 to 990 USD within half a year."""
+
+
+def _band(value: float, factor: float) -> Uncertain:
+    return Uncertain(value=value, low=value / factor, high=value * factor)
+
+
+def _speed(speed: Speed) -> Uncertain:
+    return Uncertain(value=speed.decode, low=speed.low, high=speed.high)
+
+
+def inputs(option: Option, kept: Option, money: MoneyInputs) -> dict[str, Uncertain]:
+    """Uncertain inputs of an option's gain, by name; only those with a range and not zero."""
+    uncertain: dict[str, Uncertain] = {}
+    if kept.speed:
+        uncertain["speed now"] = _speed(kept.speed)
+    if option.speed and option.speed.high > option.speed.low:
+        uncertain["speed then"] = _speed(option.speed)
+    paid = _paid(option)
+    if paid > 0:
+        uncertain["price"] = _band(paid, STALE_BAND if option.stale else PRICE_BAND)
+    if money.replies_per_day > 0:
+        uncertain["replies a day"] = _band(money.replies_per_day, 2.0)
+    if money.usd_per_hour_of_time > 0:
+        uncertain["worth of an hour"] = _band(money.usd_per_hour_of_time, 2.0)
+    return uncertain
+
+
+def _paid(option: Option) -> float:
+    """Part of the monthly cost that follows from prices [USD/month]."""
+    cost = option.cost
+    return 0.0 if cost is None else cost.paid_fixed + cost.paid_by_use
+
+
+def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInputs) -> Floats:
+    """Monthly saving of an option at other inputs [USD/month].
+
+    Waiting follows the speeds and the replies, costs by use the replies; first tokens and starts
+    stay as they are.
+    """
+    replies = at.get("replies a day", np.asarray(money.replies_per_day))
+    worth = at.get("worth of an hour", np.asarray(option.worth))
+    waits = _hours(kept, money, at.get("speed now"), replies)
+    waits_then = _hours(option, money, at.get("speed then"), replies)
+    use = replies / money.replies_per_day if money.replies_per_day else np.asarray(1.0)
+    paid = _paid(option)
+    dearer = at["price"] / paid if "price" in at and paid else np.asarray(1.0)
+    saved = _cost(kept, use) - _cost(option, use, dearer) - option.standing
+    return np.asarray((waits - waits_then) * worth + saved)
+
+
+def _cost(option: Option, use: Floats, dearer: Floats | float = 1.0) -> Floats:
+    """Monthly cost of an option at another use and other prices [USD/month].
+
+    Args:
+        option: option.
+        use: replies relative to the stated ones.
+        dearer: prices relative to those known.
+    """
+    cost = option.cost
+    if cost is None:
+        return np.zeros(())
+    fixed = cost.fixed - cost.paid_fixed + cost.paid_fixed * dearer
+    return fixed + (cost.by_use - cost.paid_by_use + cost.paid_by_use * dearer) * use
+
+
+def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: Floats) -> Floats:
+    """Waiting per month at another speed and number of replies [h]: starts, and for each reply as
+    now, more or less by what the other speed changes.
+    """
+    lost, speed = option.hours_lost or 0.0, option.speed
+    usual = money.replies_per_day
+    if speed is None or usual <= 0:
+        return np.asarray(lost)
+    shown = option.tokens / (usual * money.days) - money.thinking_tokens
+
+    def each(tps: Floats) -> Floats:
+        seconds = waiting_seconds(
+            speed.first_token, tps, money.thinking_tokens, shown, money.reading_tps
+        )
+        return np.asarray(seconds * money.days / SECONDS_PER_HOUR)
+
+    change = 0.0 if decode is None else each(decode) - each(np.asarray(speed.decode))
+    return option.hours_starting + ((lost - option.hours_starting) / usual + change) * replies
+
+
+def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:
+    """Share of draws of speeds and prices in which an option pays, at the stated use."""
+    if option.gain is None:
+        return 1.0
+    known = inputs(option, kept, money)
+    drawn = {name: known[name] for name in known if name in DRAWN}
+    return chance(drawn, lambda at: gain(at, option, kept, money))
+
+
+def chance_ahead(option: Option, other: Option, kept: Option, money: MoneyInputs) -> float:
+    """Share of draws in which an option leaves more than another, launch prices counted
+    `LAUNCH_MARGIN` times; their speeds and prices are independent, the present speed is the same.
+    """
+    ahead = _drawn_gain(option, kept, money, seed=0) > _drawn_gain(other, kept, money, seed=1)
+    return float(np.mean(ahead))
+
+
+def _drawn_gain(option: Option, kept: Option, money: MoneyInputs, seed: int) -> Floats:
+    """Monthly saving at drawn speeds and prices of an option, with its launch margin [USD]."""
+    known = inputs(option, kept, money)
+    own = {name: drawn for name, drawn in known.items() if name in DRAWN_OF_OPTION}
+    margin = (option.compared or 0.0) - (option.with_waiting or 0.0)
+    return gain(draws(own, seed=seed), option, kept, money) - margin
+
+
+def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:
+    """Gain of an option at both ends of each input, the most influential first."""
+    if option.gain is None:
+        return ()
+    return tornado(inputs(option, kept, money), lambda at: gain(at, option, kept, money))
+
+
+REACH = 1000.0
+"""Largest factor on an input, up and down, that is searched."""
+STEPS = 60
+"""Number of bisections; the last interval is below 1e-15 of the value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurningPoint:
+    """Value of an input at which an option costs as much as the kept machine.
+
+    Attributes:
+        name: name of the input, as in the tornado chart.
+        value: value at the turning point, in the input's unit; for a price, the monthly payment.
+        share: that value relative to the present one.
+        above: whether the option pays above it, with all other inputs unchanged.
+    """
+
+    name: str
+    value: float
+    share: float
+    above: bool
+
+
+def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[TurningPoint, ...]:
+    """Values at which the gain of an option changes its sign, one per input, nearest first."""
+    if option.gain is None:
+        return ()
+    known = {name: uncertain.value for name, uncertain in inputs(option, kept, money).items()}
+    own = np.eye(len(known), dtype=bool)
+
+    def pays(factors: Floats) -> Mask:
+        """Whether the option pays with each input alone multiplied by a factor, shape (inputs,)."""
+        at = {
+            name: value * np.where(own[index], factors, 1.0)
+            for index, (name, value) in enumerate(known.items())
+        }
+        return np.broadcast_to(gain(at, option, kept, money) > 0, factors.shape)
+
+    now, turns, shares = _turns(pays, len(known))
+    points = [
+        TurningPoint(
+            name=name, value=known[name] * share, share=share, above=bool(now[index]) == (share < 1)
+        )
+        for index, (name, share) in enumerate(zip(known, map(float, shares), strict=True))
+        if turns[index]
+    ]
+    return tuple(sorted(points, key=lambda point: abs(np.log(point.share))))
+
+
+def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floats]:
+    """Whether it pays now, whether that changes within reach, and at which factor, for each input.
+
+    Args:
+        pays: function from factors, one per input alone, to whether it pays, shape (inputs,).
+        count: number of inputs.
+    """
+    now = pays(np.ones(count))
+    down, up = (pays(np.full(count, end)) != now for end in (1 / REACH, REACH))
+    near, far = np.zeros(count), np.where(down, -np.log(REACH), np.log(REACH))
+    for _ in range(STEPS):
+        middle = (near + far) / 2
+        same = pays(np.exp(middle)) == now
+        near, far = np.where(same, middle, near), np.where(same, far, middle)
+    return now, down | up, np.exp((near + far) / 2)
+
+
+def least_speed(option: Option, money: MoneyInputs) -> float | None:
+    """Speed from which an option of unknown speed pays; None where its cost rules that out
+    [tokens/s].
+
+    The first token is taken to come as late as that of the kept machine.
+    """
+    before = option.kept.with_waiting if option.kept else None
+    replies = money.replies_per_day * money.days
+    if option.speed is not None or before is None or option.cost is None or not replies:
+        return None
+    left = before - option.cost.total - option.standing
+    if left <= 0 or option.worth <= 0:
+        return None
+    first = option.kept.speed.first_token if option.kept and option.kept.speed else 0.0
+    wait = left / option.worth * SECONDS_PER_HOUR / replies - first
+    if wait <= 0:
+        return None
+    shown = option.tokens / replies - money.thinking_tokens
+    return float(speed_for_wait(wait, money.thinking_tokens, shown, money.reading_tps))
+
+
+def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
+    """Sentences on the three nearest turning points; empty where none is in reach."""
+    points = turning_points(option, kept, money)[:3]
+    if not points:
+        return ""
+    verb = "stops paying" if option.pays else "pays"
+    return f"It {verb} {_either(_condition(option, point) for point in points)}."
+
+
+def _either(parts: Iterable[str]) -> str:
+    words = list(parts)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _condition(option: Option, point: TurningPoint) -> str:
+    over = point.above != bool(option.pays)
+    side = "over" if over else "under"
+    if point.name == "replies a day":
+        return f"{'from' if over else 'below'} {rounded(point.value)} replies a day"
+    if point.name == "worth of an hour":
+        return f"at {side} {money_per_hour(point.value)}".replace(" an hour", " for your hour")
+    if point.name == "price":
+        return f"at {side} {_price(option, point)}"
+    speed = tokens_per_second(point.value)
+    whose = "what you have gives" if point.name == "speed now" else "it gives"
+    return f"where {whose} {side} {speed}"
+
+
+def rounded(value: float) -> str:
+    """Number with two significant digits: "1,300"."""
+    return number(float(f"{value:.1e}"))
+
+
+def _price(option: Option, point: TurningPoint) -> str:
+    """Price at a turning point: paid once, or else per month."""
+    if option.price.usd:
+        return f"{money_words(option.price.usd * point.share)} for it"
+    return f"{money_words(point.value)} a month for it"
+
+
+def in_question(options: Sequence[Option]) -> Option | None:
+    """Option in question: the one that the verdict names, else the one that would pay at the fewest
+    replies; None if no option can be compared with the kept machine.
+    """
+    option = choice(options) or nearest(options)
+    return None if option is None or option.gain is None else option
+
+
+def nearest(options: Sequence[Option]) -> Option | None:
+    """Option that would pay at the fewest replies, of those that do not pay; None if none would."""
+    bought = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
+    able = [
+        (option.break_even_tokens, option)
+        for option in options[1:]
+        if option.kind in bought and option.pays is False and option.may_win
+    ]
+    from_tokens = [(tokens, option) for tokens, option in able if tokens and tokens > option.tokens]
+    return min(from_tokens, key=lambda pair: pair[0], default=(0.0, None))[1]

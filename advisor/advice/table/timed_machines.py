@@ -1,0 +1,486 @@
+"""Machines that could replace or extend the present one, in their fastest runtime.
+
+Machines of one host with every kind and number of cards are stacked once for all models, and timed
+once for all prices and uses; so are machines that are sold whole.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
+
+import numpy as np
+
+from advisor.advice.compare import as_chosen
+from advisor.advice.prices.price import sold
+from advisor.advice.prices.rows import (
+    MachineForSale,
+    machines_for_sale,
+    rent_rows,
+)
+from advisor.advice.speeds import Mask, Speed, Speeds
+from advisor.advice.table.question import Question
+from advisor.advice.table.stack import Fleet
+from advisor.cost_model.many_machines import Index
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine import from_catalog, from_spec
+from advisor.machine.catalog import find_gpu, gpu_rows
+from advisor.machine.from_name import machine_by_name
+from advisor.machine.machine import Gpu, Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model.model import Floats, Model
+from advisor.request.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
+from advisor.runtimes import Runtime
+from advisor.units import GIB
+
+
+@dataclass(frozen=True, kw_only=True)
+class FastestSpeeds:
+    """Speed of each machine in its fastest runtime and placement, made when it is asked for.
+
+    Attributes:
+        speeds: speeds by runtime and placement.
+        place: index in `speeds` of each machine's fastest; -1 where none holds the model, and for
+            machines that are not wanted, shape (machines,).
+    """
+
+    speeds: Sequence[Speeds]
+    place: Index
+
+    def at(self, machine: int) -> Speed | None:
+        """Speed of one machine; None where it has none."""
+        place = self.place[machine]
+        return None if place < 0 else self.speeds[place].at(machine)
+
+    def __iter__(self) -> Iterator[Speed | None]:
+        return map(self.at, range(len(self.place)))
+
+    @property
+    def known(self) -> Mask:
+        """Machines with a speed, shape (machines,)."""
+        return self.place >= 0
+
+
+class TimedFleet:
+    """Speeds of a model on the machines of a fleet, cached by runtime and placement.
+
+    Args:
+        fleet: machines.
+        model: model in the requested format; each runtime loads the nearest one that it can.
+        work: request.
+        runtimes: runtimes to choose from.
+    """
+
+    def __init__(
+        self, fleet: Fleet, model: Model, work: Workload, runtimes: Sequence[Runtime]
+    ) -> None:
+        self.fleet, self.runtimes = fleet, tuple(runtimes)
+        self._model, self._work = model, work
+        self._timed: dict[tuple[str, PlacementStrategy], tuple[Speeds, Floats]] = {}
+
+    @property
+    def all(self) -> Mask:
+        """Every machine, shape (machines,)."""
+        return np.ones(len(self.fleet.machines), dtype=bool)
+
+    def best(self, strategy: PlacementStrategy, wanted: Mask) -> FastestSpeeds:
+        """Speed of each machine in its fastest runtime, for one placement.
+
+        None where no runtime can hold the model, and for machines that are not wanted.
+        """
+        return self.fastest(wanted, (strategy,))
+
+    def fastest(
+        self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
+    ) -> FastestSpeeds:
+        """Speed of each machine in its fastest runtime and placement; None where not wanted.
+
+        A runtime is left out where a bound on its speed is below that of one before it.
+
+        Args:
+            wanted: machines to time, shape (machines,).
+            strategies: placements to try, fastest first.
+        """
+        tried: list[Speeds] = []
+        fastest = np.full(len(wanted), -1)
+        least = np.zeros(len(wanted))
+        for runtime in self.runtimes:
+            reached = least.copy()
+            for speeds, machines in self._placed(runtime, wanted, strategies, least):
+                faster = machines & (speeds.decode > least)
+                reached[faster] = speeds.decode[faster]
+                fastest[faster] = len(tried)
+                tried.append(speeds)
+            least = reached
+        return FastestSpeeds(speeds=tried, place=fastest)
+
+    def _placed(
+        self,
+        runtime: Runtime,
+        wanted: Mask,
+        strategies: Sequence[PlacementStrategy],
+        least: Floats,
+    ) -> Iterator[tuple[Speeds, Mask]]:
+        """Speeds by placement, with the machines of which it is the first that fits; later ones are
+        slower.
+
+        Args:
+            runtime: runtime.
+            wanted: machines to time, shape (machines,).
+            strategies: placements to try, fastest first.
+            least: speed below which a machine may be left out, shape (machines,) [tokens/s].
+        """
+        left = wanted
+        for strategy in strategies:
+            if strategy in runtime.strategies and left.any():
+                speeds = self._in(runtime, strategy, left, least)
+                yield speeds, left & speeds.fits
+                left = left & ~speeds.fits
+
+    def _in(
+        self, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask, least: Floats
+    ) -> Speeds:
+        """Speeds in one runtime and placement, computed at least for the wanted machines.
+
+        A machine that a bound left out is computed when a lower speed is wanted.
+        """
+        key = (runtime.name, strategy)
+        if key not in self._timed:
+            self._timed[key] = self.fleet.untimed(runtime, strategy), np.full(len(wanted), np.inf)
+        speeds, known = self._timed[key]
+        new = wanted & (least < known)
+        if new.any():
+            timed = self.fleet.speeds(
+                self._model, self._work, runtime, strategy, skip=~new, least=least
+            )
+            speeds.take_over(timed, new)
+            known[new] = least[new]
+            larger = new & (timed.formats == self._model.native) & ~timed.fits
+            if strategy is PlacementStrategy.GPU_RESIDENT and larger.any():
+                self._smaller(speeds, runtime, larger)
+        return speeds
+
+    def _smaller(self, speeds: Speeds, runtime: Runtime, wanted: Mask) -> None:
+        """Fill in machines whose GPUs hold the model in its chosen format, not as its maker has it.
+
+        Args:
+            speeds: speeds of all machines.
+            runtime: runtime.
+            wanted: machines that the maker's own weights do not fit, shape (machines,).
+        """
+        chosen = as_chosen(self._model)
+        if chosen is not None:
+            resident = PlacementStrategy.GPU_RESIDENT
+            timed = self.fleet.speeds(chosen, self._work, runtime, resident, skip=~wanted)
+            speeds.take_over(timed, wanted)
+
+
+@cache
+def whole_machines() -> tuple[tuple[str, Machine], ...]:
+    """Machines sold whole, with the memory that their price is for."""
+    return tuple((name, _as_sold(sale)) for name, sale in machines_for_sale().items())
+
+
+def _as_sold(sale: MachineForSale) -> Machine:
+    size = sale.price.memory_gib
+    if sale.preset is not None:
+        machine = machine_by_name(sale.preset.name, MachineSpec(ram_gb=size))
+    else:
+        machine = from_spec.machine(MachineSpec(gpu=sale.price.gpu, ram_gb=size))
+    return machine if size is None else _with_memory(machine, size * GIB)
+
+
+def _with_memory(machine: Machine, size: float) -> Machine:
+    """Chip with the part of a memory size that its GPU may use [B]."""
+    chip = machine.gpus[0]
+    memory = replace(chip.memory, value=size * find_gpu(chip.name).usable_share)
+    return replace(machine, gpus=(replace(chip, memory=memory),))
+
+
+COUNTS = (1, 2, 3, 4, 6, 8)
+"""Cards that a machine has in all."""
+FEW = 4
+"""Most cards in a machine built from parts; more are found in rented machines only."""
+SMALLEST_FORMAT = 0.5
+"""Smallest file of a runtime's own format, as a share of the requested format's file."""
+KEPT = 16
+"""Hosts, and requests, whose machines and speeds are remembered."""
+
+
+class CardMachines:
+    """Machines made of one host: with each number of each card, and with cards beside its own.
+
+    Args:
+        host: machine whose cards are replaced or added to.
+        cards: kinds of cards.
+        several: names of the cards that rented machines have more than `FEW` of.
+        beside: cards added to those of the host, one tuple for each machine.
+    """
+
+    def __init__(
+        self,
+        host: Machine,
+        cards: Sequence[Gpu],
+        several: frozenset[str],
+        beside: Iterable[tuple[Gpu, ...]] = (),
+    ) -> None:
+        alike = [
+            (kind, count)
+            for count in COUNTS
+            for kind, card in enumerate(cards)
+            if count <= FEW or card.name in several
+        ]
+        places = {_same((cards[kind],) * count): at for at, (kind, count) in enumerate(alike)}
+        gpus = [(cards[kind],) * count for kind, count in alike]
+        self.cards = tuple(cards)
+        self.beside: list[int] = []
+        for further in beside:
+            together = (*discrete(host), *further)
+            at = places.setdefault(_same(together), len(gpus))
+            if at == len(gpus):
+                gpus.append(together)
+            self.beside.append(at)
+        machines = [replace(host, gpus=each) for each in gpus]
+        self.fleet = Fleet(machines)
+        self._kind = np.full(len(gpus), -1)
+        self._kind[: len(alike)] = [kind for kind, _ in alike]
+        self._count = np.array([len(each) for each in gpus], dtype=int)
+        self._room = np.array([float(machine.gpu_memory) for machine in machines])
+
+    def roomy(self, room: float) -> Mask:
+        """Machines whose cards have at least that much memory together [B], shape (machines,)."""
+        return np.asarray(self._room >= room)
+
+    def alike(self, count: int, kinds: Mask) -> Mask:
+        """Machines with a number of one kind of card, shape (machines,).
+
+        Args:
+            count: cards in all.
+            kinds: wanted kinds, shape (cards,).
+        """
+        of_these = np.append(kinds, False)[self._kind]
+        return np.asarray(of_these & (self._count == count))
+
+    def with_more(self, count: int | None = None) -> Mask:
+        """Machines with cards added to their own, `count` in all if given, shape (machines,)."""
+        further = np.zeros(len(self._count), dtype=bool)
+        further[self.beside] = True
+        return further if count is None else further & (self._count == count)
+
+    def kind(self, machine: int) -> int:
+        """Index in `cards` of a machine's card."""
+        return int(self._kind[machine])
+
+
+def _same(gpus: tuple[Gpu, ...]) -> tuple[int, ...]:
+    """Key of a set of cards; equal for the same cards of the catalogue."""
+    return tuple(map(id, gpus))
+
+
+CardSpeed = tuple[Gpu, int, Speed]
+"""Card, number of cards, and their speed."""
+
+
+class TimedCards:
+    """Speeds of a model on a host with various cards.
+
+    Args:
+        machines: host with each kind and number of cards.
+        model: model in the requested format.
+        work: request.
+        runtimes: runtimes to choose from; each machine takes its fastest.
+    """
+
+    def __init__(
+        self, machines: CardMachines, model: Model, work: Workload, runtimes: Sequence[Runtime]
+    ) -> None:
+        self.machines = machines
+        self._timed = TimedFleet(machines.fleet, model, work, runtimes)
+        self._least = SMALLEST_FORMAT * model.bytes_without_table
+
+    @cached_property
+    def holders(self) -> tuple[CardSpeed, ...]:
+        """Fewest cards of each kind that hold the whole model, else one card that holds a part."""
+        waiting = np.ones(len(self.machines.cards), dtype=bool)
+        rows: list[CardSpeed] = []
+        several = np.zeros_like(waiting)
+        whole = self._whole
+        for count in COUNTS:
+            holding = self.machines.alike(count, waiting) & whole.known
+            for card, kind, speed in self._kinds(holding, whole):
+                rows.append((card, count, speed))
+                waiting[kind] = False
+                several[kind] = count > 1
+        self._timed.best(PlacementStrategy.CPU_OFFLOAD, self.machines.alike(1, waiting | several))
+        return (*rows, *self._alone(waiting))
+
+    @cached_property
+    def _whole(self) -> FastestSpeeds:
+        """Speeds of all machines that may hold the whole model: one estimate is for any number."""
+        roomy = self.machines.roomy(self._least)
+        return self._timed.best(PlacementStrategy.GPU_RESIDENT, roomy)
+
+    def _kinds(self, wanted: Mask, speeds: FastestSpeeds) -> Iterator[tuple[Gpu, int, Speed]]:
+        """Card, its index in `cards`, and speed of each wanted machine that holds the model."""
+        for machine in map(int, np.flatnonzero(wanted)):
+            speed = speeds.at(machine)
+            if speed is not None:
+                kind = self.machines.kind(machine)
+                yield self.machines.cards[kind], kind, speed
+
+    def holding(self, name: str, count: int) -> Speed | None:
+        """Speed of a number of one kind of card that hold the whole model; None where they do not,
+        or are not among the machines.
+        """
+        kind = np.array([card.name == name for card in self.machines.cards])
+        wanted = self.machines.alike(count, kind)
+        return next((speed for _, _, speed in self._kinds(wanted, self._whole)), None)
+
+    def alone(self, names: Iterable[str]) -> list[CardSpeed]:
+        """One of each named card, holding a part of the model."""
+        known = set(names)
+        return self._alone(np.array([card.name in known for card in self.machines.cards]))
+
+    def _alone(self, kinds: Mask) -> list[CardSpeed]:
+        wanted = self.machines.alike(1, kinds)
+        speeds = self._timed.best(PlacementStrategy.CPU_OFFLOAD, wanted)
+        return [(card, 1, speed) for card, _, speed in self._kinds(wanted, speeds)]
+
+    @cached_property
+    def added(self) -> tuple[tuple[Machine, Speed | None], ...]:
+        """The host with cards added to its own, each in its fastest runtime and placement."""
+        machines = self.machines.fleet.machines
+        speeds = self._timed.fastest(self.machines.with_more())
+        return tuple((machines[at], speeds.at(at)) for at in self.machines.beside)
+
+
+@lru_cache(maxsize=KEPT)
+def card_machines(
+    host: Machine, sold: tuple[str, ...], let: tuple[str, ...], added_to: Form | None = None
+) -> CardMachines:
+    """Machines of a host with the cards that are for sale or for rent.
+
+    Args:
+        host: machine whose cards are replaced or added to.
+        sold: names of the cards for sale.
+        let: names of the cards for rent.
+        added_to: form of the host if cards are added to its own; None if none are.
+    """
+    cards = [from_catalog.gpu(name) for name in dict.fromkeys((*sold, *let))]
+    kinds = [from_catalog.gpu(name) for name in sold]
+    beside = () if added_to is None else additions(discrete(host), added_to, kinds)
+    return CardMachines(host, cards, frozenset(let), beside)
+
+
+def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterator[tuple[Gpu, ...]]:
+    """Cards that can be added: more of the present kind, or one of another.
+
+    Args:
+        own: present cards.
+        form: form of the machine; a card in a dock is linked by cable.
+        kinds: cards for sale.
+    """
+    dock = in_dock(form)
+    alike = own[0] if len({gpu.name for gpu in own}) == 1 else None
+    for count in COUNTS if alike and not dock else ():
+        if alike and count > len(own) and room_for(form, count):
+            yield (alike,) * (count - len(own))
+    if not room_for(form, 1 if dock else len(own) + 1):
+        return
+    for card in kinds:
+        same_driver = not own or card.vendor == own[0].vendor
+        if same_driver and (dock or alike is None or card.name != alike.name):
+            yield (replace(card, link=from_catalog.pcie(*DOCK_LINK)) if dock else card,)
+
+
+@lru_cache(maxsize=KEPT)
+def timed_cards(
+    machines: CardMachines, model: Model, work: Workload, runtimes: tuple[Runtime, ...]
+) -> TimedCards:
+    """Speeds of a model on these machines, remembered by request."""
+    return TimedCards(machines, model, work, runtimes)
+
+
+WITHOUT_FANS = re.compile(
+    r"(P4|P40|P100|V100S?|T4|A2|A10G?|A30|A40|A[18]00|L4|L20|L40S?|[HB]\d+|Instinct)\b"
+)
+"""Names of cards that are cooled by the fans of a server."""
+
+
+def kinds(question: Question) -> tuple[str, ...]:
+    """Cards sold for such a machine, and those with a typed price.
+
+    Cards without fans of their own are for servers; a desktop is offered them only at a typed
+    price.
+    """
+    return _for_sale(question, server=question.ownership.form is Form.SERVER)
+
+
+def desktop_kinds(question: Question) -> tuple[str, ...]:
+    """Cards sold for a desktop, whatever the present machine is."""
+    return _for_sale(question, server=False)
+
+
+def _for_sale(question: Question, *, server: bool) -> tuple[str, ...]:
+    return _sold_or_typed(tuple(name for name, _ in question.money.own_price), server=server)
+
+
+@lru_cache(maxsize=64)
+def _sold_or_typed(priced: tuple[str, ...], *, server: bool) -> tuple[str, ...]:
+    typed = [name for name in priced if name in gpu_rows()]
+    names = [name for name in sold() if server or not WITHOUT_FANS.match(name)]
+    return tuple(
+        name
+        for name in dict.fromkeys([*names, *typed])
+        if not find_gpu(name).unified and "SXM" not in name
+    )
+
+
+def for_rent(question: Question) -> tuple[str, ...]:
+    """GPUs for rent, and those with a typed rent."""
+    return _let_or_typed(tuple(name for name, _ in question.money.own_rent))
+
+
+@lru_cache(maxsize=64)
+def _let_or_typed(priced: tuple[str, ...]) -> tuple[str, ...]:
+    names = dict.fromkeys([*(row.gpu for row in rent_rows()), *priced])
+    return tuple(name for name in names if not find_gpu(name).unified)
+
+
+def cards_here(question: Question) -> TimedCards:
+    """Present machine with other cards, and with more."""
+    form = question.ownership.form if question.ownership.owned else None
+    return _timed(question, question.machine, kinds(question), form)
+
+
+def cards_held(question: Question) -> TimedCards:
+    """Cards in the present machine; in a desktop where it has only the GPU of its chip."""
+    if not question.machine.unified:
+        return cards_here(question)
+    return _timed(question, cardless(), kinds(question))
+
+
+def cards_in_a_desktop(question: Question) -> TimedCards:
+    """Cards in a new desktop."""
+    return _timed(question, cardless(), desktop_kinds(question))
+
+
+def _timed(
+    question: Question, host: Machine, names: tuple[str, ...], added_to: Form | None = None
+) -> TimedCards:
+    machines = card_machines(host, names, for_rent(question), added_to)
+    return timed_cards(machines, question.model, question.work, question.runtimes)
+
+
+@cache
+def cardless() -> Machine:
+    """Host of the cards where the present machine takes none or has unified memory."""
+    return from_spec.machine(MachineSpec())
+
+
+def machine_speed(question: Question) -> Speed | None:
+    """Speed of the present machine in its fastest runtime and placement."""
+    fleet = Fleet([question.machine])
+    timed = TimedFleet(fleet, question.model, question.work, question.runtimes)
+    return timed.fastest(timed.all).at(0)

@@ -1,0 +1,133 @@
+"""Resale value of what is owned: as typed, else the used price of its cards."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from advisor.advice.prices.power import PowerDraw
+from advisor.advice.prices.price import Price, bought, sold, used_value
+from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import Use
+from advisor.advice.table.option import Option, OptionKind, choice
+from advisor.advice.table.options import keep
+from advisor.advice.table.question import Question
+from advisor.advice.words.break_even import ONLY_SOLD, pays_when
+from advisor.advice.words.verdict import once
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.machine import from_spec
+from advisor.machine.catalog import find_gpu
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form, Ownership, form_of
+from advisor.runtimes import LLAMA_CPP
+
+MONEY = MoneyInputs()
+FAST = Speed(
+    strategy=PlacementStrategy.GPU_RESIDENT, format="Q4_K_M", decode=50, low=45, high=55,
+    first_token=1, load=10,
+)  # fmt: skip
+SLOWER = replace(FAST, decode=40)
+USE = Use(work=Workload(), money=MONEY)
+NO_POWER = PowerDraw(idle=0, busy=0)
+
+
+def question(gpu: str = "RTX 4090", **owned: object) -> Question:
+    machine = from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64))
+    return Question(
+        model=catalog.model("Llama-3.1-8B", "Q4_K_M"), machine=machine, work=Workload(),
+        runtimes=(LLAMA_CPP,), money=MONEY, today=date(2026, 11, 22),
+        ownership=Ownership(**{"form": form_of(machine), **owned}),
+    )  # fmt: skip
+
+
+def test_used_prices_add_up_by_hand() -> None:
+    # 1,000 and 1,289 USD in August 2026: two of the first and one of the second
+    value = used_value(("RTX 3090", "RTX 3090", "RTX 4090"), ())
+    assert value.usd == 2 * 1000 + 1289
+    assert value.date == "2026-08-08"
+    assert "2x RTX 3090 at the used price of 2026-08-08, $2,000" in value.note
+
+
+def test_a_card_without_a_used_price_adds_nothing_and_says_so() -> None:
+    value = used_value(("RTX 3090", "RTX PRO 6000 Blackwell"), ())
+    assert value.usd == 1000
+    assert value.note.endswith("RTX PRO 6000 Blackwell: no used price on record")
+
+
+def test_nobody_sells_above_the_price_they_typed_for_buying() -> None:
+    assert used_value(("RTX 3090",), (("RTX 3090", 600.0),)).usd == 600
+
+
+@pytest.mark.parametrize("gpu", sorted(name for name in sold() if not find_gpu(name).unified))
+def test_a_used_card_never_costs_more_than_it_is_bought_for(gpu: str) -> None:
+    price = bought(gpu, 1, MONEY).usd
+    assert price is not None
+    assert (used_value((gpu,), ()).usd or 0.0) <= price
+
+
+def test_keeping_ties_up_the_used_price_unless_another_is_typed() -> None:
+    # 1,289 USD over 36 months
+    kept = keep(question(), FAST)
+    assert kept.cost is not None
+    assert kept.cost.tied_up == pytest.approx(1289 / 36)
+    assert kept.price.date == "2026-08-08"
+    assert "type what yours would sell for (--resale)" in kept.price.note
+    for amount in (0.0, 1800.0):
+        typed = keep(question(resale=amount), FAST)
+        assert typed.cost is not None
+        assert typed.cost.tied_up == pytest.approx(amount / 36)
+        assert typed.price.note == ""
+
+
+@pytest.mark.parametrize(
+    ("gpu", "owned"),
+    [("RTX 4090", {"rented_at": 0.5}), ("RTX 4090", {"nothing": True}),
+     ("RTX 4090 Laptop", {}), ("Apple M4 Max 40c", {}), ("RTX 4090", {"resale": 0.0})],
+)  # fmt: skip
+def test_what_is_rented_or_not_sold_alone_ties_up_nothing(
+    gpu: str, owned: dict[str, object]
+) -> None:
+    assert question(gpu, **owned).resale_usd == 0
+
+
+def swap(own: Question, usd: float, speed: Speed) -> tuple[Option, Option]:
+    """Kept machine, and another for an amount, without electricity."""
+    kept = own.option(
+        OptionKind.KEEP, "kept", FAST, USE.owned(NO_POWER, FAST, tied_up=own.resale_usd)
+    )
+    price = Price(usd=usd, date="2026-11", note="a shop", sources=("a page",))
+    cost = USE.owned(NO_POWER, speed, usd=usd)
+    return kept, own.option(OptionKind.MACHINE, "m", speed, cost, price, sells=True, kept=kept)
+
+
+def test_what_is_bought_costs_less_the_used_price_and_is_as_old_by_hand() -> None:
+    # 3,000 - 1,289 USD; the older of November and August 2026
+    _, option = swap(question(), 3000, replace(FAST, decode=80))
+    assert option.upfront == 1711
+    assert option.price.date == "2026-08-08"
+    assert option.stale
+    assert option.price.note.endswith(
+        "less what you sell: RTX 4090 at the used price of 2026-08-08, $1,289"
+    )
+    assert once(option) == ", $1,711 at once"
+    _, cheap = swap(question(), 1139, SLOWER)
+    assert once(cheap) == ", $150 left over at once"
+
+
+def test_a_slower_machine_wins_only_by_a_resale_value_that_somebody_stated() -> None:
+    # both are faster than reading: 500 USD instead of 1,289 over 36 months, 21.92 USD less
+    kept, option = swap(question(), 500, SLOWER)
+    assert option.gain == pytest.approx((1289 - 500) / 36)
+    assert option.rests_on_resale
+    assert choice([kept, option]) is None
+    assert pays_when(option, MONEY) == ONLY_SOLD
+    kept, option = swap(question(resale=1289.0), 500, SLOWER)
+    assert not option.rests_on_resale
+    assert choice([kept, option]) is option
+
+
+def test_a_laptop_takes_a_typed_resale_value_of_the_whole() -> None:
+    assert question("RTX 4090 Laptop", form=Form.LAPTOP, resale=900.0).resale_usd == 900

@@ -1,0 +1,152 @@
+"""Turning points of a verdict: there the option costs as much as the present machine."""
+
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+
+from advisor.advice.advise import advise
+from advisor.advice.changes.drafting import drafted_work, drafting_rows
+from advisor.advice.prices.power import PowerDraw
+from advisor.advice.prices.price import Price
+from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import MonthlyCost, Use
+from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.question import Question
+from advisor.advice.table.sensitivity import gain, inputs, nearest, turning_points, what_changes
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
+from advisor.machine import from_spec
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership
+from advisor.runtimes import FLEXGEN, LLAMA_CPP
+
+MONEY = MoneyInputs(usd_per_kwh=0.0)
+USE = Use(work=Workload(output=200), money=MONEY)
+NO_POWER = PowerDraw(idle=0, busy=0)
+
+
+def at_speed(decode: float) -> Speed:
+    return Speed(
+        strategy=PlacementStrategy.CPU_OFFLOAD, format="", decode=decode, low=0.8 * decode,
+        high=1.25 * decode, first_token=0.0, load=None,
+    )  # fmt: skip
+
+
+def option(kind: OptionKind, decode: float, usd: float = 0.0, kept: Option | None = None) -> Option:
+    speed = at_speed(decode)
+    return Option(
+        kind=kind, name=f"at {decode:g}", speed=speed, upfront=usd,
+        cost=USE.owned(NO_POWER, speed, usd=usd), price=Price(usd=usd, date="2026-11-01"),
+        hours_lost=USE.hours_lost(speed), tokens=USE.tokens, worth=MONEY.usd_per_hour_of_time,
+        kept=kept,
+    )  # fmt: skip
+
+
+KEPT = option(OptionKind.KEEP, 5.0)
+BOUGHT = option(OptionKind.ADD, 20.0, 1800.0, KEPT)
+
+
+def test_turning_points_by_hand() -> None:
+    # 40 replies of 200 tokens: at 5 tokens/s each waits 40 - 20 = 20 s, at 20 tokens/s nothing;
+    # 40 x 30.4375 x 20 / 3600 = 6.7639 h at 30 USD = 202.92 USD against 1800 / 36 = 50 USD.
+    # It turns at 50 / 202.92 of the replies or of the hour, at 202.92 / 50 of the price, and where
+    # 200 / S - 20 = 20 x 50 / 202.92, so S = 200 / 24.928 = 8.0231 tokens/s; at its own speed then
+    # a wait of 20 - 4.928 = 15.072 s, 200 / 35.072 = 5.7025 tokens/s.
+    points = {point.name: point for point in turning_points(BOUGHT, KEPT, MONEY)}
+    share = 50 / 202.9167
+    assert points["replies a day"].value == pytest.approx(40 * share, rel=1e-4)
+    assert points["worth of an hour"].value == pytest.approx(30 * share, rel=1e-4)
+    assert points["price"].share == pytest.approx(1 / share, rel=1e-4)
+    assert points["speed now"].value == pytest.approx(8.0231, rel=1e-4)
+    assert points["speed then"].value == pytest.approx(5.7025, rel=1e-4)
+    above = {name for name, point in points.items() if point.above}
+    assert above == {"replies a day", "worth of an hour", "speed then"}
+
+
+def test_the_gain_is_nothing_at_a_turning_point() -> None:
+    known = {name: np.asarray(entry.value) for name, entry in inputs(BOUGHT, KEPT, MONEY).items()}
+    points = turning_points(BOUGHT, KEPT, MONEY)
+    assert points
+    for point in points:
+        left = gain({**known, point.name: np.asarray(point.value)}, BOUGHT, KEPT, MONEY)
+        assert float(left) == pytest.approx(0, abs=1e-6)
+
+
+def test_it_is_said_which_way() -> None:
+    words = what_changes(BOUGHT, KEPT, MONEY)
+    assert words.startswith("It stops paying ")
+    assert "where what you have gives over 8.0 tokens/s" in words
+    dear = option(OptionKind.ADD, 20.0, 18_000.0, KEPT)
+    assert what_changes(dear, KEPT, MONEY).startswith("It pays ")
+    # 500 USD a month against 202.92: from 40 x 500 / 202.92 = 98.56 replies
+    assert "from 99 replies a day" in what_changes(dear, KEPT, MONEY)
+    assert nearest((KEPT, dear, BOUGHT)) is dear
+
+
+def test_options_without_effect_are_not_listed() -> None:
+    slower = option(OptionKind.ADD, 4.0, 1800.0, KEPT)
+    names = {point.name for point in turning_points(slower, KEPT, MONEY)}
+    assert "replies a day" not in names
+    assert nearest((KEPT, slower)) is None
+
+
+def test_a_model_with_drafting_layers_drafts_where_its_runtime_can() -> None:
+    for name, row in drafting_rows().items():
+        assert catalog.model(name, "Q4_K_M").name == name
+        assert row.layers >= 1
+    work = Workload()
+    drafted = drafted_work("DeepSeek-V3", work, LLAMA_CPP)
+    assert drafted is not None
+    assert (drafted.drafted, drafted.acceptance) == (DRAFTED["mtp"], ACCEPTED["mtp"])
+    assert drafted_work("Llama-3.1-8B", work, LLAMA_CPP) is None
+    assert drafted_work("DeepSeek-V3", work, FLEXGEN) is None
+    assert drafted_work("DeepSeek-V3", replace(work, draft="ngram"), LLAMA_CPP) is None
+
+
+def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
+    # A start takes 5 min and 60 s of loading: 30.4375 x 0.1 h = 3.04375 h a month, at 0.50 USD of
+    # rent and 30 USD of waiting 92.834375 USD, however many replies there are. A reply waits 22 s
+    # now and 1 + 200 / 20 - 200 / 10 < 1, so 1 s, then: 21 s at 30 USD/h are 0.175 USD less; its
+    # turn, 1 + max(10, 20) = 21 s at 0.50 USD/h, is 0.0029167 USD more.
+    slow = Speed(
+        strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=5, low=4, high=6,
+        first_token=2, load=60,
+    )  # fmt: skip
+    fast = replace(slow, decode=20, low=16, high=25, first_token=1)
+    money = MoneyInputs(usd_per_kwh=0.0)
+    use = Use(work=Workload(output=200), money=money)
+    base = Question(
+        model=catalog.model("Llama-3.1-70B", "Q4_K_M"), machine=from_spec.machine(MachineSpec()),
+        work=Workload(output=200), runtimes=(LLAMA_CPP,), money=money,
+        ownership=Ownership(resale=0.0), today=date(2026, 11, 22),
+    )  # fmt: skip
+    kept = base.option(OptionKind.KEEP, "kept", slow, MonthlyCost())
+    price = Price(date="2026-11", note="a cloud", sources=("a page",))
+    rent = base.option(OptionKind.RENT, "r", fast, use.rented(0.50, fast), price, kept=kept)
+    replies_a_month = 92.834375 / (0.175 - 0.5 * 21 / 3600)
+    assert rent.break_even_tokens == pytest.approx(200 * replies_a_month)
+    # that is 17.7 replies a day, also where the tornado's turning points are found
+    (replies,) = (
+        point for point in turning_points(rent, kept, money) if point.name == "replies a day"
+    )
+    assert replies.value == pytest.approx(replies_a_month / 30.4375)
+    assert replies.value == pytest.approx(17.72, abs=0.01)
+
+
+@pytest.mark.parametrize("gpu", ["RTX 3090", "RTX 4060 Ti 16GB", "Apple M4 Max 40c"])
+def test_replies_at_the_turning_point_are_those_of_the_break_even(gpu: str) -> None:
+    machine = from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64))
+    options = advise(catalog.model("Llama-3.1-70B", "Q4_K_M"), machine, Workload()).options
+    kept, money = options[0], MoneyInputs()
+    compared = 0
+    for option in options[1:]:
+        for point in turning_points(option, kept, money):
+            if point.name == "replies a day" and option.break_even_tokens:
+                replies = option.break_even_tokens / option.tokens * money.replies_per_day
+                assert point.value == pytest.approx(replies)
+                compared += 1
+    assert compared >= 5

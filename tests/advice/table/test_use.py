@@ -1,0 +1,114 @@
+"""Waiting, sessions, rent by use and API prices, worked by hand. A month has 30.4375 days."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor.advice.speeds import Speed
+from advisor.advice.table.cost import (
+    Use,
+    api_cost,
+    computing_seconds,
+    monthly_tokens,
+    queue_seconds,
+    rented_hours,
+    session_seconds,
+    waiting_seconds,
+)
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.request.money import MoneyInputs
+
+
+def test_a_reader_waits_for_text_slower_than_reading() -> None:
+    # 2 s, then 200 tokens at 5 tokens/s in 40 s of which 20 s are reading at 10 tokens/s
+    assert waiting_seconds(2, 5, 0, 200, 10) == pytest.approx(22)
+    # at 10 tokens/s and more only the first token is waited for
+    assert waiting_seconds(2, 10, 0, 200, 10) == pytest.approx(2)
+    assert waiting_seconds(2, 80, 0, 200, 10) == pytest.approx(2)
+
+
+def test_thinking_is_waited_for_at_any_speed() -> None:
+    # 1 s + 1000 / 50 = 21 s; the 200 tokens that are read come fast enough
+    assert waiting_seconds(1, 50, 1000, 200, 10) == pytest.approx(21)
+
+
+def test_a_batch_job_waits_for_all_of_it() -> None:
+    # 2 s + 300 / 60 = 7 s
+    assert waiting_seconds(2, 60, 0, 300, math.inf) == pytest.approx(7)
+    assert waiting_seconds(2, 60, 0, 300, math.inf) == computing_seconds(2, 60, 300)
+
+
+def test_a_turn_ends_when_the_reply_is_read() -> None:
+    # 1 s + 100 / 50 thought + 200 / 10 read = 23 s; a slow machine takes 1 + 20 + 40 = 61 s
+    assert session_seconds(1, 50, 100, 200, 10) == pytest.approx(23)
+    assert session_seconds(1, 5, 100, 200, 10) == pytest.approx(61)
+
+
+def test_rented_hours_follow_from_use_and_starts() -> None:
+    # 40 replies x 45 s and 2 starts x 360 s are 2520 s = 0.7 h a day; x 30.4375 = 21.30625 h
+    assert rented_hours(45, 40, 2, 360) == pytest.approx(21.30625)
+
+
+def test_a_day_has_no_more_than_24_hours_of_rent() -> None:
+    assert rented_hours(600, 1000, 1, 300) == pytest.approx(24 * 30.4375)
+
+
+def test_an_api_charges_prompt_and_reply_apart() -> None:
+    # 40 x 30.4375 calls x (1500 x 0.50 + 300 x 1.50) / 1e6 USD = 1217.5 x 0.0012 = 1.461 USD
+    assert api_cost(40, 1500, 300, 0.50, 1.50) == pytest.approx(1.461)
+
+
+def test_cached_input_has_its_own_price_where_a_provider_has_one() -> None:
+    # 1217.5 calls x (500 x 0.50 + 1000 x 0.05 + 300 x 1.50) / 1e6 = 1217.5 x 0.00075 = 0.913125
+    cost = api_cost(40, 1500, 300, 0.50, 1.50, cached=1000, usd_cached=0.05)
+    assert cost == pytest.approx(0.913125)
+    without = api_cost(40, 1500, 300, 0.50, 1.50, cached=1000)
+    assert without == pytest.approx(1.461)  # as any input
+
+
+def test_tokens_of_a_month() -> None:
+    assert monthly_tokens(10, 400) == pytest.approx(121_750)
+
+
+def test_more_speed_never_makes_anybody_wait_longer() -> None:
+    speeds = np.geomspace(0.1, 1000, 50)
+    waits = waiting_seconds(1.0, speeds, 100.0, 300.0, 10.0)
+    turns = session_seconds(1.0, speeds, 100.0, 300.0, 10.0)
+    assert np.all(np.diff(waits) <= 0)
+    assert np.all(np.diff(turns) <= 0)
+    assert np.all(turns >= waits)
+
+
+def test_working_days_and_the_hours_of_a_day_count() -> None:
+    # 5 days a week: 30.4375 x 5 / 7 = 21.741 days; 40 replies of 42 s: 0.46667 h a day
+    worked = MoneyInputs(days_per_week=5)
+    assert worked.days == pytest.approx(21.741071, abs=1e-6)
+    slow = Speed(
+        strategy=PlacementStrategy.CPU_OFFLOAD, format="", decode=5, low=4, high=6,
+        first_token=2, load=None,
+    )  # fmt: skip
+    use = Use(work=Workload(output=200), money=worked)
+    assert use.busy_hours(slow) == pytest.approx(21.741071 * 40 * 42 / 3600)
+    assert use.tokens == pytest.approx(21.741071 * 40 * 200)
+    # 28 minutes of answers: within half an hour, not within a quarter of one
+    for hours, enough in ((0.5, True), (0.25, False)):
+        within = Use(work=use.work, money=replace(worked, answer_hours=hours))
+        assert within.keeps_up(slow) is enough
+
+
+def test_users_beyond_those_who_run_wait_for_replies_by_hand() -> None:
+    # Of 8 users 2 run together: turns 0, 0, 1, 1, 2, 2, 3, 3 of 42 s, 1.5 x 42 on average.
+    assert queue_seconds(8, 2, 42.0) == pytest.approx(63.0)
+    assert queue_seconds(8, 8, 42.0) == 0.0
+    # 22 s of reading behind, as for one user, and 63 s: 40 replies on 30.4375 days
+    two = Speed(
+        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=5, low=4, high=6,
+        first_token=2, load=None, waiting=6.0,
+    )  # fmt: skip
+    eight = Use(work=Workload(output=200, users=8), money=MoneyInputs())
+    assert eight.hours_lost(two) == pytest.approx(40 * 30.4375 * 85 / 3600)
+    # 42 s of computing for each pair
+    assert eight.busy_hours(two) == pytest.approx(40 * 30.4375 * 21 / 3600)
