@@ -20,6 +20,7 @@ from advisor.machine.from_spec import (
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.screens import with_screen
+from advisor.machine.shared_memory import with_shared_memory
 from advisor.machine.software import LINUX, OTHER_SPELLINGS
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
@@ -96,7 +97,8 @@ def seen_machine(
         notes=tuple(filter(None, (*notes, *gpu_notes, *host_notes, *disk_notes))),
     )
     stated = with_software(described, inputs, runs or LINUX, seen=bool(runs))
-    return with_screen(stated, inputs.screen_gb)
+    shared = with_shared_memory(stated) if inputs.vram_gb is None else stated
+    return with_screen(shared, inputs.screen_gb)
 
 
 def _gpus(

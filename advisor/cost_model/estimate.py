@@ -275,7 +275,8 @@ def estimate(
         outcome = _queued(outcome, machine, settings or DEFAULT)
         work = outcome.work
     try:
-        placement = runtime.place(model, machine, work, strategy, settings or Settings())
+        _check_memories(machine, strategy, settings or DEFAULT)
+        placement = runtime.place(model, machine, work, strategy, settings or DEFAULT)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = scope_of(model, machine, runtime, backend, build)
@@ -289,6 +290,19 @@ def estimate(
         machine=machine,
         constants=conditioned(there, machine, runtime, model),
     )
+
+
+def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
+    """Refuse to leave a part in the RAM that a GPU shares, unless a person divides the model.
+
+    Raises:
+        Refusal: offloading to RAM where GPU and processor have one memory.
+    """
+    divided = (settings.gpu_layers, settings.cpu_moe, settings.kv_in_ram) != (None, None, None)
+    if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
+        raise Refusal(
+            "GPU and processor share one memory here, so there is no other to leave a part in."
+        )
 
 
 def _queued(outcome: Estimate, machine: Machine, settings: Settings) -> Estimate:

@@ -15,6 +15,7 @@ import numpy as np
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
+from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.units import GIB, Array
@@ -277,7 +278,7 @@ def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Wo
     """Memory that is missing, summed over all locations; 0 where the model fits [B].
 
     Unified memory is a pool in each machine: its GPUs' parts, and on the first one what lies in
-    RAM, must fit the memory of a host together.
+    RAM, must fit the memory of a host together, less what its system needs.
     """
     short: Array = 0.0
     pools: list[Array] = [0.0] * machine.nodes
@@ -288,7 +289,9 @@ def missing_bytes(model: Model, placement: Placement, machine: Machine, work: Wo
         short = short + (np.sum(beyond, axis=0) if of_each else beyond)
         pools[machine.node_of(location.device)] += needed if location.tier is not Tier.DISK else 0.0
     if machine.unified:
-        beyond = [np.maximum(held - machine.host.memory.value, 0.0) for held in pools]
+        memory = machine.host.memory.value
+        pool = memory - left_to_system(memory, machine.gpus[0].memory.value)
+        beyond = [np.maximum(held - pool, 0.0) for held in pools]
         short = np.maximum(short, sum(beyond, start=np.zeros(())))
     return np.asarray(short)
 

@@ -61,6 +61,7 @@ def gpu_of(row: GpuRow) -> Gpu:
         link=_link(row),
         board_power=row.board_power_w,
         unified=row.unified,
+        of_ram=row.of_ram,
         peer=_peer(gpu_links().get(row.name)),
         peer_access=not GEFORCE.match(row.name),
         dot_products=float(row.int8_tops is not None or row.vendor not in NEED_DOT_PRODUCTS),

@@ -21,6 +21,7 @@ from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_parts import TYPICAL_LAPTOP
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.screens import with_screen
+from advisor.machine.shared_memory import with_shared_memory
 from advisor.machine.software import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.machine.stated_software import with_software
@@ -52,7 +53,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     inputs = _with_own_graphics(inputs)
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
-    gpus = reached(tuple(_sharing(gpu, host, inputs) for gpu in gpus), inputs)
+    gpus = reached(tuple(_with_ram_rate(gpu, inputs) for gpu in gpus), inputs)
     name = name_of(gpus, host)
     described = Machine(
         name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
@@ -63,7 +64,9 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         nodes=inputs.machines,
         network=_network(inputs),
     )
-    return with_screen(with_software(described, inputs, usual_system), inputs.screen_gb)
+    stated = with_software(described, inputs, usual_system)
+    shared = with_shared_memory(stated) if inputs.vram_gb is None else stated
+    return with_screen(shared, inputs.screen_gb)
 
 
 def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
@@ -197,19 +200,10 @@ def _gpu(inputs: MachineSpec, name: str, part_gib: float | None = None) -> Gpu:
     return replace(gpu, link=link(inputs, gpu))
 
 
-def _sharing(gpu: Gpu, host: Host, inputs: MachineSpec) -> Gpu:
-    """GPU that shares the host's memory, with its part of the size and rate."""
-    if not gpu.unified:
-        return gpu
-    row = find_gpu(gpu.name)
-    if inputs.vram_gb is None and host.memory.kind is Provenance.GIVEN:
-        part = f"{row.usable_share:.0%} of {host.memory.source}"
-        size = Quantity(
-            value=host.memory.value * row.usable_share, kind=Provenance.DERIVED, source=part
-        )
-        gpu = replace(gpu, memory=size)
-    peak = _ram_peak(inputs)
-    if row.of_ram and peak is not None:
+def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
+    """GPU with the rate of the machine's RAM, where that is its memory."""
+    peak = _ram_peak(inputs) if gpu.of_ram else None
+    if peak is not None:
         figure = Quantity(
             value=peak, kind=Provenance.DERIVED, source="the rate of the machine's RAM"
         )

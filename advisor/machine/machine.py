@@ -42,6 +42,8 @@ class Gpu:
         link: link to host memory.
         board_power: power limit [W]; None where unknown.
         unified: whether it shares the host's memory.
+        of_ram: graphics of a processor whose memory is the PC's RAM; where they may not use enough
+            of it, the processor computes the rest.
         peer: rate to another GPU of its kind, one direction [B/s]; None for GPUs joined by `link`
             alone, 0 for those in a stack of several.
         peer_access: whether GPUs joined by `link` read each other's memory; else they exchange
@@ -59,6 +61,7 @@ class Gpu:
     link: Link
     board_power: float | None = None
     unified: bool = False
+    of_ram: bool = False
     peer: Quantity | None = None
     peer_access: bool = True
     dot_products: float = 1.0
@@ -210,6 +213,11 @@ class Machine:
     def unified(self) -> bool:
         """Whether GPU and host share one memory."""
         return bool(self.gpus) and all(gpu.unified for gpu in self.gpus)
+
+    @property
+    def one_pool(self) -> bool:
+        """Whether that memory is one for both, so that nothing can be left in the other's."""
+        return self.unified and not any(gpu.of_ram for gpu in self.gpus)
 
     @property
     def gpu_memory(self) -> Array:

@@ -34,7 +34,7 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
     several = len(machine.gpus) > 1 and not together
     host = machine.host
     return (
-        together or tuple(gpu.unified for gpu in machine.gpus),
+        together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
         kernels and several and _slowest_first(machine),
         drives(machine),
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from advisor.cost_model.estimate import Estimate
 from advisor.machine import backends
 from advisor.machine.machine import Machine
+from advisor.machine.shared_memory import raised
 from advisor.machine.software import ONE_NODE, effect_of_build, kernels_of, month_words
 from advisor.machine.stated_software import effect_of_driver, stated_driver
 
@@ -40,6 +41,7 @@ def software_changes(machine: Machine, best: Estimate) -> Iterator[SoftwareChang
     if machine.gpus:
         yield from _other_backend(machine, best)
         yield from _of_today(machine)
+        yield from _more_of_shared_memory(machine)
     yield from _a_thread_each(machine)
     if best.how.binds_nodes:
         yield from _memory_nodes(machine, best)
@@ -73,6 +75,18 @@ def _of_today(machine: Machine) -> Iterator[SoftwareChange]:
             words=f"llama.cpp of today in place of {month_words(machine.build)}",
             cost="free, an update",
             machine=replace(machine, build=""),
+        )
+
+
+def _more_of_shared_memory(machine: Machine) -> Iterator[SoftwareChange]:
+    """All memory but the system's for a GPU that shares it, where a setting gives it that."""
+    with_more = raised(machine)
+    if with_more is not None:
+        roomier, setting = with_more
+        yield SoftwareChange(
+            words=f"more of the shared memory for the GPU: {setting}",
+            cost="free, until the next start",
+            machine=roomier,
         )
 
 

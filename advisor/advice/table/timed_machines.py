@@ -32,7 +32,6 @@ from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
 from advisor.request.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.runtimes import Runtime
-from advisor.units import GIB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,14 +187,7 @@ def _as_sold(sale: MachineForSale) -> Machine:
         machine = machine_by_name(sale.preset.name, MachineSpec(ram_gb=size))
     else:
         machine = from_spec.machine(MachineSpec(gpu=sale.price.gpu, ram_gb=size))
-    return machine if size is None else _with_memory(machine, size * GIB)
-
-
-def _with_memory(machine: Machine, size: float) -> Machine:
-    """Chip with the part of a memory size that its GPU may use [B]."""
-    chip = machine.gpus[0]
-    memory = replace(chip.memory, value=size * find_gpu(chip.name).usable_share)
-    return replace(machine, gpus=(replace(chip, memory=memory),))
+    return machine
 
 
 COUNTS = (1, 2, 3, 4, 6, 8)

@@ -25,8 +25,9 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Gpu, Machine
+from advisor.machine.quantity import given
+from advisor.machine.shared_memory import gpu_part
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Form
@@ -215,8 +216,7 @@ def _as_sold(name: str) -> Gpu:
     sold = [row.memory_gib for row in price_rows() if row.gpu == name and row.memory_gib]
     if not sold:
         return card
-    size = min(sold) * GIB * find_gpu(name).usable_share
-    return replace(card, memory=replace(card.memory, value=size))
+    return replace(card, memory=gpu_part(card, given(min(sold) * GIB), ""))
 
 
 def _hours_saved(best: Estimate | None, faster: Estimate, money: MoneyInputs) -> float:

@@ -35,6 +35,7 @@ from advisor.cost_model.workload import Workload, drafter_memory
 from advisor.errors import Refusal
 from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
+from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
@@ -176,7 +177,10 @@ def page_cache(
     first = len(machine.gpus) // machine.nodes
     for at in range(first if machine.unified else 0):
         used = used + needed_bytes(model, placement, vram(at), work)
-    free = machine.host.memory.value - SYSTEM_RAM - used
+    system: Array = SYSTEM_RAM
+    if machine.unified:
+        system = left_to_system(machine.host.memory.value, machine.gpus[0].memory.value)
+    free = machine.host.memory.value - system - used
     held = weight_bytes(model, placement, DISK)
     return np.where(free >= held, 0.0, np.maximum(free, 0.0))
 

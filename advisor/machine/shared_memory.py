@@ -1,0 +1,167 @@
+"""Memory that a chip's GPU and processor share: the GPU's part of it, and what the system keeps."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.formatting import number
+from advisor.machine.catalog import find_gpu
+from advisor.machine.machine import Gpu, Machine
+from advisor.machine.quantity import Provenance, Quantity
+from advisor.units import GIB, MIB, Array
+
+PAGE = 4096
+"""Size of a page of memory in the settings of Linux [B]."""
+LEAST_OF_SYSTEM, MOST_OF_SYSTEM = 4 * GIB, 8 * GIB
+"""Memory that a system with a few programs takes: 4 GB of 64 on an idle Mac without a screen
+(https://github.com/jundot/omlx/issues/1533, 2026-05-30), 6 of 96 left to macOS by people who raise
+the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 on Linux
+(120 GiB for graphics, https://github.com/noamsto/nix-amd-ai/pull/96, 2026-08-29) [B]."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedMemoryRow:
+    """One row of data/hardware/shared_memory.csv: the part of a memory size that its GPU may use.
+
+    Attributes:
+        vendor: maker of the chip.
+        chip: word in the names of its GPUs; empty for all of the maker.
+        system: operating system; empty for any.
+        from_gib: smallest memory that it is for.
+        share: part that counts.
+        default_share: part without the setting.
+        system_gib: memory that the setting must leave to the system.
+        setting: command or switch that sets the part, with {mib} or {pages} for its size.
+        source: page.
+        source_date: day of the page, ISO.
+        note: remarks.
+    """
+
+    vendor: str
+    chip: str
+    system: str
+    from_gib: float
+    share: float
+    default_share: float
+    system_gib: float
+    setting: str
+    source: str
+    source_date: str
+    note: str
+
+
+@cache
+def shared_memory_rows() -> tuple[SharedMemoryRow, ...]:
+    """Parts of shared memory, by maker and size."""
+    return read(DATA / "hardware/shared_memory.csv", SharedMemoryRow)
+
+
+def shared_memory_row(gpu: Gpu, size: float, system: str) -> SharedMemoryRow | None:
+    """Row of a GPU with a memory size [B] under an operating system; None without one."""
+    rows = [
+        row
+        for row in shared_memory_rows()
+        if row.vendor == gpu.vendor
+        and row.chip in gpu.name
+        and row.system in ("", system)
+        and row.from_gib * GIB <= size
+    ]
+    return max(rows, key=lambda row: row.from_gib, default=None)
+
+
+def gpu_part(gpu: Gpu, memory: Quantity, system: str) -> Quantity:
+    """Part of shared memory that a GPU may use [B]."""
+    size = float(np.max(memory.value))
+    row = shared_memory_row(gpu, size, system)
+    entry = find_gpu(gpu.name)
+    share, source, day = (
+        (entry.usable_share, entry.source, entry.source_date)
+        if row is None
+        else (row.share, row.source, row.source_date)
+    )
+    return Quantity(
+        value=memory.value * share,
+        kind=Provenance.DERIVED,
+        source=f"{share:.3g} of the memory that GPU and processor share: {source}",
+        date=day,
+    )
+
+
+def with_shared_memory(machine: Machine) -> Machine:
+    """Machine whose GPU has its part of the memory that the host shares with it, with a note on the
+    setting of that part.
+    """
+    if not machine.unified:
+        return machine
+    gpus = tuple(
+        replace(gpu, memory=gpu_part(gpu, machine.host.memory, machine.system))
+        for gpu in machine.gpus
+    )
+    shared = replace(machine, gpus=gpus)
+    return replace(shared, notes=(*machine.notes, *_on_setting(shared)))
+
+
+def _on_setting(machine: Machine) -> Iterable[str]:
+    """Note on the GPU's part and its setting; none where nothing sets it."""
+    row = _row_of(machine)
+    if row is None:
+        return
+    size, part = float(machine.host.memory.value), float(machine.gpus[0].memory.value)
+    each = " of each machine" if machine.nodes > 1 else ""
+    most = size - row.system_gib * GIB
+    if row.default_share < row.share:
+        yield (
+            f"The GPU counts with {_gib(part)} of {_gib(size)} GiB{each}; that takes a setting "
+            f"({_filled(row, part)}), without it the GPU has {_gib(size * row.default_share)}."
+        )
+    elif most > part:
+        yield (
+            f"The GPU may use {_gib(part)} of {_gib(size)} GiB{each}; "
+            f"{_filled(row, most)} raises that to {_gib(most)}, until the next start."
+        )
+
+
+def _gib(size: float) -> str:
+    return number(round(size / GIB, 1 if size < 100 * GIB else 0))
+
+
+def _filled(row: SharedMemoryRow, size: float) -> str:
+    """Setting for a size of the GPU's part [B]."""
+    return row.setting.format(mib=int(size // MIB), pages=int(size // PAGE))
+
+
+def _row_of(machine: Machine) -> SharedMemoryRow | None:
+    if not machine.unified:
+        return None
+    return shared_memory_row(machine.gpus[0], float(machine.host.memory.value), machine.system)
+
+
+def raised(machine: Machine) -> tuple[Machine, str] | None:
+    """Machine whose GPU may use all memory but the system's, and the setting that gives it that;
+    None where there is none, or the part is as large already.
+    """
+    row = _row_of(machine)
+    if row is None:
+        return None
+    most = float(machine.host.memory.value) - row.system_gib * GIB
+    if most <= float(machine.gpus[0].memory.value):
+        return None
+    setting = _filled(row, most)
+    memory = Quantity(value=most, kind=Provenance.DERIVED, source=setting)
+    gpus = tuple(replace(gpu, memory=memory) for gpu in machine.gpus)
+    return replace(machine, gpus=gpus), setting
+
+
+def left_to_system(memory: Array, of_gpu: Array) -> Array:
+    """Shared memory that the system keeps [B]: a sixteenth, 4 to 8 GiB, and no more than lies
+    outside the GPU's part.
+
+    Args:
+        memory: shared memory [B].
+        of_gpu: the GPU's part [B].
+    """
+    usual = np.clip(np.asarray(memory) / 16, LEAST_OF_SYSTEM, MOST_OF_SYSTEM)
+    return np.minimum(usual, np.maximum(memory - of_gpu, 0.0))
