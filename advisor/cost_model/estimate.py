@@ -298,7 +298,8 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
     Raises:
         Refusal: offloading to RAM where GPU and processor have one memory.
     """
-    divided = (settings.gpu_layers, settings.cpu_moe, settings.kv_in_ram) != (None, None, None)
+    stated = (settings.gpu_layers, settings.cpu_moe, settings.kv_in_ram)
+    divided = any(value is not None for value in stated)
     if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
         raise Refusal(
             "GPU and processor share one memory here, so there is no other to leave a part in."
