@@ -5,6 +5,7 @@ before the decimal point. Infinity and NaN are written "unknown".
 """
 
 import math
+import unicodedata
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ SLOWEST_RATE = 0.01
 _MEMORY = (("bytes", 1.0), ("KiB", KIB), ("MiB", MIB), ("GiB", GIB), ("TiB", 1024 * GIB))
 _RATES = (("B/s", 1.0), ("kB/s", KB), ("MB/s", MB), ("GB/s", GB))
 _TIMES = (("ms", 1e-3, 1.0), ("s", 1.0, 90.0), ("min", 60.0, 5400.0), ("h", 3600.0, 172_800.0))
+_FORMULA_STARTS = set("=+-@")
 _SHORT = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
@@ -184,3 +186,18 @@ def context_size(tokens: float) -> str:
     """Context as people write it: 8192 is "8k", 100000 is "100000"."""
     size = int(tokens)
     return f"{size // 1024}k" if size and size % 1024 == 0 else str(size)
+
+
+def inert(text: str) -> str:
+    """Cell of a table that no spreadsheet runs as a formula: such ones get an apostrophe.
+
+    Spreadsheets skip blanks and marks that show nothing before a formula, and some take letters of
+    full width for their plain ones.
+    """
+    shown = next((letter for letter in text if not _shows_nothing(letter)), "")
+    runs = unicodedata.normalize("NFKC", shown)[:1] in _FORMULA_STARTS
+    return f"'{text}" if runs or text[:1] in set("\t\r\n") else text
+
+
+def _shows_nothing(letter: str) -> bool:
+    return unicodedata.category(letter) in {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}

@@ -10,6 +10,7 @@ from typing import Any
 
 from advisor.cli.command import added, show
 from advisor.errors import InputError
+from advisor.formatting import inert
 
 
 def add(commands: Any) -> None:
@@ -57,9 +58,15 @@ def _predict(args: argparse.Namespace) -> None:
         ):
             writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(speeds)
+            writer.writerows(map(_inert, speeds))
     except OSError as error:
         raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
+
+
+def _inert(prediction: dict[str, object]) -> dict[str, object]:
+    """A prediction whose texts no spreadsheet runs as formulas."""
+    texts = {name: inert(str(prediction[name])) for name in ("id", "note")}
+    return prediction | texts
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -171,7 +171,7 @@ def _brought(
         cores: experts stay in RAM, for the processor's cores.
     """
     if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
-        return (Flow(route=Route.STREAMED, moved=outside * (not cores)),)
+        return () if cores else (Flow(route=Route.STREAMED, moved=outside),)
     if cores:
         return (Flow(route=Route.STAGED, moved=missed, transfer=None),)
     over = Flow(route=Route.STREAMED, moved=outside - missed)

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.evidence.published.noted import Noted
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import PublishedRow, number
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.named import NamedModel, named
@@ -40,6 +40,8 @@ FORMS = (
 """Patterns of frameworks' formats in papers, with the format of the catalogue. HQQ stores a scale
 for each 16 weights, so its 2 and 3 bits take 3 and 4 (17.5 GB for Mixtral's 46.7 billion
 weights)."""
+FIRST = 2022
+"""Year of the oldest published runs."""
 SAME_MODEL = 0.3
 """Largest |log| of the ratio of a stated number of weights to the model's: vision towers, drafting
 layers and rounding make up to a quarter."""
@@ -171,7 +173,9 @@ def _agrees(architecture: Architecture, params: float | None) -> bool:
 
 
 def _year(row: PublishedRow) -> int:
-    return int(row.date[:4]) if row.date[:4].isdigit() else NEWEST
+    """Year of a run, between `FIRST` and `NEWEST`."""
+    year = row.date[:4]
+    return min(max(int(year), FIRST), NEWEST) if year.isdecimal() else NEWEST
 
 
 def _stated_size(row: PublishedRow, params: float, active: float | None) -> StatedSize:
@@ -192,7 +196,8 @@ def _frameworks_format(stated: str) -> str | None:
 def _file_gib(row: PublishedRow) -> float | None:
     """File size stated with the format; None where it is not [GiB]."""
     match = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
-    return float(match.group(1)) * GB / GIB if match else None
+    size = number("The size in quant", match[1]) if match else None
+    return size * GB / GIB if size else None
 
 
 def _mlx_format(stated: str, runtime: Runtime) -> str | None:

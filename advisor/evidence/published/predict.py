@@ -4,6 +4,7 @@ Reads the columns of any published file. Missing values become typical parts, an
 be predicted gives the reason.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -123,12 +124,23 @@ class Case:
 
 
 def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
-    """Answers for all rows, in order; a row that fails holds its reason."""
-    for row in rows:
+    """Answers for all rows, in order; a row that fails holds its reason.
+
+    A defect of the program does not stop the other rows; it is a warning, so that tests fail.
+    """
+    for line, row in enumerate(rows, start=1):
         try:
             yield answer(row)
         except AdvisorError as error:
-            yield {**dict.fromkeys(COLUMNS, ""), "id": row.cells.get("id", ""), "note": str(error)}
+            yield _unanswered(row, str(error))
+        except Exception as error:  # noqa: BLE001 - a defect may empty one row, not a file
+            reason = f"Row {line} ({row.id or 'no id'}) shows a defect of this program: {error!r}."
+            warnings.warn(reason, RuntimeWarning, stacklevel=2)
+            yield _unanswered(row, reason)
+
+
+def _unanswered(row: PublishedRow, reason: str) -> dict[str, object]:
+    return {**dict.fromkeys(COLUMNS, ""), "id": row.cells.get("id", ""), "note": reason}
 
 
 def answer(row: PublishedRow) -> dict[str, object]:
@@ -329,4 +341,12 @@ def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
 
 
 def _number(value: object) -> float:
-    return float(f"{float(np.ravel(np.asarray(value))[0]):.6g}")
+    """Number with six digits.
+
+    Raises:
+        InputError: not a positive finite number.
+    """
+    plain = float(np.ravel(np.asarray(value))[0])
+    if not 0 < plain < np.inf:
+        raise InputError(f"A speed comes out as {plain:g}; check the sizes that the row states.")
+    return float(f"{plain:.6g}")

@@ -10,9 +10,12 @@ from pathlib import Path
 
 from advisor.errors import InputError
 
-LARGEST = {"params_b": 100_000, "active_params_b": 100_000, "n_layers": 10_000, "gpu_count": 64}
-"""Largest plausible numbers by column; in other columns `LARGEST_OTHER`."""
-LARGEST_OTHER = 1e9
+LIMITS = {
+    "params_b": (1e-4, 1e5), "active_params_b": (0.0, 1e5), "n_layers": (0.0, 1e4),
+    "gpu_count": (0.0, 64.0),
+}  # fmt: skip
+"""Least and largest plausible numbers by column; in other columns `OTHER_LIMITS`."""
+OTHER_LIMITS = (0.0, 1e9)
 
 
 class _Cell:
@@ -33,14 +36,14 @@ class Number(_Cell):
     """A number; None where the cell is empty."""
 
     def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> float | None:
-        return _number(self.name, row.cells.get(self.name))
+        return number(self.name, row.cells.get(self.name))
 
 
 class Whole(_Cell):
     """A whole number, rounded; None where the cell is empty."""
 
     def __get__(self, row: "PublishedRow", owner: type["PublishedRow"]) -> int | None:
-        value = _number(self.name, row.cells.get(self.name))
+        value = number(self.name, row.cells.get(self.name))
         return None if value is None else round(value)
 
 
@@ -51,15 +54,26 @@ class Flag(_Cell):
         return (row.cells.get(self.name) or "").strip() == "True"
 
 
-def _number(name: str, cell: str | None) -> float | None:
+def number(name: str, cell: str | None) -> float | None:
+    """Number of a cell; None where it is empty.
+
+    Args:
+        name: column.
+        cell: its text.
+
+    Raises:
+        InputError: no number, or an implausible one.
+    """
     text = (cell or "").strip()
     try:
         value = float(text) if text else None
     except ValueError as error:
         raise InputError(f"{name} is {text[:40]!r}; a number or nothing is expected.") from error
-    most = LARGEST.get(name, LARGEST_OTHER)
-    if value is not None and not 0 <= value <= most:
-        raise InputError(f"{name} is {text[:40]!r}; a number from 0 to {most:,.0f} is expected.")
+    least, most = LIMITS.get(name, OTHER_LIMITS)
+    if value is not None and not least <= value <= most:
+        raise InputError(
+            f"{name} is {text[:40]!r}; a number from {least:g} to {most:,.0f} is expected."
+        )
     return value
 
 

@@ -126,12 +126,12 @@ def _of_makers(architectures: Iterable[str]) -> Iterator[HubRow]:
 
 def _weights(token: str) -> float | None:
     match = SIZE.fullmatch(token)
-    return None if match is None else float(match[1]) * UNITS[match[2]]
+    return float(match[1]) * UNITS[match[2]] or None if match else None
 
 
 def _active(tokens: Iterable[str]) -> float | None:
     matches = (ACTIVE.fullmatch(token) for token in tokens)
-    return next((float(match[1]) * 1e9 for match in matches if match), None)
+    return next((float(match[1]) * 1e9 or None for match in matches if match), None)
 
 
 def _weighs(row: KnownRow, total: float, active: float | None) -> bool:

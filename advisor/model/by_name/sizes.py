@@ -15,8 +15,8 @@ MOST_MULTIPLIED = 16
 llama.cpp's converter writes, 21 B are one expert with all that every token uses."""
 MOST_TRILLIONS = 3
 """Trillions above which a number is one of tokens of text: `bitnet-2B-4T`; Kimi K3 has 2.8."""
-LARGEST = 1e14
-"""Largest number of weights that is accepted."""
+SMALLEST, LARGEST = 1e5, 1e14
+"""Numbers of weights that are accepted: from somewhat less than stories260K has."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,7 @@ class StatedSize:
         may_have_experts: whether `active` is None because nothing states it.
 
     Raises:
-        InputError: no weights, or more active than there are.
+        InputError: implausibly few or many weights, or more active than there are.
     """
 
     params: float
@@ -41,7 +41,7 @@ class StatedSize:
     def __post_init__(self) -> None:
         """Check the sizes."""
         active = self.params if self.active is None else self.active
-        if not 0 < active <= self.params < LARGEST:
+        if not (0 < active <= self.params and SMALLEST <= self.params < LARGEST):
             raise InputError(f"{self.params:g} weights, {self.active} active, is not a model.")
 
 

@@ -1,12 +1,11 @@
 """A report as CSV: one long table for a spreadsheet, numbers in SI units."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from csv import QUOTE_NONNUMERIC, writer
 from io import StringIO
 from typing import TypeAlias
 
-from advisor.formatting import US_DOLLAR, shown_currency
+from advisor.formatting import US_DOLLAR, inert, shown_currency
 from advisor.reports.charts.charts import in_shown_currency
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.document.parts import OptionRow, PlacementCard, SweepSeries
@@ -43,7 +42,6 @@ _OPTION_NUMBERS = (
     ("waiting", "hours_lost", "h/month"),
     ("waiting saved", "saves_hours", "h/month"),
 )
-_FORMULA_STARTS = set("=+-@")
 
 
 @in_its_currency
@@ -55,25 +53,11 @@ def csv(report: SavedReport) -> str:
     text = StringIO()
     table = writer(text, quoting=QUOTE_NONNUMERIC)
     table.writerow(HEADINGS)
-    table.writerows([inert(value) for value in row] for row in _long_table(report))
+    table.writerows(
+        [inert(value) if isinstance(value, str) else value for value in row]
+        for row in _long_table(report)
+    )
     return text.getvalue()
-
-
-def inert(value: Value) -> Value:
-    """Cell text that no spreadsheet runs as a formula.
-
-    Spreadsheets skip blanks and marks that show nothing before a formula, and some take letters of
-    full width for their plain ones.
-    """
-    if not isinstance(value, str):
-        return value
-    seen = next((letter for letter in value if not _shows_nothing(letter)), "")
-    runs = unicodedata.normalize("NFKC", seen)[:1] in _FORMULA_STARTS
-    return f"'{value}" if runs or value[:1] in set("\t\r\n") else value
-
-
-def _shows_nothing(letter: str) -> bool:
-    return unicodedata.category(letter) in {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}
 
 
 def _long_table(report: SavedReport) -> Iterator[Row]:

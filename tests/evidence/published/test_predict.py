@@ -112,6 +112,55 @@ def test_a_row_never_stops_the_file() -> None:
         assert_answered_or_explained(record)
 
 
+STRANGE = (
+    *({"model": model, "params_b": size} for model in ("Nope-7B", "Llama-3.1-8B", "")
+      for size in ("0", "1e-300", "-1", "inf", "-inf", "nan", "1e26")),
+    {"category": "moe_offload", "runtime": "ds4", "model": "Qwen3-30B-A3B", "gpu": "", "ngl": ""},
+    {"runtime": "vLLM", "category": "resident", "quant": f"INT4 ({10**26} GB)"},
+    {"runtime": "vLLM", "category": "resident", "quant": f"INT4 ({'9' * 400} GB)"},
+    {"cpu": f"Xeon, {10**26} GB", "category": "nvme"},
+    {"model": "x-0x0B"},
+    {"model": "Nope-0.00000000001B"},
+    {"model": "Nope-7B", "params_b": "7", "date": "9999"},
+    {"model": "Nope-7B", "params_b": "7", "date": "\u00b2\u00b2\u00b2\u00b2"},
+)  # fmt: skip
+
+
+def test_strange_rows_get_a_number_or_a_reason() -> None:
+    """A warning, which fails here, would be a defect that the file is shielded from."""
+    records = predictions(row(**changes) for changes in STRANGE)
+    for record in records:
+        assert_answered_or_explained(record)
+    of_no_size = {"0", "1e-300", "-1", "inf", "-inf", "nan", "1e26"}
+    for changes, record in zip(STRANGE, records, strict=True):
+        if changes.get("params_b") in of_no_size:
+            assert "params_b" in str(record["note"])
+
+
+def test_a_defect_empties_its_row_and_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(row: PublishedRow) -> dict[str, object]:
+        return real(row) if row.id != "2" else {"id": [][1]}
+
+    real = predict.answer
+    monkeypatch.setattr(predict, "answer", broken)
+    rows = [row(id=number) for number in "123"]
+    with pytest.warns(RuntimeWarning, match=r"Row 2 \(2\) shows a defect.*IndexError"):
+        records = predictions(rows)
+    assert [record["tg_tps"] != "" for record in records] == [True, False, True]
+    assert_answered_or_explained(records[1])
+    assert "IndexError" in str(records[1]["note"])
+
+
+def test_no_cell_that_is_written_is_a_formula(tmp_path: Path) -> None:
+    bad = "=cmd|' /C calc'!A0"
+    written = tmp_path / "out.csv"
+    main(["predict", str(file(tmp_path / "in.csv", row(id=bad, quant=bad))), "-o", str(written)])
+    with written.open(encoding="utf-8", newline="") as text:
+        (record,) = csv.DictReader(text)
+    assert record["id"] == f"'{bad}"
+    assert float(record["tg_tps"]) > 0
+
+
 def test_a_row_of_only_a_model_is_enough() -> None:
     assert_answered_or_explained(answer({"category": "cpu", "model": "Llama-3.1-8B"}))
 

@@ -12,6 +12,7 @@ from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
 from advisor.errors import InputError
+from advisor.formatting import inert
 from advisor.reports.charts import charts
 from advisor.reports.charts.svg import png, svg
 from advisor.reports.content.front_page import front_page
@@ -27,7 +28,7 @@ from advisor.reports.document.parts import (
     TimePart,
 )
 from advisor.reports.document.words import TIME_PARTS
-from advisor.reports.files.csv_table import csv, inert
+from advisor.reports.files.csv_table import csv
 from advisor.reports.files.export import FORMS
 from advisor.reports.files.html import html
 from advisor.reports.files.markdown import literal, markdown
