@@ -90,6 +90,10 @@ MACHINE = (
         help="machines of that kind, joined by a network",
     ),
     Input(
+        name="network", label="Network between machines",
+        help="network between machines: 10GbE, 200GbE, RoCE, Thunderbolt 5",
+    ),
+    Input(
         name="network_gbs", label="Network", unit="GB/s", limits=(0.001, 1000),
         help="sustained rate between machines, one way",
     ),

@@ -184,6 +184,9 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
     """
     if exchange.way is ExchangePath.NETWORK:
         rate = machine.network.value if machine.network else np.inf
+        if exchange.reduces and machine.reduce:
+            rounds = float(np.ceil(np.log2(exchange.gpus)))
+            return exchange.times * (rounds * machine.reduce.value + exchange.moved / rate)
         return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
     gpu = machine.gpus[0]
     path = peer_path(gpu)

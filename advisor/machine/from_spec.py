@@ -19,6 +19,7 @@ from advisor.machine.gpu_size import size_notes
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_parts import TYPICAL_LAPTOP
+from advisor.machine.networks import Network, network_named, usual_network
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.screens import with_screen
 from advisor.machine.shared_memory import with_shared_memory
@@ -35,8 +36,6 @@ OF_LAPTOPS = "Laptop"
 """Word in the names of laptops' GPUs."""
 TYPICAL_DISK = "NVMe PCIe 4.0 x4 (typical)"
 TYPICAL_RAM_GIB = 64.0
-TEN_GIGABIT = 0.94 * 1.25 * GB
-"""Payload rate of 10 Gbit Ethernet with frames of 1500 bytes [B/s]."""
 
 
 def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
@@ -54,7 +53,11 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
     gpus = reached(tuple(_with_ram_rate(gpu, inputs) for gpu in gpus), inputs)
+    if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not _on_one_board(gpus):
+        inputs = replace(inputs, machines=inputs.machines * len(gpus), gpu_count=1)
+        gpus = gpus[:1]
     name = name_of(gpus, host)
+    network = _network(inputs, gpus)
     described = Machine(
         name=f"{inputs.machines} machines of {name}" if inputs.machines > 1 else name,
         gpus=gpus * inputs.machines,
@@ -62,7 +65,8 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         disk=drive(inputs),
         notes=_assumptions(inputs),
         nodes=inputs.machines,
-        network=_network(inputs),
+        network=network.rate if network else None,
+        reduce=network.reduce if network else None,
     )
     stated = with_software(described, inputs, usual_system)
     shared = with_shared_memory(stated) if inputs.vram_gb is None else stated
@@ -118,13 +122,27 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def _network(inputs: MachineSpec) -> Quantity | None:
+BOARDS_OF_SEVERAL = ("Instinct",)
+"""Beginning of the names of chips with memory of their own for CPU and GPU that several share a
+board of (MI300A); others with unified memory are machines of their own."""
+
+
+def _on_one_board(gpus: tuple[Gpu, ...]) -> bool:
+    return all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
+
+
+def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
+    """Network between machines: stated, by a rate alone, or the usual one; None for one machine."""
     if inputs.machines == 1:
         return None
-    if inputs.network_gbs is not None:
-        return given(inputs.network_gbs * GB)
-    source = "10 Gbit Ethernet, which nobody stated: 94 % of 1.25 GB/s behind its headers"
-    return Quantity(value=TEN_GIGABIT, kind=Provenance.ASSUMED, source=source)
+    rate = inputs.network_gbs
+    if inputs.network is not None:
+        network = network_named(inputs.network)
+    elif rate is not None:
+        network = network_named(f"{rate * 8:g}GbE")
+    else:
+        network = usual_network(gpus[0].name if gpus else "")
+    return network if rate is None else replace(network, rate=given(rate * GB))
 
 
 def name_of(gpus: tuple[Gpu, ...], host: Host) -> str:

@@ -174,6 +174,7 @@ class Machine:
         nodes: number of equal machines; `gpus` are those of all, node by node, and host and drive
             are those of the first.
         network: rate between machines, one direction [B/s]; None for a single machine.
+        reduce: time of a sum of a short vector over two machines [s]; None for a single machine.
         backend: stated backend of llama.cpp; empty for the default.
         system: operating system, a key of `software.SYSTEMS`; empty where unknown.
         driver: stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's.
@@ -192,6 +193,7 @@ class Machine:
     notes: tuple[str, ...] = ()
     nodes: int = 1
     network: Quantity | None = None
+    reduce: Quantity | None = None
     backend: str = ""
     system: str = ""
     driver: str = ""

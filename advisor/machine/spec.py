@@ -6,6 +6,7 @@ from advisor.catalog.inputs import MACHINE
 from advisor.catalog.limits import check_all
 from advisor.errors import InputError
 from advisor.machine import backends, software
+from advisor.machine.networks import network_named
 from advisor.units import Array
 
 NO_GPU = "none"
@@ -41,6 +42,7 @@ class MachineSpec:
         disk_gbs: sustained rate of sequential reads, used as it is [GB/s].
         bridge: whether an NVLink bridge joins two cards of the same kind.
         machines: number of equal machines joined by a network.
+        network: network between machines, as `networks.network_named` reads it.
         network_gbs: sustained rate between machines, one way [GB/s].
 
     Raises:
@@ -70,6 +72,7 @@ class MachineSpec:
     disk_gbs: Array | None = None
     bridge: bool = False
     machines: int = 1
+    network: str | None = None
     network_gbs: float | None = None
 
     def __post_init__(self) -> None:
@@ -96,6 +99,8 @@ class MachineSpec:
             software.build_month(self.build)
         if self.numa is not None:
             software.check_policy(self.numa)
+        if self.network is not None:
+            network_named(self.network)
 
     @property
     def empty(self) -> bool:

@@ -90,6 +90,7 @@ def stacked(machines: Sequence[Machine]) -> Machine:
         host=_host([machine.host for machine in machines]),
         disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
         network=_quantity_or_none([machine.network for machine in machines]),
+        reduce=_quantity_or_none([machine.reduce for machine in machines]),
     )
 
 

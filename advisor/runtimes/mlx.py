@@ -22,8 +22,10 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.by_bits import in_groups, whole_bits
-from advisor.runtimes.llama_cpp import layer_split, passes
+from advisor.runtimes.llama_cpp import layer_split, passes, split_mode_tensor
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
+from advisor.runtimes.llama_cpp.split_mode_tensor import divided
+from advisor.runtimes.parallelism import shares_layers_between
 
 VERSION = "mlx-lm 0.32"
 BUILD = "mlx"
@@ -57,34 +59,55 @@ def place(
     """All weights and the cache in the memory of the chip.
 
     Raises:
-        Refusal: another placement, a GPU of another vendor, a quantized cache, or several machines.
+        Refusal: another placement, a GPU of another vendor, or a quantized cache.
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("MLX keeps all weights in unified memory.")
     check_maker(machine)
     if work.kv_type not in ("f16", "bf16"):
         raise Refusal("mlx_lm.server keeps the cache in 16 bits; choose f16.")
-    if machine.nodes > 1:
-        raise Refusal("mlx_lm.server computes on one machine.")
-    return layer_split.place(model, machine, work, strategy, settings)
+    whole = layer_split.place(model, machine, work, strategy, settings)
+    return divided(model, machine, whole) if shares_layers_between(model, machine) else whole
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """Passes of llama.cpp, with the prompt in steps of `PROMPT_STEP` tokens."""
-    return passes.schedule(model, placement, machine, replace(work, ubatch=PROMPT_STEP))
+    shared = shares_layers_between(model, machine)
+    through = split_mode_tensor.schedule if shared else passes.schedule
+    return through(model, placement, machine, replace(work, ubatch=PROMPT_STEP))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """Command lines that quantize and serve the weights; mlx_lm.generate answers one prompt."""
-    del placement, machine, work
+    """Command lines that quantize and serve the weights; mlx_lm.generate answers one prompt.
+
+    Several Macs: `mlx.distributed_config` writes the file of hosts, and `mlx.launch` starts the
+    server on each; `--pipeline` passes layers on instead of sharing each (mlx's documentation,
+    usage/launching_distributed; options of mlx_lm/server.py).
+    """
+    del placement, work
     number = whole_bits(model.format)
     source, packed = shlex.quote(catalog.repository(model.name)), f"{model.name}-{number}bit"
     if number == 16:
-        return f"mlx_lm.server --model {source}"
+        return _served(model, machine, source)
     folder = shlex.quote(packed)
     return (
         f"mlx_lm.convert --hf-path {source} -q --q-bits {number} --mlx-path {folder}\n"
-        f"mlx_lm.server --model {folder}"
+        f"{_served(model, machine, folder)}"
+    )
+
+
+def _served(model: Model, machine: Machine, weights: str) -> str:
+    """Command line of the server, on one Mac or several."""
+    if machine.nodes == 1:
+        return f"mlx_lm.server --model {weights}"
+    shared = shares_layers_between(model, machine)
+    hosts = ",".join(f"HOST{node}" for node in range(1, machine.nodes + 1))
+    way = "jaccl" if shared else "ring"
+    return (
+        f"mlx.distributed_config --backend {way} --over thunderbolt --hosts {hosts} "
+        f"--auto-setup --output hosts.json\n"
+        f"mlx.launch --backend {way} --hostfile hosts.json "
+        f"mlx_lm.server --model {weights}{'' if shared else ' --pipeline'}"
     )
 
 

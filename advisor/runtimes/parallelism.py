@@ -81,8 +81,31 @@ def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parall
         by_user: as `Parallel.by_user`.
     """
     inside = machine.gpu_count // machine.nodes
+    if shares_layers_between(model, machine):
+        return Parallel(tensor=machine.nodes, pipeline=1, by_user=by_user)
     tensor = for_each(inside, partial(math.gcd, query_heads(model)))
     return Parallel(tensor=tensor, pipeline=machine.gpu_count // tensor, by_user=by_user)
+
+
+def shares_layers_between(model: Model, machine: Machine) -> bool:
+    """Whether machines with a GPU each share every layer: where a token is sooner so.
+
+    W (1 - 1/n) / S > 2 L ( ceil(log2 n) t + 2 (n-1)/n v / R ),
+
+    with W the bytes read for a token, S the GPU's bandwidth, L the layers, t the time of a short
+    sum over two machines, v a vector of activations and R the network's rate. Machines with several
+    GPUs pass layers on, as vLLM advises. All of n machines must be able to divide the heads.
+    """
+    nodes = machine.nodes
+    alone = nodes > 1 and len(machine.gpus) == nodes
+    if not alone or machine.network is None or query_heads(model) % nodes:
+        return False
+    saved = model.read_bytes_per_token * (1 - 1 / nodes) / machine.gpus[0].bandwidth.value
+    sums = REDUCES_PER_LAYER * model.layers
+    moved = 2.0 * (nodes - 1) / nodes * model.architecture.hidden * ACTIVATION
+    delay = machine.reduce.value if machine.reduce else 0.0
+    cost = sums * (math.ceil(math.log2(nodes)) * delay + moved / machine.network.value)
+    return bool(np.all(saved > cost))
 
 
 def for_each(number: Any, function: Callable[[int], Any]) -> Any:
@@ -252,10 +275,10 @@ def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> I
         experts = float(np.sum(model.expert_layers))
         times = experts if how.by_user else REDUCES_PER_LAYER * model.layers
         times = times * (how.tensor > 1)
-        yield Exchange(
-            way=ExchangePath.PEER, times=times, moved=ring * vector, reduces=True, gpus=how.tensor
-        )
-    between = machine.nodes - 1
+        spans = np.all(how.tensor > len(machine.gpus) // machine.nodes)
+        way = ExchangePath.NETWORK if machine.nodes > 1 and spans else ExchangePath.PEER
+        yield Exchange(way=way, times=times, moved=ring * vector, reduces=True, gpus=how.tensor)
+    between = machine.nodes - 1 if np.any(how.pipeline > 1) else 0
     if np.any(how.pipeline - 1 > between):
         yield Exchange(
             way=ExchangePath.PEER, times=how.pipeline - 1.0 - between, moved=2.0 * vector

@@ -388,6 +388,17 @@ def test_gpus_exchange_activations(
     assert float(parts[CROSSINGS]) == pytest.approx(2 * seconds + 3e-3)
 
 
+def test_machines_sum_in_rounds(constants: Constants) -> None:
+    # 4 machines: 2 rounds of 25 us, and 10 MB over 1 GB/s; 2 machines a single round.
+    machine = replace(MACHINE, nodes=4, network=given(1e9), reduce=given(25e-6))
+    for gpus, rounds in ((2, 1), (4, 2), (8, 3)):
+        exchange = Exchange(
+            way=ExchangePath.NETWORK, times=3.0, moved=10e6, reduces=True, gpus=gpus
+        )
+        expected = 3 * (rounds * 25e-6 + 10e-3)
+        assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(expected)
+
+
 def test_each_further_gpu_adds_to_a_sum(constants: Constants) -> None:
     # 2 x (4 + 2 x 1 ms + 1 ms (1 + 2 x 0.25)): four GPUs over the host's link.
     exchange = Exchange(way=ExchangePath.PEER, times=2.0, moved=10e6, reduces=True, gpus=4)

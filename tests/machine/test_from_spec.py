@@ -102,6 +102,12 @@ class TestDescribed:
         assert described(gpu="RTX 3090", machines=2).network.kind is Provenance.ASSUMED
         assert described(gpu="RTX 3090").network is None
 
+    def test_chips_with_unified_memory_are_machines(self) -> None:
+        pair = described(gpu="2x GB10")
+        assert (len(pair.gpus), pair.nodes) == (2, 2)
+        board = described(gpu="4x MI300A")
+        assert (len(board.gpus), board.nodes) == (4, 1)
+
     @pytest.mark.parametrize("name", ["none", "None", "NONE"])
     def test_no_gpu_can_be_stated(self, name: str) -> None:
         assert described(gpu=name, gpu_count=2).gpus == ()

@@ -41,7 +41,6 @@ GAUDI = MachineSpec(gpu="Gaudi 3", ram_gb=128)
 MAC = MachineSpec(gpu="M4 Max", ram_gb=128)
 TWO_HOSTS = MachineSpec(gpu="RTX 3090", machines=2, network_gbs=10, ram_gb=128)
 WORK, CHOSEN = Workload(), Settings()
-TWO_MACS = MachineSpec(gpu="M4 Max", machines=2, network_gbs=10, ram_gb=128)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +131,6 @@ CASES = (
     case(MLX, "MLX computes on the GPU of Apple's own chips"),
     case(MLX, "MLX keeps all weights in unified memory", where=MAC, strategy=IN_RAM),
     case(MLX, "keeps the cache in 16 bits", where=MAC, work=Workload(kv_type="q8_0")),
-    case(MLX, "mlx_lm.server computes on one machine", where=TWO_MACS),
 )  # fmt: skip
 
 

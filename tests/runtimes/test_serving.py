@@ -241,6 +241,36 @@ def test_machines_of_unified_memory_add_it_up(
     assert [fits(count) for count in (least - 1, least, 2 * least)] == [False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("gpu", "network", "form", "shared"),
+    [
+        # 64 GB x (1 - 1/2) / 273 GB/s = 117 ms saved; 128 sums of 15 us + 10 KB / 23 GB/s cost 2 ms
+        ("GB10", "200GbE", "BF16", True),
+        # 128 x (300 us + 10 KB / 2.5 GB/s) = 39 ms of 16.4 GB x 1/2 / 120 GB/s = 68 ms (4 bits)
+        ("M4", "Thunderbolt 4", "Q4_0", True),
+        # the same of 16.4 GB x 1/2 / 819 GB/s = 10 ms
+        ("M2 Ultra", "Thunderbolt 4", "Q4_0", False),
+    ],
+)
+def test_machines_share_layers_where_that_is_sooner(
+    gpu: str, network: str, form: str, shared: bool
+) -> None:
+    where = machine(MachineSpec(gpu=gpu, machines=2, network=network))
+    how = parallel(catalog.model("Qwen3-32B", form), where)
+    assert (how.tensor, how.pipeline) == ((2, 1) if shared else (1, 2))
+
+
+def test_two_boxes_by_cable_are_twice_as_fast_as_published() -> None:
+    """332.7 to 162.4 ms a token for two GB10 over 200GbE (unslothai/unsloth, pull request 10280,
+    2026-09-04: 2.09 times, a pipeline 1.08); dense 16-bit weights."""
+    entry, pair = (
+        run(VLLM, machine(MachineSpec(gpu="GB10", machines=count)), RESIDENT, "Qwen3-32B",
+            form="BF16")
+        for count in (1, 2)
+    )  # fmt: skip
+    assert tps(pair) / tps(entry) == pytest.approx(2.09, rel=0.2)
+
+
 def test_machines_pay_for_their_network() -> None:
     near, far = (run(VLLM, rig(count=2, nodes=nodes), RESIDENT) for nodes in (1, 2))
     assert far.phases is not None

@@ -39,6 +39,7 @@ from advisor.machine.names.machine_words import (
 )
 from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
 from advisor.machine.names.spelling import counted, plain, without_sizes
+from advisor.machine.networks import without_network
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
 
@@ -71,6 +72,13 @@ class MachineNames:
             UnknownName: neither a preset nor known parts; lists similar names.
         """
         text = " ".join(without_system(translated(plain(name))).split())
+        text = SEVERAL_OF.sub(lambda count: f"{count[1] or count[2]}x ", text)
+        bare, network = without_network(text)
+        if network and bare:
+            named = self.match(bare)
+            joined = named.spec.machines * named.spec.gpu_count > 1
+            spec = replace(named.spec, network=network if joined else None)
+            return replace(named, spec=spec)
         text = text.replace(" / ", " ") if text.count("/") == 1 else text
         why = refusal(text)
         if why:
@@ -243,6 +251,10 @@ class MachineNames:
             return None
 
 
+SEVERAL_OF = re.compile(
+    r"^(?:a )?(?:cluster|stack|rack|set|network) of (\d) |^(\d) (?=dgx|mac |framework|strix|gb10)"
+)
+"""Number of whole machines before their name: "cluster of 4 Mac mini", "2 DGX Spark"."""
 MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
 """A laptop's model, as its maker writes it behind the series: "GA403UI"."""
 OF_WHOLE = re.compile(r"^[a-z]\w*[.-]\w|^standard_|\b(?:servers|nodes|instances|machines)\b")

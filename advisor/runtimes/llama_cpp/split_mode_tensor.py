@@ -57,7 +57,11 @@ def place(
             or architecture.
     """
     _needs(model, machine, work, strategy)
-    whole = layer_split.place(model, machine, work, strategy, settings)
+    return divided(model, machine, layer_split.place(model, machine, work, strategy, settings))
+
+
+def divided(model: Model, machine: Machine, whole: Placement) -> Placement:
+    """Placement with a part of each layer on every GPU, from one with whole layers."""
     shares = dict(zip(map(vram, range(len(machine.gpus))), parts(machine), strict=True))
     layers = {
         at: np.asarray(share)[..., np.newaxis] * np.ones(model.layers)
@@ -114,10 +118,11 @@ def _pass(
     vector = FLOAT * model.architecture.hidden * np.asarray(step.tokens, dtype=float)
     count = len(flows)
     ring = Exchange(
-        way=ExchangePath.PEER,
+        way=ExchangePath.PEER if machine.nodes == 1 else ExchangePath.NETWORK,
         times=REDUCES_PER_LAYER * model.layers,
         moved=2.0 * (count - 1) / count * vector,
         reduces=True,
+        gpus=count,
     )
     return Schedule(stages=(Stage(flows=tuple(flows)),), repeats=repeats, exchanges=(ring,))
 
