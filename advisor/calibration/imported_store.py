@@ -6,10 +6,18 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from advisor import given_files
 from advisor.calibration import local_store
 from advisor.calibration.fingerprint import Fingerprint, difference
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import MeasurementHistory, alone, imported, to_json, write
+from advisor.calibration.measurement_file import (
+    LARGEST,
+    MeasurementHistory,
+    alone,
+    imported,
+    to_json,
+    write,
+)
 from advisor.calibration.measurement_file import delete as delete_file
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.paths import DATA_VARIABLE, data_folder
@@ -44,8 +52,8 @@ def probed(name: str) -> MeasurementHistory:
         return local_store.exported()
     path = _path(_known(name))
     try:
-        return imported(path.read_bytes(), str(path))
-    except (InputError, OSError) as error:
+        return imported(given_files.content(path, LARGEST), str(path))
+    except InputError as error:
         raise StoreError(
             f"Measurements of {path.stem} cannot be read. {error} "
             "Delete that machine and import it again."

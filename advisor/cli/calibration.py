@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from advisor import given_files
 from advisor.calibration import imported_store
 from advisor.calibration.fingerprint import Fingerprint, fingerprint
 from advisor.calibration.imported_store import THIS
@@ -177,13 +178,12 @@ def export_found(measurements: Iterable[Measurement], path: Path) -> None:
 
 def _read(file: str) -> bytes:
     """Content of a file or of standard input, one byte beyond the limit at most."""
+    if file != STANDARD_INPUT:
+        return given_files.content(Path(file), LARGEST)
     try:
-        if file == STANDARD_INPUT:
-            return sys.stdin.buffer.read(LARGEST + 1)
-        with Path(file).open("rb") as opened:
-            return opened.read(LARGEST + 1)
+        return sys.stdin.buffer.read(LARGEST + 1)
     except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
+        raise InputError(f"Standard input cannot be read: {error.strerror}.") from error
 
 
 def _write(path: Path, content: object) -> None:

@@ -5,9 +5,11 @@ import csv
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+from advisor import given_files
 from advisor.cli.command import added, show
 from advisor.errors import InputError
 from advisor.formatting import inert
@@ -71,7 +73,7 @@ def _inert(prediction: dict[str, object]) -> dict[str, object]:
 
 def _rows(path: Path) -> list[dict[str, str]]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with TextIOWrapper(given_files.opened(path), encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read as a CSV file: {error}.") from error

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from advisor import given_files
 from advisor.cli import report_compare, report_results
 from advisor.cli.command import added, show
 from advisor.cli.json_records import Json
@@ -173,14 +174,9 @@ def _import(args: argparse.Namespace) -> None:
     from advisor.reports.store.saved import read_report
     from advisor.reports.store.store import open_store
 
+    text = given_files.text(args.file, LARGEST_REPORT)
     try:
-        if args.file.stat().st_size > LARGEST_REPORT:
-            raise InputError(
-                f"{args.file} has more than {LARGEST_REPORT:,} bytes, more than a report."
-            )
-        file = read_report(json.loads(args.file.read_text(encoding="utf-8-sig")))
-    except OSError as error:
-        raise StoreError(f"{args.file} cannot be read: {error.strerror}.") from error
+        file = read_report(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise StoreError(f"{args.file} is not a report exported as JSON: {error}.") from error
     saved = open_store().save(

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
+from advisor import given_files
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
 from advisor.model.by_name.named import is_named, named
@@ -203,12 +204,7 @@ def _existing(path: Path) -> Path:
 
 
 def _text(file: Path) -> str:
-    try:
-        if file.stat().st_size <= LONGEST_CONFIG:
-            return file.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{file} cannot be read: {error.strerror}.") from error
-    raise InputError(f"{file} is larger than any config.json; give a GGUF file or config.json.")
+    return given_files.content(file, LONGEST_CONFIG).decode(errors="replace")
 
 
 def _cached_name(file: Path) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from advisor import given_files
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.errors import InputError
 from advisor.probes.llama_cpp.result_files import EngineRun, read
@@ -32,12 +33,7 @@ def reported_in(path: Path) -> Reported:
         InputError: a file that cannot be read, of an unknown tool, or without a speed of
             generation.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    return reported(content, str(path))
+    return reported(given_files.content(path, LARGEST), str(path))
 
 
 def reported(content: bytes, name: str) -> Reported:

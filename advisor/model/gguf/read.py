@@ -8,6 +8,7 @@ Reference: ggml-org/llama.cpp, src/llama-model-loader.cpp and include/llama.h (`
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,14 @@ GUESSED = 1024
 
 MAX_LAYERS = 1024
 """llama.cpp loads 512."""
+COMPANIONS = {
+    "attn_k_b": (("attn_kv_a_norm",), ("attn_kv_a_mqa",)),
+    "ssm_conv1d": (("ssm_out",),),
+    "ffn_down": (("ffn_up", "ffn_gate"),),
+    "ffn_down_shexp": (("ffn_up_shexp", "ffn_gate_shexp"),),
+}
+"""Tensors without which another of the same layer computes nothing: one of each group is needed
+(ggml-org/llama.cpp, src/llama-model.cpp, `create_tensor` without `TENSOR_NOT_REQUIRED`)."""
 OTHER_KINDS = {
     "adapter": "a LoRA adapter",
     "mmproj": "an image or sound encoder (mmproj)",
@@ -220,7 +229,8 @@ def _roles(keys: Keys, layers: int, tensors: Sequence[Tensor]) -> list[frozenset
     """Roles of the tensors of each layer.
 
     Raises:
-        InputError: a layer has none. DeciLM alone has layers that do nothing.
+        InputError: a layer has none, or lacks a companion of one that it has. DeciLM alone has
+            layers that do nothing.
     """
     roles_by_layer: list[set[str]] = [set() for _ in range(layers)]
     for entry in tensors:
@@ -232,7 +242,20 @@ def _roles(keys: Keys, layers: int, tensors: Sequence[Tensor]) -> list[frozenset
             f"Layer {empty[0]} of {layers} has no tensors, so a part of the model is missing. "
             "Give all of its files."
         )
+    for layer, roles in enumerate(roles_by_layer):
+        _check_companions(layer, roles)
     return [frozenset(roles) for roles in roles_by_layer]
+
+
+def _check_companions(layer: int, roles: AbstractSet[str]) -> None:
+    """Refuse a layer that lacks a tensor without which another computes nothing."""
+    for role in sorted(roles & COMPANIONS.keys()):
+        for needed in COMPANIONS[role]:
+            if not roles & set(needed):
+                raise InputError(
+                    f"Layer {layer} has the tensor {role}, but not {' or '.join(needed)}, which "
+                    "llama.cpp needs beside it. The file is damaged; download it again."
+                )
 
 
 def _experts(keys: Keys, tensors: Sequence[Tensor]) -> Experts | None:

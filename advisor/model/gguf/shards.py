@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from advisor import given_files
 from advisor.errors import InputError
 from advisor.model.formats.quantization import StorageType
 from advisor.model.gguf.header import Header, Part, TensorInfo
@@ -70,7 +71,7 @@ def opened(path: Path, stack: ExitStack) -> Part:
             raise unreadable(error) from error
 
     try:
-        file = stack.enter_context(path.open("rb"))
+        file = stack.enter_context(given_files.opened(path))
         size = path.stat().st_size
     except OSError as error:
         raise unreadable(error) from error

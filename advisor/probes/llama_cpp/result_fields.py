@@ -1,12 +1,13 @@
 """Fields of a result file, checked as they are read."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from advisor.errors import InputError
 
 Row: TypeAlias = Mapping[str, Any]
+LARGEST = 1e18
+"""Above every count, duration in nanoseconds and size in bytes that a run has."""
 
 
 def optional(row: Row, key: str) -> float | None:
@@ -20,8 +21,11 @@ def optional(row: Row, key: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{key} is {str(value)[:40]!r} in the results; a number is expected.")
-    if not math.isfinite(value) or value < 0:
-        raise InputError(f"{key} is {value} in the results; a number from 0 up is expected.")
+    if not 0 <= value <= LARGEST:
+        raise InputError(
+            f"{key} is {str(value)[:40]} in the results; expected is a number from 0 to "
+            f"{LARGEST:g}."
+        )
     return float(value)
 
 

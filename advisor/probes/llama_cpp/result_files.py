@@ -96,7 +96,7 @@ def _rows(text: str) -> list[Row]:
     text = _without_log(text)
     try:
         content = json.loads(text)
-    except json.JSONDecodeError:
+    except ValueError:
         content = [_line(number, line) for number, line in enumerate(text.splitlines(), 1) if line]
     except RecursionError:
         raise InputError("The results are nested too deeply to be any tool's.") from None
@@ -119,7 +119,7 @@ def _without_log(text: str) -> str:
 def _line(number: int, line: str) -> Any:
     try:
         return json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"Line {number} of the results is no JSON ({error}); expected is what {KNOWN} writes."
         ) from None

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from advisor import given_files
 from advisor.advice.compare import compare, usable
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -121,14 +122,10 @@ def read_scenarios(path: Path) -> ScenarioFile:
         InputError: the file cannot be read, is not YAML, or breaks the schema; the message names
             the key.
     """
+    text = given_files.text(path, LARGEST_FILE)
     try:
-        content = path.read_bytes()[: LARGEST_FILE + 1]
-        if len(content) > LARGEST_FILE:
-            raise InputError(f"{path} has more than {LARGEST_FILE:,} bytes; split it.")
-        data = yaml.safe_load(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        data = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
     try:
         return scenarios(data)

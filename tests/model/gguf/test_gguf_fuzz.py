@@ -14,13 +14,21 @@ from gguf_files import LLAMA_KEYS, layered, llama_tensors, table, write
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from advisor.advice.compare import compare
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import storage_types
 from advisor.model.description import Described
 from advisor.model.gguf.header import Part, read_header
 from advisor.model.gguf.read import describe_prefix
+from advisor.model.model import Model
+from advisor.runtimes import runtime
 
 STORAGE = storage_types()
+LLAMA_CPP = runtime("llama.cpp")
+DESKTOP = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
 KINDS = ("llama", "gemma4", "deepseek2", "mamba2", "qwen3moe")
 EXAMPLES = max(int(os.environ.get("ADVISOR_FUZZ", "2000")) // len(KINDS), 1)
 NUMBERS = (0, 1, 3, 7, 255, 2**16, 2**31 - 1, 2**32 - 1, 2**40, 2**53, 2**63 - 1, 2**64 - 1)
@@ -48,7 +56,7 @@ KEYS = {
 }
 ROLES = {
     "deepseek2": {"attn_kv_a_mqa.weight": (64, 8)},
-    "mamba2": {"ssm_conv1d.weight": (4, 8), "ssm_a": (8,)},
+    "mamba2": {"ssm_conv1d.weight": (4, 8), "ssm_a": (8,), "ssm_out.weight": (512, 64)},
     "qwen3moe": {"attn_q.weight": (64, 8), "ffn_up_exps.weight": (64, 4, 8)},
 }
 
@@ -107,6 +115,14 @@ def test_damaged_files_end_in_a_description_or_our_error(
     assert described.model is not None
     assert 0 < described.model.file_bytes < 1e18
     assert (described.model.kv_bytes(8192, "f16") >= 0).all()
+    placed(described.model)
+
+
+def placed(model: Model) -> None:
+    """Place the model as llama.cpp does, which measures every layer's tensors."""
+    for users in (1, 4):
+        for result in compare(model, DESKTOP, Workload(users=users), runtimes=(LLAMA_CPP,)):
+            assert result.refusal or bool(result.fits) in (True, False)
 
 
 def outcome(data: bytes) -> Described | str:

@@ -1,0 +1,82 @@
+"""Files that a person names: regular ones of a stated size, read in one way at every door.
+
+A pipe, a device or a file of the kernel is refused rather than waited for, and nothing is read
+beyond the limit, however large the file says it is.
+"""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from advisor.errors import InputError
+
+FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""A pipe without a writer, and a log of the kernel, answer at once instead of waiting."""
+
+
+def content(path: Path, most: int) -> bytes:
+    """Whole content of a file.
+
+    Args:
+        path: path as the person gave it.
+        most: most bytes that such a file has [B].
+
+    Raises:
+        InputError: no regular file, one that cannot be read, or one of more bytes.
+    """
+    with opened(path) as file:
+        try:
+            # None where the system has nothing to give now.
+            data = file.read(most + 1) or b""
+        except OSError as error:
+            raise InputError(f"{shown(path)} cannot be read: {reason(error)}.") from error
+    if len(data) > most:
+        raise InputError(
+            f"{shown(path)} has more than {most:,} bytes, the most that is read of such a file; "
+            "give a smaller one."
+        )
+    return data
+
+
+def text(path: Path, most: int) -> str:
+    """Whole content of a text file in UTF-8, with or without a byte-order mark.
+
+    Raises:
+        InputError: as `content`, or no UTF-8.
+    """
+    try:
+        return content(path, most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{shown(path)} is no text in UTF-8: {error.reason}.") from error
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file, opened for reading.
+
+    Raises:
+        InputError: there is none, it cannot be opened, or it is a folder, pipe or device.
+    """
+    try:
+        descriptor = os.open(path, FLAGS)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown(path)} cannot be read: {reason(error)}.") from error
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    with suppress(OSError):
+        os.close(descriptor)
+    raise InputError(
+        f"{shown(path)} is a folder, a pipe or a device; give the path of an ordinary file."
+    )
+
+
+def shown(path: Path) -> str:
+    """A path as errors print it: one line of 200 characters at most."""
+    printable = "".join(letter if letter.isprintable() else "?" for letter in str(path))
+    return printable if len(printable) <= 200 else f"{printable[:197]}..."
+
+
+def reason(error: Exception) -> str:
+    """Reason of a failed access, in the system's words."""
+    return getattr(error, "strerror", None) or str(error)
