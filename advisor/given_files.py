@@ -67,7 +67,8 @@ def opened(path: Path) -> BinaryIO:
     with suppress(OSError):
         os.close(descriptor)
     raise InputError(
-        f"{shown(path)} is a folder, a pipe or a device; give the path of an ordinary file."
+        f"{shown(path)} cannot be read: it is a folder, a pipe or a device. Give the path of an "
+        "ordinary file."
     )
 
 

@@ -614,7 +614,7 @@ def test_an_invalid_value_is_reported_in_a_sentence(run, arguments, words: str) 
         ("id,category\n", "holds no rows"),
         ("id,model\n1,Llama-3.1-8B\n", "no column 'category'"),
         (b"\xff\xfe\x00", "cannot be read as a CSV file"),
-        (None, "cannot be read as a CSV file"),
+        (None, "cannot be read: No such file"),
     ],
 )
 def test_files_that_hold_no_rows_to_predict(run, tmp_path: Path, text, words: str) -> None:

@@ -176,7 +176,7 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     huge = tmp_path / "config.json"
     with huge.open("wb") as file:
         file.truncate(resolve.LONGEST_CONFIG + 1)
-    with pytest.raises(InputError, match="larger than any"):
+    with pytest.raises(InputError, match="more than 4,000,000 bytes"):
         resolve.find(str(huge))
 
 

@@ -148,7 +148,10 @@ def test_vllm_throughput_counts_prompts_and_answers_together():
         ("[1, 2]", "no JSON objects"),
         ('{"speed": 3}', r"no tool that is known .they have speed as keys"),
         (json.dumps(BENCH | {"avg_ts": "fast"}), "avg_ts is 'fast' in the results; a number"),
-        (json.dumps(BENCH | {"avg_ts": -1}), "avg_ts is -1 in the results; a number from 0 up"),
+        (
+            json.dumps(BENCH | {"avg_ts": -1}),
+            "avg_ts is -1 in the results; expected is a number from 0",
+        ),
         (json.dumps(BENCH | {"avg_ts": 0}), "avg_ts is 0 in the results; the run did not finish"),
         (json.dumps(BENCH | {"n_gen": True}), "n_gen is 'True' in the results"),
         (json.dumps(OLLAMA | {"eval_duration": None}), "eval_duration is missing"),

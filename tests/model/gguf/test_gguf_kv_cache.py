@@ -11,7 +11,7 @@ from gguf_files import F32, heads, table, write
 from advisor.model.architecture import LayerCache
 from advisor.model.catalog import architecture, storage_types
 from advisor.model.gguf.architectures import FULL, LATENT, RECURRENT, WINDOWED
-from advisor.model.gguf.read import describe_path
+from advisor.model.gguf.read import COMPANIONS, describe_path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,10 +340,17 @@ CASES = [
 ]  # fmt: skip
 
 
+def companions(role: str) -> tuple[tuple[str, ...], ...]:
+    """Tensors that a case need not name, since another always has them beside it."""
+    return COMPANIONS.get(role.removesuffix(".weight"), ())
+
+
 def file_of(case: Case, path: Path) -> Path:
     tensors = dict(table(case.hidden, 2))
     for layer in range(case.layers):
-        for role in case.others.get(layer, case.roles):
+        roles = case.others.get(layer, case.roles)
+        beside = {needed[0] + ".weight" for role in roles for needed in companions(role)}
+        for role in {*roles, *beside}:
             tensors[f"blk.{layer}.{role}"] = ((64, 2), F32)
     keys = {"block_count": case.layers, "embedding_length": case.hidden, **case.keys}
     return write(path / "m.gguf", case.arch, keys, tensors)
