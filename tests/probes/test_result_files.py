@@ -150,7 +150,7 @@ def test_vllm_throughput_counts_prompts_and_answers_together():
         (json.dumps(BENCH | {"avg_ts": "fast"}), "avg_ts is 'fast' in the results; a number"),
         (
             json.dumps(BENCH | {"avg_ts": -1}),
-            "avg_ts is -1 in the results; expected is a number from 0",
+            "avg_ts is -1 in the results; expected",
         ),
         (json.dumps(BENCH | {"avg_ts": 0}), "avg_ts is 0 in the results; the run did not finish"),
         (json.dumps(BENCH | {"n_gen": True}), "n_gen is 'True' in the results"),
