@@ -14,7 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("house")
 
-LONG = ("browser", "evidence", "ui", "advice", "reports", "runtimes", "test_package.py")
+LONG = ("browser", "panel", "evidence", "ui", "advice", "reports", "runtimes", "test_package.py")
 """Folders and files whose tests come first, the longest at the front."""
 TESTS = Path(__file__).parent
 
