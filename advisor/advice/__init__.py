@@ -6,7 +6,7 @@ speeds              speed of one machine, as options and costs use it
 route_use           runtimes that move bytes on a route, and their rate
 
 table/              speeds, costs and comparison of all options
-changes/            cheaper changes: another format, a smaller context, drafted tokens
+edits/              one thing changed: format, cache, memory, drive, software; remarks
 upgrades/           bigger GPUs for the same machine
 prices/             prices of GPUs, machines, parts, power and APIs, with their dates
 finder/             machines for a model, and models for a machine

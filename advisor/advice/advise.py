@@ -6,8 +6,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from advisor.advice.changes.what_ifs import WhatIf, what_ifs
 from advisor.advice.compare import best_of, compare, lacks
+from advisor.advice.edits.changes import faster_changes
+from advisor.advice.edits.edit import Edited
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import options
@@ -47,7 +48,7 @@ class Advice:
     estimates: tuple[Estimate, ...]
     best: Estimate | None
     options: tuple[Option, ...]
-    what_ifs: tuple[WhatIf, ...]
+    what_ifs: tuple[Edited, ...]
     question: Question
     chosen: Runtime | None = None
 
@@ -121,7 +122,7 @@ def advise(
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
     money = money or MoneyInputs()
-    estimates, best, changes = _estimated(model, machine, work, settings or Settings(), chosen)
+    estimates, best, faster = _estimated(model, machine, work, settings or Settings(), chosen)
     here = owned or machine
     question = Question(
         model=model,
@@ -134,7 +135,7 @@ def advise(
     )
     other = question.ownership.nothing or (owned is not None and owned != machine)
     options_found = options(
-        question, _speed_now(question, best, other=other), () if other else changes
+        question, _speed_now(question, best, other=other), () if other else faster
     )
     return Advice(
         title=title_of(model, machine),
@@ -142,7 +143,7 @@ def advise(
         estimates=estimates,
         best=best,
         options=options_found,
-        what_ifs=changes,
+        what_ifs=faster,
         question=question,
         chosen=chosen,
     )
@@ -166,10 +167,10 @@ def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Spe
 @lru_cache(maxsize=16)
 def _estimated(
     model: Model, machine: Machine, work: Workload, settings: Settings, chosen: Runtime | None
-) -> tuple[tuple[Estimate, ...], Estimate | None, tuple[WhatIf, ...]]:
+) -> tuple[tuple[Estimate, ...], Estimate | None, tuple[Edited, ...]]:
     """Every estimate, the best of them and the changes: the same at any price and use."""
     runtimes = (*RUNTIMES, *beside(machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
     best = best_of(estimate for estimate in estimates if chosen in (None, estimate.how))
-    return estimates, best, what_ifs(model, machine, work, best, settings)
+    return estimates, best, faster_changes(model, machine, work, best)

@@ -48,9 +48,9 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         ],
         "what_ifs": [
             {
-                "change": what_if.change,
+                "change": what_if.words,
                 "cost": what_if.cost,
-                "decode_tps": what_if.decode,
+                "decode_tps": what_if.speed.decode,
                 "gain": what_if.gain,
             }
             for what_if in advice.what_ifs

@@ -47,11 +47,11 @@ def _change_lines(advice: Advice) -> Iterator[str]:
     """Changes with their gain, and with the price of what they take where one is on record."""
     prices = {option.name: option for option in advice.options if option.kind is OptionKind.CHANGE}
     for what_if in advice.what_ifs:
-        option = prices.get(what_if.change)
+        option = prices.get(what_if.words)
         cost = what_if.cost
         if option is not None and option.price.usd:
             cost = f"{money(option.price.usd)}{aged(option)}: {option.price.note}"
-        yield f"{what_if.change}: {what_if.gain:.2f} times as fast, {cost}"
+        yield f"{what_if.words}: {what_if.gain:.2f} times as fast, {cost}"
 
 
 def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:

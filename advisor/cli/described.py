@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from advisor.advice.changes.drafting import drafting
+from advisor.advice.edits.drafting import drafting
 from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import is_imported

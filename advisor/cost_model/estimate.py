@@ -64,6 +64,7 @@ class Estimate:
         strategy: placement strategy.
         model: model in the format that the runtime loads.
         work: request, with the users decoded together.
+        settings: fixed choices of the placement.
         waiting: users waiting in the queue.
         format_note: reason for a format other than the requested one; empty for the requested one.
         refusal: reason why this combination is impossible, with nothing below set; else empty.
@@ -81,6 +82,7 @@ class Estimate:
     strategy: PlacementStrategy
     model: Model
     work: Workload
+    settings: Settings = DEFAULT
     waiting: Array = 0.0
     format_note: str = ""
     refusal: str = ""
@@ -267,16 +269,17 @@ def estimate(
         format_note = f"{format_note} No tokens are drafted in it here.".strip()
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         format_note = f"{format_note} It has no --numa.".strip()
-    machine = bound_to_node(machine, runtime)
+    machine, settings = bound_to_node(machine, runtime), settings or DEFAULT
     outcome = Estimate(
-        how=runtime, strategy=strategy, model=model, work=work, format_note=format_note
-    )
+        how=runtime, strategy=strategy, model=model, work=work, settings=settings,
+        format_note=format_note,
+    )  # fmt: skip
     if strategy is PlacementStrategy.GPU_RESIDENT and machine.gpus:
-        outcome = _queued(outcome, machine, settings or DEFAULT)
+        outcome = _queued(outcome, machine)
         work = outcome.work
     try:
-        _check_memories(machine, strategy, settings or DEFAULT)
-        placement = runtime.place(model, machine, work, strategy, settings or DEFAULT)
+        _check_memories(machine, strategy, settings)
+        placement = runtime.place(model, machine, work, strategy, settings)
     except Refusal as refusal:
         return replace(outcome, refusal=str(refusal), missing=whole_bytes(model, work))
     scope = scope_of(model, machine, runtime, backend, build)
@@ -306,7 +309,7 @@ def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Set
         )
 
 
-def _queued(outcome: Estimate, machine: Machine, settings: Settings) -> Estimate:
+def _queued(outcome: Estimate, machine: Machine) -> Estimate:
     """Estimate with the users beyond `Runtime.at_once` moved to the queue, where it is one or more.
 
     A single user never waits.
@@ -314,7 +317,7 @@ def _queued(outcome: Estimate, machine: Machine, settings: Settings) -> Estimate
     users = np.asarray(outcome.work.users, dtype=float)
     if outcome.how.at_once is None or np.all(users <= 1.0):
         return outcome
-    at_once = outcome.how.at_once(outcome.model, machine, outcome.work, settings)
+    at_once = outcome.how.at_once(outcome.model, machine, outcome.work, outcome.settings)
     running = np.where(at_once >= 1, np.minimum(users, at_once), users)
     if np.all(running == users):
         return outcome

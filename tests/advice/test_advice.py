@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.changes.several_formats import speeds_of_formats
 from advisor.advice.compare import compare, decode_tps, usable
+from advisor.advice.edits.edit import of_formats
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.option import OptionKind, choice
 from advisor.advice.upgrades.upgrades import COUNTS, WORTHWHILE, Upgrade, first_choice
@@ -319,13 +319,13 @@ def test_what_ifs_are_gains_largest_first(situation: str) -> None:
     assert all(gain >= 1.02 for gain in gains)
     for change in answer.what_ifs:
         assert answer.best is not None
-        assert change.decode == pytest.approx(change.gain * decode_tps(answer.best))
-        assert change.change
+        assert change.speed.decode == pytest.approx(change.gain * decode_tps(answer.best))
+        assert change.words
         assert change.cost
 
 
 def test_the_drive_suggests_ram_that_holds_the_model() -> None:
-    changes = [change.change for change in advice("reads the drive").what_ifs]
+    changes = [change.words for change in advice("reads the drive").what_ifs]
     assert any("GiB of RAM, to hold the model" in change for change in changes)
 
 
@@ -334,8 +334,9 @@ def test_smaller_formats_together_are_as_fast_as_each_alone(name: str) -> None:
     """Formats that fit in the GPU, beside it and on the drive, from one estimate of each."""
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=32))
     models = [catalog.model(name, form) for form in ("Q6_K", "Q4_K_M", "Q3_K_M", "Q2_K")]
-    work, settings = Workload(prompt=700), Settings()
-    together = speeds_of_formats(models, here, work, LLAMA_CPP, settings, least=0.0)
+    work = Workload(prompt=700)
+    before = compare(models[0], here, work, runtimes=(LLAMA_CPP,))[-1]
+    together = of_formats(before, models, least=0.0)
     for model, speed in zip(models, together, strict=True):
         each = compare(model, here, work, runtimes=(LLAMA_CPP,))
         alone = speed_of(next(own for own in each if bool(own.fits)))
@@ -345,7 +346,7 @@ def test_smaller_formats_together_are_as_fast_as_each_alone(name: str) -> None:
         for number in ("decode", "low", "high", "first_token", "load", "waiting"):
             assert getattr(speed, number) == pytest.approx(getattr(alone, number), rel=1e-12)
     least = max(speed.decode for speed in together if speed)
-    fast = speeds_of_formats(models, here, work, LLAMA_CPP, settings, least)
+    fast = of_formats(before, models, least)
     assert [speed is not None for speed in fast] == [
         speed is not None and speed.decode >= least for speed in together
     ]
@@ -358,8 +359,8 @@ def test_what_ifs_keep_a_fixed_split() -> None:
     fixed = Settings(gpu_layers=0.0)
     chosen = catalog.model(model, "Q4_K_M")
     advice = advise(chosen, here, Workload(), settings=fixed, chosen=LLAMA_CPP)
-    assert all(change.gain < 1.1 for change in advice.what_ifs if "KV cache" in change.change)
-    assert not any("context" in change.change for change in advice.what_ifs)
+    assert all(change.gain < 1.1 for change in advice.what_ifs if "KV cache" in change.words)
+    assert not any("context" in change.words for change in advice.what_ifs)
 
 
 @cache
@@ -422,14 +423,14 @@ def test_a_runtime_that_cannot_says_why_and_what_could() -> None:
 
 
 def test_changes_are_options_of_the_runtime() -> None:
-    fp8 = {change.change for change in of(VLLM, "offloads").what_ifs}
+    fp8 = {change.words for change in of(VLLM, "offloads").what_ifs}
     assert "KV cache in q8_0" not in fp8
     # Weights of 16 bits are all that Transformers offloads: no smaller format is offered.
-    assert not any("instead of" in change.change for change in of(ACCELERATE, "offloads").what_ifs)
+    assert not any("instead of" in change.words for change in of(ACCELERATE, "offloads").what_ifs)
     model = catalog.model("Llama-3.1-70B", "BF16")
     here = machine(MachineSpec(gpu="RTX 4090", ram_gb=256))
     advice = advise(model, here, Workload(), chosen=VLLM)
-    changes = {change.change for change in advice.what_ifs}
+    changes = {change.words for change in advice.what_ifs}
     assert {"FP8 instead of BF16", "AWQ instead of BF16"} <= changes
     assert not any("Q4_K_M" in change for change in changes)
 
@@ -447,12 +448,12 @@ def test_a_narrow_slot_is_named_where_weights_cross_it() -> None:
         for lanes in (4, 16)
     }
     named = [
-        change for change in slots[4].what_ifs if change.change.startswith("a slot with PCIe 4 x16")
+        change for change in slots[4].what_ifs if change.words.startswith("a slot with PCIe 4 x16")
     ]
     assert slots[16].best is not None
-    assert named[0].decode == pytest.approx(decode_tps(slots[16].best))
+    assert named[0].speed.decode == pytest.approx(decode_tps(slots[16].best))
     assert 3 < named[0].gain <= 4.01
-    assert not any("a slot with" in change.change for change in slots[16].what_ifs)
+    assert not any("a slot with" in change.words for change in slots[16].what_ifs)
 
 
 @pytest.mark.parametrize(
@@ -483,9 +484,10 @@ def test_a_drive_that_reads_too_far_ahead_or_too_little_is_named(
     (named,) = (
         change
         for change in advise(chosen, read[now], Workload()).what_ifs
-        if change.change == f"read_ahead_kb of the drive at {better}, now {now}"
+        if change.words == f"read_ahead_kb of the drive at {better}, now {now}"
     )
-    assert (named.cost, named.decode) == ("free", pytest.approx(decode_tps(after)))
+    assert named.cost == "free"
+    assert named.speed.decode == pytest.approx(decode_tps(after))
     assert named.gain > 1.2
     assumed = advise(chosen, here, Workload())
-    assert not any("read_ahead" in change.change for change in assumed.what_ifs)
+    assert not any("read_ahead" in change.words for change in assumed.what_ifs)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.advice.changes.what_ifs import what_ifs
 from advisor.advice.diagnosis.causes.counterfactual import situation
+from advisor.advice.edits.changes import faster_changes
 from advisor.advice.table.stack import Fleet
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -177,8 +177,8 @@ def test_threads_on_slower_cores_make_the_fast_ones_wait() -> None:
 
 def changes(spec: MachineSpec, strategy: PlacementStrategy = RESIDENT) -> dict[str, float]:
     run = answer(spec, strategy)
-    offers = what_ifs(run.model, machine(spec), WORK, run)
-    return {each.change: each.gain for each in offers}
+    offers = faster_changes(run.model, machine(spec), WORK, run)
+    return {each.words: each.gain for each in offers}
 
 
 def test_software_of_today_is_offered_for_a_stated_old_one() -> None:

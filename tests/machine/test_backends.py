@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.advice.changes.what_ifs import what_ifs
+from advisor.advice.edits.changes import faster_changes
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -128,7 +128,7 @@ def test_fewer_threads_are_slower_and_one_on_every_hyper_thread_a_little_slower(
 def test_all_cores_and_another_backend_are_offered_where_they_gain() -> None:
     slow = MachineSpec(gpu="none", cpu="Ryzen 9 7950X", threads=1)
     run = answer(slow, RAM)
-    changes = [each.change for each in what_ifs(run.model, machine(slow), Workload(), run)]
+    changes = [each.words for each in faster_changes(run.model, machine(slow), Workload(), run)]
     assert any(change.startswith("16 threads, one on each core") for change in changes)
     there = {}
     for name in ("rocm", "vulkan"):
@@ -136,8 +136,8 @@ def test_all_cores_and_another_backend_are_offered_where_they_gain() -> None:
         run = answer(spec)
         assert run.decode is not None
         there[name] = float(run.decode.value)
-        offers = what_ifs(run.model, machine(spec), Workload(), run)
-        gains = {each.change: each.gain for each in offers if " in place of " in each.change}
+        offers = faster_changes(run.model, machine(spec), Workload(), run)
+        gains = {each.words: each.gain for each in offers if " in place of " in each.words}
         for change, gain in gains.items():
             other = "vulkan" if change.startswith("Vulkan") else "rocm"
             assert gain > 1.02

@@ -9,7 +9,7 @@ from flags import flags, listed
 
 from advisor.advice.arrivals.first_token import first_token_times, first_token_within
 from advisor.advice.compare import as_run
-from advisor.advice.words.runtime_notes import remarks
+from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import (

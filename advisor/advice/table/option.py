@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice.changes.what_ifs import SAME_TEXT, SOME_QUALITY
+from advisor.advice.edits.changes import SAME_TEXT, SOME_QUALITY
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost, with_margin

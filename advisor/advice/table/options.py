@@ -11,7 +11,8 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from advisor.advice.changes.what_ifs import FAST_RAM, FASTER_RAM, WhatIf
+from advisor.advice.edits.changes import FAST_RAM, FASTER_RAM
+from advisor.advice.edits.edit import Edited
 from advisor.advice.prices.host_parts import (
     SHARED_SLOTS,
     HostPartRow,
@@ -59,21 +60,19 @@ from advisor.runtimes import Runtime
 from advisor.units import GIB
 
 
-def options(
-    question: Question, now: Speed | None, what_ifs: Iterable[WhatIf]
-) -> tuple[Option, ...]:
+def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> tuple[Option, ...]:
     """Options, the present machine first, then by what they save.
 
     Args:
         question: model, machine, use and ownership.
         now: speed of the present machine; None where nothing runs.
-        what_ifs: changes other than another card.
+        edits: changes other than another card.
     """
     kept = keep(question, now)
     held = cards_held(question).holders
     whole = _takes_no_card(question)
     others = [
-        *changes(question, kept, what_ifs),
+        *changes(question, kept, edits),
         *added(question, kept),
         *replaced(question, kept, held),
         *machines(question, kept),
@@ -144,30 +143,30 @@ def _tied_up(resale: Price) -> Price:
     return replace(resale, usd=0.0, note=note)
 
 
-def changes(question: Question, kept: Option, what_ifs: Iterable[WhatIf]) -> list[Option]:
+def changes(question: Question, kept: Option, edits: Iterable[Edited]) -> list[Option]:
     """Options of changed formats, caches, memory and drives, with their prices."""
     rows = []
-    for change in what_ifs:
-        cost = cost_of_keeping(question, change.speed)
-        price = _price(question, change)
+    for edit in edits:
+        cost = cost_of_keeping(question, edit.speed)
+        price = _price(question, edit)
         if price.usd:
             cost = replace(cost, purchase=question.use.spread(price.usd))
         rows.append(
-            question.option(OptionKind.CHANGE, change.change, change.speed, cost, price, kept=kept)
+            question.option(OptionKind.CHANGE, edit.words, edit.speed, cost, price, kept=kept)
         )
     return rows
 
 
-def _price(question: Question, change: WhatIf) -> Price:
+def _price(question: Question, edit: Edited) -> Price:
     """Price of a change: 0 if free, else of the part that it takes; unknown for a better slot."""
-    if change.cost.startswith(FREE):
-        return Price(note=change.cost)
-    if change.ram:
-        return _memory(question, change.ram)
-    if change.part == FAST_RAM:
+    if edit.cost.startswith(FREE):
+        return Price(note=edit.cost)
+    if edit.ram:
+        return _memory(question, edit.ram)
+    if edit.part == FAST_RAM:
         return _faster_memory(question)
-    if change.part:
-        return with_part(NOTHING_YET, _largest_part(change.part), question.money.own_price)
+    if edit.part:
+        return with_part(NOTHING_YET, _largest_part(edit.part), question.money.own_price)
     return Price(usd=None, note=NO_PRICE)
 
 

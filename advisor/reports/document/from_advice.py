@@ -9,7 +9,7 @@ import numpy as np
 
 import advisor
 from advisor.advice.advise import Advice
-from advisor.advice.curves.sweeps import CostLine, cost_by_tokens, speed_by_layers
+from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.table.option import Option, split
 from advisor.advice.table.sensitivity import in_question, inputs, what_changes, what_matters

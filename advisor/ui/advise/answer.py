@@ -6,8 +6,7 @@ from functools import cached_property
 import streamlit as st
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.curves import crossover
-from advisor.advice.curves.crossover import Crossover
+from advisor.advice.curves import Crossover, by_prompt, by_users
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.price_notes import price_notes
 from advisor.cost_model.workload import Workload
@@ -65,8 +64,7 @@ class AdviseAnswer:
         """Weights read in RAM against weights streamed, by users and by prompt length; computed on
         first use.
         """
-        estimates, settings = self.advice.estimates, self.choices.settings()
-        return crossover.by_users(estimates, settings), crossover.by_prompt(estimates, settings)
+        return by_users(self.advice.estimates), by_prompt(self.advice.estimates)
 
 
 def _key(picked: Picked) -> str:

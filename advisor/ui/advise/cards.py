@@ -6,7 +6,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps, usable
-from advisor.advice.curves.sweeps import page_cache_for
+from advisor.advice.curves import page_cache_for
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.estimate import Estimate

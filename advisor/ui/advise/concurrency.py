@@ -10,9 +10,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.curves import concurrency
-from advisor.advice.curves.concurrency import READING, USERS, Together
-from advisor.advice.curves.crossover import Crossover
+from advisor.advice.curves import READING, USERS, Crossover, Together, together
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number, tokens_per_second
@@ -48,7 +46,7 @@ def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
         "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="target_each", format="%g",
         help="Speed that each user should have at least. People read about 5 tokens a second.",
     )  # fmt: skip
-    shared = concurrency.together(chosen, target, answer.choices.settings())
+    shared = together(chosen, target)
     if shared is None:
         show(block("oa-why", "No user fits with these inputs.", "p"))
         return

@@ -26,12 +26,12 @@ def what_ifs(answer: AdviseAnswer) -> None:
         show(block("oa-soft", "No smaller change makes it notably faster.", "p"))
         return
     row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
-    names = explained_in_turn(change.change for change in changes[:7])
+    names = explained_in_turn(change.words for change in changes[:7])
     rows = (
         row.format(
             two_lines(name, change.cost),
             f"+{100 * (change.gain - 1):.0f} %",
-            tokens_per_second(change.decode),
+            tokens_per_second(change.speed.decode),
         )
         for name, change in zip(names, changes[:7], strict=True)
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from advisor.advice.changes.drafting import drafting
+from advisor.advice.edits.drafting import drafting
 from advisor.calibration.imported_machine import rented_by_name
 from advisor.catalog.inputs import in_usd
 from advisor.cost_model.placement import Settings, stated

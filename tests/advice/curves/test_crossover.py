@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.compare import compare
-from advisor.advice.curves.crossover import (
+from advisor.advice.curves import (
     Crossover,
     RuntimeCurve,
     by_prompt,
@@ -30,7 +30,9 @@ USERS = np.array([1.0, 4.0, 16.0, 64.0])
 
 
 @cache
-def estimates(link: float = 25, cores: int = 8, context: int = 512) -> tuple[Estimate, ...]:
+def estimates(
+    link: float = 25, cores: int = 8, context: int = 512, layers: float | None = None
+) -> tuple[Estimate, ...]:
     """Llama 3.1 70B on an RTX 3090 with so fast a link [GB/s] and so many cores."""
     here = machine(
         MachineSpec(
@@ -40,7 +42,8 @@ def estimates(link: float = 25, cores: int = 8, context: int = 512) -> tuple[Est
     )  # fmt: skip
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     work = Workload(context=context, prompt=128, output=64)
-    return compare(model, here, work, runtimes=(LLAMA_CPP, VLLM))
+    split = Settings(gpu_layers=layers)
+    return compare(model, here, work, settings=split, runtimes=(LLAMA_CPP, VLLM))
 
 
 def test_lines_of_a_made_up_machine_cross_where_its_arithmetic_says() -> None:
@@ -148,9 +151,7 @@ def test_nothing_to_cross_without_a_gpu() -> None:
 
 
 def test_layers_that_a_person_fixed_are_kept() -> None:
-    free, fixed = (
-        speeds(by_users(estimates(), settings)) for settings in (None, Settings(gpu_layers=0))
-    )
+    free, fixed = (speeds(by_users(estimates(layers=layers))) for layers in (None, 0.0))
     assert fixed.in_place.speed[0] < free.in_place.speed[0]
     assert fixed.streamed.speed[0] == free.streamed.speed[0]
 

@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import compare, decode_tps
-from advisor.advice.curves.sweeps import cost_by_tokens, page_cache_for, speed_by_layers
+from advisor.advice.curves import cost_by_tokens, page_cache_for, speed_by_layers
 from advisor.advice.table.option import choice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate

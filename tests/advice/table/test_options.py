@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.changes.what_ifs import what_ifs
 from advisor.advice.compare import compare, usable
+from advisor.advice.edits.changes import faster_changes
 from advisor.advice.prices.host_parts import desktop_parts, parts_for, smallest
 from advisor.advice.prices.power import PowerDraw, draw_of
 from advisor.advice.prices.price import Price, bought, rented, selling_price, sold
@@ -61,7 +61,7 @@ def ask(gpu: str = "RTX 3090", model: str = "Llama-3.1-70B", **owned: object) ->
 def all_of(question: Question) -> tuple[Option, ...]:
     estimates = compare(question.model, question.machine, question.work, runtimes=(LLAMA_CPP,))
     best = next(iter(usable(estimates)), None)
-    changes = what_ifs(question.model, question.machine, question.work, best)
+    changes = faster_changes(question.model, question.machine, question.work, best)
     return options(question, speed_of(best) if best else None, changes)
 
 

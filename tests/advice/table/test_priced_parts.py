@@ -5,7 +5,8 @@ from datetime import date
 
 import pytest
 
-from advisor.advice.changes.what_ifs import FAST_RAM, WhatIf
+from advisor.advice.edits.changes import FAST_RAM
+from advisor.advice.edits.edit import Edited
 from advisor.advice.prices.host_parts import parts_for
 from advisor.advice.prices.price import bought, rented, rents
 from advisor.advice.speeds import Speed
@@ -27,8 +28,8 @@ FASTER = Speed(
     first_token=2, load=60,
 )  # fmt: skip
 SLOWER = replace(FASTER, decode=2.7, low=2, high=3.5)
-FAST_MEMORY = WhatIf(
-    change="RAM 25 % faster", cost="your price", decode=6, gain=1.2, speed=FASTER, part=FAST_RAM
+FAST_MEMORY = Edited(
+    words="RAM 25 % faster", cost="your price", gain=1.2, speed=FASTER, part=FAST_RAM
 )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from advisor.advice.compare import as_run
-from advisor.advice.words.runtime_notes import remarks
+from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings

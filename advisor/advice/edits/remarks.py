@@ -1,12 +1,12 @@
 """Remarks beside a runtime's command: its other modes and their predicted speed."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.estimate import Estimate, estimate
+from advisor.advice.edits.edit import again
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import number, range_of, seconds, tokens_per_second
@@ -40,19 +40,9 @@ def _remarks(estimate: Estimate) -> Iterable[str]:
         yield from _read_or_copied(estimate)
 
 
-def _again(before: Estimate, settings: Settings) -> Estimate | None:
+def _fitting(before: Estimate, settings: Settings, **changes: Any) -> Estimate | None:
     """Estimate with other settings; None if refused or too large."""
-    if before.machine is None:
-        return None
-    changed = estimate(
-        before.model,
-        before.machine,
-        before.work,
-        before.how,
-        before.strategy,
-        fitted_constants(),
-        settings,
-    )
+    changed = again(before, settings=settings, **changes)
     return changed if changed.decode is not None and bool(np.all(changed.fits)) else None
 
 
@@ -73,7 +63,7 @@ def _llama_cpp(estimate: Estimate) -> Iterable[str]:
         cpu_moe=estimate.placement.cpu_moe,
         load_mode="none",
     )
-    pinned = _again(estimate, fixed)
+    pinned = _fitting(estimate, fixed)
     if pinned is None or pinned.first_token is None or estimate.first_token is None:
         return
     now, then = float(estimate.first_token.value), float(pinned.first_token.value)
@@ -91,7 +81,7 @@ def _divided(estimate: Estimate) -> Iterable[str]:
         return
     if len(estimate.machine.gpus) < 2 or estimate.machine.nodes > 1:
         return
-    divided = _again(replace(estimate, how=LLAMA_CPP_TENSOR), Settings())
+    divided = _fitting(estimate, Settings(), how=LLAMA_CPP_TENSOR)
     if divided is None or divided.decode is None:
         return
     speeds = range_of(float(divided.decode.low), float(divided.decode.high))
@@ -111,11 +101,11 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
     """Placement that llama-server chooses without `-ngl` and related options."""
     if estimate.placement is None or estimate.strategy is PlacementStrategy.NVME_OFFLOAD:
         return
-    fitted = _again(replace(estimate, strategy=PlacementStrategy.GPU_RESIDENT), Settings())
+    fitted = _fitting(estimate, Settings(), strategy=PlacementStrategy.GPU_RESIDENT)
     if fitted is not None and estimate.strategy is not PlacementStrategy.GPU_RESIDENT:
         yield "Its automatic choice (--fit on) would put all of the model in the GPU."
         return
-    automatic = _again(estimate, Settings())
+    automatic = _fitting(estimate, Settings())
     if automatic is None or automatic.placement is None:
         return
     layers, moe = int(automatic.placement.gpu_layers), int(automatic.placement.cpu_moe)
@@ -159,7 +149,7 @@ def _read_or_copied(estimate: Estimate) -> Iterable[str]:
     ):
         return
     read = bool(np.any(estimate.placement.zero_copy))
-    other = _again(estimate, Settings(zero_copy=not read))
+    other = _fitting(estimate, Settings(zero_copy=not read))
     if other is None:
         return
     name = "--offload-backend prefetch" if read else "--cpu-offload-gb, read over the link,"

@@ -1,0 +1,427 @@
+"""Curves: an answer over a range of one input.
+
+Users together: decoding reads the weights once for all of them, so the total speed grows almost in
+proportion to their number while weights take most of the time, as where they cross a link. Each
+user has a cache, which takes memory and time.
+
+In place against streamed: in place, a step takes the time to read the weights in RAM or, with many
+tokens, the time to compute them on the processor, which grows with each token. Streamed, it takes
+the time to copy the weights over the link, for any number of tokens. So streaming is slower with
+few tokens and may be faster with many: with more users, and with longer prompts. Some runtimes do
+both: llama.cpp copies weights to the GPU for steps of 32 tokens and more. Such a step counts as
+streamed; its speed in place is that of micro-batches below 32 tokens.
+
+Further curves: layers on the GPU, the page cache, tokens a month.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.advice.advise import Advice
+from advisor.advice.compare import as_run, decode_tps
+from advisor.advice.edits.edit import again
+from advisor.advice.table.option import Option, choice
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
+from advisor.cost_model.schedule import Route, Schedule
+from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal
+from advisor.machine.machine import Machine
+from advisor.model.model import Floats, Model
+from advisor.runtimes import LLAMA_CPP, Runtime
+
+READING = 5.0
+"""Reading speed [tokens/s]: 238 words a minute (Brysbaert 2019,
+https://doi.org/10.1016/j.jml.2019.104047) of about 4/3 tokens each are 5.3."""
+USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+"""Numbers of users that are tried; limits are then searched between them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together:
+    """Speeds of one runtime and placement over the number of users.
+
+    Attributes:
+        estimate: estimate that is varied.
+        users: numbers of users that fit, shape (points,).
+        each: speed of each user, shape (points,) [tokens/s].
+        kv_bytes: cache of one user, for the whole context [B].
+        memory_ends: largest number of users that fit; None if all of `USERS` do.
+        target: speed that each user should have [tokens/s].
+        target_ends: largest number of users who all have it, 0 if a single one does not; None if
+            all that fit have it.
+    """
+
+    estimate: Estimate
+    users: Floats
+    each: Floats
+    kv_bytes: float
+    memory_ends: int | None
+    target: float
+    target_ends: int | None
+
+    @property
+    def total(self) -> Floats:
+        """Speed of all users together, shape (points,) [tokens/s]."""
+        return self.each * self.users
+
+    @property
+    def gain(self) -> float:
+        """Total speed of the largest number of users, relative to a single user."""
+        return float(self.total[-1] / self.total[0])
+
+
+def together(estimate: Estimate, target: float = READING) -> Together | None:
+    """Speeds of a runtime and placement over the number of users; None if not even one fits.
+
+    Args:
+        estimate: estimate to vary.
+        target: speed that each user should have [tokens/s].
+    """
+    tried: dict[int, Estimate] = {}
+
+    def of(users: int) -> Estimate:
+        if users not in tried:
+            tried[users] = again(estimate, work=replace(estimate.work, users=users))
+        return tried[users]
+
+    def fits(users: int) -> bool:
+        return of(users).decode is not None and bool(of(users).fits) and not of(users).waiting
+
+    def fast(users: int) -> bool:
+        return fits(users) and decode_tps(of(users)) >= target
+
+    most = last(fits)
+    if most == 0:
+        return None
+    enough = last(fast)
+    counts = sorted(count for count in tried if count <= most)
+    return Together(
+        estimate=estimate,
+        users=np.array(counts, dtype=float),
+        each=np.array([decode_tps(of(count)) for count in counts]),
+        kv_bytes=_cache(of(1)),
+        memory_ends=None if most == USERS[-1] else most,
+        target=target,
+        target_ends=None if enough == most else enough,
+    )
+
+
+def last(holds: Callable[[int], bool]) -> int:
+    """Largest number of users for which a condition holds, from 0 to the last of `USERS`."""
+    below = 0
+    for count in USERS:
+        if not holds(count):
+            return _between(holds, below, count)
+        below = count
+    return below
+
+
+def _between(holds: Callable[[int], bool], below: int, above: int) -> int:
+    while above - below > 1:
+        middle = (below + above) // 2
+        if holds(middle):
+            below = middle
+        else:
+            above = middle
+    return below
+
+
+def _cache(estimate: Estimate) -> float:
+    """KV cache of all users, in every memory [B]."""
+    if estimate.placement is None:
+        return 0.0
+    held = parts_held(estimate.model, estimate.placement, estimate.work).values()
+    return sum(parts["KV cache"] for parts in held)
+
+
+PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
+"""Prompt lengths that are tried, up to the context [tokens]."""
+
+
+SMALL_BATCH = 16
+"""Micro-batch for which no runtime copies weights to the GPU [tokens]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeCurve:
+    """Fastest of several runtimes at each point.
+
+    Attributes:
+        runtimes: name of the runtime, shape (points,); empty where none fits.
+        speed: total speed of all users, NaN where none fits, shape (points,) [tokens/s].
+    """
+
+    runtimes: tuple[str, ...]
+    speed: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crossover:
+    """Curves of both ways, over users or prompt length.
+
+    Attributes:
+        at: users or prompt tokens, shape (points,).
+        in_place: runtimes whose processor reads the weights in RAM for a single user.
+        streamed: runtimes that copy the weights over the link.
+    """
+
+    at: Floats
+    in_place: RuntimeCurve
+    streamed: RuntimeCurve
+
+    @property
+    def overtakes(self) -> float | None:
+        """Point from which streaming is faster or the only option; None if never."""
+        met = crossing(self.at, self.in_place.speed, self.streamed.speed)
+        alone = np.isfinite(self.streamed.speed) & ~np.isfinite(self.in_place.speed)
+        if met is None and np.any(alone):
+            return float(self.at[np.argmax(alone)])
+        return met
+
+
+def by_users(estimates: Iterable[Estimate]) -> Crossover | None:
+    """Total tokens per second against the number of users; None if either way is missing."""
+
+    def decoding(estimate: Estimate, users: int, _: Route) -> RuntimePoint:
+        varied = again(estimate, work=replace(estimate.work, users=users))
+        schedule = varied.phases.decode if varied.phases else None
+        return RuntimePoint(estimate=varied, schedule=schedule, rate=_value(varied.decode) * users)
+
+    return _sweep(sides(estimates), USERS, decoding)
+
+
+def by_prompt(estimates: Sequence[Estimate]) -> Crossover | None:
+    """Prompt tokens per second against the length of the prompt; None if either way is missing."""
+
+    def reading(estimate: Estimate, length: int, way: Route) -> RuntimePoint:
+        batch = np.minimum(estimate.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
+        work = replace(estimate.work, prompt=length, cached=0, ubatch=batch)
+        varied = again(estimate, work=work)
+        schedule = varied.phases.prefill if varied.phases else None
+        return RuntimePoint(estimate=varied, schedule=schedule, rate=_value(varied.prefill))
+
+    context = float(estimates[0].work.context) if estimates else 0.0
+    lengths = [length for length in PROMPTS if length <= context]
+    return _sweep(sides(estimates), lengths, reading)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimePoint:
+    """Runtime at one point, with its routes and its speed [tokens/s]."""
+
+    estimate: Estimate
+    schedule: Schedule | None
+    rate: float
+
+    def goes(self, way: Route) -> bool:
+        """Whether it fits and its weights take this way; any copied weights count as streamed."""
+        stages = self.schedule.stages if self.schedule else ()
+        flows = [flow for stage in stages for flow in stage.flows]
+        copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
+        read = any(
+            flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)
+            for flow in flows
+        )
+        return bool(self.estimate.fits) and (
+            copied if way is Route.STREAMED else read and not copied
+        )
+
+
+Vary = Callable[[Estimate, int, Route], RuntimePoint]
+
+
+def _value(figure: Range | None) -> float:
+    return float(figure.value) if figure is not None else 0.0
+
+
+def _sweep(
+    both: tuple[list[Estimate], list[Estimate]], at: Sequence[int], vary: Vary
+) -> Crossover | None:
+    in_place, streamed = both
+    if not at:
+        return None
+    crossover = Crossover(
+        at=np.array(at, dtype=float),
+        in_place=_along(in_place, at, vary, Route.IN_PLACE),
+        streamed=_along([*streamed, *in_place], at, vary, Route.STREAMED),
+    )
+    ways = (crossover.in_place, crossover.streamed)
+    return crossover if all(np.any(np.isfinite(way.speed)) for way in ways) else None
+
+
+def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> RuntimeCurve:
+    """Fastest runtime at each point; a runtime that no longer fits stays out at later points."""
+    left, names, speeds = list(some), [], []
+    for value in at:
+        tried = [(side, vary(side, value, way)) for side in left]
+        left = [side for side, step in tried if bool(step.estimate.fits)]
+        rates = [(step.estimate.runtime, step.rate) for _, step in tried if step.goes(way)]
+        name, speed = max(rates, key=lambda pair: pair[1], default=("", math.nan))
+        names.append(name)
+        speeds.append(speed)
+    return RuntimeCurve(runtimes=tuple(names), speed=np.array(speeds))
+
+
+def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]]:
+    """Runtimes that read weights in RAM for one user, and runtimes that stream them."""
+    in_place, streamed = [], []
+    for each in estimates:
+        if each.strategy is not PlacementStrategy.CPU_OFFLOAD or each.placement is None:
+            continue
+        alone = again(each, work=replace(each.work, users=1))
+        if Route.STREAMED in alone.routes:
+            streamed.append(each)
+        elif Route.IN_PLACE in alone.routes:
+            in_place.append(each)
+    return in_place, streamed
+
+
+def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
+    """Last crossing of two curves, interpolated in logarithms.
+
+    Between two points log(second / first) is taken as linear in log(at); the curves cross where it
+    is zero.
+
+    Args:
+        at: varied input, positive and rising, shape (points,).
+        first: first curve; NaN where it ends.
+        second: second curve; NaN where it ends.
+
+    Returns:
+        Input from which the second curve is above the first: the first point if it is so from the
+        start, None if it is not at the last point of both.
+    """
+    there = np.isfinite(first) & np.isfinite(second)
+    if not np.any(there):
+        return None
+    points, ahead = np.asarray(at)[there], np.log(second[there] / first[there])
+    if ahead[-1] <= 0:
+        return None
+    behind = np.flatnonzero(ahead <= 0)
+    if not behind.size:
+        return float(points[0])
+    before = behind[-1]
+    share = -ahead[before] / (ahead[before + 1] - ahead[before])
+    low, high = np.log(points[before]), np.log(points[before + 1])
+    return float(np.exp(low + share * (high - low)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerSweep:
+    """Speed against layers on the GPU, all of shape (layers + 1,).
+
+    Attributes:
+        layers: number of repeating layers on the GPU.
+        decode: decode speed [tokens/s].
+        fits: whether VRAM and RAM are large enough.
+    """
+
+    layers: Floats
+    decode: Floats
+    fits: npt.NDArray[np.bool_]
+
+
+def speed_by_layers(
+    requested: Model, machine: Machine, work: Workload, runtime: Runtime = LLAMA_CPP
+) -> LayerSweep | None:
+    """Speed with each number of layers on the GPU.
+
+    None without a GPU, and for runtimes that are not told how many or do not take the model.
+    """
+    if not machine.gpus or not runtime.takes_layers:
+        return None
+    try:
+        model = as_run(requested, runtime, machine)
+    except Refusal:
+        return None
+    layers = np.arange(model.layers + 1, dtype=float)
+    swept = estimate(
+        model,
+        machine,
+        work,
+        runtime,
+        PlacementStrategy.CPU_OFFLOAD,
+        fitted_constants(),
+        Settings(gpu_layers=layers),
+    )
+    if swept.decode is None:
+        return None
+    return LayerSweep(
+        layers=layers,
+        decode=np.broadcast_to(swept.decode.value, layers.shape),
+        fits=np.broadcast_to(swept.fits, layers.shape),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostLine:
+    """Monthly cost against tokens generated per month.
+
+    Attributes:
+        name: name of the option.
+        tokens: tokens per month, shape (points,) [tokens].
+        usd: rent or purchase, and the value of waiting, shape (points,) [USD/month].
+    """
+
+    name: str
+    tokens: Floats
+    usd: Floats
+
+
+def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
+    """Cost of the present machine, if it runs, and of the option of the verdict, up to twice their
+    break-even.
+
+    A month's fixed cost and that of each token, its share of rent, power and waiting included.
+    """
+    kept, option = advice.options[0], choice(advice.options)
+    if advice.best is None or option is None or option.hours_lost is None or option.tokens <= 0:
+        return ()
+    most = max(2.0 * (option.break_even_tokens or 0.0), option.tokens)
+    tokens = np.linspace(0.0, most, points)
+    lines = (_line("as it is", kept, tokens), _line(option.name, option, tokens))
+    return tuple(line for line in lines if line is not None)
+
+
+def _line(name: str, option: Option, tokens: Floats) -> CostLine | None:
+    """Line of an option; None for what does not run, as where there is no machine yet."""
+    if option.cost is None or option.hours_lost is None:
+        return None
+    each = (option.cost.by_use + option.hours_lost * option.worth) / option.tokens
+    return CostLine(
+        name=name, tokens=tokens, usd=option.cost.fixed + option.standing + each * tokens
+    )
+
+
+def page_cache_for(estimated: Estimate, speed: float, points: int = 65) -> float | None:
+    """RAM for the page cache with which a model on the drive reaches a speed.
+
+    Args:
+        estimated: estimate of llama.cpp with the model on the drive.
+        speed: target speed [tokens/s].
+        points: number of sizes tried, from none to all of the part on the drive.
+
+    Returns:
+        The smallest size tried that reaches it [B]; None where none does.
+    """
+    if estimated.placement is None or estimated.how is not LLAMA_CPP:
+        return None
+    on_disk = float(weight_bytes(estimated.model, estimated.placement, DISK))
+    sizes = np.linspace(0.0, on_disk, points)
+    split = Settings(
+        gpu_layers=estimated.placement.gpu_layers,
+        cpu_moe=estimated.placement.cpu_moe,
+        page_cache=sizes,
+    )
+    swept = again(estimated, settings=split)
+    if swept.decode is None:
+        return None
+    enough = np.flatnonzero(np.broadcast_to(swept.decode.value, sizes.shape) >= speed)
+    return float(sizes[enough[0]]) if enough.size else None

@@ -1,0 +1,291 @@
+"""Changes other than a bigger GPU: smaller format or cache, faster memory, link or drive, software.
+
+All are valued in the runtime of the best placement now.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from advisor.advice.compare import decode_tps
+from advisor.advice.edits.drafting import drafted_work
+from advisor.advice.edits.edit import Edit, Edited, edited
+from advisor.cost_model.estimate import BOUND_BY, Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.workload import Workload
+from advisor.errors import Refusal, UnknownName
+from advisor.formatting import memory as memory_words
+from advisor.formatting import number
+from advisor.machine import backends, from_catalog
+from advisor.machine.catalog import soldered
+from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
+from advisor.machine.quantity import Provenance
+from advisor.machine.shared_memory import raised
+from advisor.machine.software import ONE_NODE, effect_of_build, kernels_of, month_words
+from advisor.machine.stated_software import effect_of_driver, stated_driver
+from advisor.model import catalog
+from advisor.model.format_loss import format_loss_rows
+from advisor.model.model import Model
+from advisor.units import KIB, MIB
+
+SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
+"""GGUF formats suggested in place of larger ones, largest first."""
+FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
+"""Formats of other files that are suggested in place of larger ones, largest first."""
+NEAR, ANY_STEP = 0.6, 0.2
+"""Smallest size of a suggested format relative to the present one, among GGUF and other formats."""
+READ_AHEAD = (USUAL_READ_AHEAD.value, 2.0 * MIB)
+"""Read-ahead: Linux's default, and a size above which more gains little (`python -m
+benchmarks.engine`) [B]."""
+FAST_RAM, FASTER_RAM = "fast-ram", 1.25
+"""Part to buy for faster RAM, and its rate relative to the present one."""
+WORTH_NAMING = 1.02
+"""A change must be this many times faster to be shown."""
+SOME_QUALITY = "free, some quality"
+"""Beginning of the cost of a change that the model's replies show."""
+SAME_TEXT = "free, the same text"
+"""Cost of a change that the model's replies do not show."""
+BY_BACKEND = ("llama.cpp", "lm-studio")
+"""Runtimes with a choice of the GPU backend."""
+ROOM = 0.9
+"""Share of a socket's memory that a model may take to run from it alone."""
+
+Edits = Iterator[Edit]
+
+
+def faster_changes(
+    model: Model, machine: Machine, work: Workload, best: Estimate | None
+) -> tuple[Edited, ...]:
+    """Changes that make the best placement faster, by gain.
+
+    A fixed split stays fixed, as undoing it would be no effect of the change.
+
+    Args:
+        model: model as it is stored.
+        machine: machine as it is.
+        work: request.
+        best: fastest placement now; None where nothing runs.
+    """
+    if best is None:
+        return ()
+    edits = (
+        *_smaller_formats(machine, best),
+        *_smaller_cache(work, best),
+        *_drafted(model, work, best),
+        *_faster_memory(machine, best),
+        *_faster_link(machine, best),
+        *_other_read_ahead(machine, best),
+        *_software(machine, best),
+    )
+    before = replace(best, model=model, machine=machine, work=work)
+    return tuple(edited(before, edits, decode_tps(best), WORTH_NAMING))
+
+
+def _smaller_formats(machine: Machine, best: Estimate) -> Edits:
+    """Smaller formats that the runtime loads directly."""
+    now = best.model
+    steps = [(name, NEAR) for name in SMALLER_FORMATS]
+    for name, part in (*steps, *((name, ANY_STEP) for name in FEW_FORMATS)):
+        model = _in_format(machine, best, name)
+        if model and part * now.file_bytes < model.file_bytes < 0.97 * now.file_bytes:
+            yield Edit(
+                words=f"{name} instead of {now.format}",
+                cost=f"{SOME_QUALITY}{_loss(name, now.format)}",
+                changes={"model": model},
+            )
+
+
+def _loss(smaller: str, now: str) -> str:
+    """Published loss of a smaller format as a multiple of the present one's; empty if unknown."""
+    rows = format_loss_rows()
+    if smaller not in rows or now not in rows:
+        return ""
+    times = rows[smaller].kl_divergence / rows[now].kl_divergence
+    return f" ({number(times, 2)} times the loss of {now}, measured on {rows[smaller].model})"
+
+
+def _in_format(machine: Machine, best: Estimate, form: str) -> Model | None:
+    """Model in a format that the runtime loads directly; None where it does not."""
+    try:
+        taken = best.how.loaded_format(form, machine).format == form
+        return catalog.in_format(best.model.architecture, form) if taken else None
+    except Refusal:
+        return None
+
+
+def _smaller_cache(work: Workload, best: Estimate) -> Edits:
+    kind = best.how.quantized_kv_type
+    if work.kv_type in ("f16", "bf16", "f32") and kind:
+        lighter = replace(work, kv_type=kind)
+        yield Edit(words=f"KV cache in {kind}", cost="free", changes={"work": lighter})
+    shorter = max(float(work.context) / 2, float(work.prompt) + float(work.output))
+    if shorter < float(work.context):
+        less = replace(work, context=shorter)
+        yield Edit(words=f"context of {shorter:,.0f} tokens", cost="free", changes={"work": less})
+
+
+def _drafted(model: Model, work: Workload, best: Estimate) -> Edits:
+    """Tokens drafted by layers of the model itself."""
+    drafted = drafted_work(model.name, work, best.how)
+    if drafted is not None:
+        words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
+        yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
+
+
+def _faster_memory(machine: Machine, best: Estimate) -> Edits:
+    host, fixed = machine.host, machine.unified or soldered(machine.host.name)
+    if best.bottleneck == BOUND_BY[Route.IN_PLACE] and not fixed:
+        faster = replace(host.bandwidth, value=host.bandwidth.value * FASTER_RAM)
+        yield _to_buy(
+            "RAM 25 % faster", FAST_RAM, replace(machine, host=replace(host, bandwidth=faster))
+        )
+    if best.strategy is not PlacementStrategy.NVME_OFFLOAD:
+        return
+    if not fixed:
+        size = best.model.file_bytes * 1.15
+        larger = replace(host, memory=replace(host.memory, value=size))
+        words = f"{memory_words(float(size))} of RAM, to hold the model"
+        yield _to_buy(words, "ram", replace(machine, host=larger), ram=float(size))
+    if machine.disk is not None:
+        disk = machine.disk
+        twice = replace(disk.sequential, value=2.0 * disk.sequential.value)
+        mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
+        striped = replace(disk, sequential=twice, mapped=mapped)
+        words = "a second drive, striped with the first"
+        yield _to_buy(words, "drive", replace(machine, disk=striped))
+
+
+def _to_buy(words: str, part: str, machine: Machine, ram: float = 0.0) -> Edit:
+    changes = {"machine": machine}
+    return Edit(words=words, cost="your price", changes=changes, part=part, ram=ram)
+
+
+def _faster_link(machine: Machine, best: Estimate) -> Edits:
+    """Full link of the card, where the slot has a slower one."""
+    if best.bottleneck != BOUND_BY[Route.STREAMED] or machine.unified:
+        return
+    links = [_full_link(gpu) for gpu in machine.gpus]
+    gpus = tuple(replace(gpu, link=link) for gpu, link in zip(machine.gpus, links, strict=True))
+    if gpus != machine.gpus:
+        words = f"a slot with {links[0].name}, as the card can"
+        yield _to_buy(words, "", replace(machine, gpus=gpus))
+
+
+def _full_link(gpu: Gpu) -> Link:
+    """Link of the card at full speed; the present one if it is not slower, or unknown."""
+    try:
+        full = from_catalog.gpu(gpu.name).link
+    except UnknownName:
+        return gpu.link
+    return full if float(full.pinned.value) > float(gpu.link.pinned.value) else gpu.link
+
+
+def _other_read_ahead(machine: Machine, best: Estimate) -> Edits:
+    """Shorter read-ahead for experts, which are scattered, or longer for sequential reads."""
+    disk = machine.disk
+    if best.bottleneck != BOUND_BY[Route.PAGED] or disk is None:
+        return
+    now = disk.read_ahead
+    if now.kind is not Provenance.MEASURED:
+        return
+    for size in READ_AHEAD:
+        if size != now.value:
+            drive = replace(disk, read_ahead=replace(now, value=size))
+            yield Edit(
+                words=f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}",
+                cost="free",
+                changes={"machine": replace(machine, disk=drive)},
+            )
+
+
+def _software(machine: Machine, best: Estimate) -> Edits:
+    """Backend, driver, build, threads and memory nodes."""
+    if machine.gpus:
+        yield from _other_backend(machine, best)
+        yield from _of_today(machine)
+        yield from _more_of_shared_memory(machine)
+    yield from _a_thread_each(machine)
+    if best.how.binds_nodes:
+        yield from _memory_nodes(machine, best)
+
+
+def _other_backend(machine: Machine, best: Estimate) -> Edits:
+    """Another backend of llama.cpp for the same card, with a driver of today."""
+    now = backends.of_machine(machine)
+    if best.how.key not in BY_BACKEND or now == backends.UNKNOWN:
+        return
+    for name in backends.of_vendor(machine.gpus[0].vendor, machine.system):
+        if name != now:
+            yield Edit(
+                words=f"{backends.LABELS[name]} in place of {backends.LABELS[now]}",
+                cost="free, another build",
+                changes={"machine": replace(machine, backend=name, driver="")},
+            )
+
+
+def _of_today(machine: Machine) -> Edits:
+    """A driver, or a build of llama.cpp, of today in place of a stated older one."""
+    if effect_of_driver(machine) is not None:
+        yield Edit(
+            words=f"a graphics driver of today in place of {stated_driver(machine)}",
+            cost="free, an update",
+            changes={"machine": replace(machine, driver="")},
+        )
+    older = kernels_of(machine.build, backends.of_machine(machine))
+    if older or effect_of_build(machine.build) is not None:
+        yield Edit(
+            words=f"llama.cpp of today in place of {month_words(machine.build)}",
+            cost="free, an update",
+            changes={"machine": replace(machine, build="")},
+        )
+
+
+def _more_of_shared_memory(machine: Machine) -> Edits:
+    """All memory but the system's for a GPU that shares it, where a setting gives it that."""
+    with_more = raised(machine)
+    if with_more is not None:
+        roomier, setting = with_more
+        yield Edit(
+            words=f"more of the shared memory for the GPU: {setting}",
+            cost="free, until the next start",
+            changes={"machine": roomier},
+        )
+
+
+def _a_thread_each(machine: Machine) -> Edits:
+    """One thread for each core that llama.cpp takes by itself, where another number is stated."""
+    host = machine.host
+    if host.threads is None or host.cores_there is None:
+        return
+    cores = host.cores_there // (host.sockets if host.numa in ONE_NODE else 1)
+    if host.threads != cores:
+        alike = replace(host, cores=cores, threads=cores, thread_excess="")
+        yield Edit(
+            words=f"{cores} threads, one on each core, in place of {host.threads}",
+            cost="free",
+            changes={"machine": replace(machine, host=alike)},
+        )
+
+
+def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
+    """Weights spread over the memory of several sockets, or one socket alone where it holds them.
+
+    A host on which llama.cpp was timed has no figure for other policies.
+    """
+    host = machine.host
+    if host.sockets < 2 or host.engine is not None:
+        return
+    fits = best.model.file_bytes <= ROOM * float(host.memory.value) / host.sockets
+    policies = (
+        ("distribute", host.numa != "distribute", "threads and pages on all sockets",
+         "free, after dropping the page cache"),
+        ("isolate", host.numa not in ONE_NODE and fits, "one socket alone, with its own memory",
+         "free, the other cores idle"),
+    )  # fmt: skip
+    for policy, able, meaning, cost in policies:
+        if able:
+            yield Edit(
+                words=f"--numa {policy}: {meaning}",
+                cost=cost,
+                changes={"machine": replace(machine, host=replace(host, numa=policy))},
+            )

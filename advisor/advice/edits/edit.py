@@ -1,0 +1,198 @@
+"""Edit: one thing changed, in words, with its cost; and the estimate after it.
+
+Changes that make a machine faster, causes of a measured speed, remarks beside a command and curves
+are lists of edits; they differ in what is changed and in which answers count.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from advisor.advice.compare import as_run, could_hold, decode_tps
+from advisor.advice.speeds import Speed, Speeds, speed_of
+from advisor.catalog.constant_views import PickedConstants
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.uncertainty import Range
+from advisor.errors import InputError, Refusal
+from advisor.model.many_formats import in_many_formats
+from advisor.model.model import Model
+
+Rates = tuple[Range, Range]
+"""Speeds of generation, for each user, and of the prompt [tokens/s]."""
+
+
+def again(before: Estimate, **changes: Any) -> Estimate:
+    """Estimate with some nouns changed, placed and timed anew.
+
+    Args:
+        before: estimate; an impossible one stays as it is.
+        changes: fields of an `Estimate`: model, machine, work, how, strategy, settings, constants
+            (fitted where none are given). Their numbers may be arrays.
+    """
+    after = replace(before, **changes)
+    if after.machine is None:
+        return before
+    return estimate(
+        after.model, after.machine, after.work, after.how, after.strategy,
+        changes.get("constants", fitted_constants()), after.settings,
+    )  # fmt: skip
+
+
+def rates(estimate: Estimate) -> Rates:
+    """Decode and prefill speeds of an estimate.
+
+    Raises:
+        InputError: an impossible combination, which has no speeds.
+    """
+    if estimate.decode is None or estimate.prefill is None:
+        raise InputError(f"{estimate.refusal} There is no prediction to compare with.")
+    return estimate.decode, estimate.prefill
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """One thing changed.
+
+    Attributes:
+        words: change in words; empty where there is a single one of its kind.
+        changes: new values of fields of an `Estimate`, or of the inputs of a scenario.
+        moves: the model is placed anew; else its parts stay where they are.
+        read: speeds as somebody counts them.
+        cost: cost in words; empty for what nobody buys.
+        part: kind of the part to buy, as in data/prices/host_parts.csv; empty for none.
+        ram: memory to buy [B]; 0 for none.
+    """
+
+    words: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    moves: bool = True
+    read: Callable[[Estimate], Rates] = rates
+    cost: str = ""
+    part: str = ""
+    ram: float = 0.0
+
+    def of(self, before: Estimate) -> Estimate:
+        """Estimate after the edit."""
+        return again(before, **self.changes) if self.moves else replace(before, **self.changes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edited(Edit):
+    """Edit with its answer.
+
+    Attributes:
+        speed: speed after it, in the fastest placement.
+        gain: factor of the decode speed over the present one.
+    """
+
+    speed: Speed
+    gain: float
+
+
+def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) -> list[Edited]:
+    """Edits that make a run notably faster, largest gain first.
+
+    Args:
+        before: model as it is stored, machine, request, runtime and settings.
+        edits: edits, each answered in the first placement that fits, which is the fastest.
+        now: present decode speed [tokens/s].
+        worth: smallest gain that counts, as a factor.
+    """
+    least = worth * now
+    several = before.how.takes_several_formats and before.how.apart is None
+    formats = [edit for edit in edits if several and _of_format(edit)]
+    others = [edit for edit in edits if not (several and _of_format(edit))]
+    speeds = [
+        *of_formats(before, [edit.changes["model"] for edit in formats], least),
+        *(_fastest(before, edit, least) for edit in others),
+    ]
+    answers = zip((*formats, *others), speeds, strict=True)
+    rows = [
+        Edited(**vars(edit), speed=speed, gain=speed.decode / now)
+        for edit, speed in answers
+        if speed
+    ]
+    return sorted(rows, key=lambda row: row.gain, reverse=True)
+
+
+def _of_format(edit: Edit) -> bool:
+    return edit.changes.keys() == {"model"}
+
+
+def _fastest(before: Estimate, edit: Edit, least: float) -> Speed | None:
+    """Speed in the first placement that fits; None below the least [tokens/s]."""
+    after = replace(before, **edit.changes)
+    if after.machine is None:
+        return None
+    try:
+        model = as_run(after.model, after.how, after.machine)
+    except Refusal:
+        return None
+    for strategy in after.how.strategies:
+        if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, after.machine):
+            continue
+        placed = again(after, model=model, strategy=strategy)
+        if bool(placed.fits):
+            return speed_of(placed) if decode_tps(placed) >= least else None
+    return None
+
+
+def of_formats(before: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
+    """`_fastest` for each of several formats, by one estimate of each placement.
+
+    Args:
+        before: run of a runtime that takes several formats at once.
+        models: the model in formats that the runtime loads.
+        least: speed from which one is wanted [tokens/s].
+    """
+    speeds: list[Speed | None] = [None] * len(models)
+    left = list(range(len(models)))
+    if before.machine is None:
+        return speeds
+    for strategy in before.how.strategies:
+        resident = strategy is PlacementStrategy.GPU_RESIDENT
+        tried = [at for at in left if not resident or could_hold(models[at], before.machine)]
+        if not tried:
+            continue
+        each = [models[at] for at in tried]
+        plan = again(before, model=in_many_formats(each), strategy=strategy)
+        fits = np.broadcast_to(plan.fits, len(tried))
+        left = [at for at in left if at not in np.array(tried)[fits]]
+        if fits.any():
+            for at, speed in zip(tried, _of_each(plan, each, least), strict=True):
+                speeds[at] = None if at in left else speed
+    return speeds
+
+
+def _of_each(plan: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
+    """Speeds of the formats of an estimate; None below the least."""
+    count = len(models)
+    none: list[Speed | None] = [None] * count
+    if plan.constants is None:
+        return none
+    classes = PickedConstants(plan.constants, np.arange(count), np.zeros(count, dtype=int))
+    timed = replace(plan, constants=classes)
+    enough = np.broadcast_to(np.asarray(timed.decode_tps) >= least, count)
+    first = timed.first_token_seconds if enough.any() else None
+    if first is None or timed.decode is None:
+        return none
+    numbers = {
+        "decode": timed.decode.value,
+        "low": timed.decode.low,
+        "high": timed.decode.high,
+        "first_token": first,
+        "load": np.nan if timed.load is None else timed.load,
+        "waiting": timed.waiting,
+    }
+    table = Speeds(
+        strategy=timed.strategy,
+        runtime=timed.runtime,
+        formats=np.array([model.format for model in models], dtype=object),
+        fits=enough,
+        **{name: np.broadcast_to(own, count) for name, own in numbers.items()},
+    )
+    return [table.at(at) for at in range(count)]
