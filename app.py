@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 import advisor.ui
-from advisor.ui.parts import code_block, outcome, theme, unforeseen
+from advisor.ui.parts import code_block, heap, outcome, theme, unforeseen
 
 UI = Path(advisor.ui.__file__).parent
 
@@ -35,3 +35,4 @@ page = st.navigation(
 outcome.visit(page.url_path)
 with unforeseen.named():
     page.run()
+    heap.freeze_after(page.url_path)

@@ -1,5 +1,6 @@
 """Parts of the pages that need no page: fields, links, prices, the preview, measuring."""
 
+import gc
 import re
 import threading
 import time
@@ -7,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from ui_app import app
 
 from advisor.calibration import local_store
 from advisor.errors import ProbeError, StoreError
@@ -16,7 +18,7 @@ from advisor.reports.charts.charts import crossing
 from advisor.reports.document.document import SweepSeries
 from advisor.ui.advise import typing_preview
 from advisor.ui.advise.tables import price_note
-from advisor.ui.parts import probe_job
+from advisor.ui.parts import heap, probe_job
 from advisor.ui.sidebar import permalink
 from advisor.ui.sidebar.field_kinds import Pick
 from advisor.ui.sidebar.fields import fields
@@ -188,3 +190,14 @@ def test_every_class_that_the_pages_name_has_a_rule_in_the_style_sheet() -> None
     named = set(re.findall(r"\boa-[a-z]+\b(?!\{)", code))  # "oa-{shape}" is filled in
     assert "oa-chain" in named
     assert named <= rules
+
+
+def test_what_a_page_loads_once_is_left_out_of_garbage_collection():
+    """Streamlit collects after each run, over all that the catalogues hold."""
+    gc.unfreeze()
+    heap.freeze_after.clear()
+    app("method")
+    first = gc.get_freeze_count()
+    assert first > 10_000
+    app("method")
+    assert gc.get_freeze_count() <= first
