@@ -4,4 +4,5 @@ import sys
 
 from advisor.cli.main import main
 
-sys.exit(main())
+if __name__ == "__main__":  # not in the processes that answer parts of a file
+    sys.exit(main())

@@ -1,29 +1,15 @@
-"""`predict`, `accuracy`, `refit` and `claims`: predictions compared with published figures."""
+"""`accuracy`, `refit` and `claims`: predictions compared with published figures."""
 
 import argparse
-import csv
-import sys
 from collections.abc import Callable
-from contextlib import nullcontext
-from io import TextIOWrapper
-from pathlib import Path
 from typing import Any
 
-from advisor import given_files
 from advisor.cli.command import added, show
 from advisor.errors import InputError
-from advisor.formatting import inert
 
 
 def add(commands: Any) -> None:
-    """Add the four commands."""
-    parser = commands.add_parser("predict", help="speeds for the rows of a measurement file")
-    parser.set_defaults(command=_predict)
-    parser.add_argument("rows", type=Path, metavar="ROWS.csv")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="OUT.csv", help="output file (standard output)"
-    )
-
+    """Add the three commands."""
     parser = added(commands, "accuracy", _accuracy, "predictions against published measurements")
     parser.add_argument(
         "--markdown", nargs="?", const="README.md", choices=("README.md", "docs/accuracy.md"),
@@ -39,51 +25,6 @@ def add(commands: Any) -> None:
     refit.set_defaults(command=_refit)
 
     added(commands, "claims", _claims, "claims of articles about offloading, checked")
-
-
-def _predict(args: argparse.Namespace) -> None:
-    """Run `predict ROWS.csv`."""
-    from tqdm import tqdm
-
-    from advisor.evidence.published.predict import COLUMNS, predictions
-    from advisor.evidence.published.row import PublishedRow
-
-    rows = _rows(args.rows)
-    speeds = list(
-        tqdm(predictions(map(PublishedRow, rows)), total=len(rows), unit="row", disable=None)
-    )
-    try:
-        with (
-            args.output.open("w", encoding="utf-8", newline="")
-            if args.output
-            else nullcontext(sys.stdout) as out
-        ):
-            writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(map(_inert, speeds))
-    except OSError as error:
-        raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
-
-
-def _inert(prediction: dict[str, object]) -> dict[str, object]:
-    """A prediction whose texts no spreadsheet runs as formulas."""
-    texts = {name: inert(str(prediction[name])) for name in ("id", "note")}
-    return prediction | texts
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        with TextIOWrapper(given_files.opened(path), encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read as a CSV file: {error}.") from error
-    if not rows:
-        raise InputError(f"{path} holds no rows; a header and at least one row are needed.")
-    if "category" not in rows[0]:
-        raise InputError(
-            f"{path} has no column 'category'; the columns are those of the published measurements."
-        )
-    return rows
 
 
 def _accuracy(args: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ MODULES = {
     "advise": "advise",
     "diagnose": "diagnose",
     "find": "find",
-    "predict": "evidence",
+    "predict": "predict",
     "accuracy": "evidence",
     "refit": "evidence",
     "claims": "evidence",

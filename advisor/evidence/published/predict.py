@@ -5,7 +5,7 @@ be predicted gives the reason.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -137,6 +137,11 @@ def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
             reason = f"Row {line} ({row.id or 'no id'}) shows a defect of this program: {error!r}."
             warnings.warn(reason, RuntimeWarning, stacklevel=2)
             yield _unanswered(row, reason)
+
+
+def predictions_of(rows: Iterable[Mapping[str, str]]) -> list[dict[str, object]]:
+    """Answers for rows as a table has them, cells by column."""
+    return list(predictions(map(PublishedRow, rows)))
 
 
 def _unanswered(row: PublishedRow, reason: str) -> dict[str, object]:

@@ -1,0 +1,148 @@
+"""`predict`: speeds for the rows of a measurement file, written as they are read."""
+
+import argparse
+import csv
+import multiprocessing
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import nullcontext
+from io import TextIOWrapper
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TextIO, TypeAlias
+
+from advisor import given_files
+from advisor.errors import InputError
+from advisor.formatting import inert
+
+Cells: TypeAlias = dict[str, str]
+"""Cells of a row by column."""
+Prediction: TypeAlias = dict[str, object]
+"""Cells of an answer by column."""
+
+TOGETHER = 500
+"""Rows that a process answers at once."""
+WAITING = 3
+"""Groups of rows in work or waiting, for each process: what is read ahead stays small."""
+NO_UTF8 = "\ufffd"
+"""What stands in the text for bytes that are not UTF-8."""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = commands.add_parser("predict", help="speeds for the rows of a measurement file")
+    parser.set_defaults(command=_predict)
+    parser.add_argument("rows", type=Path, metavar="ROWS.csv")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="OUT.csv", help="output file (standard output)"
+    )
+
+
+def _predict(args: argparse.Namespace) -> None:
+    """Run `predict ROWS.csv`.
+
+    Raises:
+        InputError: no table of rows, or an output that cannot be written.
+    """
+    from tqdm import tqdm
+
+    from advisor.evidence.published.predict import COLUMNS
+
+    file = given_files.opened(args.rows)
+    with TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="") as text:
+        rows = _rows(text, args.rows)
+        bar = tqdm(total=args.rows.stat().st_size, unit="B", unit_scale=True, disable=None)
+        with _output(args.output) as out, bar:
+            try:
+                writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+                writer.writeheader()
+                for prediction in _answered(rows):
+                    writer.writerow(_inert(prediction))
+                    bar.update(file.tell() - bar.n)
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
+
+
+def _output(path: Path | None) -> Any:
+    """The output file, open for writing; standard output without a path."""
+    if path is None:
+        return nullcontext(sys.stdout)
+    try:
+        return path.open("w", encoding="utf-8", newline="")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
+    """Rows of a table, read as they are needed, after a look at its first lines.
+
+    Raises:
+        InputError: no text in UTF-8, or a table without rows or without the column `category`.
+    """
+    reader = csv.DictReader(text)
+    try:
+        columns = reader.fieldnames or ()
+        first = next(reader, None)
+    except csv.Error as error:
+        raise InputError(f"{path} cannot be read as a CSV file: {error}.") from error
+    if any(NO_UTF8 in column or "\0" in column for column in columns):
+        raise InputError(f"{path} cannot be read as a CSV file: it is no text in UTF-8.")
+    if first is None:
+        raise InputError(f"{path} holds no rows; a header and at least one row are needed.")
+    if "category" not in columns:
+        raise InputError(
+            f"{path} has no column 'category'; the columns are those of the published measurements."
+        )
+    return chain((first,), _readable(reader))
+
+
+def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
+    """Rows; one that no cells can be read from has none, which `predictions` answers."""
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error:
+            row = {}
+        if row is None:
+            return
+        yield row
+
+
+def _answered(rows: Iterator[Cells]) -> Iterator[Prediction]:
+    """Answers in the order of the rows; of many rows, by a process on each core."""
+    from advisor.evidence.published.predict import predictions_of
+
+    first = list(islice(rows, TOGETHER))
+    workers = os.cpu_count() or 1
+    if len(first) < TOGETHER or workers < 2:
+        yield from predictions_of(chain(first, rows))
+        return
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        yield from _in_turn(pool, predictions_of, chain(first, rows), WAITING * workers)
+
+
+def _in_turn(
+    pool: ProcessPoolExecutor,
+    answer: Callable[[Iterable[Cells]], list[Prediction]],
+    rows: Iterator[Cells],
+    ahead: int,
+) -> Iterator[Prediction]:
+    """Answers of groups of rows in their order, with at most `ahead` groups in work."""
+    waiting: deque[Future[list[Prediction]]] = deque()
+    while group := list(islice(rows, TOGETHER)):
+        waiting.append(pool.submit(answer, group))
+        if len(waiting) == ahead:
+            yield from waiting.popleft().result()
+    while waiting:
+        yield from waiting.popleft().result()
+
+
+def _inert(prediction: Prediction) -> Prediction:
+    """A prediction whose texts no spreadsheet runs as formulas."""
+    texts = {name: inert(str(prediction[name])) for name in ("id", "note")}
+    return prediction | texts

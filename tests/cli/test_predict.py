@@ -1,0 +1,58 @@
+"""`predict`: rows are answered as they are read, in their order, on several processes."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from advisor.cli import predict
+from advisor.cli.main import main
+
+ROW = {
+    "category": "resident", "runtime": "llama.cpp", "gpu": "RTX 3090", "model": "Llama-3.1-8B",
+    "quant": "Q4_K_M",
+}  # fmt: skip
+
+
+def table(path: Path, rows: list[dict[str, str]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ("id", *ROW))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def answers(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_groups_of_rows_answered_by_processes_are_those_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = ("Llama-3.1-8B", "Qwen3-32B", "Nobody", "Mistral-7B-v0.3")
+    rows = [ROW | {"id": f"r{at}", "model": models[at % len(models)]} for at in range(90)]
+    source = table(tmp_path / "rows.csv", rows)
+    alone, together = tmp_path / "alone.csv", tmp_path / "together.csv"
+    assert main(["predict", str(source), "-o", str(alone)]) == 0
+    monkeypatch.setattr(predict, "TOGETHER", 20)
+    monkeypatch.setattr(predict.os, "cpu_count", lambda: 2)
+    assert main(["predict", str(source), "-o", str(together)]) == 0
+    assert answers(together) == answers(alone)
+    assert [answer["id"] for answer in answers(together)] == [row["id"] for row in rows]
+    fitting = Counter(answer["fits"] for answer in answers(together))
+    assert fitting == {"true": 68, "": 22}, "every fourth model is nobody's"
+
+
+def test_a_line_that_is_no_row_is_answered_and_the_next_ones_too(tmp_path: Path) -> None:
+    source = table(tmp_path / "rows.csv", [ROW | {"id": "a"}])
+    with source.open("ab") as file:
+        file.write(b'b,resident,llama.cpp,RTX 3090,"' + b"x" * 200_000 + b'",Q4_K_M\n')
+        file.write(b"c,resident,llama.cpp,RTX 3090,Llama\xff-3.1-8B,Q4_K_M\n")
+        file.write(b"d,resident,llama.cpp,RTX 3090,Llama-3.1-8B,Q4_K_M\n")
+    target = tmp_path / "out.csv"
+    assert main(["predict", str(source), "-o", str(target)]) == 0
+    known = {row["id"]: row["tg_tps"] for row in answers(target)}
+    assert known["a"] == known["d"] != ""
+    assert known["c"] == "" or known["c"] == known["a"]
