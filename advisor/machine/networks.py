@@ -81,10 +81,10 @@ def _mention() -> re.Pattern[str]:
 
 def without_network(text: str) -> tuple[str, str]:
     """A machine's name without the network in it, and the network; empty where it has none."""
-    found = _mention().search(text)
-    if found is None:
+    mention = _mention().search(text)
+    if mention is None:
         return text, ""
-    return f"{text[: found.start()]} {text[found.end() :]}".strip(), found[0].strip(" (),;")
+    return f"{text[: mention.start()]} {text[mention.end() :]}".strip(), mention[0].strip(" (),;")
 
 
 def network_named(text: str) -> Network:
