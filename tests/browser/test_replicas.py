@@ -12,6 +12,7 @@ from saved_reports import sample
 from advisor.reports.store.store import open_store
 
 COOKIE = "advisor_replica"
+CSP = "Content Security Policy"
 SECRET = "the same for both replicas"
 
 
@@ -51,10 +52,20 @@ def test_a_visitor_stays_with_one_replica_and_goes_on_with_the_other(chromium, t
         context = next(iter(cookies.values()))
         tab = context.new_page()
         tab.set_default_timeout(60_000)
+        refused: list[str] = []
+        tab.on("console", lambda line: refused.append(line.text) if CSP in line.text else None)
         mine = replica_of(context)
         for _ in range(2):
             shows_the_report(tab, site)
             assert replica_of(context) == mine
+        headers = tab.request.get(site).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        for page in ("", "run", "find", "accuracy", "method", "calibrate"):
+            tab.goto(f"{site}/{page}")
+            settle(tab)
+        assert refused == [], "a page needs what the proxy's headers forbid"
         for at, own in replicas.items():  # one of the two is the visitor's
             own.close()
             shows_the_report(tab, site)
