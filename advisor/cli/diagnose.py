@@ -5,9 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from advisor.advice.diagnosis.causes.required_bandwidth import Needed
-from advisor.advice.diagnosis.causes.table import this_system
-from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation, Measured, diagnose, measurable
+from advisor.advice.diagnosis.bandwidths import RequiredBandwidth
+from advisor.advice.diagnosis.diagnose import (
+    Cause,
+    Diagnosis,
+    Measured,
+    diagnose,
+    measurable,
+    this_system,
+)
 from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.catalog.inputs import MACHINE
@@ -96,30 +102,30 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         **range_record("prefill_tps", estimate.prefill),
         "outcome": diagnosis.outcome.value,
         "sentence": sentence(diagnosis),
-        "causes": [_explanation(each) for each in diagnosis.explanations],
+        "causes": [_cause(each) for each in diagnosis.causes],
         "needed": [_needed(each) for each in diagnosis.needed],
     }
 
 
-def _explanation(explanation: Explanation) -> Json:
+def _cause(cause: Cause) -> Json:
     return {
-        "cause": explanation.row.key,
-        "words": explanation.row.cause,
-        "detail": explanation.trial.detail,
-        "explains": explanation.explains,
-        "share_of_gap": explanation.share,
-        **range_record("decode_tps", explanation.trial.decode),
-        **range_record("prefill_tps", explanation.trial.prompt),
-        "prior": explanation.row.prior,
-        "weight": explanation.weight,
-        "test": explanation.row.test,
-        "command": explanation.row.command,
-        "fix": explanation.row.fix,
-        "source": explanation.row.source,
+        "cause": cause.row.key,
+        "words": cause.row.cause,
+        "detail": cause.degree.words,
+        "explains": cause.explains,
+        "share_of_gap": cause.share,
+        **range_record("decode_tps", cause.degree.decode),
+        **range_record("prefill_tps", cause.degree.prompt),
+        "prior": cause.row.prior,
+        "weight": cause.weight,
+        "test": cause.row.test,
+        "command": cause.row.command,
+        "fix": cause.row.fix,
+        "source": cause.row.source,
     }
 
 
-def _needed(needed: Needed) -> Json:
+def _needed(needed: RequiredBandwidth) -> Json:
     return {
         "what": needed.what,
         "assumed": float(needed.assumed.value),

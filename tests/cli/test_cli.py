@@ -320,9 +320,7 @@ class TestDiagnose:
     def test_this_machine_has_no_causes_of_other_systems(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineSpec(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
         monkeypatch.setattr(local_machine, "this_machine", lambda: here)
-        monkeypatch.setattr(
-            "advisor.advice.diagnosis.causes.table.operating_system", lambda: "linux"
-        )
+        monkeypatch.setattr("advisor.advice.diagnosis.diagnose.operating_system", lambda: "linux")
         result = answers("diagnose", *LLAMA, "--measured", "1.2")
         assert "spilled" not in {cause["cause"] for cause in result["causes"]}
 

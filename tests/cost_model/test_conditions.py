@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.advice.diagnosis.causes.counterfactual import situation
+from advisor.advice.diagnosis.measured_run import measured_run
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.table.stack import Fleet
 from advisor.catalog.constants import fitted_constants
@@ -222,7 +222,7 @@ def test_a_diagnosis_does_not_count_a_condition_twice() -> None:
         (replace(TWO, threads=300), RAM),
     ):  # fmt: skip
         run = answer(spec, strategy)
-        placed = situation(run).placed(Settings())
+        placed = measured_run(run).placed("", Settings()).of(run)
         assert token(placed) == pytest.approx(token(run))
         assert placed.machine == run.machine
 

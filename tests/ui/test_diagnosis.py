@@ -7,7 +7,7 @@ from markupsafe import Markup
 from ui_app import app, copied, page_text, run
 
 from advisor.advice.diagnosis import diagnose
-from advisor.advice.diagnosis.causes.table import cause_rows
+from advisor.advice.diagnosis.causes import cause_rows
 from advisor.ui.advise import diagnosis
 
 

@@ -1,8 +1,8 @@
 """Diagnosis of a measured speed: likely causes in order, with test and remedy.
 
-A cause is tested by recomputing the estimate with this one thing changed
-(`advisor.advice.diagnosis.causes`). Its weight is the probability density of the measured speed
-under the changed estimate. With z = ln(measured / changed estimate) / w,
+A cause is tested by recomputing the estimate with this one thing changed (`causes`). Its weight is
+the probability density of the measured speed under the changed estimate. With
+z = ln(measured / changed estimate) / w,
 
     density = exp( - (1.2816 z)^2 / 2 ) / W ,  averaged over the degrees of the cause,
 
@@ -21,13 +21,15 @@ from enum import StrEnum
 import numpy as np
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.diagnosis.causes import CAUSES
-from advisor.advice.diagnosis.causes.counterfactual import Situation, Trial, rates, situation
-from advisor.advice.diagnosis.causes.required_bandwidth import Needed, needed
-from advisor.advice.diagnosis.causes.table import CauseRow, row_for
+from advisor.advice.diagnosis.bandwidths import RequiredBandwidth, required
+from advisor.advice.diagnosis.causes import CAUSES, CauseRow, Degree, degrees, row_for
+from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
+from advisor.advice.edits.edit import Rates, rates
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
+from advisor.machine.software import OTHER_SPELLINGS, SYSTEMS
+from advisor.probes.system import operating_system
 from advisor.runtimes import ASIDE, RUNTIMES
 
 LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}
@@ -77,20 +79,20 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Explanation:
+class Cause:
     """One cause, in the degree that fits best.
 
     Attributes:
         row: description, test and remedy of the cause.
-        trial: best-fitting degree, with its speeds.
-        explains: the measured speeds lie within the ranges of the trial; else it explains a part.
+        degree: best-fitting degree, with its speeds.
+        explains: the measured speeds lie within the ranges of the degree; else it explains a part.
         share: explained share of the gap between predicted and measured speed, on a logarithmic
             scale.
-        weight: relative likelihood, comparable only among explanations of the same kind.
+        weight: relative likelihood, comparable only among causes of the same kind.
     """
 
     row: CauseRow
-    trial: Trial
+    degree: Degree
     explains: bool
     share: float
     weight: float
@@ -98,21 +100,27 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """Outcome of a diagnosis, with its explanations.
+    """Outcome of a diagnosis, with its causes.
 
     Attributes:
         estimate: predicted speeds.
         measured: measured speeds.
         outcome: result of the comparison.
-        explanations: explanations of the whole gap, then of a part, each likeliest first.
+        causes: causes of the whole gap, then of a part, each likeliest first.
         needed: bandwidths that alone would give the measured speed.
     """
 
     estimate: Estimate
     measured: Measured
     outcome: Outcome
-    explanations: tuple[Explanation, ...]
-    needed: tuple[Needed, ...]
+    causes: tuple[Cause, ...]
+    needed: tuple[RequiredBandwidth, ...]
+
+
+def this_system() -> str:
+    """Operating system of this machine; empty for one without causes of its own."""
+    name = operating_system()
+    return SYSTEMS.get(OTHER_SPELLINGS.get(name, name), "")
 
 
 def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -145,26 +153,26 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
     Raises:
         InputError: an impossible combination, or a sweep.
     """
-    case = situation(estimate, system)
-    predicted = rates(estimate)
+    run = measured_run(estimate, system)
+    predicted = rates(run)
     if any(np.size(speed.value) != 1 for speed in predicted):
         raise InputError("A sweep has many speeds; diagnose one estimate at a time.")
     gap = _gap(predicted, measured)
     outcome = _outcome(predicted, measured)
     far = abs(gap.size) > math.log(CLOSE) or outcome is not Outcome.AS_PREDICTED
     keys = [key for key in CAUSES if key not in _ruled_out(measured)]
-    explanations = [_explanation(case, measured, gap, key) for key in keys] if far else []
+    causes = [_cause(run, measured, gap, key) for key in keys] if far else []
     ordered = sorted(
-        (explanation for explanation in explanations if explanation is not None),
-        key=lambda explanation: (explanation.explains, explanation.weight),
+        (cause for cause in causes if cause is not None),
+        key=lambda cause: (cause.explains, cause.weight),
         reverse=True,
     )
     return Diagnosis(
         estimate=estimate,
         measured=measured,
         outcome=outcome,
-        explanations=tuple(ordered),
-        needed=tuple(needed(case, measured.decode)) if far and not gap.prompt else (),
+        causes=tuple(ordered),
+        needed=tuple(required(run, measured.decode)) if far and not gap.prompt else (),
     )
 
 
@@ -188,7 +196,7 @@ class _Gap:
     size: float
 
 
-def _gap(predicted: tuple[Range, Range], measured: Measured) -> _Gap:
+def _gap(predicted: Rates, measured: Measured) -> _Gap:
     """Gap in the speed of generation, or in that of the prompt where only this is out of range."""
     decode, prompt = predicted
     read = measured.prompt
@@ -201,7 +209,7 @@ def _gap(predicted: tuple[Range, Range], measured: Measured) -> _Gap:
     return _Gap(prompt=False, predicted=expected, size=math.log(measured.decode / expected))
 
 
-def _outcome(predicted: tuple[Range, Range], measured: Measured) -> Outcome:
+def _outcome(predicted: Rates, measured: Measured) -> Outcome:
     decode, prompt = predicted
     off = distance(measured.decode, decode)
     if abs(off) <= 1 and measured.prompt is not None:
@@ -226,57 +234,55 @@ def _half_width(speed: Range) -> float:
     return math.log(float(speed.high) / float(speed.low)) / 2.0
 
 
-def _explanation(
-    situation: Situation, measured: Measured, gap: _Gap, key: str
-) -> Explanation | None:
-    vendor = situation.machine.gpus[0].vendor if situation.machine.gpus else ""
-    row = row_for(key, vendor, situation.system)
-    tried = [attempt for attempt in CAUSES[key](situation) if _helps(attempt, gap)] if row else []
+def _cause(run: MeasuredRun, measured: Measured, gap: _Gap, key: str) -> Cause | None:
+    vendor = run.machine.gpus[0].vendor if run.machine.gpus else ""
+    row = row_for(key, vendor, run.system)
+    tried = [degree for degree in degrees(run, key) if _helps(degree, gap)] if row else []
     if row is None or not tried:
         return None
-    best = max(tried, key=lambda attempt: density(attempt, measured))
+    best = max(tried, key=lambda degree: density(degree, measured))
     share = _moved(best, gap) / gap.size
     explains = _holds(best, measured)
-    if not explains and (share < PART or not _nearer(best, rates(situation.estimate), measured)):
+    if not explains and (share < PART or not _nearer(best, rates(run), measured)):
         return None
-    mean = sum(density(attempt, measured) for attempt in tried) / len(tried)
-    return Explanation(
+    mean = sum(density(degree, measured) for degree in tried) / len(tried)
+    return Cause(
         row=row,
-        trial=best,
+        degree=best,
         explains=explains,
         share=share,
         weight=row.prior * (mean if explains else share),
     )
 
 
-def _helps(trial: Trial, gap: _Gap) -> bool:
-    """Whether a trial moves the speed towards the measured value and ends nearer to it."""
-    moved = _moved(trial, gap)
+def _helps(degree: Degree, gap: _Gap) -> bool:
+    """Whether a degree moves the speed towards the measured value and ends nearer to it."""
+    moved = _moved(degree, gap)
     same_way = math.copysign(1.0, gap.size) * moved >= math.log(NOTABLE)
     return same_way and abs(gap.size - moved) < abs(gap.size)
 
 
-def _moved(trial: Trial, gap: _Gap) -> float:
-    speed = trial.prompt if gap.prompt else trial.decode
+def _moved(degree: Degree, gap: _Gap) -> float:
+    speed = degree.prompt if gap.prompt else degree.decode
     return math.log(float(speed.value) / gap.predicted)
 
 
-def density(trial: Trial, measured: Measured) -> float:
-    """Likelihood of the measurement under a trial, up to a constant factor."""
+def density(degree: Degree, measured: Measured) -> float:
+    """Likelihood of the measurement under a degree, up to a constant factor."""
     return math.prod(
         math.exp(-((DEVIATIONS * distance(value, speed)) ** 2) / 2) / _half_width(speed)
-        for value, speed in _beside(measured, trial.decode, trial.prompt)
+        for value, speed in _beside(measured, degree.decode, degree.prompt)
     )
 
 
-def _holds(trial: Trial, measured: Measured) -> bool:
-    pairs = _beside(measured, trial.decode, trial.prompt)
+def _holds(degree: Degree, measured: Measured) -> bool:
+    pairs = _beside(measured, degree.decode, degree.prompt)
     return all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
 
 
-def _nearer(trial: Trial, predicted: tuple[Range, Range], measured: Measured) -> bool:
+def _nearer(degree: Degree, predicted: Rates, measured: Measured) -> bool:
     """Whether no measured speed is both out of range and further off than before."""
-    after = _beside(measured, trial.decode, trial.prompt)
+    after = _beside(measured, degree.decode, degree.prompt)
     before = _beside(measured, *predicted)
     return all(
         abs(distance(value, changed)) <= 1 or abs(_log(value, changed)) < abs(_log(value, original))

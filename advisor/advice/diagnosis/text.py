@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from advisor.advice.diagnosis.causes.counterfactual import rates
-from advisor.advice.diagnosis.causes.required_bandwidth import Needed
-from advisor.advice.diagnosis.diagnose import Diagnosis, Explanation, Outcome, distance
+from advisor.advice.diagnosis.bandwidths import RequiredBandwidth
+from advisor.advice.diagnosis.diagnose import Cause, Diagnosis, Outcome, distance
+from advisor.advice.edits.edit import rates
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import range_of, rate, tokens_per_second
 
@@ -44,12 +44,10 @@ def _remark(diagnosis: Diagnosis) -> str:
 
 
 def _likeliest(diagnosis: Diagnosis) -> str:
-    first = next(
-        (explanation for explanation in diagnosis.explanations if explanation.explains), None
-    )
+    first = next((cause for cause in diagnosis.causes if cause.explains), None)
     if first is None:
         return "No single cause explains it; several may act together."
-    cause, detail = first.row.cause, first.trial.detail
+    cause, detail = first.row.cause, first.degree.words
     words = cause if cause[1].isupper() else cause[0].lower() + cause[1:]
     return f"Likeliest: {words}{f' ({detail})' if detail else ''}."
 
@@ -93,16 +91,14 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
-def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Explanation], list[Explanation], str]:
+def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]:
     """Causes to describe in full, causes to list, and the heading of the list.
 
     Described in full are causes of the whole gap, or of a part where there are none; a speed as
     predicted has a list only.
     """
-    whole = [explanation for explanation in diagnosis.explanations if explanation.explains][:FIRST]
-    part = [explanation for explanation in diagnosis.explanations if not explanation.explains][
-        :FIRST
-    ]
+    whole = [cause for cause in diagnosis.causes if cause.explains][:FIRST]
+    part = [cause for cause in diagnosis.causes if not cause.explains][:FIRST]
     if diagnosis.outcome is Outcome.AS_PREDICTED:
         return [], whole, "Possible causes nevertheless"
     if not whole:
@@ -110,32 +106,29 @@ def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Explanation], list[Explan
     return whole, part, "Causes that explain part of the gap"
 
 
-def _advice(explanation: Explanation) -> Iterable[str]:
-    row = explanation.row
+def _advice(cause: Cause) -> Iterable[str]:
+    row = cause.row
     yield f"   Test: {row.test}"
     if row.command:
         yield f"   $ {row.command}"
     yield f"   Fix:  {row.fix}"
 
 
-def cause_words(explanation: Explanation) -> str:
+def cause_words(cause: Cause) -> str:
     """A cause and its degree."""
-    return (
-        f"{explanation.row.cause} ({explanation.trial.detail})"
-        if explanation.trial.detail
-        else explanation.row.cause
-    )
+    words, degree = cause.row.cause, cause.degree.words
+    return f"{words} ({degree})" if degree else words
 
 
-def speed_words(explanation: Explanation, *, prompt: bool) -> str:
-    """Speed under an explanation, in words.
+def speed_words(cause: Cause, *, prompt: bool) -> str:
+    """Speed under a cause, in words.
 
     Args:
-        explanation: explanation with its speeds.
+        cause: cause with its speeds.
         prompt: add the prompt's speed.
     """
-    speed = _with_range(explanation.trial.decode)
-    return f"{speed}, prompt {_with_range(explanation.trial.prompt)}" if prompt else speed
+    speed = _with_range(cause.degree.decode)
+    return f"{speed}, prompt {_with_range(cause.degree.prompt)}" if prompt else speed
 
 
 def _with_range(speed: Range) -> str:
@@ -143,7 +136,7 @@ def _with_range(speed: Range) -> str:
     return f"{tokens_per_second(float(speed.value))} ({ends})"
 
 
-def needed_words(needed: Needed) -> str:
+def needed_words(needed: RequiredBandwidth) -> str:
     """Bandwidth that alone would give the measured speed, in words."""
     assumed = f"Assumed: {rate(float(needed.assumed.value))} ({needed.assumed.kind.value})."
     if needed.value is None:

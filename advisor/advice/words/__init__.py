@@ -1,7 +1,6 @@
 """Words: sentences about an answer.
 
 verdict             present speed, best option, when it pays
-runtime_notes       other modes of a runtime and their speed
 context_limits      warnings about a prompt or context that is too long
 price_notes         typed prices far from those on record, a rent that nobody knows
 """

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup, escape
 
-from advisor.advice.diagnosis.causes.table import this_system
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
+    Cause,
     Diagnosis,
-    Explanation,
     Measured,
     diagnose,
     measurable,
+    this_system,
 )
 from advisor.advice.diagnosis.reported_speeds import reported
 from advisor.advice.diagnosis.text import (
@@ -104,9 +104,9 @@ def _speed(label: str, limits: str, key: str) -> float | None:
 def _show(diagnosis: Diagnosis) -> None:
     show(block("oa-verdict", sentence(diagnosis), "p"))
     full, brief, heading = grouped_causes(diagnosis)
-    for number, explanation in enumerate(full, start=1):
+    for number, cause in enumerate(full, start=1):
         with st.container(gap=None):
-            _in_full(number, explanation, prompt=diagnosis.measured.prompt is not None)
+            _in_full(number, cause, prompt=diagnosis.measured.prompt is not None)
     if brief:
         show(joined((block("oa-strong", heading, "p"), _list(brief))))
     for needed in diagnosis.needed:
@@ -115,11 +115,11 @@ def _show(diagnosis: Diagnosis) -> None:
             copyable(needed.test)
 
 
-def _in_full(number: int, explanation: Explanation, *, prompt: bool) -> None:
+def _in_full(number: int, cause: Cause, *, prompt: bool) -> None:
     """Cause with the speed it would give, its test and its remedy."""
-    row = explanation.row
-    speed = block("oa-soft", f"It would give {speed_words(explanation, prompt=prompt)}.")
-    head = block("oa-strong", f"{number}. {cause_words(explanation)}")
+    row = cause.row
+    speed = block("oa-soft", f"It would give {speed_words(cause, prompt=prompt)}.")
+    head = block("oa-strong", f"{number}. {cause_words(cause)}")
     show(joined((head, speed, _labelled("Test", row.test))))
     if row.command:
         copyable(row.command)
@@ -141,12 +141,12 @@ def with_code(text: str) -> Markup:
     )
 
 
-def _list(part: Sequence[Explanation]) -> Markup:
+def _list(part: Sequence[Cause]) -> Markup:
     row = Markup("<div><span>{}</span><span></span><b>{}</b></div>")
     return block("oa-list", joined(_rows(row, part)))
 
 
-def _rows(row: Markup, part: Iterable[Explanation]) -> Iterable[Markup]:
-    for explanation in part:
-        speed = tokens_per_second(float(explanation.trial.decode.value))
-        yield row.format(two_lines(explanation.row.cause, explanation.trial.detail), speed)
+def _rows(row: Markup, part: Iterable[Cause]) -> Iterable[Markup]:
+    for cause in part:
+        speed = tokens_per_second(float(cause.degree.decode.value))
+        yield row.format(two_lines(cause.row.cause, cause.degree.words), speed)

@@ -8,10 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from advisor.advice.diagnosis.causes import CAUSES
-from advisor.advice.diagnosis.causes.counterfactual import Situation, Trial, situation
-from advisor.advice.diagnosis.causes.cpu import FAR_NODE
-from advisor.advice.diagnosis.causes.ram_and_drive import SLOWER_RATES
+from advisor.advice.diagnosis.causes import CAUSES, Degree, degrees
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
     Diagnosis,
@@ -21,6 +18,8 @@ from advisor.advice.diagnosis.diagnose import (
     diagnose,
     distance,
 )
+from advisor.advice.diagnosis.machine_causes import FAR_NODE, SLOWER_RATES
+from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run, scaled_link
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -96,12 +95,12 @@ def calibrated(estimate: Estimate) -> Estimate:
     return replace(estimate, constants=estimate.constants.scaled(narrower, "this test"))
 
 
-def tried(name: str, key: str, which: str | int = "", estimate: Estimate | None = None) -> Trial:
+def tried(name: str, key: str, which: str | int = "", estimate: Estimate | None = None) -> Degree:
     """A cause in the degree whose words begin so, or in the order of its degrees."""
-    degrees = list(CAUSES[key](situation(estimate or predicted(name))))
+    all_degrees = list(degrees(measured_run(estimate or predicted(name)), key))
     if isinstance(which, int):
-        return degrees[which]
-    return next(each for each in degrees if each.detail.startswith(which))
+        return all_degrees[which]
+    return next(each for each in all_degrees if each.words.startswith(which))
 
 
 def speed(figure: Range) -> float:
@@ -114,7 +113,7 @@ def decode(estimate: Estimate) -> float:
 
 
 def keys(diagnosis: Diagnosis) -> list[str]:
-    return [explanation.row.key for explanation in diagnosis.explanations]
+    return [cause.row.key for cause in diagnosis.causes]
 
 
 @cache
@@ -183,7 +182,7 @@ def test_a_build_of_2025_on_amd_slows_its_prompts() -> None:
     assert now.prefill is not None
     assert 1.5 < speed(now.prefill) / speed(old.prompt) < 6.0
     assert speed(old.decode) > 0.7 * decode(now)
-    assert len(list(CAUSES["old_build"](situation(predicted("resident"))))) == 1
+    assert len(list(degrees(measured_run(predicted("resident")), "old_build"))) == 1
 
 
 def test_every_cause_is_simulated() -> None:
@@ -200,7 +199,7 @@ def test_a_cause_that_is_simulated_is_among_the_first_two(
     diagnosis = diagnose(estimate, Measured(decode=speed(so.decode), prompt=speed(so.prompt)))
     assert diagnosis.outcome is not Outcome.AS_PREDICTED
     assert key in keys(diagnosis)[:2]
-    assert next(each for each in diagnosis.explanations if each.row.key == key).explains
+    assert next(each for each in diagnosis.causes if each.row.key == key).explains
 
 
 @pytest.mark.parametrize(
@@ -338,8 +337,8 @@ class TestWhatCannotBe:
 
     def of(self, name: str, system: str = "") -> set[str]:
         estimate = predicted(name)
-        question = situation(estimate, system)
-        return {key for key in CAUSES if any(True for _ in CAUSES[key](question))}
+        question = measured_run(estimate, system)
+        return {key for key in CAUSES if any(True for _ in degrees(question, key))}
 
     @pytest.mark.parametrize("name", ["resident", "deep", "unified"])
     def test_no_ram_and_no_link_where_all_lies_in_vram(self, name: str) -> None:
@@ -389,8 +388,8 @@ class TestWhatCannotBe:
         assert estimate.machine is not None
         read = Quantity(value=40 * GB, kind=Provenance.MEASURED, source="probed")
         host = replace(estimate.machine.host, bandwidth=read)
-        known = situation(replace(estimate, machine=replace(estimate.machine, host=host)))
-        assert not any(True for key in ("one_channel", "slow_modules") for _ in CAUSES[key](known))
+        known = measured_run(replace(estimate, machine=replace(estimate.machine, host=host)))
+        assert not any(True for key in ("one_channel", "slow_modules") for _ in degrees(known, key))
         assert "one_channel" in self.of("no GPU")
 
     def test_options_of_llama_cpp_are_its_own(self) -> None:
@@ -404,8 +403,7 @@ class TestWhatCannotBe:
     def test_causes_of_higher_speed_explain_no_slow_run(self, name: str, factor: float) -> None:
         diagnosis = measured_as(name, factor)
         assert all(
-            speed(explanation.trial.decode) < decode(diagnosis.estimate)
-            for explanation in diagnosis.explanations
+            speed(cause.degree.decode) < decode(diagnosis.estimate) for cause in diagnosis.causes
         )
 
     @IN_EACH
@@ -413,8 +411,7 @@ class TestWhatCannotBe:
     def test_causes_of_lower_speed_explain_no_fast_run(self, name: str, factor: float) -> None:
         diagnosis = measured_as(name, factor)
         assert all(
-            speed(explanation.trial.decode) > decode(diagnosis.estimate)
-            for explanation in diagnosis.explanations
+            speed(cause.degree.decode) > decode(diagnosis.estimate) for cause in diagnosis.causes
         )
 
 
@@ -429,7 +426,9 @@ class TestDegrees:
          ("deeper_context", "resident"), ("more_context", "deep")],
     )  # fmt: skip
     def test_each_degree_is_slower_than_the_one_before(self, key: str, name: str) -> None:
-        speeds = [speed(estimate.decode) for estimate in CAUSES[key](situation(predicted(name)))]
+        speeds = [
+            speed(estimate.decode) for estimate in degrees(measured_run(predicted(name)), key)
+        ]
         assert len(speeds) >= 2
         assert all(slower < faster for faster, slower in pairwise(speeds))
         assert speeds[0] < decode(predicted(name))
@@ -440,7 +439,9 @@ class TestDegrees:
          ("more_layers", "few layers")],
     )  # fmt: skip
     def test_faster_modules_count_where_they_are_listed(self, key: str, name: str) -> None:
-        speeds = [speed(estimate.decode) for estimate in CAUSES[key](situation(predicted(name)))]
+        speeds = [
+            speed(estimate.decode) for estimate in degrees(measured_run(predicted(name)), key)
+        ]
         assert speeds == sorted(speeds)
 
 
@@ -463,7 +464,7 @@ class TestOutcome:
     @IN_EACH
     def test_the_predicted_speed_itself_has_no_causes(self, name: str) -> None:
         diagnosis = measured_as(name, 1.0)
-        assert diagnosis.explanations == ()
+        assert diagnosis.causes == ()
         assert diagnosis.needed == ()
 
     @IN_EACH
@@ -485,16 +486,12 @@ class TestOutcome:
 
     def test_causes_of_the_whole_stand_before_those_of_a_part(self) -> None:
         for factor in (0.2, 0.4, 2.5):
-            reaches = [
-                explanation.explains for explanation in measured_as("split", factor).explanations
-            ]
+            reaches = [cause.explains for cause in measured_as("split", factor).causes]
             assert reaches == sorted(reaches, reverse=True)
 
     def test_a_part_is_less_than_all_of_the_way(self) -> None:
         diagnosis = measured_as("split", 0.2)
-        parts = [
-            explanation.share for explanation in diagnosis.explanations if not explanation.explains
-        ]
+        parts = [cause.share for cause in diagnosis.causes if not cause.explains]
         assert parts
         assert all(0 < share < 1 for share in parts)
 
@@ -520,7 +517,7 @@ class TestDensity:
         assert distance(2.5, self.half) == pytest.approx(-2.0)
 
     def test_it_falls_with_the_distance_on_both_sides(self) -> None:
-        so = Trial(detail="", decode=self.half, prompt=self.half)
+        so = Degree(decode=self.half, prompt=self.half)
         above = [density(so, Measured(decode=value)) for value in (10, 12, 20, 40)]
         below = [density(so, Measured(decode=value)) for value in (10, 8, 5, 2)]
         assert above == sorted(above, reverse=True)
@@ -529,14 +526,14 @@ class TestDensity:
     def test_its_width_is_that_of_an_80_percent_range(self) -> None:
         # 80 % of a normal distribution lie within 1.2816 deviations, where its density is
         # exp(-1.2816^2 / 2) = 0.4399 of the middle's.
-        so = Trial(detail="", decode=self.half, prompt=self.half)
+        so = Degree(decode=self.half, prompt=self.half)
         middle, edge = (density(so, Measured(decode=value)) for value in (10, 20))
         assert edge / middle == pytest.approx(0.4399, rel=1e-3)
         assert math.erf(1.2816 / math.sqrt(2)) == pytest.approx(0.8, rel=1e-4)
 
     def test_a_sure_prediction_counts_more_when_it_is_met(self) -> None:
         sure = Range(value=10.0, low=9.0, high=10 / 0.9)
-        unsure, certain = (Trial(detail="", decode=half, prompt=half) for half in (self.half, sure))
+        unsure, certain = (Degree(decode=half, prompt=half) for half in (self.half, sure))
         at, off = Measured(decode=10), Measured(decode=14)
         assert density(certain, at) > density(unsure, at)
         assert density(certain, off) < density(unsure, off)
@@ -554,7 +551,7 @@ class TestNeeded:
     def test_the_required_bandwidth_gives_the_measured_speed(
         self, name: str, what: str, factor: float
     ) -> None:
-        question = situation(predicted(name))
+        question = measured_run(predicted(name))
         diagnosis = diagnose(
             predicted(name), Measured(decode=decode(_times(question, what, factor)))
         )
@@ -583,32 +580,22 @@ class TestNeeded:
         assert "No value of the sustained read rate of RAM alone gives" in diagnosis_text(diagnosis)
 
 
-def _times(situation: Situation, what: str, factor: float) -> Estimate:
+def _times(run: MeasuredRun, what: str, factor: float) -> Estimate:
     """The estimate with so many times of a bandwidth."""
-    machine, host, disk = situation.machine, situation.machine.host, situation.machine.disk
+    machine, host, disk = run.machine, run.machine.host, run.machine.disk
     assert disk is not None
 
     def more(figure: Quantity) -> Quantity:
         return replace(figure, value=figure.value * factor)
 
     if what == "RAM":
-        return situation.on_host(bandwidth=more(host.bandwidth))
+        return run.on_host("", bandwidth=more(host.bandwidth)).of(run)
     if what == "drive":
         faster = replace(disk, sequential=more(disk.sequential))
-        return replace(situation.estimate, machine=replace(machine, disk=faster))
+        return replace(run, machine=replace(machine, disk=faster))
     if what == "GPU memory":
-        return situation.on_gpus(lambda gpu: replace(gpu, bandwidth=more(gpu.bandwidth)))
-    return situation.on_gpus(
-        lambda gpu: replace(
-            gpu,
-            link=replace(
-                gpu.link,
-                pinned=more(gpu.link.pinned),
-                pageable=more(gpu.link.pageable),
-                zero_copy=more(gpu.link.zero_copy),
-            ),
-        )
-    )
+        return run.on_gpus("", lambda gpu: replace(gpu, bandwidth=more(gpu.bandwidth))).of(run)
+    return run.on_gpus("", lambda gpu: scaled_link(gpu, factor)).of(run)
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), 1e9, 1e-9])

@@ -1,12 +1,12 @@
-"""Bandwidth required for the measured speed: the cost model inverted."""
+"""Bandwidth required for a measured speed: the cost model inverted."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.advice.diagnosis.causes.counterfactual import Situation, scaled_link
-from advisor.cost_model.estimate import Estimate
+from advisor.advice.diagnosis.measured_run import MeasuredRun, scaled_link, timed
+from advisor.advice.edits.edit import Edit
 from advisor.cost_model.schedule import Route
 from advisor.machine.quantity import Quantity
 from advisor.units import GB, Array
@@ -20,22 +20,24 @@ LEAST_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Needed:
+class RequiredBandwidth:
     """A bandwidth that alone would give the measured speed.
 
     Attributes:
         what: name of the bandwidth, in words.
         assumed: bandwidth of the prediction [B/s].
+        test: command that measures it.
+        edit: the bandwidth multiplied by a factor.
         value: required bandwidth [B/s]; None where no value of it gives the speed.
         most: highest possible bandwidth [B/s]; None where unknown.
-        test: command that measures it.
     """
 
     what: str
     assumed: Quantity
-    value: float | None
-    most: float | None
     test: str
+    edit: Callable[[Array], Edit]
+    value: float | None = None
+    most: float | None = None
 
     @property
     def possible(self) -> bool:
@@ -43,52 +45,28 @@ class Needed:
         return self.value is not None and (self.most is None or self.value <= self.most)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Rate:
-    """A bandwidth of a machine.
-
-    Attributes:
-        what: name of the bandwidth, in words.
-        test: command that measures it.
-        figure: value in the machine [B/s].
-        most: highest possible bandwidth [B/s]; None where unknown.
-        scaled: estimate with the bandwidth multiplied by a factor.
-    """
-
-    what: str
-    test: str
-    figure: Quantity
-    most: float | None
-    scaled: Callable[[Array], Estimate]
-
-
-def needed(situation: Situation, measured: float) -> Iterator[Needed]:
+def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
     """Required bandwidths of the routes with a large share of a token's time, largest first.
 
     Args:
-        situation: estimate under diagnosis.
+        run: run under diagnosis.
         measured: measured speed of each user [tokens/s].
     """
-    parts = situation.estimate.step.parts if situation.estimate.step else {}
-    seconds = {route: float(parts.get(route, 0.0)) for route in RATES}
+    parts = run.step.parts if run.step else {}
+    seconds = {route: float(parts.get(route, 0.0)) for route in BANDWIDTHS}
     least = LEAST_SHARE * sum(float(part) for part in parts.values())
     for route in sorted(seconds, key=lambda taken: -seconds[taken]):
-        rate = RATES[route](situation)
-        if rate is not None and seconds[route] >= least:
-            factor = _factor(rate, measured)
-            yield Needed(
-                what=rate.what,
-                assumed=rate.figure,
-                value=None if factor is None else float(rate.figure.value) * factor,
-                most=rate.most,
-                test=rate.test,
-            )
+        bandwidth = BANDWIDTHS[route](run)
+        if bandwidth is not None and seconds[route] >= least:
+            factor = _factor(run, bandwidth, measured)
+            rate = None if factor is None else float(bandwidth.assumed.value) * factor
+            yield replace(bandwidth, value=rate)
 
 
-def _factor(rate: _Rate, measured: float) -> float | None:
+def _factor(run: MeasuredRun, bandwidth: RequiredBandwidth, measured: float) -> float | None:
     """Factor on the bandwidth that gives the measured speed; None if none does."""
     sweep = np.geomspace(1 / FURTHEST, FURTHEST, STEPS)
-    decode = rate.scaled(sweep).decode
+    decode = bandwidth.edit(sweep).of(run).decode
     if decode is None:
         return None
     speeds = np.broadcast_to(decode.value, sweep.shape)
@@ -101,67 +79,65 @@ def _times(figure: Quantity, factor: Array) -> Quantity:
     return replace(figure, value=figure.value * factor)
 
 
-def _gpu(situation: Situation) -> _Rate | None:
-    if not situation.machine.gpus:
+def _gpu(run: MeasuredRun) -> RequiredBandwidth | None:
+    if not run.machine.gpus:
         return None
-    figure = situation.machine.gpus[0].bandwidth
-    return _Rate(
+    figure = run.machine.gpus[0].bandwidth
+    return RequiredBandwidth(
         what="the bandwidth of GPU memory",
+        assumed=figure,
         test="nvidia-smi --query-gpu=clocks.mem,clocks.max.mem --format=csv",
-        figure=figure,
-        most=float(figure.value),
-        scaled=lambda factor: situation.on_gpus(
-            lambda gpu: replace(gpu, bandwidth=_times(gpu.bandwidth, factor))
+        edit=lambda factor: run.on_gpus(
+            "", lambda gpu: replace(gpu, bandwidth=_times(gpu.bandwidth, factor))
         ),
+        most=float(figure.value),
     )
 
 
-def _ram(situation: Situation) -> _Rate | None:
-    row, figure = situation.host_row, situation.machine.host.bandwidth
-    return _Rate(
+def _ram(run: MeasuredRun) -> RequiredBandwidth | None:
+    row, figure = run.host_row, run.machine.host.bandwidth
+    return RequiredBandwidth(
         what="the sustained read rate of RAM",
+        assumed=figure,
         test="python -m advisor probe ram",
-        figure=figure,
+        edit=lambda factor: run.on_host("", bandwidth=_times(figure, factor)),
         most=row.bandwidth_gbs * GB if row is not None and row.bandwidth_gbs else None,
-        scaled=lambda factor: situation.on_host(bandwidth=_times(figure, factor)),
     )
 
 
-def _link(situation: Situation) -> _Rate | None:
-    if not situation.machine.gpus:
+def _link(run: MeasuredRun) -> RequiredBandwidth | None:
+    if not run.machine.gpus:
         return None
     fields = "pcie.link.gen.gpucurrent,pcie.link.width.current"
-    return _Rate(
+    return RequiredBandwidth(
         what="the rate of the link to the GPU",
+        assumed=run.machine.gpus[0].link.pinned,
         test=f"nvidia-smi --query-gpu={fields} --format=csv",
-        figure=situation.machine.gpus[0].link.pinned,
-        most=None,
-        scaled=lambda factor: situation.on_gpus(lambda gpu: scaled_link(gpu, factor)),
+        edit=lambda factor: run.on_gpus("", lambda gpu: scaled_link(gpu, factor)),
     )
 
 
-def _drive(situation: Situation) -> _Rate | None:
-    disk = situation.machine.disk
+def _drive(run: MeasuredRun) -> RequiredBandwidth | None:
+    disk = run.machine.disk
     if disk is None:
         return None
-    by_map = situation.takes(Route.PAGED) and disk.mapped is not None
+    by_map = run.takes(Route.PAGED) and disk.mapped is not None
     figure = disk.for_pages if by_map else disk.sequential
 
-    def scaled(factor: Array) -> Estimate:
+    def edit(factor: Array) -> Edit:
         times = _times(figure, factor)
         faster = replace(disk, mapped=times) if by_map else replace(disk, sequential=times)
-        return replace(situation.estimate, machine=replace(situation.machine, disk=faster))
+        return timed("", machine=replace(run.machine, disk=faster))
 
-    return _Rate(
+    return RequiredBandwidth(
         what=f"the {'read rate of a map on' if by_map else 'sequential read rate of'} the drive",
+        assumed=figure,
         test="python -m advisor probe disk",
-        figure=figure,
-        most=None,
-        scaled=scaled,
+        edit=edit,
     )
 
 
-RATES: Mapping[Route, Callable[[Situation], _Rate | None]] = {
+BANDWIDTHS: Mapping[Route, Callable[[MeasuredRun], RequiredBandwidth | None]] = {
     Route.RESIDENT: _gpu,
     Route.IN_PLACE: _ram,
     Route.STREAMED: _link,

@@ -1,0 +1,247 @@
+"""Causes in the machine: threads, sockets, clocks, other load; RAM, drive, link and GPU."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, scaled_link, timed
+from advisor.advice.edits.edit import rates
+from advisor.cost_model.conditions import CORE_RATES, GPU_READS, GPU_TIMES
+from advisor.cost_model.placement import RAM, PlacementStrategy, needed_bytes, weight_bytes
+from advisor.cost_model.schedule import Route
+from advisor.formatting import memory, number
+from advisor.machine import from_catalog
+from advisor.machine.catalog import find_gpu
+from advisor.machine.quantity import Provenance
+from advisor.machine.software import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
+
+# Processor: threads, sockets, clock limits, other load.
+
+EFFICIENT = 0.55
+"""Speed with a thread on every core, relative to the performance cores alone: 3.81 of 6.93 tokens/s
+on four and four cores (https://github.com/ggml-org/llama.cpp/issues/7176, 2024-05)."""
+FAR_NODE = 2.40 / 4.31
+"""Speed with pages on the wrong socket, relative to pages on both, two EPYC 9175F
+(https://github.com/ggml-org/llama.cpp/issues/11744, 2025-02)."""
+FAR_LINK = 3.78 / 12.15
+"""Copy rate from the other socket's memory, relative to the near socket's
+(https://github.com/mpicbg-scicomp/gearshifft/issues/82)."""
+SLOWER_CLOCKS = (0.7, 0.5)
+"""Clock relative to the usual one, for a processor on battery, hot or in a power-saving mode;
+assumed."""
+LEFT_OVER = (0.75, 0.5)
+"""Shares of a processor or GPU that other programs leave free; assumed."""
+
+
+def _slower_cpu(share: float) -> Mapping[str, float]:
+    """Factors of the constants of a processor whose cores and RAM reach a share of their speed."""
+    return dict.fromkeys(("cpu_read_share", *CORE_RATES), share)
+
+
+def many_threads(run: MeasuredRun) -> Edits:
+    """More threads than cores, which wait for each other in every layer."""
+    if not run.takes(Route.IN_PLACE) or run.machine.host.thread_excess:
+        return
+    row, excesses = run.host_row, {"threads past the cores": PAST_CORES}
+    if row is None or not row.threads or row.threads > row.cores:
+        excesses = {"all hyper-threads": HYPER_THREADS, **excesses}
+    for words, excess in excesses.items():
+        effect = effect_of("threads", excess)
+        share = 1.0 if effect is None else effect.token
+        yield run.scaled(words, _slower_cpu(share), "sweeps over threads")
+
+
+def few_threads(run: MeasuredRun) -> Edits:
+    """Fewer threads than cores, too few to use the bandwidth of RAM."""
+    cores = run.machine.host.cores
+    if run.takes(Route.IN_PLACE):
+        for used in sorted({cores // 2, cores // 4, 4, 2}):
+            if 0 < used < cores:
+                yield run.on_host(f"{used} threads on {cores} cores", cores=used)
+
+
+def efficient_cores(run: MeasuredRun) -> Edits:
+    """Threads on the efficiency cores of a hybrid processor, which slow down all others."""
+    row = run.host_row
+    if row is None or run.machine.host.thread_excess or not run.takes(Route.IN_PLACE):
+        return
+    if row.performance_cores and row.performance_cores < row.cores:
+        words = f"threads on all {row.cores} cores, {row.performance_cores} of them fast"
+        yield run.scaled(words, _slower_cpu(EFFICIENT), "two kinds of cores")
+
+
+def far_memory(run: MeasuredRun) -> Edits:
+    """Weights in the memory of the other socket."""
+    host = run.machine.host
+    several = host.sockets > 1 and host.numa not in ONE_NODE
+    if several and run.takes(Route.IN_PLACE, Route.STREAMED):
+        constants = run.constants.scaled(_slower_cpu(FAR_NODE), "pages on the wrong socket")
+        yield run.on_gpus("", lambda gpu: scaled_link(gpu, FAR_LINK), constants=constants)
+
+
+def cpu_limits(run: MeasuredRun) -> Edits:
+    """Cores below their usual clock, with RAM at full speed."""
+    if run.takes(Route.IN_PLACE):
+        for share in SLOWER_CLOCKS:
+            clocked = dict.fromkeys(CORE_RATES, share)
+            yield run.scaled(f"cores at {share:.0%} of their clock", clocked, "slower clock")
+
+
+def other_load(run: MeasuredRun) -> Edits:
+    """Other programs that use RAM bandwidth, cores or the GPU."""
+    if run.takes(Route.IN_PLACE):
+        for share in LEFT_OVER:
+            words = f"{share:.0%} of RAM bandwidth and cores left"
+            yield run.scaled(words, _slower_cpu(share), "other programs")
+    if run.takes(Route.RESIDENT):
+        half = LEFT_OVER[-1]
+        factors = {**_slower_gpu(half), "gpu_flop_share": half}
+        yield run.scaled(f"{half:.0%} of the GPU left", factors, "other programs")
+
+
+# RAM and drive: lower bandwidth, a smaller page cache.
+
+SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
+"""Rates of modules without their XMP or EXPO profile, or of four modules on two channels [MT/s].
+JEDEC's first speeds of each type; AMD gives DDR5-3600 for four modules (Ryzen 9 7950X,
+specifications)."""
+FELT = 0.99
+"""Relative speed above which a change is too small to count."""
+TAKEN = (0.25, 0.5)
+"""Shares of RAM that other programs may use; assumed."""
+SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typical)",
+                 "SATA SSD (typical)", "7200 rpm HDD (typical)")  # fmt: skip
+
+
+def one_channel(run: MeasuredRun) -> Edits:
+    """Only half of the memory channels in use, or one of up to four."""
+    if not _modules_in_doubt(run):
+        return
+    row, figure = run.host_row, run.machine.host.bandwidth
+    channels = int(row.memory_channels or 2) if row else 2
+    for filled in sorted({channels // 2, 1 if channels <= 4 else channels // 2}):
+        if 0 < filled < channels:
+            fewer = replace(figure, value=figure.value * filled / channels)
+            yield run.on_host(f"{filled} of {channels} channels", bandwidth=fewer)
+
+
+def slow_modules(run: MeasuredRun) -> Edits:
+    """Memory modules below the rate in the processor's catalogue row."""
+    row, figure = run.host_row, run.machine.host.bandwidth
+    if row is None or not row.memory_mts or not _modules_in_doubt(run):
+        return
+    for rate in SLOWER_RATES.get(row.memory_type, ()):
+        if rate < row.memory_mts:
+            slower = replace(figure, value=figure.value * rate / row.memory_mts)
+            words = f"{row.memory_type}-{rate} in place of {number(row.memory_mts)}"
+            yield run.on_host(words, bandwidth=slower)
+
+
+def _modules_in_doubt(run: MeasuredRun) -> bool:
+    """Whether RAM is read, socketed, and of unmeasured bandwidth."""
+    row, figure = run.host_row, run.machine.host.bandwidth
+    soldered = run.machine.unified or (row is not None and row.memory_type.startswith("LP"))
+    return run.takes(Route.IN_PLACE) and not soldered and figure.kind is not Provenance.MEASURED
+
+
+def pages_lost(run: MeasuredRun) -> Edits:
+    """Weights read again from the drive, because other programs use RAM.
+
+    Weights in RAM are pages of the file, which the system evicts; in a placement on the drive, the
+    page cache is smaller than assumed.
+    """
+    if not run.in_llama_cpp or run.machine.disk is None or run.machine.unified:
+        return
+    if run.strategy is PlacementStrategy.NVME_OFFLOAD:
+        yield from _uncached(run)
+    elif run.strategy is PlacementStrategy.CPU_OFFLOAD:
+        yield from _crowded(run)
+
+
+def _uncached(run: MeasuredRun) -> Edits:
+    """A smaller page cache, where that is slower.
+
+    A cyclic scan larger than the cache finds no page in it, so that its size may not matter.
+    """
+    slowest = float(rates(run)[0].value)
+    for share in (0.5, 0.0):
+        cache = float(run.placement.page_cache) * share
+        edit = run.placed(
+            f"{memory(cache)} for the page cache", replace(run.layout, page_cache=cache)
+        )
+        after = edit.of(run)
+        if fits(after) and float(rates(after)[0].value) < FELT * slowest:
+            slowest = float(rates(after)[0].value)
+            yield edit
+
+
+def _crowded(run: MeasuredRun) -> Edits:
+    model, placement, ram = run.model, run.placement, float(run.machine.host.memory.value)
+    weights = float(weight_bytes(model, placement, RAM))
+    beside = float(needed_bytes(model, placement, RAM, run.work)) - weights
+    for share in TAKEN:
+        left = max(ram * (1 - share) - SYSTEM_RAM - beside, 0.0)
+        if left < weights:
+            yield run.placed(
+                f"{memory(ram * share)} of RAM taken by other programs",
+                replace(run.layout, page_cache=left),
+                strategy=PlacementStrategy.NVME_OFFLOAD,
+            )
+
+
+def slow_drive(run: MeasuredRun) -> Edits:
+    """A drive of a slower class than assumed."""
+    disk = run.machine.disk
+    if disk is None or disk.sequential.kind is Provenance.MEASURED:
+        return
+    if not run.takes(Route.PAGED, Route.STAGED):
+        return
+    for name in SLOWER_DRIVES:
+        slower = from_catalog.disk(name)
+        if slower.sequential.value < disk.sequential.value:
+            machine = replace(run.machine, disk=slower)
+            yield timed(name.removesuffix(" (typical)"), machine=machine)
+
+
+# GPU: a slower link, a power limit.
+
+POWER_LIMITS = ((1 / 2, 0.93, 0.77), (1 / 3, 0.68, 0.55), (2 / 7, 0.17, 0.14))
+"""Power limit relative to the default, with the remaining share of generation and prompt speed: RTX
+PRO 6000 at 300 and 200 of 600 W (data/measurements/llama_cpp.csv, lc0627 to lc0630), RTX 3090 at
+100 of 350 W (https://llmgarage.ai/power-limit-tokens-per-second-benchmark, 2026-02)."""
+
+
+def _slower_gpu(share: float) -> Mapping[str, float]:
+    """Factors of the constants of a GPU that reads at a share of its rate."""
+    return {**dict.fromkeys(GPU_READS, share), **dict.fromkeys(GPU_TIMES, 1 / share)}
+
+
+def narrow_link(run: MeasuredRun) -> Edits:
+    """A link with fewer lanes or of an older generation than the card supports."""
+    if not run.takes(Route.STREAMED, Route.STAGED) or run.machine.unified:
+        return
+    card = run.machine.gpus[0]
+    row = find_gpu(card.name)
+    if card.link.pinned.kind is Provenance.MEASURED or not row.pcie_gen or not row.pcie_lanes:
+        return
+    slots = ((row.pcie_gen, 8), (row.pcie_gen, 4), (3, row.pcie_lanes), (1, row.pcie_lanes), (1, 4))
+    for generation, lanes in dict.fromkeys(slots):
+        link = from_catalog.pcie(generation, lanes)
+        if link.pinned.value < 0.95 * card.link.pinned.value:
+            yield run.on_gpus(link.name, partial(replace, link=link))
+
+
+def gpu_limits(run: MeasuredRun) -> Edits:
+    """A GPU with a lower power limit; prompts slow down sooner than generation."""
+    if run.takes(Route.RESIDENT):
+        for power, decode, prompt in POWER_LIMITS:
+            factors = {**_slower_gpu(decode), "gpu_flop_share": prompt}
+            yield run.scaled(f"{power:.0%} of its usual power", factors, "sweeps over power")
+
+
+MACHINE_CAUSES = (
+    one_channel, slow_modules, pages_lost, slow_drive, narrow_link, other_load, many_threads,
+    few_threads, efficient_cores, far_memory, gpu_limits, cpu_limits,
+)  # fmt: skip
+"""Causes of this module."""
