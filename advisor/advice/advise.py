@@ -6,17 +6,19 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from advisor.advice.compare import best_of, compare, lacks
+from advisor.advice.compare import best_of, compare, decode_tps, lacks
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
+from advisor.advice.finder.runnable import Runnable, rated_as_well
 from advisor.advice.speeds import Speed, speed_of
+from advisor.advice.table.choice import Choice, choice_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import options
 from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.timed_machines import machine_speed
 from advisor.advice.upgrades.upgrades import Upgrade, upgrades
 from advisor.advice.words.title import title_of
-from advisor.advice.words.verdict import VerdictText, verdict
+from advisor.advice.words.verdict import VerdictText, judgement, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -35,6 +37,9 @@ class Advice:
     Attributes:
         title: model, format and machine in one line.
         summary: verdict in words.
+        choice: what to buy, if anything, and the cheapest beside it.
+        another_model: model that is rated as well and faster here; None where none is, or the
+            model asked for keeps up with a reader.
         estimates: one estimate for each runtime and placement.
         best: fastest estimate that fits; None if none fits.
         options: options, the present machine first, then by what they save.
@@ -45,6 +50,8 @@ class Advice:
 
     title: str
     summary: VerdictText
+    choice: Choice
+    another_model: Runnable | None
     estimates: tuple[Estimate, ...]
     best: Estimate | None
     options: tuple[Option, ...]
@@ -53,8 +60,13 @@ class Advice:
     chosen: Runtime | None = None
 
     @property
+    def judgement(self) -> str:
+        """Speed words of the best placement."""
+        return self.summary.judgement.value
+
+    @property
     def verdict(self) -> str:
-        """The whole verdict."""
+        """The two lines of the verdict."""
         return str(self.summary)
 
     @cached_property
@@ -137,9 +149,15 @@ def advise(
     options_found = options(
         question, _speed_now(question, best, other=other), () if other else faster
     )
+    choice = choice_of(options_found, money.reading_tps)
+    another = _another_model(model, machine, work, best, money.reading_tps)
     return Advice(
         title=title_of(model, machine),
-        summary=verdict(best, estimates, options_found, money, chosen, kept_apart=other),
+        summary=verdict(
+            best, estimates, options_found, money, chosen, choice=choice, another=another
+        ),
+        choice=choice,
+        another_model=another,
         estimates=estimates,
         best=best,
         options=options_found,
@@ -162,6 +180,16 @@ def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Spe
     if other:
         return machine_speed(question)
     return speed_of(best) if best else None
+
+
+def _another_model(
+    model: Model, machine: Machine, work: Workload, best: Estimate | None, reading_tps: float
+) -> Runnable | None:
+    """Model that is rated as well and faster, where the model asked for is too slow to read."""
+    decode = 0.0 if best is None else decode_tps(best)
+    if judgement(decode, reading_tps).enough:
+        return None
+    return rated_as_well(model, machine, work, reading_tps, decode)
 
 
 @lru_cache(maxsize=16)

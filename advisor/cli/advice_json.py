@@ -22,7 +22,9 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
     return {
         "title": advice.title,
         "taken_as": taken_as or None,
+        "judgement": advice.judgement,
         "verdict": advice.verdict,
+        **_chosen(advice),
         "runtime": advice.chosen.name if advice.chosen else None,
         "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
         **_sensitivity(advice),
@@ -55,6 +57,24 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
             }
             for what_if in advice.what_ifs
         ],
+    }
+
+
+def _chosen(advice: Advice) -> Json:
+    """What to buy, if anything, the cheapest beside it, and a model that runs better here."""
+    choice, money, another = advice.choice, advice.question.money, advice.another_model
+    return {
+        "safe_choice": option_answer(choice.safe, money) if choice.safe else None,
+        "safe_choice_reason": choice.reason,
+        "cheapest": option_answer(choice.cheapest, money) if choice.cheapest else None,
+        "another_model": None
+        if another is None
+        else {
+            "name": another.model.name,
+            "format": another.model.format,
+            "decode_tps": another.speed.decode,
+            "quality": another.score,
+        },
     }
 
 

@@ -49,6 +49,10 @@ def add_ownership(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     options.add_inputs(group, OWNERSHIP, Ownership)
     group.add_argument(
+        "--resale-counts", action="store_true",
+        help="count the value that is tied up in what you keep as a monthly cost",
+    )  # fmt: skip
+    group.add_argument(
         "--also", action="append", default=[], metavar="NAME",
         help='further options to print, by a part of their name ("RTX 5090")',
     )  # fmt: skip
@@ -131,4 +135,7 @@ def money_of(args: argparse.Namespace) -> MoneyInputs:
         InputError: a number out of range.
     """
     usd = currency_of(args).usd
-    return money_in_usd(options.given(args, MONEY), args.own_rent, args.own_price, usd)
+    return money_in_usd(
+        options.given(args, MONEY), args.own_rent, args.own_price, usd,
+        resale_counts=getattr(args, "resale_counts", False),
+    )  # fmt: skip

@@ -25,14 +25,18 @@ class MoneyInputs:
         starts_per_day: times a day that a rented machine is started.
         start_minutes: time from ordering a machine until it runs, without loading the model [min].
         thinking_tokens: tokens of reasoning before each reply, which nobody reads [tokens].
-        reading_tps: reading speed; for a batch job, which waits for the whole reply, as large as
-            its output [tokens/s].
+        reading_tps: reading speed: 240 words a minute (238 of silent English,
+            https://doi.org/10.1016/j.jml.2019.104047, 2019) at 1.4 tokens a word (four in three,
+            https://platform.openai.com/tokenizer, and more in other languages); for a batch job,
+            which waits for the whole reply, as large as its output [tokens/s].
         purchase_months: months over which a purchase is spread.
         usd_per_kwh: price of electricity; 0.18 is about the price for US homes [USD/kWh].
         api_usd_in: price of the user's own API per million input tokens; None without one [USD].
         api_usd_out: the same per million output tokens [USD].
         api_tps: speed of an API without a published one [tokens/s].
         own_rent: rents that replace those of the tables, by GPU name [USD/h].
+        resale_counts: what is owned costs its resale value each month that it is kept; else that
+            value counts where it is sold alone.
         own_price: prices that replace those of the tables, of a GPU, a whole machine, or a host
             part by its kind ("psu", "dock") [USD each].
 
@@ -49,7 +53,7 @@ class MoneyInputs:
     starts_per_day: float = 1.0
     start_minutes: float = 5.0
     thinking_tokens: float = 0.0
-    reading_tps: float = 10.0
+    reading_tps: float = 6.0
     purchase_months: float = 36.0
     usd_per_kwh: float = 0.18
     api_usd_in: float | None = None
@@ -57,6 +61,7 @@ class MoneyInputs:
     api_tps: float | None = None
     own_rent: tuple[tuple[str, float], ...] = ()
     own_price: tuple[tuple[str, float], ...] = ()
+    resale_counts: bool = False
 
     def __post_init__(self) -> None:
         check_all(MONEY, vars(self))
@@ -84,6 +89,8 @@ def money_in_usd(
     own_rent: Iterable[tuple[str, float]],
     own_price: Iterable[tuple[str, float]],
     usd: float,
+    *,
+    resale_counts: bool = False,
 ) -> MoneyInputs:
     """Inputs about money, converted from the typed currency to US dollars.
 
@@ -92,6 +99,7 @@ def money_in_usd(
         own_rent: hourly rents of GPUs.
         own_price: prices of GPUs, machines or parts.
         usd: value of one unit of the currency [USD].
+        resale_counts: as `MoneyInputs.resale_counts`.
 
     Raises:
         InputError: a number outside its limits, or an API with only one of its two prices.
@@ -106,4 +114,5 @@ def money_in_usd(
         **in_usd(stated, usd),
         own_rent=tuple((name, amount * usd) for name, amount in own_rent),
         own_price=tuple((name, amount * usd) for name, amount in own_price),
+        resale_counts=resale_counts,
     )

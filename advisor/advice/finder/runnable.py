@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -169,6 +169,46 @@ def runnable(
     return sorted(filter(None, best), key=_order)
 
 
+@lru_cache(maxsize=64)
+def rated_as_well(
+    model: Model, machine: Machine, work: Workload, reading_tps: float, decode: float
+) -> Runnable | None:
+    """Highest rated of the models that keep up with a reader here, are faster than a model and are
+    rated at least as well, format for format; None where there is none, or the model has no score.
+
+    Args:
+        model: model in the format asked for.
+        machine: machine.
+        work: the request.
+        reading_tps: reading speed [tokens/s].
+        decode: speed of the model here; 0 where it does not run [tokens/s].
+    """
+    asked = quality_rows().get(model.name)
+    if asked is None:
+        return None
+    least, best = asked.score - (lost_by(model) or 0.0), None
+    for name, row in sorted(quality_rows().items(), key=lambda item: -item[1].score):
+        if row.score < max(least, (best and best.score) or 0.0):
+            break
+        if name == model.name or not _may_lie_in_memory(name, machine):
+            continue
+        tried = _best(_formats(name), machine, work, LLAMA_CPP, max(reading_tps, decode), IN_MEMORY)
+        if tried is not None and tried.keeps_up and (tried.score or 0.0) >= least:
+            best = max(best or tried, tried, key=lambda each: each.score or 0.0)
+    return best
+
+
+IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
+"""Placements that read nothing from the drive."""
+
+
+def _may_lie_in_memory(name: str, machine: Machine) -> bool:
+    """Whether the smallest format of a model is no larger than all memory of a machine."""
+    ram = 0.0 if machine.unified else float(machine.host.memory.value)
+    smallest = catalog.model(name, FORMATS[-1]).bytes_without_table
+    return smallest <= ram + float(machine.gpu_memory)
+
+
 def _formats(name: str) -> Iterator[Model]:
     """Model in each format, the publisher's own first."""
     own = usual_format(native_format(name))
@@ -182,11 +222,16 @@ def _order(row: Runnable) -> tuple[bool, bool, float, float]:
 
 
 def _best(
-    forms: Iterable[Model], machine: Machine, work: Workload, runtime: Runtime, reading_tps: float
+    forms: Iterable[Model],
+    machine: Machine,
+    work: Workload,
+    runtime: Runtime,
+    reading_tps: float,
+    strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy),
 ) -> Runnable | None:
     fastest, reached = None, 0.0
     for model in forms:
-        trial = _trial(model, machine, work, runtime)
+        trial = _trial(model, machine, work, runtime, strategies)
         if trial is None or trial.decode_tps is None:
             continue
         if fastest is None or float(trial.decode_tps) > reached:
@@ -208,9 +253,15 @@ def _best(
     )
 
 
-def _trial(model: Model, machine: Machine, work: Workload, runtime: Runtime) -> Estimate | None:
+def _trial(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    runtime: Runtime,
+    strategies: Sequence[PlacementStrategy],
+) -> Estimate | None:
     """Estimate in the first placement that fits, which is the fastest."""
-    for strategy in runtime.strategies:
+    for strategy in (each for each in runtime.strategies if each in strategies):
         if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, machine):
             continue
         trial = estimate(model, machine, work, runtime, strategy, fitted_constants())

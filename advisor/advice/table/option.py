@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.edits.changes import SAME_TEXT, SOME_QUALITY
+from advisor.advice.prices.host_parts import HostPartRow
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost, with_margin
+from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Floats
 
 
@@ -55,6 +57,9 @@ class Option:
             option, and the option does not save it [USD/month].
         assumed_resale: resale value of what is sold for it, where nobody stated one, spread over
             the months of use [USD/month].
+        machine: machine with it; None for a rent or an API.
+        bought: cards that are bought for it.
+        parts: parts that are bought beside the cards.
         hours_starting: part of `hours_lost` that is for starts of a rented machine [h/month].
     """
 
@@ -74,6 +79,9 @@ class Option:
     standing: float = 0.0
     assumed_resale: float = 0.0
     hours_starting: float = 0.0
+    machine: Machine | None = None
+    bought: tuple[Gpu, ...] = ()
+    parts: tuple[HostPartRow, ...] = ()
 
     @property
     def monthly(self) -> float | None:

@@ -109,7 +109,7 @@ def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
         return MonthlyCost()
     if own.rented_at is not None:
         return question.use.rented(own.rented_at, speed) if speed else MonthlyCost()
-    return question.use.owned(draw_of(question.machine), speed, tied_up=question.resale_usd)
+    return question.use.owned(draw_of(question.machine), speed, tied_up=question.tied_up_usd)
 
 
 def keep(question: Question, speed: Speed | None) -> Option:
@@ -117,11 +117,12 @@ def keep(question: Question, speed: Speed | None) -> Option:
     own = question.ownership
     if own.nothing:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
-    price = _tied_up(question.resale)
+    price = _tied_up(question.resale) if question.money.resale_counts else Price()
     if own.rented_at is not None:
         price = _rent(question, own.rented_at)
     name = question.machine.name
-    return question.option(OptionKind.KEEP, name, speed, cost_of_keeping(question, speed), price)
+    cost = cost_of_keeping(question, speed)
+    return question.option(OptionKind.KEEP, name, speed, cost, price, machine=question.machine)
 
 
 def _rent(question: Question, usd: float) -> Price:
@@ -302,12 +303,13 @@ def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> 
     parts = parts_for(question.ownership.form, own, machine.gpus, slots(question.machine))
     price = bought(new[0].name, len(new), question.money, parts)
     cost = question.use.owned(
-        draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.resale_usd
+        draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.tied_up_usd
     )
     where = " in a dock" if _dock(question) else ""
     return question.option(
-        OptionKind.ADD, f"{name}{where}", speed, cost, price, kept=kept, topic=topic
-    )
+        OptionKind.ADD, f"{name}{where}", speed, cost, price, kept=kept, topic=topic,
+        machine=machine, bought=new, parts=parts,
+    )  # fmt: skip
 
 
 def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
@@ -350,14 +352,21 @@ def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: S
         question.ownership.form, question.machine.gpus, cards, slots(question.machine)
     )
     price = bought(cards[0].name, len(cards), question.money, parts)
-    cost = question.use.owned(draw_with(cards), speed, usd=price.usd or 0.0)
+    sold = bool(question.machine.gpus)
+    usd = question.paid_for(price) if sold else price.usd or 0.0
+    cost = question.use.owned(draw_with(cards), speed, usd=usd)
     name = f"{_counted(len(cards))}{cards[0].name}"
-    if not question.machine.gpus:
-        return question.option(OptionKind.ADD, name, speed, cost, price, kept=kept)
+    with_cards = replace(question.machine, gpus=cards)
+    if not sold:
+        return question.option(
+            OptionKind.ADD, name, speed, cost, price, kept=kept,
+            machine=with_cards, bought=cards, parts=parts,
+        )  # fmt: skip
     topic = LARGEST if name == largest(question, question.machine.gpus[0].vendor) else ""
     return question.option(
-        OptionKind.REPLACE, name, speed, cost, price, sells=True, kept=kept, topic=topic
-    )
+        OptionKind.REPLACE, name, speed, cost, price, sells=True, kept=kept, topic=topic,
+        machine=with_cards, bought=cards, parts=parts,
+    )  # fmt: skip
 
 
 def largest(question: Question, vendor: str) -> str:
@@ -439,10 +448,11 @@ def desktops(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
 
 def _desktop(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
     gpus = machine.gpus
-    price = bought(gpus[0].name, len(gpus), question.money, desktop_parts(gpus))
+    parts = desktop_parts(gpus)
+    price = bought(gpus[0].name, len(gpus), question.money, parts)
     counted = f"{len(gpus)}x " if len(gpus) > 1 else ""
     name = f"New desktop with {counted}{gpus[0].name}"
-    return _machine(question, kept, name, machine, speed, price)
+    return _machine(question, kept, name, machine, speed, price, parts=parts)
 
 
 def _machine(
@@ -454,11 +464,13 @@ def _machine(
     price: Price,
     *,
     topic: str = "",
+    parts: Iterable[HostPartRow] = (),
 ) -> Option:
-    cost = question.use.owned(draw_of(machine), speed, usd=price.usd or 0.0)
+    cost = question.use.owned(draw_of(machine), speed, usd=question.paid_for(price))
     return question.option(
-        OptionKind.MACHINE, name, speed, cost, price, sells=True, kept=kept, topic=topic
-    )
+        OptionKind.MACHINE, name, speed, cost, price, sells=True, kept=kept, topic=topic,
+        machine=machine, bought=machine.gpus, parts=parts,
+    )  # fmt: skip
 
 
 def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:

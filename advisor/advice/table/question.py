@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
+from advisor.advice.prices.host_parts import HostPartRow
 from advisor.advice.prices.price import Price, less, used_value
 from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
 from advisor.advice.speeds import Speed
@@ -12,7 +13,7 @@ from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Ownership, discrete
@@ -59,6 +60,17 @@ class Question:
         """Amount of the resale value [USD]."""
         return self.resale.usd or 0.0
 
+    @property
+    def tied_up_usd(self) -> float:
+        """Part of it that counts while it is kept [USD]."""
+        return self.resale_usd if self.money.resale_counts else 0.0
+
+    def paid_for(self, price: Price) -> float:
+        """Amount that is spread over the months of what replaces the owned: its price, less the
+        resale value where that does not count while it is kept [USD].
+        """
+        return (price.usd or 0.0) - (self.resale_usd - self.tied_up_usd)
+
     @cached_property
     def use(self) -> Use:
         """Use of the person."""
@@ -76,6 +88,9 @@ class Question:
         kept: Option | None = None,
         topic: str = "",
         always_on: bool = False,
+        machine: Machine | None = None,
+        bought: tuple[Gpu, ...] = (),
+        parts: Iterable[HostPartRow] = (),
     ) -> Option:
         """Option whose waiting time, age of price and comparison follow from its parts.
 
@@ -89,6 +104,9 @@ class Question:
             kept: option of keeping the present machine, for comparison.
             topic: as `Option.topic`.
             always_on: rented and never stopped.
+            machine: as `Option.machine`.
+            bought: as `Option.bought`.
+            parts: as `Option.parts`.
         """
         price = price or Price()
         if sells:
@@ -113,7 +131,10 @@ class Question:
             kept=kept,
             topic=topic,
             assumed_resale=self.use.spread(0.0 if self.resale.typed else sold),
-            standing=self.use.spread(self.resale_usd) if kind in ELSEWHERE else 0.0,
+            standing=self.use.spread(self.tied_up_usd) if kind in ELSEWHERE else 0.0,
+            machine=machine,
+            bought=bought,
+            parts=tuple(parts),
         )
 
     def _hours_starting(self, kind: OptionKind, speed: Speed) -> float:

@@ -120,13 +120,10 @@ def _head(answer: AdviseAnswer) -> None:
 
 
 def _verdict(words: VerdictText) -> None:
-    """The answer in one sentence; what else there is opens below."""
-    markup.show(block("oa-verdict", words.answer, "p"))
-    if words.reason:
-        markup.show(block("oa-why", words.reason, "p"))
-    if words.others:
-        with st.expander("Other options"):
-            markup.show(block("oa-soft", words.others, "p"))
+    """What the machine gives, the best way out, and what both are counted with."""
+    markup.show(block("oa-verdict", words.gives, "p"))
+    markup.show(block("oa-why", words.way, "p"))
+    markup.show(block("oa-soft", words.assumptions, "p"))
 
 
 def _unknown(answer: AdviseAnswer) -> None:
