@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from advisor.advice.compare import best_of, compare, decode_tps, lacks
+from advisor.advice.compare import best_of, compare, lacks
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable, rated_as_well
@@ -145,16 +145,25 @@ def advise(
         ownership=as_rented(ownership or Ownership(form=form_of(here)), here),
         today=today or datetime.now(UTC).date(),
     )
-    other = question.ownership.nothing or (owned is not None and owned != machine)
+    nothing = question.ownership.nothing
+    other = nothing or (owned is not None and owned != machine)
     options_found = options(
         question, _speed_now(question, best, other=other), () if other else faster
     )
     choice = choice_of(options_found, money.reading_tps)
-    another = _another_model(model, machine, work, best, money.reading_tps)
+    now = options_found[0].speed
+    another = _another_model(model, here, work, now, money.reading_tps) if not nothing else None
     return Advice(
         title=title_of(model, machine),
         summary=verdict(
-            best, estimates, options_found, money, chosen, choice=choice, another=another
+            best,
+            estimates,
+            options_found,
+            money,
+            chosen,
+            choice=choice,
+            another=another,
+            kept_apart=other,
         ),
         choice=choice,
         another_model=another,
@@ -183,10 +192,10 @@ def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Spe
 
 
 def _another_model(
-    model: Model, machine: Machine, work: Workload, best: Estimate | None, reading_tps: float
+    model: Model, machine: Machine, work: Workload, now: Speed | None, reading_tps: float
 ) -> Runnable | None:
     """Model that is rated as well and faster, where the model asked for is too slow to read."""
-    decode = 0.0 if best is None else decode_tps(best)
+    decode = 0.0 if now is None else now.decode
     if judgement(decode, reading_tps).enough:
         return None
     return rated_as_well(model, machine, work, reading_tps, decode)

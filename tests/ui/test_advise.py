@@ -56,7 +56,7 @@ def test_another_gpu_changes_the_answer_and_states_the_earlier_one():
 
 def test_a_small_model_needs_no_offloading():
     text = page_text(app(model="Llama-3-8B"))
-    assert "It fits in the GPU" in text
+    assert "Runs well, faster than you read" in text
     assert "Nothing needs offloading; this is what RAM would give." in text
 
 

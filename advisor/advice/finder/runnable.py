@@ -183,12 +183,12 @@ def rated_as_well(
         reading_tps: reading speed [tokens/s].
         decode: speed of the model here; 0 where it does not run [tokens/s].
     """
-    asked = quality_rows().get(model.name)
-    if asked is None:
+    row = quality_rows().get(model.name)
+    if row is None:
         return None
-    least, best = asked.score - (lost_by(model) or 0.0), None
-    for name, row in sorted(quality_rows().items(), key=lambda item: -item[1].score):
-        if row.score < max(least, (best and best.score) or 0.0):
+    least, best = row.score - (lost_by(model) or 0.0), None
+    for name, rating in sorted(quality_rows().items(), key=lambda item: -item[1].score):
+        if rating.score < max(least, (best and best.score) or 0.0):
             break
         if name == model.name or not _may_lie_in_memory(name, machine):
             continue

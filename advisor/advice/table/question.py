@@ -67,9 +67,10 @@ class Question:
 
     def paid_for(self, price: Price) -> float:
         """Amount that is spread over the months of what replaces the owned: its price, less the
-        resale value where that does not count while it is kept [USD].
+        resale value where that does not count while it is kept; what is left over at once is no
+        income of each month [USD].
         """
-        return (price.usd or 0.0) - (self.resale_usd - self.tied_up_usd)
+        return max((price.usd or 0.0) - (self.resale_usd - self.tied_up_usd), 0.0)
 
     @cached_property
     def use(self) -> Use:

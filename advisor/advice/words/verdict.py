@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from advisor.advice.compare import decode_tps
+from advisor.advice.compare import decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
+from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import Choice, free_change
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import NOTHING_OWNED
@@ -26,6 +27,8 @@ FASTER, SLOWER, LEAST = 4.0, 1.0 / 3.0, 0.5
 TOKENS_PER_WORD = 1.4
 """Tokens of a word; four in three in English (https://platform.openai.com/tokenizer), more in other
 languages."""
+NOTABLY = 1.1
+"""Smallest factor by which another runtime must be faster than the chosen one to be named."""
 TIGHT = 0.9
 """Share of a memory from which it is called tight."""
 
@@ -101,6 +104,7 @@ def verdict(
     *,
     choice: Choice,
     another: Runnable | None = None,
+    kept_apart: bool = False,
 ) -> VerdictText:
     """What the machine gives, then what an answer takes and the best way out of all.
 
@@ -112,12 +116,16 @@ def verdict(
         chosen: runtime of the answer; None for any.
         choice: what to buy, if anything.
         another: model that is rated as well and faster here; None for none.
+        kept_apart: whether the estimates are of another machine than the kept one.
     """
-    decode = None if best is None else decode_tps(best)
-    level = judgement(decode, money.reading_tps)
-    gives = _gives(level, best, estimates, chosen)
-    answer = "" if best is None else _answer(best, money)
-    ways = _ways(level, options, choice, another, decode or 0.0)
+    kept, estimates = options[0], tuple(estimates)
+    speed = kept.speed if kept_apart else None if best is None else speed_of(best)
+    level = judgement(speed.decode if speed else None, money.reading_tps)
+    gives = _kept(level, kept) if kept_apart else _gives(level, best, estimates, chosen)
+    answer = _answer(speed, kept, money) if speed else ""
+    decode = speed.decode if speed else 0.0
+    ways = _faster(best, estimates) if chosen else []
+    ways = ways or _ways(level, options, choice, another, decode)
     return VerdictText(
         judgement=level,
         gives=gives,
@@ -134,6 +142,16 @@ def _gives(
     sentence = GIVES[level].format(level, _speed(best))
     runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}" if chosen else sentence
     return f"{runs} Memory is tight: close other programs." if tight(best) else runs
+
+
+def _kept(level: Judgement, kept: Option) -> str:
+    """What a kept machine gives that is not the one described."""
+    if kept.name == NOTHING_OWNED:
+        return "You have no machine for it yet."
+    if kept.speed is None:
+        return f"What you have, {plain(kept.name)}, does not run it."
+    sentence = GIVES[level].format(level, f"{number(kept.speed.decode)} tokens a second")
+    return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
 
 
 def _speed(best: Estimate) -> str:
@@ -172,13 +190,15 @@ def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
     return f"{chosen.name} does not run it here. {refusal}".strip()
 
 
-def _answer(best: Estimate, money: MoneyInputs) -> str:
+def _answer(speed: Speed, kept: Option, money: MoneyInputs) -> str:
     """Time of an answer: "An answer of 180 words takes 1.6 minutes."."""
-    words = float(best.work.output) / TOKENS_PER_WORD
-    first = float(best.first_token_seconds or 0.0)
-    tokens = float(best.work.output) + money.thinking_tokens
-    took = duration(first + tokens / decode_tps(best))
-    return f"An answer of {number(words)} words takes {took}."
+    answers = money.replies_per_day * money.days
+    tokens = kept.tokens / answers if answers else 0.0
+    if tokens <= 0:
+        return ""
+    words = 10 * round((tokens - money.thinking_tokens) / TOKENS_PER_WORD / 10)
+    counted = f"An answer of {words:,.0f} words" if words else "An answer"
+    return f"{counted} takes {duration(speed.first_token + tokens / speed.decode)}."
 
 
 def duration(seconds: float) -> str:
@@ -206,6 +226,15 @@ def _ways(
     if choice.safe is not None:
         return _bought(choice.safe, options[0], decode)
     return [f"{_keep(options[0])} {choice.reason}".strip(), choice.reason]
+
+
+def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> list[str]:
+    """Another runtime that is notably faster than the chosen one; nothing without one."""
+    first = next(iter(usable(estimates)), None)
+    now = decode_tps(best) if best else 0.0
+    if first is None or decode_tps(first) < NOTABLY * now:
+        return []
+    return [f"{first.runtime} would give {number(decode_tps(first))} here."]
 
 
 def _another(model: Runnable) -> list[str]:

@@ -33,7 +33,7 @@ from advisor.runtimes import LLAMA_CPP, VALUED, VLLM
 
 TODAY = date(2026, 11, 22)
 WORK = Workload(output=200)
-MONEY = MoneyInputs(usd_per_kwh=0.20)
+MONEY = MoneyInputs(usd_per_kwh=0.20, reading_tps=10.0)
 SLOW = Speed(
     strategy=PlacementStrategy.CPU_OFFLOAD,
     format="Q4_K_M",
@@ -125,7 +125,9 @@ def test_add_against_replace_with_resale_by_hand() -> None:
     # 199.90, less 700.
     question = replace(
         ask(resale=700.0),
-        money=MoneyInputs(own_price=(("RTX 3090", 900.0), ("RTX 5090", 2500.0))),
+        money=MoneyInputs(
+            own_price=(("RTX 3090", 900.0), ("RTX 5090", 2500.0)), resale_counts=True
+        ),
     )
     by_kind = {(option.kind, option.name): option for option in all_of(question)}
     add = by_kind[OptionKind.ADD, "RTX 3090, 2 in all"]
@@ -138,6 +140,15 @@ def test_add_against_replace_with_resale_by_hand() -> None:
     assert add.cost.tied_up == pytest.approx(700 / 36)
     assert swap.cost.purchase == pytest.approx(2699.9 / 36)
     assert swap.cost.tied_up == 0
+    # What is owned costs its power alone unless its value is to count; it counts where it is sold.
+    plain = replace(question, money=replace(question.money, resale_counts=False))
+    by_kind = {(option.kind, option.name): option for option in all_of(plain)}
+    add = by_kind[OptionKind.ADD, "RTX 3090, 2 in all"]
+    swap = by_kind[OptionKind.REPLACE, "RTX 5090"]
+    assert add.cost is not None
+    assert swap.cost is not None
+    assert add.cost.tied_up == 0
+    assert swap.cost.purchase == pytest.approx((2699.9 - 700) / 36)
 
 
 def test_gain_worth_and_break_even_follow_from_two_options_by_hand() -> None:
@@ -294,7 +305,7 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
     # 720 USD over 36 months stay tied up; by the month 730.5 h at 0.44 USD, and no start
     by_name = {
         option.name: option
-        for option in all_of(ask(resale=720.0))
+        for option in all_of(replace(ask(resale=720.0), money=MoneyInputs(resale_counts=True)))
         if option.kind is OptionKind.RENT
     }
     by_use, monthly = by_name["2x RTX 3090"], by_name["2x RTX 3090, by the month"]

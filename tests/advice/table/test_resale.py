@@ -43,6 +43,11 @@ def question(gpu: str = "RTX 4090", **owned: object) -> Question:
     )  # fmt: skip
 
 
+def counted(of: Question) -> Question:
+    """A question in which a resale value counts while it is kept."""
+    return replace(of, money=replace(of.money, resale_counts=True))
+
+
 def test_used_prices_add_up_by_hand() -> None:
     # 1,000 and 1,289 USD in August 2026: two of the first and one of the second
     value = used_value(("RTX 3090", "RTX 3090", "RTX 4090"), ())
@@ -69,14 +74,17 @@ def test_a_used_card_never_costs_more_than_it_is_bought_for(gpu: str) -> None:
 
 
 def test_keeping_ties_up_the_used_price_unless_another_is_typed() -> None:
-    # 1,289 USD over 36 months
-    kept = keep(question(), FAST)
+    # 1,289 USD over 36 months, where the value is to count
+    alone = keep(question(), FAST)
+    assert alone.cost is not None
+    assert (alone.cost.tied_up, alone.price.date) == (0, "")
+    kept = keep(counted(question()), FAST)
     assert kept.cost is not None
     assert kept.cost.tied_up == pytest.approx(1289 / 36)
     assert kept.price.date == "2026-08-08"
     assert "type what yours would sell for (--resale)" in kept.price.note
     for amount in (0.0, 1800.0):
-        typed = keep(question(resale=amount), FAST)
+        typed = keep(counted(question(resale=amount)), FAST)
         assert typed.cost is not None
         assert typed.cost.tied_up == pytest.approx(amount / 36)
         assert typed.price.note == ""

@@ -24,7 +24,7 @@ from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Ownership
 from advisor.runtimes import FLEXGEN, LLAMA_CPP
 
-MONEY = MoneyInputs(usd_per_kwh=0.0)
+MONEY = MoneyInputs(usd_per_kwh=0.0, reading_tps=10.0)
 USE = Use(work=Workload(output=200), money=MONEY)
 NO_POWER = PowerDraw(idle=0, busy=0)
 
@@ -117,7 +117,7 @@ def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
         first_token=2, load=60,
     )  # fmt: skip
     fast = replace(slow, decode=20, low=16, high=25, first_token=1)
-    money = MoneyInputs(usd_per_kwh=0.0)
+    money = MoneyInputs(usd_per_kwh=0.0, reading_tps=10.0)
     use = Use(work=Workload(output=200), money=money)
     base = Question(
         model=catalog.model("Llama-3.1-70B", "Q4_K_M"), machine=from_spec.machine(MachineSpec()),

@@ -108,7 +108,7 @@ def test_users_beyond_those_who_run_wait_for_replies_by_hand() -> None:
         strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=5, low=4, high=6,
         first_token=2, load=None, waiting=6.0,
     )  # fmt: skip
-    eight = Use(work=Workload(output=200, users=8), money=MoneyInputs())
+    eight = Use(work=Workload(output=200, users=8), money=MoneyInputs(reading_tps=10.0))
     assert eight.hours_lost(two) == pytest.approx(40 * 30.4375 * 85 / 3600)
     # 42 s of computing for each pair
     assert eight.busy_hours(two) == pytest.approx(40 * 30.4375 * 21 / 3600)

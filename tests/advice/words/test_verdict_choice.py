@@ -34,7 +34,7 @@ from advisor.runtimes import LLAMA_CPP
 
 TODAY = date(2026, 11, 22)
 WORK = Workload(output=200)
-MONEY = MoneyInputs(usd_per_kwh=0.0)
+MONEY = MoneyInputs(usd_per_kwh=0.0, reading_tps=10.0)
 USE = Use(work=WORK, money=MONEY)
 SLOW = Speed(
     strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=5, low=4, high=6,
@@ -159,7 +159,7 @@ def test_who_has_nothing_pays_nothing_now_and_buys_a_whole_desktop() -> None:
     kinds = {option.kind for option in advice.options[1:]}
     assert kinds == {OptionKind.MACHINE, OptionKind.RENT, OptionKind.API}
     assert any("New desktop with RTX 3090" in option.name for option in advice.options)
-    assert advice.verdict.startswith("You have no machine for it yet; ")
+    assert advice.verdict.startswith("You have no machine for it yet.\n")
 
 
 def test_nothing_is_neither_sold_nor_rented() -> None:

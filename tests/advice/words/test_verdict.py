@@ -1,0 +1,125 @@
+"""Verdict: speed words at their levels, two short lines, sums that can be subtracted."""
+
+import re
+from functools import cache
+
+import pytest
+
+from advisor.advice.advise import Advice, advise
+from advisor.advice.table.option import OptionKind
+from advisor.advice.words.verdict import MOST_WORDS, Judgement, judgement
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_name import machine_by_name
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.request.money import MoneyInputs
+
+MACHINES = {
+    "gaming PC of 8 GB": MachineSpec(gpu="RTX 3060 Ti", ram_gb=32),
+    "gaming PC of 24 GB": MachineSpec(gpu="RTX 3090", ram_gb=64),
+    "two cards": MachineSpec(gpu="2x RTX 3090", ram_gb=128),
+    "server": MachineSpec(gpu="RTX 4090", cpu="EPYC 9355", ram_gb=384),
+    "laptop": MachineSpec(gpu="RTX 4060 Laptop", ram_gb=16),
+    "Mac": MachineSpec(gpu="Apple M4 Max 40c", ram_gb=48),
+    "mini PC": MachineSpec(gpu="Radeon 8060S (Ryzen AI Max+ 395)", ram_gb=128),
+    "no GPU": MachineSpec(gpu="none", ram_gb=16),
+}
+MODELS = ("Llama-3.1-8B", "Qwen3-30B-A3B", "Llama-3.3-70B", "gpt-oss-120b", "DeepSeek-R1")
+
+
+@cache
+def _machine(name: str) -> Machine:
+    return machine(MACHINES[name])
+
+
+@cache
+def _answer(name: str, model: str, **money: float) -> Advice:
+    stored = catalog.model(model, "Q4_K_M")
+    return advise(stored, _machine(name), Workload(), money=MoneyInputs(**money))
+
+
+ALL = [(name, model) for name in MACHINES for model in MODELS]
+
+
+@pytest.mark.parametrize(
+    ("decode", "words"),
+    [
+        # reading at 6 tokens a second: from 24, from 6, from 2, from 0.5, below
+        (24.0, "faster than you read"), (23.9, "keeps up with reading"),
+        (6.0, "keeps up with reading"), (5.9, "slower than you read"),
+        (2.0, "slower than you read"), (1.9, "minutes per answer"),
+        (0.5, "minutes per answer"), (0.49, "not usable for chat"),
+        (None, "does not run here"),
+    ],
+)  # fmt: skip
+def test_speed_words_by_hand(decode: float | None, words: str) -> None:
+    assert judgement(decode, 6.0) == words
+
+
+def test_a_slow_reader_is_served_sooner() -> None:
+    assert judgement(5.0, 6.0) is Judgement.SLOWER
+    assert judgement(5.0, 4.0) is Judgement.KEEPS_UP
+
+
+def test_two_lines_of_few_words_without_nested_parentheses() -> None:
+    for name, model in ALL:
+        for money in ({}, {"replies_per_day": 2.0}, {"usd_per_hour_of_time": 200.0}):
+            answer = _answer(name, model, **money)
+            text = answer.verdict
+            assert len(text.splitlines()) == 2, (name, model, text)
+            assert len(text.split()) <= MOST_WORDS, (name, model, text)
+            assert not re.search(r"\([^)]*\(", text), (name, model, text)
+            assert "  " not in text, (name, model, text)
+            assert all(line.endswith(".") for line in text.splitlines()), (name, model, text)
+            assert answer.judgement in text.replace("It does not", "does not"), (name, model, text)
+
+
+def test_what_is_bought_saves_what_the_verdict_says() -> None:
+    for name, model in ALL:
+        answer = _answer(name, model)
+        option, kept = answer.choice.safe, answer.options[0]
+        if option is None or kept.speed is None or option.hours_saved is None:
+            continue
+        # hours before less hours after; dollars of a month after less before, over those hours
+        assert kept.hours_lost is not None
+        assert option.hours_lost is not None
+        assert option.hours_saved == pytest.approx(kept.hours_lost - option.hours_lost)
+        more = (option.monthly or 0.0) + option.standing - (kept.monthly or 0.0)
+        assert option.worth_from == pytest.approx(max(more, 0.0) / option.hours_saved)
+
+
+def test_what_one_owns_costs_its_power() -> None:
+    for name, model in ALL:
+        kept = _answer(name, model).options[0]
+        assert kept.cost is not None
+        assert kept.monthly == pytest.approx(kept.cost.idle_power + kept.cost.busy_power)
+
+
+def test_a_rent_or_an_api_is_never_the_purchase() -> None:
+    for name, model in ALL:
+        choice = _answer(name, model).choice
+        assert choice.reason
+        for option in (choice.safe, choice.cheapest):
+            assert option is None or option.kind not in (OptionKind.RENT, OptionKind.API)
+
+
+def test_another_model_is_rated_as_well_and_faster_and_lies_in_memory() -> None:
+    for name, model in ALL:
+        answer = _answer(name, model)
+        better, now = answer.another_model, answer.options[0].speed
+        if better is None:
+            continue
+        assert not Judgement(answer.judgement).enough
+        assert better.keeps_up
+        assert better.speed.decode > (now.decode if now else 0.0)
+        assert better.quality is not None
+
+
+def test_every_word_for_a_machine_gives_the_same_verdict() -> None:
+    described = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    named = machine_by_name("gaming PC with a 3090 and 64 GB RAM", MachineSpec())
+    model = catalog.model("Llama-3.3-70B", "Q4_K_M")
+    first = advise(model, described, Workload())
+    assert first.verdict == advise(model, named, Workload()).verdict
