@@ -33,6 +33,8 @@ def advice_text(args: argparse.Namespace, advice: Advice) -> str:
     lines += [_option_line(option, money) for option in _printed_options(advice, args.also)]
     if described and advice.what_ifs:
         lines += ["", *_change_lines(advice)]
+    if described and advice.second_machine:
+        lines += ["", advice.second_machine.words]
     if many_users.is_asked(args):
         lines += ["", *many_users.text(args, advice)]
     return "\n".join(lines)
