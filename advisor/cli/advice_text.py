@@ -1,48 +1,47 @@
 """Text output of `advise`."""
 
-import argparse
 from collections.abc import Iterator, Sequence
 
 from advisor.advice.advise import Advice
+from advisor.advice.answer import Answer
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import in_question, what_changes
 from advisor.advice.words.break_even import pays_when
 from advisor.advice.words.verdict import aged, once
-from advisor.catalog.inputs import MACHINE
-from advisor.cli import many_users, options
+from advisor.cli import many_users
 from advisor.cli.estimate import estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
 from advisor.request.money import MoneyInputs
 
 
-def advice_text(args: argparse.Namespace, advice: Advice) -> str:
+def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     """Verdict, estimates, options and changes; for who owns nothing and describes no machine, the
     verdict and the options.
+
+    Args:
+        answered: the answer.
+        also: further options to print, by a part of their names.
+        many: with the part about many users.
     """
+    advice, request = answered.advice, answered.nouns.request
     question = advice.question
     option, money = in_question(advice.options), question.money
     changes = what_changes(option, advice.options[0], money) if option else ""
     words = f"{option.name}: {changes}" if option and changes else ""
-    described = not question.ownership.nothing or described_machine(args)
+    somewhere = request.machine is not None or not request.spec.empty
+    described = not question.ownership.nothing or somewhere
     title = advice.title if described else f"{question.model.name}, {question.model.format}"
     lines = [title, "", *filter(None, (advice.verdict, words)), ""]
     if described:
         lines += [*estimate_lines(advice.estimates), ""]
-    lines += [_option_line(option, money) for option in _printed_options(advice, args.also)]
+    lines += [_option_line(option, money) for option in _printed_options(advice, also)]
     if described and advice.what_ifs:
         lines += ["", *_change_lines(advice)]
-    if described and advice.second_machine:
-        lines += ["", advice.second_machine.words]
-    if many_users.is_asked(args):
-        lines += ["", *many_users.text(args, advice)]
+    if many:
+        lines += ["", *many_users.text(answered)]
     return "\n".join(lines)
-
-
-def described_machine(args: argparse.Namespace) -> bool:
-    """Whether options describe a machine."""
-    return args.machine is not None or bool(options.given(args, MACHINE))
 
 
 def _change_lines(advice: Advice) -> Iterator[str]:

@@ -7,6 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.machine.machine import Machine
+from advisor.request.request import Nouns
+
 Command = Callable[[argparse.Namespace], int | None]
 """Function that runs a command and returns its exit code; None for 0."""
 INDENTED = 1000
@@ -33,6 +37,35 @@ def added(commands: Any, name: str, run: Command, text: str) -> argparse.Argumen
     parser.set_defaults(command=run)
     parser.add_argument("--json", action="store_true", help="print JSON for other programs")
     return parser
+
+
+def add_measured(parser: argparse.ArgumentParser) -> None:
+    """Add the options for measured speeds and their placement."""
+    group = parser.add_argument_group("measured")
+    speed = group.add_mutually_exclusive_group(required=True)
+    speed.add_argument(
+        "--measured", type=float, metavar="TPS", help="measured decode speed per user"
+    )
+    speed.add_argument(
+        "--results", type=Path, metavar="FILE.json",
+        help="output of llama-bench, Ollama, LM Studio or vLLM instead of both speeds",
+    )  # fmt: skip
+    group.add_argument("--measured-prompt", type=float, metavar="TPS", help="measured prompt speed")
+    group.add_argument(
+        "--placement", type=str.lower, choices=list(PlacementStrategy),
+        help="measured placement (the first that fits)",
+    )  # fmt: skip
+
+
+def told(nouns: Nouns) -> Machine:
+    """Machine of a request, whose notes are printed on standard error.
+
+    Raises:
+        AdvisorError: as `Nouns.machine`.
+    """
+    for note in nouns.notes:
+        print(f"advisor: {note}", file=sys.stderr)
+    return nouns.machine
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:

@@ -16,15 +16,14 @@ from advisor.advice.diagnosis.diagnose import (
 )
 from advisor.advice.diagnosis.reported_speeds import reported_in
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
-from advisor.catalog.inputs import MACHINE
-from advisor.cli import described, options
-from advisor.cli.command import added, show
-from advisor.cli.estimate import estimates_of
+from advisor.cli.command import add_measured, added, show
+from advisor.cli.estimate import DESCRIBED, estimates_of
 from advisor.cli.json_records import Json, range_record
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.machine.software import SYSTEMS, system_named
-from advisor.model import resolve
+from advisor.request import command_line
+from advisor.request.request import Request
 
 
 def add(commands: Any) -> None:
@@ -32,31 +31,28 @@ def add(commands: Any) -> None:
     parser = added(
         commands, "diagnose", _diagnose, "why a measured speed differs from the prediction"
     )
-    described.add_options(parser)
-    options.add_measured(parser)
+    command_line.add_options(parser, DESCRIBED, without=("placement",))
+    add_measured(parser)
 
 
 def _diagnose(args: argparse.Namespace) -> None:
     """Run `diagnose --model NAME --measured TPS`."""
     measured = measured_of(args)
-    resolved = resolve.find(args.model, args.quant)
-    here, work = described.machine_of(args), described.work_of(args)
-    estimates = estimates_of(args, resolved.model, here, work)
-    answer = diagnose(_meant(args, estimates), measured, system_of(args))
-    record = diagnosis_answer(answer, resolved.taken_as)
+    nouns = command_line.from_args(args).nouns()
+    answer = diagnose(_meant(estimates_of(nouns)), measured, system_of(nouns.request))
+    record = diagnosis_answer(answer, nouns.resolved.taken_as)
     show(args, record, lambda: diagnosis_text(answer))
 
 
-def _meant(args: argparse.Namespace, estimates: Sequence[Estimate]) -> Estimate:
-    """Estimate to compare with the measurement: the first that fits, of the named placement.
+def _meant(estimates: Sequence[Estimate]) -> Estimate:
+    """Estimate to compare with the measurement: the first that fits.
 
     Raises:
         InputError: no estimate fits.
     """
-    named = [each for each in estimates if args.placement in (None, each.strategy)]
-    tried = measurable(named)
+    tried = measurable(estimates)
     if not tried:
-        reasons = " ".join(dict.fromkeys(each.refusal for each in named))
+        reasons = " ".join(dict.fromkeys(each.refusal for each in estimates))
         raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
     return tried[0]
 
@@ -68,27 +64,18 @@ def measured_of(args: argparse.Namespace) -> Measured:
         InputError: a speed out of range, or a file without speeds.
     """
     if args.results is None:
-        return Measured(
-            decode=args.measured,
-            prompt=args.measured_prompt,
-            prompt_tokens=args.measured_prompt_tokens,
-        )
+        return Measured(decode=args.measured, prompt=args.measured_prompt)
     measured = reported_in(args.results).measured
-    if args.measured_prompt is None:
-        return measured
-    return replace(
-        measured,
-        prompt=args.measured_prompt,
-        prompt_tokens=args.measured_prompt_tokens,
-        cached=0.0,
+    return (
+        measured if args.measured_prompt is None else replace(measured, prompt=args.measured_prompt)
     )
 
 
-def system_of(args: argparse.Namespace) -> str:
-    """Operating system, where it is stated or the options mean this machine; else empty."""
-    if args.system:
-        return SYSTEMS[system_named(args.system)]
-    return "" if args.machine or options.given(args, MACHINE) else this_system()
+def system_of(request: Request) -> str:
+    """Operating system, where it is stated or the request means this machine; else empty."""
+    if request.system:
+        return SYSTEMS[system_named(request.system)]
+    return this_system() if request.here else ""
 
 
 def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
@@ -98,7 +85,7 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         diagnosis: the answer.
         taken_as: name of the model that the typed name was taken for; empty for an exact name.
     """
-    estimate, (decode, prompt) = diagnosis.estimate, diagnosis.predicted
+    estimate = diagnosis.estimate
     return {
         "model": estimate.model.name,
         "taken_as": taken_as or None,
@@ -107,9 +94,8 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         "format": estimate.model.format,
         "measured_tps": diagnosis.measured.decode,
         "measured_prompt_tps": diagnosis.measured.prompt,
-        "measured_prompt_tokens": diagnosis.measured.prompt_tokens,
-        **range_record("decode_tps", decode),
-        **range_record("prefill_tps", prompt),
+        **range_record("decode_tps", estimate.decode),
+        **range_record("prefill_tps", estimate.prefill),
         "outcome": diagnosis.outcome.value,
         "sentence": sentence(diagnosis),
         "causes": [_cause(each) for each in diagnosis.causes],

@@ -11,38 +11,39 @@ from advisor.advice.arrivals.first_token import first_token_within
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.title import title_of
-from advisor.cli import described
-from advisor.cli.command import added, show
+from advisor.cli.command import added, show, told
 from advisor.cli.json_records import Json, range_record
 from advisor.cost_model.assumptions import Assumption
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
-from advisor.cost_model.workload import Workload, drafting_note
+from advisor.cost_model.workload import drafting_note
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
-from advisor.machine.machine import Machine
-from advisor.model import resolve
-from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, beside, runtime
+from advisor.request import command_line
+from advisor.request.request import Nouns
+from advisor.runtimes import RUNTIMES, beside
+
+DESCRIBED = ("what", "machine", "work", "draft", "placement")
+"""Inputs of a model, a machine, a request and a placement."""
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    described.add_options(
-        added(commands, "estimate", _estimate, "speed of each runtime and placement")
+    command_line.add_options(
+        added(commands, "estimate", _estimate, "speed of each runtime and placement"), DESCRIBED
     )
 
 
 def _estimate(args: argparse.Namespace) -> None:
     """Run `estimate --model NAME`."""
-    resolved = resolve.find(args.model, args.quant)
-    work, here = described.work_of(args), described.machine_of(args)
-    estimates = estimates_of(args, resolved.model, here, work)
+    nouns = command_line.from_args(args).nouns()
+    resolved = nouns.resolved
+    estimates = estimates_of(nouns)
     if not args.json:
-        for note in (*resolved.notes, *context_notes(resolved.model, work)):
+        for note in (*resolved.notes, *context_notes(resolved.model, nouns.work)):
             print(f"note: {note}", file=sys.stderr)
     records = (estimate_answer(each, resolved.taken_as) for each in estimates)
-    title = title_of(resolved.model, here)
+    title = title_of(resolved.model, nouns.machine)
     show(
         args,
         [*records] if args.json else [],
@@ -50,21 +51,19 @@ def _estimate(args: argparse.Namespace) -> None:
     )
 
 
-def estimates_of(
-    args: argparse.Namespace, model: Model, here: Machine, work: Workload
-) -> tuple[Estimate, ...]:
-    """Estimates of the chosen runtime, else of every one that the machine may run.
+def estimates_of(nouns: Nouns) -> tuple[Estimate, ...]:
+    """Estimates of the chosen runtime, else of every one that the machine may run, in the chosen
+    placement, else in each.
 
     Raises:
-        InputError: a number out of its limits, an unknown runtime.
+        AdvisorError: a model, machine or runtime that is not known.
     """
-    return compare(
-        model,
-        here,
-        work,
-        settings=described.settings_of(args),
-        runtimes=[runtime(args.runtime)] if args.runtime else (*RUNTIMES, *beside(here)),
-    )
+    machine = told(nouns)
+    estimates = compare(
+        nouns.model, machine, nouns.work, settings=nouns.settings,
+        runtimes=[nouns.runtime] if nouns.runtime else (*RUNTIMES, *beside(machine)),
+    )  # fmt: skip
+    return tuple(each for each in estimates if nouns.strategy in (None, each.strategy))
 
 
 def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:

@@ -1,26 +1,23 @@
 """`find`: machines that reach a target speed for a model, or models that run well on a machine."""
 
 import argparse
-from datetime import UTC, date, datetime
 from typing import Any
 
-from advisor.advice.finder.combinations import SEARCHED, on_cluster, on_cores
+from advisor.advice.answer import findings_of
+from advisor.advice.finder.combinations import on_cluster, on_cores
 from advisor.advice.finder.runnable import Runnable, quality_rows, runnable
-from advisor.advice.finder.search import Hit, Target, find
-from advisor.advice.table.question import Question, as_rented
-from advisor.advice.table.timed_machines import cardless
-from advisor.catalog.inputs import TARGET, in_usd
-from advisor.cli import described, money_options, options
-from advisor.cli.command import added, show
-from advisor.cli.currency import currency_of
+from advisor.advice.finder.search import Hit
+from advisor.catalog.inputs import BY_NAME
+from advisor.cli.command import added, show, told
 from advisor.cli.find_text import machine_text, model_text
 from advisor.errors import InputError
-from advisor.model import resolve
-from advisor.request.ownership import Ownership, form_of
-from advisor.runtimes import LLAMA_CPP, runtime
-from advisor.units import several_tokens
+from advisor.request import command_line
+from advisor.request.request import DEFAULTS, Nouns, Request
+from advisor.runtimes import LLAMA_CPP
 
 Json = dict[str, Any]
+SEARCHED = (*(group for group in command_line.FULL if group != "load"), "target")
+"""Groups of inputs of a search."""
 
 
 def add(commands: Any) -> None:
@@ -29,28 +26,10 @@ def add(commands: Any) -> None:
         commands, "find", _find,
         "machines that reach a target for --model; without --model, models for a machine",
     )  # fmt: skip
-    options.add_model(parser, positional=False, required=False)
-    options.add_work(parser)
-    parser.set_defaults(kv_type="")
-    options.add_machine(parser)
-    money_options.add_money(parser)
-    target = parser.add_argument_group("target")
-    for entry in TARGET:
-        default = 0.0 if entry.name == "min_tps" else None
-        target.add_argument(
-            entry.option, type=float, default=default, metavar="TPS" if default == 0.0 else "USD",
-            help=entry.help,
-        )  # fmt: skip
-
-    target.add_argument(
-        "--contexts", type=options.typed(several_tokens), default=(), metavar="LIST",
-        help="several contexts in place of --context, as 8k,32k,128k",
+    command_line.add_options(
+        parser, SEARCHED, required=(), without=("placement", "form", "resale", "rented_at"),
     )  # fmt: skip
-    target.add_argument(
-        "--own", choices=(money_options.NOTHING,), type=str.lower,
-        help="there is no machine yet: cards come in a new desktop",
-    )  # fmt: skip
-    target.add_argument(
+    parser.add_argument(
         "--scheduler", metavar="ADDRESS",
         help="address of a Dask scheduler to share the work (pip install 'offload-advisor[dask]')",
     )  # fmt: skip
@@ -58,35 +37,18 @@ def add(commands: Any) -> None:
 
 def _find(args: argparse.Namespace) -> None:
     """Run `find`."""
-    if args.model is None:
-        _models(args)
+    request = command_line.from_args(args)
+    if not request.model:
+        _models(args, request)
         return
     compute = on_cluster(args.scheduler) if args.scheduler else on_cores
-    runtimes = (runtime(args.runtime),) if args.runtime else SEARCHED
-    resolved = resolve.find(args.model, args.quant)
-    nothing = money_options.owns_nothing(args)
-    machine = cardless() if nothing else described.machine_of(args)
-    question = Question(
-        model=resolved.model,
-        machine=machine,
-        work=described.work_of(args),
-        runtimes=runtimes,
-        money=money_options.money_of(args),
-        ownership=as_rented(Ownership(form=form_of(machine), nothing=nothing), machine),
-        today=today(),
-    )
-    stated = {entry.name: getattr(args, entry.name) for entry in TARGET}
-    target = Target(**in_usd(stated, currency_of(args).usd))
-    formats = (args.quant,) if args.quant else ()
-    caches = (args.kv_type,) if args.kv_type else ()
-    findings = find(question, target, runtimes, formats, caches, compute, args.contexts)
-    answer = [hit_answer(hit, resolved.taken_as) for hit in findings.hits] if args.json else []
+    nouns = request.nouns()
+    if not request.nothing:
+        told(nouns)
+    findings = findings_of(nouns, compute)
+    taken_as = nouns.resolved.taken_as
+    answer = [hit_answer(hit, taken_as) for hit in findings.hits] if args.json else []
     show(args, answer, lambda: machine_text(findings))
-
-
-def today() -> date:
-    """Date by which the age of prices is judged."""
-    return datetime.now(UTC).date()
 
 
 def hit_answer(hit: Hit, taken_as: str = "") -> Json:
@@ -124,31 +86,37 @@ def _quality(model: str) -> Json:
     return {"quality": row.score, "quality_source": f"{row.scale}, {row.date}, {row.source}"}
 
 
-def _models(args: argparse.Namespace) -> None:
-    for name in ("min_tps", "max_usd_per_month", "max_usd", "contexts", "scheduler", "own"):
-        if getattr(args, name):
-            option = name.replace("_", "-")
-            raise InputError(f"--{option} is for finding machines; say for what with --model NAME.")
-    machine, work = described.machine_of(args), described.work_of(args)
-    own = runtime(args.runtime) if args.runtime else LLAMA_CPP
-    reading = money_options.money_of(args).reading_tps
+def _models(args: argparse.Namespace, request: Request) -> None:
+    for name in ("min_tps", "max_usd_per_month", "max_usd", "contexts", "cards_owned"):
+        if getattr(request, name) != DEFAULTS[name]:
+            raise _for_machines(BY_NAME[name].option)
+    if args.scheduler:
+        raise _for_machines("--scheduler")
+    nouns = request.nouns()
+    machine, work = told(nouns), nouns.work
+    own = nouns.runtime or LLAMA_CPP
+    reading = nouns.money.reading_tps
     models = runnable(machine, work, reading_tps=reading, runtime=own)
-    answer = [runnable_answer(model, machine.name, len(machine.gpus), args) for model in models]
+    answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
 
 
-def runnable_answer(runnable: Runnable, machine: str, count: int, args: argparse.Namespace) -> Json:
+def _for_machines(option: str) -> InputError:
+    return InputError(f"{option} is for finding machines; say for what with --model NAME.")
+
+
+def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
     """JSON record of a model that runs on the machine."""
     return {
         "model": runnable.model.name,
         "format": runnable.model.format,
         "runtime": runnable.runtime.name,
         "placement": runnable.speed.strategy.value,
-        "machine": machine,
-        "count": count,
+        "machine": nouns.machine.name,
+        "count": len(nouns.machine.gpus),
         "context": runnable.context,
-        "users": float(described.work_of(args).users),
-        "kv_type": args.kv_type or "f16",
+        "users": float(nouns.work.users),
+        "kv_type": nouns.work.kv_type,
         "decode_tps": runnable.speed.decode,
         "decode_tps_low": runnable.speed.low,
         "decode_tps_high": runnable.speed.high,

@@ -12,9 +12,8 @@ from importlib import import_module
 
 import advisor
 from advisor.cli.command import Command, program
-from advisor.cli.currency import currency_of
 from advisor.errors import AdvisorError
-from advisor.formatting import US_DOLLAR, show_money_in
+from advisor.formatting import US_DOLLAR, Currency, show_money_in
 
 MODULES = {
     "model": "model",
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args.typed = typed
     command: Command = args.command
     try:
-        show_money_in(currency_of(args) if hasattr(args, "currency") else US_DOLLAR)
+        show_money_in(_currency(args))
         code = command(args)
         if sys.stdout:  # None where it was closed before the start
             sys.stdout.flush()
@@ -57,6 +56,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return 0
     return code or 0
+
+
+def _currency(args: argparse.Namespace) -> Currency:
+    """Currency of typed and shown amounts.
+
+    Raises:
+        InputError: a currency without an exchange rate, or another input that nobody can ask.
+    """
+    if not hasattr(args, "currency"):
+        return US_DOLLAR
+    from advisor.request.command_line import from_args
+
+    return from_args(args).paying
 
 
 def _discard_output() -> None:

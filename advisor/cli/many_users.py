@@ -5,7 +5,7 @@ machines that serve all of them.
 import argparse
 from collections.abc import Iterable
 
-from advisor.advice.advise import Advice
+from advisor.advice.answer import Answer
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.words import curve_lines, sentences
@@ -18,29 +18,14 @@ from advisor.advice.serving import (
     serving_fleets,
 )
 from advisor.catalog.inputs import LOAD
-from advisor.cli import options
 from advisor.cli.json_records import Json
-from advisor.request.load import LoadQuestion
 
 
-def question_of(args: argparse.Namespace) -> LoadQuestion:
-    """Question about many users of one server.
-
-    Raises:
-        InputError: a number out of its limits.
-    """
-    return LoadQuestion(**options.given(args, LOAD))
-
-
-def load_of(args: argparse.Namespace, advice: Advice) -> ServerLoad | None:
-    """Load described by the options, on the chosen runtime or the fastest.
-
-    Raises:
-        InputError: a number out of its limits.
-    """
-    question = question_of(args)
+def load_of(answered: Answer) -> ServerLoad | None:
+    """Load of the request, on the chosen runtime or the fastest."""
+    advice = answered.advice
     mine = (each for each in advice.estimates if advice.chosen in (None, each.how))
-    return load_on(mine, question)
+    return load_on(mine, answered.nouns.load)
 
 
 def is_asked(args: argparse.Namespace) -> bool:
@@ -48,27 +33,30 @@ def is_asked(args: argparse.Namespace) -> bool:
     return any(getattr(args, entry.name) is not None for entry in LOAD)
 
 
-def text(args: argparse.Namespace, advice: Advice) -> Iterable[str]:
+def text(answered: Answer) -> Iterable[str]:
     """Users of this server, their waits, and the machines that serve all users."""
-    load = load_of(args, advice)
+    load, advice = load_of(answered), answered.advice
     yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
-    demand = demand_of(advice.question, question_of(args), advice.chosen)
+    demand = demand_of(advice.question, answered.nouns.load, advice.chosen)
     if demand.users > 1:
         yield from ("", heading(demand))
         yield from lines(serving_fleets(advice.question, demand))
 
 
-def answer(args: argparse.Namespace, advice: Advice) -> Json:
-    """JSON record of many users; waiting times for several numbers of users, and the machines that
-    serve all, only if an option about them is given.
+def record(answered: Answer, *, wanted: bool) -> Json:
+    """JSON record of many users.
+
+    Args:
+        answered: the answer.
+        wanted: with waiting times for several numbers of users, and the machines that serve all.
     """
-    wanted = is_asked(args)
-    record = _load(load_of(args, advice), curve=wanted)
-    demand = demand_of(advice.question, question_of(args), advice.chosen)
+    advice = answered.advice
+    load = _load(load_of(answered), curve=wanted)
+    demand = demand_of(advice.question, answered.nouns.load, advice.chosen)
     fleets = serving_fleets(advice.question, demand) if wanted and demand.users > 1 else ()
-    return record | {"fleets": [_fleet(fleet) for fleet in fleets]}
+    return load | {"fleets": [_fleet(fleet) for fleet in fleets]}
 
 
 def _load(load: ServerLoad | None, *, curve: bool) -> Json:

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.words.context_limits import context_notes
-from advisor.cli import described, options
 from advisor.cli.command import added, show
 from advisor.cli.json_records import Json
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory
-from advisor.model import resolve
 from advisor.model.architecture import Architecture
 from advisor.model.resolve import ResolvedModel
+from advisor.request import command_line
 
 
 def add(commands: Any) -> None:
@@ -21,15 +20,16 @@ def add(commands: Any) -> None:
     parser = added(
         commands, "model", _model, "size of a model in a format, bytes read per token, cache"
     )
-    options.add_model(parser, positional=True)
-    options.add_work(parser)
+    command_line.add_options(
+        parser, ("what", "work", "draft"), without=("machine", "runtime", "placement"),
+        positional=("model",),
+    )  # fmt: skip
 
 
 def _model(args: argparse.Namespace) -> None:
     """Run `model NAME`."""
-    work = described.work_of(args)
-    resolved = resolve.find(args.model, args.quant)
-    answer = model_answer(resolved, work)
+    nouns = command_line.from_args(args).nouns()
+    answer = model_answer(nouns.resolved, nouns.work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))
 
 

@@ -53,13 +53,17 @@ def _compare(args: argparse.Namespace) -> None:
 
 
 def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], list[WordTable]]":
-    from advisor.cli.recompute import recomputed
     from advisor.reports.content.section_tables import WordTable
-    from advisor.reports.side_by_side.changes import change_tables, changes
+    from advisor.reports.side_by_side.changes import (
+        change_tables,
+        changes,
+        recomputed,
+        request_of,
+    )
 
     records, tables = [], []
     for report in reports:
-        changed = changes(report.document, recomputed(report.document))
+        changed = changes(report.document, recomputed(request_of(report.document)))
         records.append({"id": report.id, "changes": [asdict(change) for change in changed]})
         own = change_tables(changed) or (
             WordTable(title="today", headings=("", ""), rows=(("everything", "as it was"),)),

@@ -4,8 +4,7 @@ import argparse
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from advisor.cli import options
-from advisor.cli.command import added, show
+from advisor.cli.command import add_measured, added, show
 from advisor.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ def add(actions: Any) -> None:
     """Add the two actions to those of `report`."""
     action = added(actions, "attach", _attach, "add a measured speed to a report")
     action.add_argument("id", type=int)
-    options.add_measured(action)
+    add_measured(action)
     action.add_argument("--runtime", metavar="NAME", help="measured runtime (the first that fits)")
     action.add_argument("--note", default="", help="remark on the measurement")
     action = added(

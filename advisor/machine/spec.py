@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from advisor.catalog.inputs import MACHINE
-from advisor.catalog.limits import check_all
+from advisor.catalog.inputs import MACHINE, check_all
 from advisor.errors import InputError
 from advisor.machine import backends, software
 from advisor.machine.networks import network_named

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from advisor.catalog.inputs import LOAD
-from advisor.catalog.limits import check_all
+from advisor.catalog.inputs import LOAD, check_all
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,8 @@
 """Inputs about time and money."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from advisor.catalog.inputs import MONEY, OWN_PRICE, OWN_RENT, in_usd
-from advisor.catalog.limits import Input, check_all
-from advisor.errors import InputError
+from advisor.catalog.inputs import MONEY, OWN_PRICE, OWN_RENT, check_all, check_prices
 from advisor.units import DAYS_PER_MONTH
 
 
@@ -65,54 +61,10 @@ class MoneyInputs:
 
     def __post_init__(self) -> None:
         check_all(MONEY, vars(self))
-        _check_each(OWN_PRICE, self.own_price)
-        _check_each(OWN_RENT, self.own_rent)
+        check_prices(OWN_PRICE, self.own_price)
+        check_prices(OWN_RENT, self.own_rent)
 
     @property
     def days(self) -> float:
         """Days of use in a month."""
         return DAYS_PER_MONTH * self.days_per_week / 7.0
-
-
-def _check_each(entry: Input, typed: Iterable[tuple[str, float]]) -> None:
-    """Refuse the first typed price outside the limits.
-
-    Raises:
-        InputError: outside the limits; the message has the item, its price and the limits.
-    """
-    for name, amount in typed:
-        replace(entry, label=f"{entry.label} of {name}").check(amount)
-
-
-def money_in_usd(
-    values: Mapping[str, Any],
-    own_rent: Iterable[tuple[str, float]],
-    own_price: Iterable[tuple[str, float]],
-    usd: float,
-    *,
-    resale_counts: bool = False,
-) -> MoneyInputs:
-    """Inputs about money, converted from the typed currency to US dollars.
-
-    Args:
-        values: values of the inputs of `MONEY`, by name; missing ones have their default.
-        own_rent: hourly rents of GPUs.
-        own_price: prices of GPUs, machines or parts.
-        usd: value of one unit of the currency [USD].
-        resale_counts: as `MoneyInputs.resale_counts`.
-
-    Raises:
-        InputError: a number outside its limits, or an API with only one of its two prices.
-    """
-    if (values.get("api_usd_in") is None) != (values.get("api_usd_out") is None):
-        raise InputError(
-            "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
-        )
-    plain = MoneyInputs()
-    stated = {entry.name: values.get(entry.name, getattr(plain, entry.name)) for entry in MONEY}
-    return MoneyInputs(
-        **in_usd(stated, usd),
-        own_rent=tuple((name, amount * usd) for name, amount in own_rent),
-        own_price=tuple((name, amount * usd) for name, amount in own_price),
-        resale_counts=resale_counts,
-    )

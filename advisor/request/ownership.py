@@ -8,8 +8,7 @@ supply allow, and more after these are replaced.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from advisor.catalog.inputs import OWNERSHIP
-from advisor.catalog.limits import check_all
+from advisor.catalog.inputs import OWNERSHIP, check_all
 from advisor.errors import InputError
 from advisor.machine.catalog import host_rows
 from advisor.machine.machine import Gpu, Machine

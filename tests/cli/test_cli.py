@@ -559,13 +559,13 @@ class TestReport:
         (("estimate", *LLAMA, "--disk-gbs", "0"), "Drive (--disk-gbs) is 0.0; allowed is"),
         (
             ("estimate", *LLAMA, *MACHINE, "--gpu-layers", "-1"),
-            "(--gpu-layers) is -1.0; allowed is",
+            "(--gpu-layers) is -1; allowed is",
         ),
         (("estimate", *LLAMA, *MACHINE, "--cpu-moe", "nan"), "(--cpu-moe) is nan; allowed is"),
         (("estimate", *LLAMA, *MACHINE, "--cache-gb", "inf"), "(--cache-gb) is inf; allowed is"),
         (
             ("model", "Llama-3.1-8B", "--context", "0"),
-            "(--context) is 0.0; allowed is 1 to",
+            "(--context) is 0; allowed is 1 to",
         ),
         (("model", "Llama-3.1-8B", "--users", "1e30"), "(--users) is 1e+30; allowed is 1 to"),
         (("model", "Llama-3.1-8B", "--output", "nan"), "(--output) is nan; allowed is 1 to"),

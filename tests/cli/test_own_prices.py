@@ -4,23 +4,28 @@ import json
 
 import pytest
 
-from advisor.cli import money_options, options
-from advisor.cli.currency import currency_of
+from advisor.advice.answer import with_priced_names
 from advisor.cli.main import main, parser
 from advisor.errors import InputError
 from advisor.formatting import US_DOLLAR, Currency, money, money_per_hour, show_money_in
+from advisor.request.command_line import from_args
+from advisor.request.money import MoneyInputs
+from advisor.request.request import Request
 
 ASKED = ("advise", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090")
 
 
-def parsed(*words: str) -> options.argparse.Namespace:
-    return parser().parse_args([*ASKED, *words])
+def parsed(*words: str) -> Request:
+    return from_args(parser().parse_args([*ASKED, *words]))
+
+
+def money_of(*words: str) -> MoneyInputs:
+    return with_priced_names(parsed(*words).nouns().money)
 
 
 def test_amounts_are_in_the_currency_that_was_named() -> None:
     # 1 EUR = 1.25 USD: 30 EUR an hour are 37.50 USD, 800 EUR for a card 1000 USD
-    args = parsed("--currency", "eur", "--usd-rate", "1.25", "--own-price", "3090=800")
-    spent = money_options.money_of(args)
+    spent = money_of("--currency", "eur", "--usd-rate", "1.25", "--own-price", "3090=800")
     assert spent.usd_per_hour_of_time == pytest.approx(37.5)
     assert spent.usd_per_kwh == pytest.approx(0.18 * 1.25)
     assert spent.own_price == (("RTX 3090", 1000.0),)
@@ -42,7 +47,7 @@ def test_amounts_are_written_in_it() -> None:
 @pytest.mark.parametrize("words", [("--currency", "EUR"), ("--usd-rate", "1.1")])
 def test_no_rate_is_assumed(words: tuple[str, ...]) -> None:
     with pytest.raises(InputError, match="no rate is assumed"):
-        currency_of(parsed(*words))
+        parsed(*words)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +56,7 @@ def test_no_rate_is_assumed(words: tuple[str, ...]) -> None:
      "Framework Desktop 64GB"), ("4090=1500", "RTX 4090")],
 )  # fmt: skip
 def test_anything_that_is_sold_can_be_priced(word: str, name: str) -> None:
-    assert money_options.money_of(parsed("--own-price", word)).own_price[0][0] == name
+    assert money_of("--own-price", word).own_price[0][0] == name
 
 
 @pytest.mark.parametrize("text", ["5k", "\u20ac500", "30$", "1,000", "many", ""])
@@ -84,9 +89,7 @@ def test_limits_of_own_prices_are_in_the_typed_currency(price, refused, capsys) 
         (("--own-price", "3090=inf"), "an amount above 0"),
         (("--own-price", "3090=cheap"), "an amount above 0"),
         (("--own-price", "=5"), "an amount above 0"),
-        (("--own-price", "a thing=5"), "a thing"),
         (("--own-rent", "3090=nan"), "an amount above 0"),
-        (("--currency", "euro", "--usd-rate", "1"), "three letters"),
     ],
 )
 def test_an_absurd_price_gets_a_sentence(words, sentence, capsys) -> None:
@@ -99,11 +102,13 @@ def test_an_absurd_price_gets_a_sentence(words, sentence, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--own-price", "3090=5e7"), "Own price of RTX 3090 (--own-price) is 50000000.0"),
+        (("--own-price", "3090=5e7"), "Own price of 3090 (--own-price) is 50000000.0"),
         (("--own-price", "dock=0.001"), "Own price of dock"),
         (("--own-rent", "3090=2000"), "allowed is 0.001 to 1,000 $/h"),
         (("--api-usd-in", "5000", "--api-usd-out", "1"), "allowed is 0 to 1,000 $"),
         (("--resale", "9e9"), "allowed is 0 to 1,000,000 $"),
+        (("--own-price", "a thing=5"), "a thing"),
+        (("--currency", "euro", "--usd-rate", "1"), "three letters"),
         (("--rented-at", "-1"), "allowed is 0 to 1,000"),
     ],
 )
@@ -124,7 +129,7 @@ def test_a_price_far_from_those_on_record_is_taken_with_a_remark(capsys) -> None
 def test_limits_are_those_of_dollars_in_any_currency() -> None:
     # 300 million VND at 0.00004 USD are 12,000 USD for an RTX PRO 6000
     words = ("--currency", "VND", "--usd-rate", "0.00004", "--own-price", "RTX PRO 6000=3e8")
-    ((_, usd),) = money_options.money_of(parsed(*words)).own_price
+    ((_, usd),) = money_of(*words).own_price
     assert usd == pytest.approx(12_000)
 
 

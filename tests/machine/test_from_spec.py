@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.inputs import MACHINE
-from advisor.catalog.limits import Input
+from advisor.catalog.inputs import MACHINE, Input
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.from_spec import TYPICAL_DISK, TYPICAL_HOST

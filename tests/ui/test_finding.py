@@ -15,7 +15,6 @@ from advisor.cost_model.estimate import estimate
 from advisor.model import catalog, resolve
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.field_kinds import Amount
 from advisor.ui.sidebar.fields import fields
 
@@ -100,15 +99,15 @@ def test_a_row_opens_advise_with_everything_filled_in() -> None:
     for place in (0, len(table) // 2, len(table) - 1):
         chosen = linked(table["Advise"][place])
         model = resolve.find(chosen.model, chosen.format).model
-        how = chosen.chosen() or LLAMA_CPP
-        machine = machine_of(chosen)
+        nouns = chosen.request.nouns()
+        how = nouns.runtime or LLAMA_CPP
         speeds = [
             float(answer.decode.value)
             for strategy in how.strategies
             if bool(
                 (
                     answer := estimate(
-                        model, machine, chosen.workload(), how, strategy, fitted_constants()
+                        model, nouns.machine, nouns.work, how, strategy, fitted_constants()
                     )
                 ).fits
             )

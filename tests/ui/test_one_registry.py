@@ -1,35 +1,19 @@
 """Page, links, copied commands and the command line describe one comparison alike."""
 
 import shlex
-from dataclasses import fields as attributes
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from advisor.catalog.inputs import (
-    BY_NAME,
-    CACHED_SHARE,
-    CURRENCY,
-    DRAFT,
-    LOAD,
-    MACHINE,
-    MONEY,
-    OWNERSHIP,
-    PLACEMENT,
-    REQUEST,
-    TARGET,
-)
-from advisor.cli import described, many_users, money_options, options
-from advisor.cli.currency import currency_of
+from advisor.catalog.inputs import BY_NAME
 from advisor.cli.main import parser
-from advisor.cost_model.workload import Workload
-from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineSpec
-from advisor.request.money import MoneyInputs
+from advisor.request.command_line import command, from_args
+from advisor.request.request import Request
+from advisor.request.texts import from_address, from_texts, to_texts
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.field_kinds import Amount, Pick, Size
 from advisor.ui.sidebar.fields import fields
-from advisor.ui.sidebar.option_words import ANOTHER, ANY, BY_USER, NVLINK, WHOLE
+from advisor.ui.sidebar.option_words import ANOTHER, BY_USER, NVLINK, WHOLE
 from advisor.units import GIB
 
 CHANGES = [
@@ -71,34 +55,35 @@ def choices(**changes: object) -> Choices:
     return Choices(**{**shown, "machine": ANOTHER, "gpu2": None, **changes})
 
 
-def parsed(command: str) -> options.argparse.Namespace:
-    words = shlex.split(command)
-    assert words[:3] == ["python", "-m", "advisor"]
-    return parser().parse_args(words[3:])
+def read_back(chosen: Choices) -> Request:
+    """Request of the command that the page copies."""
+    words = shlex.split(command(chosen.copied))
+    assert words[:4] == ["python", "-m", "advisor", "advise"]
+    return from_args(parser("advise").parse_args(words[3:]))
 
 
 @pytest.mark.parametrize("changes", CHANGES, ids=lambda changes: "+".join(changes) or "first")
-def test_a_copied_command_describes_what_the_page_does(changes: dict[str, object]) -> None:
+def test_a_copied_command_and_the_address_ask_what_the_page_does(
+    changes: dict[str, object],
+) -> None:
     chosen = choices(**changes)
-    args = parsed(command(chosen))
-    assert described.machine_of(args) == machine(chosen.machine_inputs())
-    assert described.work_of(args) == chosen.workload()
-    assert described.settings_of(args) == chosen.settings()
-    assert many_users.question_of(args) == chosen.load()
-    assert money_options.money_of(args) == chosen.money()
-    assert currency_of(args) == chosen.paying()
-    here = described.machine_of(args)
-    assert money_options.ownership_of(args, here) == chosen.ownership(here)
-    assert args.model == chosen.model
-    assert args.quant == chosen.form
-    assert args.runtime == (None if chosen.runtime == ANY else chosen.runtime)
+    assert read_back(chosen) == chosen.request
+    assert from_texts(to_texts(chosen.request)) == chosen.request
+    address = dict(parse_qsl(urlsplit(chosen.permalink("")).query))
+    assert from_address(address).request.nouns().machine == chosen.request.nouns().machine
+    nouns = chosen.request.nouns()
+    assert nouns.work.prompt == chosen.prompt
+    assert nouns.work.users == chosen.users
+    assert nouns.settings.gpu_layers == chosen.layers
+    assert nouns.load.user_tps == chosen.eachtps
+    assert nouns.money.purchase_months == chosen.months
+    assert chosen.request.paying == chosen.paying
 
 
 def test_values_typed_over_this_machine_are_in_the_command() -> None:
     chosen = choices(machine="This machine", gpu=None, cpu=None, ram=None, drive=None, ramspeed=30)
-    args = parsed(command(chosen))
-    assert args.machine == "this"
-    assert args.ram_gbs == 30
+    read = read_back(chosen)
+    assert (read.machine, read.ram_gbs) == ("this", 30)
 
 
 def test_a_machine_by_name_is_named_in_the_command() -> None:
@@ -106,23 +91,9 @@ def test_a_machine_by_name_is_named_in_the_command() -> None:
         machine="By name", owned="Mac Studio M3 Ultra 512GB", gpu=None, cpu=None, ram=None,
         drive=None,
     )  # fmt: skip
-    args = parsed(command(chosen))
-    assert args.machine == "Mac Studio M3 Ultra 512GB"
-    assert described.machine_of(args).host.memory.value == 512 * GIB
-
-
-@pytest.mark.parametrize(
-    ("inputs", "noun"), [(MACHINE, MachineSpec), (REQUEST, Workload), (MONEY, MoneyInputs)]
-)
-def test_every_input_is_an_attribute_of_its_noun(inputs, noun) -> None:
-    assert {entry.name for entry in inputs} <= {attribute.name for attribute in attributes(noun)}
-
-
-def test_names_and_options_are_distinguished() -> None:
-    priced = (*MONEY, CURRENCY, *OWNERSHIP, *TARGET)
-    every = (*MACHINE, *REQUEST, CACHED_SHARE, *DRAFT, *LOAD, *PLACEMENT, *priced)
-    assert len(BY_NAME) == len(every)
-    assert len({entry.option for entry in every}) == len(every)
+    nouns = read_back(chosen).nouns()
+    assert nouns.request.machine == "Mac Studio M3 Ultra 512GB"
+    assert nouns.machine.host.memory.value == 512 * GIB
 
 
 def test_the_form_has_the_limits_of_the_registry() -> None:

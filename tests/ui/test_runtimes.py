@@ -10,9 +10,9 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import TYPICAL_HOST, machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.request.command_line import command
 from advisor.runtimes import RUNTIMES
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.option_words import ANOTHER
 
 
@@ -173,8 +173,8 @@ def test_cards_of_two_kinds_are_stated_on_the_command_line_too(gpus: int, text: 
         gpus=gpus, gpu2="RTX 4090", kv="f16", prompt=512, output=256, ubatch=512, hour=30,
         rentday=24, months=36, kwh=0.18,
     )  # fmt: skip
-    assert text in command(chosen)
-    assert "--gpu-count" not in command(chosen)
+    assert text in command(chosen.request)
+    assert "--gpu-count" not in command(chosen.request)
 
 
 @pytest.mark.parametrize("name", ["vLLM", "Accelerate", "Ollama"])
@@ -236,5 +236,5 @@ def test_a_bridge_and_a_runtime_are_stated_on_the_command_line_too() -> None:
         gpus=2, bridge="NVLink bridge", runtime="vLLM", kv="f16", prompt=512, output=256,
         ubatch=512, hour=30, rentday=24, months=36, kwh=0.18,
     )  # fmt: skip
-    assert command(chosen).endswith("--nvlink")
-    assert "--runtime vLLM" in command(chosen)
+    assert "--nvlink" in command(chosen.request)
+    assert "--runtime vLLM" in command(chosen.request)

@@ -43,8 +43,7 @@ from advisor.advice.table.cost import (
 from advisor.advice.table.option import on_front
 from advisor.advice.table.question import Question
 from advisor.advice.table.timed_machines import kinds
-from advisor.catalog.inputs import TARGET
-from advisor.catalog.limits import check_all
+from advisor.catalog.inputs import TARGET, check_all
 from advisor.model.model import Floats, Model
 from advisor.request.ownership import slots
 from advisor.runtimes import Runtime

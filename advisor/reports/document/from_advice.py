@@ -9,6 +9,7 @@ import numpy as np
 
 import advisor
 from advisor.advice.advise import Advice
+from advisor.advice.answer import Answer
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.table.option import Option, split
@@ -32,6 +33,7 @@ from advisor.reports.document.parts import (
     TierUse,
     TimePart,
 )
+from advisor.request.command_line import command
 from advisor.request.money import MoneyInputs
 from advisor.runtimes import LLAMA_CPP
 
@@ -91,6 +93,21 @@ def document(
         currency=shown_currency().code,
         usd_per_unit=shown_currency().usd,
     )
+
+
+def answer_document(answer: Answer, inputs: Mapping[str, str] | None = None) -> ReportDocument:
+    """Report document of an answer, from which its request is read back.
+
+    Args:
+        answer: the answer.
+        inputs: query parameters that reopen the page; None for an answer of the command line.
+    """
+    nouns = answer.nouns
+    return document(
+        answer.advice, nouns.machine, nouns.work, answer.advice.question.money, model=nouns.model,
+        inputs=inputs or {}, command=command(nouns.request),
+        caveats=answer.caveats,
+    )  # fmt: skip
 
 
 def _shown(advice: Advice) -> list[Estimate]:

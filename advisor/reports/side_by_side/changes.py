@@ -3,19 +3,29 @@
 The reasons are the version, the figures that the answer rests on, and the prices.
 """
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from advisor.advice.answer import answer
+from advisor.errors import InputError
+from advisor.model.resolve import ResolvedModel
 from advisor.reports.charts.charts import cost_words, option_name, speed_words
 from advisor.reports.content.section_tables import NONE, WordTable
 from advisor.reports.document.document import ReportDocument
+from advisor.reports.document.from_advice import answer_document
 from advisor.reports.document.parts import AssumptionRow, OptionRow
 from advisor.reports.document.words import PLACEMENTS
 from advisor.reports.side_by_side.comparison import card_of_placement
+from advisor.request.command_line import from_argv
+from advisor.request.request import Request
+from advisor.request.texts import from_texts
 
 ChangeKind = Literal["answer", "version", "figure", "price", "input"]
 HEADINGS = ("", "Then", "Now")
+SHOWN_ONLY = {"--save": 1, "--author": 1, "--also": 1, "--json": 0}
+"""Options of a command that change no answer, and how many words follow each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +55,56 @@ def changes(then: ReportDocument, now: ReportDocument) -> tuple[Change, ...]:
         *_prices(then, now),
     )
     return tuple(change for change in every if change.then != change.now)
+
+
+def request_of(document: ReportDocument) -> Request:
+    """Request that a report answers: of its inputs, else of its command.
+
+    Raises:
+        InputError: the report has neither, or this version does not know them.
+    """
+    if document.inputs:
+        try:
+            return from_texts(document.inputs)
+        except InputError as error:
+            raise InputError(
+                f"The report was made with other inputs than today's: {error}"
+            ) from error
+    words = shlex.split(document.command)
+    if "advise" not in words:
+        raise InputError(
+            f"The report {document.title[:80]!r} keeps no command that could be run again."
+        )
+    try:
+        return from_argv(_answering(words[words.index("advise") + 1 :]))
+    except InputError as error:
+        raise InputError(f"The report's command is not understood any more: {error}") from error
+
+
+def _answering(words: Sequence[str]) -> list[str]:
+    """Words of a command without the options that change no answer."""
+    kept: list[str] = []
+    skip = 0
+    for word in words:
+        name = word.split("=")[0]
+        if skip or name in SHOWN_ONLY:
+            skip = skip - 1 if skip else (0 if "=" in word else SHOWN_ONLY[name])
+        else:
+            kept.append(word)
+    return kept
+
+
+def recomputed(request: Request, resolved: ResolvedModel | None = None) -> ReportDocument:
+    """Comparison of a report, computed again with today's version and prices.
+
+    Args:
+        request: as `request_of` the report.
+        resolved: its model, where that is at hand; None to look it up.
+
+    Raises:
+        AdvisorError: the request has no answer any more.
+    """
+    return answer_document(answer(request.nouns(resolved)))
 
 
 def change_tables(changed: tuple[Change, ...]) -> tuple[WordTable, ...]:

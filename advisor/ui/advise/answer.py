@@ -5,18 +5,17 @@ from functools import cached_property
 
 import streamlit as st
 
-from advisor.advice.advise import Advice, advise
+from advisor.advice.advise import Advice
+from advisor.advice.answer import Answer
+from advisor.advice.answer import answer as answer_to
 from advisor.advice.curves import Crossover, by_prompt, by_users
-from advisor.advice.words.context_limits import context_notes
-from advisor.advice.words.price_notes import price_notes
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.from_advice import document
+from advisor.reports.document.from_advice import answer_document
 from advisor.request.money import MoneyInputs
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.model_choice import Picked
 
 
@@ -26,38 +25,41 @@ class AdviseAnswer:
 
     Attributes:
         choices: choices of the sidebar.
-        resolved: model in the chosen format.
-        machine: machine it runs on.
-        work: the request.
-        money: time and prices.
-        advice: the answer.
+        answered: the answer to them.
     """
 
     choices: Choices
-    resolved: ResolvedModel
-    machine: Machine
-    work: Workload
-    money: MoneyInputs
-    advice: Advice
+    answered: Answer
+
+    @property
+    def advice(self) -> Advice:
+        """The answer."""
+        return self.answered.advice
+
+    @property
+    def resolved(self) -> ResolvedModel:
+        """Model in the chosen format."""
+        return self.answered.nouns.resolved
+
+    @property
+    def machine(self) -> Machine:
+        """Machine it runs on."""
+        return self.answered.nouns.machine
+
+    @property
+    def work(self) -> Workload:
+        """The request."""
+        return self.answered.nouns.work
+
+    @property
+    def money(self) -> MoneyInputs:
+        """Time and prices."""
+        return self.advice.question.money
 
     @cached_property
     def document(self) -> ReportDocument:
         """Report document of the answer, made on first use."""
-        model = self.resolved.model
-        return document(
-            self.advice,
-            self.machine,
-            self.work,
-            self.money,
-            model=model,
-            inputs=self.choices.parameters(),
-            caveats=(
-                *self.resolved.notes,
-                *self.machine.software_notes,
-                *context_notes(model, self.work),
-                *price_notes(self.advice.question),
-            ),
-        )
+        return answer_document(self.answered, self.choices.parameters())
 
     @cached_property
     def crossovers(self) -> tuple[Crossover | None, Crossover | None]:
@@ -84,23 +86,6 @@ def answer(
     Raises:
         AdvisorError: impossible choices; the message says why.
     """
-    here = machine_of(choices)
-    resolved = picked.in_format(choices.form)
-    work, money = choices.workload(), choices.money()
-    advice = advise(
-        resolved.model,
-        here,
-        work,
-        money=money,
-        settings=choices.settings(),
-        chosen=choices.chosen(),
-        ownership=choices.ownership(here),
-    )
-    return AdviseAnswer(
-        choices=choices,
-        resolved=resolved,
-        machine=here,
-        work=work,
-        money=money,
-        advice=advice,
-    )
+    request = choices.request
+    nouns = request.nouns(picked.in_format(request.format))
+    return AdviseAnswer(choices=choices, answered=answer_to(nouns))

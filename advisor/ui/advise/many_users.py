@@ -40,7 +40,7 @@ def many_users(answer: AdviseAnswer) -> None:
 
 def _load(answer: AdviseAnswer) -> None:
     _asked()
-    question = answer.choices.load()
+    question = answer.answered.nouns.load
     load = _simulated(answer, question)
     words = " ".join(sentences(load))
     show(block("oa-strong", words, "p"))

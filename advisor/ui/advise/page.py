@@ -20,6 +20,7 @@ from advisor.machine.quantity import Provenance
 from advisor.reports.charts import charts
 from advisor.reports.document import from_advice
 from advisor.reports.document.parts import PlacementCard, SweepSeries, TierUse, TimePart
+from advisor.request.command_line import command
 from advisor.ui.advise import (
     concurrency,
     diagnosis,
@@ -39,7 +40,6 @@ from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, joined, notice
 from advisor.ui.sidebar import machine_panel
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.model_choice import Picked
 from advisor.ui.sidebar.model_panel import Wanted, suggestions
 
@@ -97,12 +97,12 @@ def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
     concurrency.in_place_or_streamed(answer)
     _how_sure(answer)
     st.subheader("The same on the command line", anchor="command")
-    copyable(command(answer.choices))
+    copyable(command(answer.choices.copied))
 
 
 def _unpaid(chosen: Choices) -> Iterable[str]:
     """Warning for a currency without an exchange rate."""
-    if chosen.currency != chosen.paying().code:
+    if chosen.currency != chosen.paying.code:
         yield (
             f"Amounts are in US dollars until you type under Money what one {chosen.currency} is "
             "worth."

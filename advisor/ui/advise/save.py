@@ -8,12 +8,12 @@ import streamlit as st
 from advisor.errors import InputError
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_NOTES
+from advisor.request.command_line import command
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import outcome
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.session import author, base, own_store
 from advisor.ui.sidebar import uploads
-from advisor.ui.sidebar.copied_command import command
 
 NO_LINK = "A link cannot carry what was pasted or uploaded."
 
@@ -60,7 +60,9 @@ def _save(answer: AdviseAnswer, title: str) -> str:
 def _document(answer: AdviseAnswer) -> ReportDocument:
     link = "" if uploads.is_given(answer.choices.model) else answer.choices.permalink(base())
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(answer.document, created_at=now, link=link, command=command(answer.choices))
+    return replace(
+        answer.document, created_at=now, link=link, command=command(answer.choices.copied)
+    )
 
 
 def link_button(answer: AdviseAnswer) -> None:

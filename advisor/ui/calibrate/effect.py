@@ -57,7 +57,7 @@ def last_request() -> tuple[Model, Workload]:
         picked, chosen = last
         # What is wrong with a question that has no answer is said on the Advise page.
         with suppress(AdvisorError):
-            return picked.in_format(chosen.form).model, chosen.workload()
+            return picked.in_format(chosen.form).model, chosen.request.nouns().work
     default = fields()
     name, form = str(default["model"].default), str(default["format"].default)
     return resolve.find(name, form).model, Workload()
@@ -66,7 +66,7 @@ def last_request() -> tuple[Model, Workload]:
 def last_runtime() -> Runtime:
     """Runtime chosen on the Advise page; llama.cpp if none is."""
     _, chosen = st.session_state.get("last_asked", (None, None))
-    return (chosen and chosen.chosen()) or LLAMA_CPP
+    return (chosen and chosen.request.nouns().runtime) or LLAMA_CPP
 
 
 def changes(

@@ -1,26 +1,19 @@
 """Machines that reach the target, computed once per set of inputs."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 
 import streamlit as st
 
-from advisor.advice.finder.combinations import SEARCHED, card_host
-from advisor.advice.finder.search import Findings, Hit, Target, best_of_each, find, front
-from advisor.advice.table.question import Question, as_rented
-from advisor.advice.table.timed_machines import cardless
-from advisor.catalog.inputs import BY_NAME, TARGET, in_usd
+from advisor.advice.answer import findings_of, host_of
+from advisor.advice.finder.combinations import card_host
+from advisor.advice.finder.search import Findings, Hit, best_of_each, front
+from advisor.catalog.inputs import shortest
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.request.ownership import Ownership, form_of
-from advisor.runtimes import Runtime, runtime
+from advisor.request.request import Request
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.chosen_machine import machine_of
 from advisor.ui.sidebar.model_choice import Picked
-from advisor.ui.sidebar.option_words import ANY
-from advisor.ui.sidebar.target_fields import CHOSEN, NEW_DESKTOP, THERE
-from advisor.units import several_tokens
+from advisor.ui.sidebar.target_fields import THERE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,49 +29,13 @@ class TargetChoices:
     contexts: str
     cardsin: str = THERE
 
-    @property
-    def nothing(self) -> bool:
-        """Whether there is no machine yet that cards could go into."""
-        return self.cardsin == NEW_DESKTOP
-
-    def amounts(self) -> dict[str, float | None]:
-        """Amounts as typed, by name of the input."""
+    def parameters(self) -> dict[str, str]:
+        """Parameters of a link, without empty values."""
         return {
-            "min_tps": self.leasttps,
-            "max_usd_per_month": self.mostmonth,
-            "max_usd": self.mostonce,
+            key: value if isinstance(value, str) else shortest(value)
+            for key, value in vars(self).items()
+            if value is not None
         }
-
-    def runtimes(self) -> tuple[Runtime, ...]:
-        """Runtimes to try."""
-        return SEARCHED if self.engine == ANY else (runtime(self.engine),)
-
-    def sizes(self) -> tuple[float, ...]:
-        """Several contexts to answer for; empty for that of the sidebar [tokens].
-
-        Raises:
-            InputError: a typed context that is none, or outside its limits.
-        """
-        sizes = () if self.contexts == CHOSEN else several_tokens(self.contexts)
-        for size in sizes:
-            BY_NAME["context"].check(size)
-        return sizes
-
-    def options(self) -> Iterable[tuple[str, float | str | None]]:
-        """The inputs as options of the command line."""
-        contexts = ANY if self.contexts == CHOSEN else self.contexts.replace(" ", "")
-        stated = {
-            "--contexts": contexts,
-            "--quant": self.formats,
-            "--runtime": self.engine,
-            "--kv-type": self.caches,
-            "--own": "nothing" if self.nothing else ANY,
-        }
-        amounts = self.amounts()
-        return (
-            *((entry.option, amounts[entry.name]) for entry in TARGET),
-            *((option, None if name == ANY else name) for option, name in stated.items()),
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +45,7 @@ class FindAnswer:
     Attributes:
         choices: choices of the sidebar.
         target: target of the page.
+        request: request that both make.
         model: model to run.
         host: machine that the cards are put into.
         findings: all combinations that reach the target.
@@ -97,16 +55,12 @@ class FindAnswer:
 
     choices: Choices
     target: TargetChoices
+    request: Request
     model: Model
     host: Machine
     findings: Findings
     best: tuple[Hit, ...]
     front: tuple[Hit, ...]
-
-
-def today() -> date:
-    """Date by which the age of prices is judged."""
-    return datetime.now(UTC).date()
 
 
 def _key(picked: Picked) -> str:
@@ -130,31 +84,16 @@ def answer(
     Raises:
         AdvisorError: impossible inputs; the message says why.
     """
-    chosen = cardless() if target.nothing else machine_of(choices)
-    model = picked.resolved.model
-    question = Question(
-        model=model,
-        machine=chosen,
-        work=choices.workload(),
-        runtimes=target.runtimes(),
-        money=choices.money(),
-        ownership=as_rented(Ownership(form=form_of(chosen), nothing=target.nothing), chosen),
-        today=today(),
-    )
-    findings = find(
-        question,
-        Target(**in_usd(target.amounts(), choices.paying().usd)),
-        target.runtimes(),
-        () if target.formats == ANY else (target.formats,),
-        () if target.caches == ANY else (target.caches,),
-        contexts=target.sizes(),
-    )
+    request = choices.made_on("find", **target.parameters())
+    nouns = request.nouns(picked.resolved)
+    findings = findings_of(nouns)
     best = tuple(best_of_each(findings.hits))
     return FindAnswer(
         choices=choices,
         target=target,
-        model=model,
-        host=card_host(chosen),
+        request=request,
+        model=nouns.model,
+        host=card_host(host_of(nouns)),
         findings=findings,
         best=best,
         front=tuple(front(best)),

@@ -59,7 +59,7 @@ def _speeds(
     known = {(candidate.name, candidate.count): candidate.machine for candidate in tried}
     others = [model for model in curated_models() if model.name != answer.model.name]
     models = [answer.model, *(others if most is None else others[: most - 1])]
-    work = answer.choices.workload()
+    work = answer.choices.request.nouns().work
     speeds = speeds_of(models, [known[key] for key in machines], work, LLAMA_CPP)
     return [model.name for model in models], speeds
 

@@ -1,12 +1,14 @@
 """Main part of the Find page: target, answer, table, charts, command."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from advisor.advice.finder.search import Hit
 from advisor.errors import AdvisorError
 from advisor.formatting import context_size, money, number, tokens_per_second
+from advisor.request.command_line import command
 from advisor.ui.find.answer import FindAnswer, TargetChoices
 from advisor.ui.find.chart import cost_against_speed
 from advisor.ui.find.heat_map import heat_map
@@ -15,7 +17,6 @@ from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.points import points
 from advisor.ui.sidebar import uploads
-from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.target_fields import NEW_DESKTOP
 from advisor.ui.sidebar.widgets import ask, switch
 
@@ -88,7 +89,7 @@ def verdict(answer: FindAnswer) -> str:
 def _wish(answer: FindAnswer) -> str:
     chosen, target = answer.choices, answer.target
     users = f" for {chosen.users} users" if chosen.users > 1 else ""
-    unit = chosen.paying().usd
+    unit = chosen.paying.usd
     limits = (
         f", within {money(target.mostmonth * unit)} a month"
         if target.mostmonth is not None
@@ -96,7 +97,7 @@ def _wish(answer: FindAnswer) -> str:
         f", within {money(target.mostonce * unit)} at once" if target.mostonce is not None else "",
     )
     speed = tokens_per_second(target.leasttps)
-    sizes = " or ".join(map(context_size, target.sizes())) or chosen.context
+    sizes = " or ".join(map(context_size, answer.request.contexts)) or chosen.context
     return f"{speed} with {answer.model.name} at {sizes}{users}{''.join(limits)}"
 
 
@@ -130,11 +131,11 @@ def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
 
 def _host(answer: FindAnswer) -> str:
     """Host of the cards, in words."""
-    return NEW_DESKTOP if answer.target.nothing else answer.host.host.name
+    return NEW_DESKTOP if answer.request.nothing else answer.host.host.name
 
 
 def _command(answer: FindAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
-    copyable(command(answer.choices, "find", answer.target.options()))
+    copyable(command(replace(answer.request, model=answer.choices.copied.model), "find"))
     if not uploads.is_given(answer.choices.model):
         show(block("oa-soft", "The address of this page reopens it as it is.", "p"))

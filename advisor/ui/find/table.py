@@ -22,7 +22,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     """Table, cheapest month first."""
     shown = rows[:MOST_ROWS]
     paid = shown_currency()
-    several = len(answer.target.sizes()) > 1
+    several = len(answer.request.contexts) > 1
     columns = {
         "Machine": [hit.title for hit in shown],
         **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),

@@ -51,7 +51,7 @@ def shown(model: Model, machine: Machine, choices: Choices, problems: Iterable[s
         notice(sentence, "warning")
     st.subheader("Five routes", anchor="routes")
     show(block("oa-sub", f"Speeds of {machine.name}. Hover over one for its source.", "p"))
-    use = route_use_of(model, machine, choices.workload())
+    use = route_use_of(model, machine, choices.request.nouns().work)
     show(routes.drawing(machine, use, f"{model.name}, {model.format}"))
     _general()
 

@@ -19,7 +19,7 @@ opened_link.read("link", fields())
 # The first answer may have to wait for the network.
 with waiting(WAIT if opened_link.first("link") else ""):
     wanted, chosen = form.choices()
-    show_money_in(chosen.paying())
+    show_money_in(chosen.paying)
     opened_link.keep(every_field())
     problems = opened_link.problems("link", chosen)
     failure = None

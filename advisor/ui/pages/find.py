@@ -14,7 +14,7 @@ WAIT = "Trying every GPU of the catalogue in every number and format."
 opened_link.read("find", every_field())
 page.head()
 wanted, chosen = form.target_choices()
-show_money_in(chosen.paying())
+show_money_in(chosen.paying)
 target = page.target()
 opened_link.keep(every_field())
 problems = opened_link.problems("find", (chosen, target))

@@ -3,7 +3,7 @@
 from advisor.errors import AdvisorError
 from advisor.ui.method import page
 from advisor.ui.sidebar import form, opened_link
-from advisor.ui.sidebar.chosen_machine import machine_of, machine_problems
+from advisor.ui.sidebar.chosen_machine import machine_problems
 from advisor.ui.sidebar.target_fields import every_field
 
 opened_link.read("method", every_field())
@@ -14,7 +14,7 @@ problems = opened_link.problems("method", chosen)
 failure: AdvisorError | str = wanted.problem
 if not failure:
     try:
-        machine = machine_of(chosen)
+        machine = chosen.request.nouns().machine
         model = wanted.picked.in_format(chosen.form).model
     except AdvisorError as error:
         failure = error

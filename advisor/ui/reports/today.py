@@ -1,33 +1,22 @@
 """Saved comparison computed again with today's version and prices."""
 
-import json
-import shlex
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable
 
 import streamlit as st
 
-import advisor
 from advisor.errors import AdvisorError, InputError
 from advisor.model import resolve
 from advisor.model.resolve import ReferenceKind
-from advisor.reports.document.document import ReportDocument
-from advisor.reports.side_by_side.changes import Change, change_tables, changes
+from advisor.reports.side_by_side.changes import (
+    Change,
+    change_tables,
+    changes,
+    recomputed,
+    request_of,
+)
 from advisor.reports.store.saved import SavedReport
-from advisor.ui.advise.answer import answer
 from advisor.ui.parts.markup import notice, show, table
-from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.field_kinds import Amount, Size
-from advisor.ui.sidebar.fields import fields as form_fields
-from advisor.ui.sidebar.machine_panel import calibrated_at
 from advisor.ui.sidebar.model_choice import local_files, pick
-
-LONGEST_RUN = 120.0
-"""Time limit for the recomputation of a report of the command line [s]."""
 
 
 def panel(report: SavedReport) -> None:
@@ -76,75 +65,17 @@ def _changes_or_refusal(report: SavedReport) -> tuple[Change, ...] | str:
 
 
 def _changes(report: SavedReport) -> tuple[Change, ...]:
-    """Changes since; a report of the command line is recomputed by the command line.
+    """Changes since the report.
 
     Raises:
         InputError: inputs or a command of another version, or of a file that may not be read.
         AdvisorError: inputs that no longer have an answer.
     """
-    document = report.document
-    if document.inputs:
-        return changes(document, recomputed(document.inputs))
-    words = [part for word in shlex.split(document.command) for part in word.split("=")]
-    if not local_files() and any(resolve.way(word) is ReferenceKind.PATH for word in words):
+    request = request_of(report.document)
+    if resolve.way(request.model) is ReferenceKind.PATH and not local_files():
         raise InputError(
             "This report is of a file on the machine where it was made, which this server may not "
             f"read; `report compare {report.id} --today` recomputes it there."
         )
-    return _by_command_line(report.id)
-
-
-def _by_command_line(number: int) -> tuple[Change, ...]:
-    """Answer of `report compare NUMBER --today`, since the page lacks some of its options.
-
-    Raises:
-        InputError: the message of the command line.
-    """
-    try:
-        ran = subprocess.run(  # noqa: S603  this program, and a number
-            (sys.executable, "-m", "advisor", "report", "compare", str(number), "--today",
-             "--json"),
-            capture_output=True, encoding="utf-8", timeout=LONGEST_RUN,
-            cwd=Path(advisor.__file__).parents[1],
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"Report {number} could not be recomputed: {error}.") from error
-    if ran.returncode != 0:
-        raise InputError(ran.stderr.strip().removeprefix("advisor: ")[-500:])
-    (answered,) = json.loads(ran.stdout)["today"]
-    return tuple(Change(**change) for change in answered["changes"])
-
-
-def recomputed(inputs: Mapping[str, str]) -> ReportDocument:
-    """Today's document for the inputs of a report.
-
-    Raises:
-        InputError: inputs of another version.
-        AdvisorError: inputs that no longer have an answer.
-    """
-    choices = _choices(inputs)
-    return answer(choices, pick(choices.model), calibrated_at()).document
-
-
-def _choices(inputs: Mapping[str, str]) -> Choices:
-    known = form_fields()
-    values: dict[str, Any] = {}
-    for own in fields(Choices):
-        if own.name in inputs:
-            field = known.get(own.name)
-            text = inputs[own.name]
-            values[own.name] = _number(field, text) if isinstance(field, Amount | Size) else text
-    try:
-        return Choices(**values)
-    except TypeError as error:
-        raise InputError(f"The report was made with other inputs than today's: {error}.") from error
-
-
-def _number(field: Amount | Size, text: str) -> float | int:
-    try:
-        value = field.amount(text)
-    except (ValueError, InputError) as error:
-        raise InputError(
-            f"{field.label} is {text[:80]!r} in the report; a number is needed."
-        ) from error
-    return round(value) if field.whole else value
+    resolved = pick(request.model).in_format(request.format)
+    return changes(report.document, recomputed(request, resolved))

@@ -9,7 +9,6 @@ from advisor.machine.machine import Machine
 from advisor.runtimes import Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.chosen_machine import machine_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +44,9 @@ def answer(
     Raises:
         AdvisorError: impossible inputs; the message says why.
     """
-    machine, how = machine_of(choices), runtime_named(runtime)
-    rows = runnable(machine, choices.workload(), reading_tps=reading_tps, runtime=how)
+    nouns, how = choices.request.nouns(), runtime_named(runtime)
+    machine = nouns.machine
+    rows = runnable(machine, nouns.work, reading_tps=reading_tps, runtime=how)
     return RunnableAnswer(
         choices=choices,
         machine=machine,

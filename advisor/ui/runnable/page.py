@@ -1,19 +1,20 @@
 """Main part of the page "What can I run?": inputs, answer, table, chart, unscored models."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import streamlit as st
 
 from advisor.advice.finder.runnable import Runnable, points_per_nat
 from advisor.errors import AdvisorError
 from advisor.formatting import number
+from advisor.request.command_line import command
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.points import points
 from advisor.ui.runnable.answer import RunnableAnswer
 from advisor.ui.runnable.chart import quality_against_speed
 from advisor.ui.runnable.table import models_table
-from advisor.ui.sidebar.copied_command import command
 from advisor.ui.sidebar.widgets import ask
 
 
@@ -105,5 +106,4 @@ def _scored(answer: RunnableAnswer) -> None:
 
 def _command(answer: RunnableAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
-    more = (("--runtime", answer.runtime.name),)
-    copyable(command(answer.choices, "find", more))
+    copyable(command(replace(answer.choices.request, runtime=answer.runtime.name), "find"))

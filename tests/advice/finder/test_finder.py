@@ -21,8 +21,7 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.question import Question
 from advisor.advice.table.stack import Fleet
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.inputs import TARGET
-from advisor.catalog.limits import Input
+from advisor.catalog.inputs import TARGET, Input
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload

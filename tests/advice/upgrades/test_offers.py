@@ -5,8 +5,7 @@ import pytest
 from advisor.advice.prices import rows as price_rows_module
 from advisor.advice.prices.rows import PriceRow, price_rows
 from advisor.advice.upgrades import offers
-from advisor.catalog.inputs import MONEY
-from advisor.catalog.limits import Input
+from advisor.catalog.inputs import MONEY, Input
 from advisor.errors import InputError
 from advisor.request.money import MoneyInputs
 

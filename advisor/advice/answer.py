@@ -1,0 +1,113 @@
+"""Answer to a request: the same from every door."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from advisor.advice.advise import Advice, advise
+from advisor.advice.finder.combinations import SEARCHED, Compute, combinations
+from advisor.advice.finder.search import Findings, Target, find
+from advisor.advice.prices.price import priced_name
+from advisor.advice.table.question import Question, as_rented
+from advisor.advice.table.timed_machines import cardless
+from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.price_notes import price_notes
+from advisor.catalog.inputs import TARGET, in_usd
+from advisor.machine.catalog import find_gpu
+from advisor.machine.machine import Machine
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Ownership, form_of
+from advisor.request.request import Nouns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Complete advice for a request.
+
+    Attributes:
+        nouns: what was asked.
+        advice: the answer.
+    """
+
+    nouns: Nouns
+    advice: Advice
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Remarks: what a name was taken for, origin of sizes, age of prices."""
+        resolved, machine = self.nouns.resolved, self.nouns.machine
+        return (
+            *resolved.notes,
+            *machine.software_notes,
+            *context_notes(resolved.model, self.nouns.work),
+            *price_notes(self.advice.question),
+        )
+
+
+def answer(nouns: Nouns) -> Answer:
+    """Complete advice for the nouns of a request.
+
+    Raises:
+        AdvisorError: no answer exists for the request; the message says why.
+    """
+    advice = advise(
+        nouns.model,
+        nouns.machine,
+        nouns.work,
+        money=with_priced_names(nouns.money),
+        settings=nouns.settings,
+        chosen=nouns.runtime,
+        ownership=nouns.ownership,
+        owned=nouns.owned,
+    )
+    return Answer(nouns=nouns, advice=advice)
+
+
+def findings_of(nouns: Nouns, compute: Compute = combinations) -> Findings:
+    """Machines that reach the target of a request.
+
+    Args:
+        nouns: nouns of the request.
+        compute: function that computes the cases, in this process or on a cluster.
+
+    Raises:
+        AdvisorError: an input that nobody can ask.
+    """
+    request, host = nouns.request, host_of(nouns)
+    runtimes = (nouns.runtime,) if nouns.runtime else SEARCHED
+    question = Question(
+        model=nouns.model,
+        machine=host,
+        work=nouns.work,
+        runtimes=runtimes,
+        money=with_priced_names(nouns.money),
+        ownership=as_rented(Ownership(form=form_of(host), nothing=request.nothing), host),
+        today=datetime.now(UTC).date(),
+    )
+    limits = {entry.name: getattr(request, entry.name) for entry in TARGET}
+    return find(
+        question,
+        Target(**in_usd(limits, request.paying.usd)),
+        runtimes,
+        (request.format,) if request.format else (),
+        (nouns.work.kv_type,) if request.kv_type else (),
+        compute,
+        request.contexts,
+    )
+
+
+def host_of(nouns: Nouns) -> Machine:
+    """Machine that cards are put into: the one described, else a new desktop."""
+    return cardless() if nouns.request.nothing else nouns.machine
+
+
+def with_priced_names(money: MoneyInputs) -> MoneyInputs:
+    """Money with typed prices and rents under the names that prices have.
+
+    Raises:
+        UnknownName: no such part, machine or GPU; the message has similar names.
+    """
+    return replace(
+        money,
+        own_price=tuple((priced_name(name), usd) for name, usd in money.own_price),
+        own_rent=tuple((find_gpu(name).name, usd) for name, usd in money.own_rent),
+    )

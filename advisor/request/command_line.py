@@ -1,0 +1,162 @@
+"""A request as options of the command line."""
+
+import argparse
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from advisor.catalog.inputs import BY_NAME, INPUTS, Input, Kind
+from advisor.errors import InputError
+from advisor.request.choices import CLOSED, listed, respelled
+from advisor.request.request import DEFAULTS, Request
+
+PROGRAM = ("python", "-m", "advisor")
+TITLES = {
+    "what": "model and machine",
+    "machine": "machine (none given: this one)",
+    "work": "request",
+    "draft": "drafted tokens",
+    "load": "many users",
+    "placement": "placement",
+    "money": "time and money",
+    "prices": "your prices",
+    "currency": "currency",
+    "ownership": "what you have",
+    "target": "target",
+}
+"""Headings of the groups in `--help`."""
+FULL = ("what", "machine", "work", "draft", "load", "placement", "money", "prices", "currency",
+        "ownership")  # fmt: skip
+"""Groups of a comparison."""
+
+
+def add_options(
+    parser: argparse.ArgumentParser,
+    groups: Iterable[str] = FULL,
+    *,
+    without: Iterable[str] = (),
+    required: Iterable[str] = ("model",),
+    positional: Iterable[str] = (),
+) -> None:
+    """Add one option per input of the groups, with its default in its help.
+
+    Args:
+        parser: parser of a command.
+        groups: groups of the registry.
+        without: inputs that the command does not take.
+        required: inputs that must be given.
+        positional: inputs that are given by their place, without an option.
+    """
+    for group in groups:
+        part = parser.add_argument_group(TITLES[group])
+        for entry in INPUTS:
+            if entry.group != group or entry.name in without:
+                continue
+            if entry.name in positional:
+                part.add_argument(entry.name, metavar=entry.label.upper(), help=_help(entry))
+            else:
+                _add(part, entry, required=entry.name in required)
+
+
+def _add(group: "argparse._ArgumentGroup", entry: Input, *, required: bool) -> None:
+    help_text = _help(entry)
+    if entry.kind in (Kind.SWITCH, Kind.OFF):
+        group.add_argument(
+            entry.option, dest=entry.name, action="store_const", default=None,
+            const=entry.kind == Kind.SWITCH, help=help_text,
+        )  # fmt: skip
+        return
+    several = entry.kind == Kind.PRICES
+    group.add_argument(
+        entry.option, dest=entry.name, type=_reader(entry), required=required,
+        action="append" if several else "store", default=None,
+        metavar="NAME=USD" if several else entry.unit.upper() or ("N" if entry.limits else "NAME"),
+        help=help_text,
+    )  # fmt: skip
+
+
+def _help(entry: Input) -> str:
+    names = f": {', '.join(listed(entry.name))}" if entry.name in ("kv_type", "load_mode") else ""
+    default = DEFAULTS[entry.name]
+    numeric = isinstance(default, float | int) and not isinstance(default, bool)
+    usual = f" ({default:g})" if numeric else ""
+    return f"{entry.help}{names}{usual}".replace("%", "%%")
+
+
+def _reader(entry: Input) -> Any:
+    """Reader of an option's value; argparse prints its error after the option's name."""
+
+    def value(text: str) -> Any:
+        try:
+            read = entry.read(text)
+            if entry.name not in CLOSED or not isinstance(read, str):
+                return read
+            return respelled(entry.name, read)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return value
+
+
+def from_args(args: argparse.Namespace) -> Request:
+    """Request of parsed options.
+
+    Raises:
+        InputError: a number outside its limits.
+    """
+    stated = {entry.name: getattr(args, entry.name, None) for entry in INPUTS}
+    values = {name: value for name, value in stated.items() if value is not None}
+    for name in ("own_price", "own_rent"):
+        values[name] = tuple(price for typed in values.get(name, ()) for price in typed)
+    return Request(**values)
+
+
+def from_argv(words: Sequence[str]) -> Request:
+    """Request of a command's words, without the program's name and the command's.
+
+    Raises:
+        InputError: words that are no options of a comparison, or values that they do not take.
+    """
+    parser = StrictParser(add_help=False)
+    add_options(parser)
+    return from_args(parser.parse_args(words))
+
+
+def to_argv(request: Request) -> list[str]:
+    """Options that give the request, without defaults."""
+    return [word for name, value in _in_order(request) for word in _words(BY_NAME[name], value)]
+
+
+def command(request: Request, name: str = "advise") -> str:
+    """Command that gives the answer to a request, quoted for a shell.
+
+    Args:
+        request: the request.
+        name: of the command.
+    """
+    return shlex.join((*PROGRAM, name, *to_argv(request)))
+
+
+def _in_order(request: Request) -> Iterable[tuple[str, Any]]:
+    stated = request.stated()
+    return ((entry.name, stated[entry.name]) for entry in INPUTS if entry.name in stated)
+
+
+def _words(entry: Input, value: Any) -> tuple[str, ...]:
+    if entry.kind == Kind.PRICES:
+        return tuple(word for price in value for word in (entry.option, entry.text((price,))))
+    if isinstance(value, bool):
+        return (entry.option,) if value == (entry.kind == Kind.SWITCH) else ()
+    return entry.option, entry.text(value)
+
+
+class StrictParser(argparse.ArgumentParser):
+    """Parser that raises an error instead of ending the program."""
+
+    def error(self, message: str) -> NoReturn:
+        """Called by argparse for words that it cannot parse.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(f"The command is not understood: {message}.")

@@ -1,0 +1,491 @@
+"""Request: what somebody asks, as one flat record, and the nouns that it describes.
+
+The names are those of the registry (data/inputs.csv), so one function over the registry takes a
+request through each door: `texts` for addresses, saved reports and rows of a table, `values` for
+files and Python, `command_line` for options. A page uses it so:
+
+    opened = texts.from_address(st.query_params.to_dict())   # former links, too
+    request = opened.request                                 # opened.problems: sentences to show
+    request = replace(request, context=16_384)               # one thing changed
+    st.query_params.from_dict(texts.to_texts(request))       # what reopens it
+    command_line.to_argv(request)                            # the same on the command line
+    nouns = request.nouns()                                  # built once, each on first use
+    advise(nouns.model, nouns.machine, nouns.work, money=nouns.money, settings=nouns.settings,
+           chosen=nouns.runtime, ownership=nouns.ownership, owned=nouns.owned)
+
+A widget of an input has `BY_NAME[name].title`, `.sentence`, `.limits`, `.step`, `.empty` (words in
+an empty field), `DEFAULTS[name]`, and `choices.listed(name)` where names are chosen from a list.
+"""
+
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from advisor.calibration import local_machine
+from advisor.calibration.imported_machine import named_machine, rented_by_name
+from advisor.calibration.imported_store import THIS, is_imported
+from advisor.catalog.inputs import (
+    BY_NAME,
+    MONEY,
+    OWN_PRICE,
+    OWN_RENT,
+    check_all,
+    check_prices,
+    in_usd,
+)
+from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.workload import (
+    ACCEPTED,
+    DRAFT_MODEL,
+    DRAFTED,
+    DRAFTS,
+    DraftModel,
+    Workload,
+    as_drafter,
+    cached_tokens,
+)
+from advisor.errors import AdvisorError, InputError, UnknownName
+from advisor.formatting import US_DOLLAR, Currency
+from advisor.machine import from_spec
+from advisor.machine.from_name import machine_by_name
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
+from advisor.model.model import Model
+from advisor.model.resolve import ResolvedModel
+from advisor.request.load import LoadQuestion
+from advisor.request.money import MoneyInputs
+from advisor.request.ownership import Form, Ownership, form_of
+from advisor.runtimes import Runtime
+from advisor.runtimes import runtime as runtime_named
+from advisor.units import GIB, Array
+
+Noun = TypeVar("Noun")
+Listed = TypeVar("Listed", bound=StrEnum)
+NOTHING = "nothing"
+"""Cards of who has no machine."""
+OF_A_GPU = ("gpu_count", "vram_gb", "bridge")
+"""Inputs that describe a GPU, which must be named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What somebody asks: plain values by the registry's names; None where left open.
+
+    Amounts of money are in the typed currency. Numbers may be arrays along a sweep where those of
+    `Workload`, `MachineSpec` and `Settings` may.
+
+    Raises:
+        InputError: a number outside its limits, or a currency other than the dollar without its
+            exchange rate.
+    """
+
+    model: str = ""
+    format: str | None = None
+    machine: str | None = None
+    gpu: str | None = MachineSpec.gpu
+    gpu_count: int = MachineSpec.gpu_count
+    vram_gb: Array | None = MachineSpec.vram_gb
+    bridge: bool = MachineSpec.bridge
+    screen_gb: float | None = MachineSpec.screen_gb
+    cpu: str | None = MachineSpec.cpu
+    cores: int | None = MachineSpec.cores
+    threads: int | None = MachineSpec.threads
+    backend: str | None = MachineSpec.backend
+    system: str | None = MachineSpec.system
+    driver: str | None = MachineSpec.driver
+    build: str | None = MachineSpec.build
+    numa: str | None = MachineSpec.numa
+    ram_gb: Array | None = MachineSpec.ram_gb
+    ram_gbs: Array | None = MachineSpec.ram_gbs
+    ram_channels: float | None = MachineSpec.ram_channels
+    ram_mts: float | None = MachineSpec.ram_mts
+    pcie_gbs: Array | None = MachineSpec.pcie_gbs
+    pcie_gen: int | None = MachineSpec.pcie_gen
+    pcie_lanes: int | None = MachineSpec.pcie_lanes
+    disk: str | None = MachineSpec.disk
+    disk_gbs: Array | None = MachineSpec.disk_gbs
+    machines: int = MachineSpec.machines
+    network: str | None = MachineSpec.network
+    network_gbs: float | None = MachineSpec.network_gbs
+    context: Array = Workload.context
+    prompt: Array = Workload.prompt
+    cached: Array = Workload.cached
+    cached_share: float | None = None
+    output: Array = Workload.output
+    users: Array = Workload.users
+    kv_type: str | None = None
+    ubatch: Array = Workload.ubatch
+    flash_attention: bool = Workload.flash_attention
+    swa_full: bool = Workload.swa_full
+    unified_cache: bool = Workload.unified_cache
+    draft: str | None = None
+    drafted: Array | None = None
+    acceptance: Array | None = None
+    requests_per_hour: float | None = LoadQuestion.requests_per_hour
+    user_tps: float = LoadQuestion.user_tps
+    first_token_within: float = LoadQuestion.first_token_within
+    length_spread: float = LoadQuestion.length_spread
+    runtime: str | None = None
+    placement: str | None = None
+    gpu_layers: Array | None = Settings.gpu_layers
+    cpu_moe: Array | None = Settings.cpu_moe
+    cache_gb: Array | None = None
+    load_mode: str = Settings.load_mode
+    kv_in_ram: bool | None = Settings.kv_in_ram
+    expert_parallel: bool = Settings.expert_parallel
+    attention_by_user: bool = Settings.attention_by_user
+    replies_per_day: float = MoneyInputs.replies_per_day
+    days_per_week: float = MoneyInputs.days_per_week
+    answer_hours: float = MoneyInputs.answer_hours
+    usd_per_hour_of_time: float = MoneyInputs.usd_per_hour_of_time
+    rented_hours_per_day: float | None = MoneyInputs.rented_hours_per_day
+    starts_per_day: float = MoneyInputs.starts_per_day
+    start_minutes: float = MoneyInputs.start_minutes
+    thinking_tokens: float = MoneyInputs.thinking_tokens
+    reading_tps: float = MoneyInputs.reading_tps
+    api_usd_in: float | None = MoneyInputs.api_usd_in
+    api_usd_out: float | None = MoneyInputs.api_usd_out
+    api_tps: float | None = MoneyInputs.api_tps
+    hours_on_per_day: float = MoneyInputs.hours_on_per_day
+    purchase_months: float = MoneyInputs.purchase_months
+    usd_per_kwh: float = MoneyInputs.usd_per_kwh
+    resale_counts: bool = MoneyInputs.resale_counts
+    own_price: tuple[tuple[str, float], ...] = MoneyInputs.own_price
+    own_rent: tuple[tuple[str, float], ...] = MoneyInputs.own_rent
+    currency: str = US_DOLLAR.code
+    usd_rate: float | None = None
+    cards_owned: str | None = None
+    form: str | None = None
+    resale: float | None = Ownership.resale
+    rented_at: float | None = Ownership.rented_at
+    min_tps: float = 0.0
+    max_usd_per_month: float | None = None
+    max_usd: float | None = None
+    contexts: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        paid = self.paying
+        check_all(BY_NAME.values(), in_usd(vars(self), paid.usd), paid)
+        for entry, typed in ((OWN_PRICE, self.own_price), (OWN_RENT, self.own_rent)):
+            check_prices(entry, ((name, amount * paid.usd) for name, amount in typed), paid)
+        for size in self.contexts:
+            BY_NAME["context"].check(size)
+
+    @property
+    def paying(self) -> Currency:
+        """Currency of the amounts.
+
+        Raises:
+            InputError: no code of a currency, one without an exchange rate, or the reverse.
+        """
+        code = self.currency.strip().upper()
+        if not (len(code) == 3 and code.isascii() and code.isalpha()):
+            raise InputError(
+                f"{self.currency[:40]!r} is not a currency code; give three letters, such as EUR."
+            )
+        if (code == US_DOLLAR.code) != (self.usd_rate is None):
+            raise InputError(
+                f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today; "
+                "no rate is assumed. Give both, or leave both out."
+            )
+        BY_NAME["usd_rate"].check(self.usd_rate)
+        return US_DOLLAR if self.usd_rate is None else Currency(
+            code=code, usd=self.usd_rate
+        )  # fmt: skip
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is no machine yet, neither owned nor rented."""
+        return (self.cards_owned or "").strip().casefold() == NOTHING
+
+    @property
+    def spec(self) -> MachineSpec:
+        """Parts of the machine that are stated.
+
+        Raises:
+            InputError: a part, backend, driver or policy that does not go with the others.
+        """
+        return _as(MachineSpec, self)
+
+    @property
+    def here(self) -> bool:
+        """Whether the machine is the one that the program runs on."""
+        if self.machine is not None:
+            return self.machine.casefold() == THIS
+        return self.spec.empty
+
+    def stated(self) -> dict[str, Any]:
+        """Values that differ from their defaults, by name."""
+        return {
+            name: value for name, value in vars(self).items() if not _same(value, DEFAULTS[name])
+        }
+
+    def nouns(self, resolved: ResolvedModel | None = None) -> "Nouns":
+        """Nouns of the request, each built once, on first use.
+
+        Args:
+            resolved: its model, where that was pasted or read already; None to look it up.
+        """
+        return Nouns(request=self, given=resolved)
+
+
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Request)}
+"""Default of every input, by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nouns:
+    """Nouns of a request, each built when it is first asked for.
+
+    Attributes:
+        request: what is asked.
+        given: its model where that was read already; None to look it up.
+    """
+
+    request: Request
+    given: ResolvedModel | None = None
+
+    @cached_property
+    def resolved(self) -> ResolvedModel:
+        """Model in the requested format, what its name was taken for, and notes.
+
+        Raises:
+            AdvisorError: an unknown name, a file that cannot be read, an unsupported model.
+        """
+        return self.given or resolve.find(self.request.model, self.request.format)
+
+    @property
+    def model(self) -> Model:
+        """Model in the requested format; raises as `resolved`."""
+        return self.resolved.model
+
+    @cached_property
+    def described(self) -> Machine:
+        """Machine named or described; this machine where nothing is stated.
+
+        Raises:
+            InputError: parts that do not go together, or an unknown name.
+            StoreError: what was measured on the named machine cannot be read.
+        """
+        name, spec = self.request.machine, self.request.spec
+        if name is None:
+            self._check_gpu_named()
+            return local_machine.this_machine() if spec.empty else from_spec.machine(spec)
+        if not is_imported(name):
+            return machine_by_name(name, spec)
+        if spec.machines > 1:
+            raise InputError(
+                f"--machines joins machines that are described, and {name!r} is a measured one; "
+                "leave one of them out."
+            )
+        return named_machine(name, spec)
+
+    def _check_gpu_named(self) -> None:
+        if self.request.gpu is not None:
+            return
+        for name in OF_A_GPU:
+            if getattr(self.request, name) != DEFAULTS[name]:
+                option = BY_NAME[name].option
+                raise InputError(f"{option} describes a GPU; say which with --gpu NAME.")
+
+    @cached_property
+    def owned(self) -> Machine:
+        """Present machine: the one described, with the cards that are owned where those differ.
+
+        Raises:
+            UnknownName: a GPU that the catalogue does not hold; others as `described`.
+        """
+        cards = self.request.cards_owned
+        if cards is None or self.request.nothing:
+            return self.described
+        theirs = from_spec.machine(MachineSpec(gpu=cards))
+        if theirs.unified:
+            return theirs
+        name = from_spec.name_of(theirs.gpus, self.described.host)
+        return replace(self.described, name=name, gpus=theirs.gpus, rented="")
+
+    @property
+    def machine(self) -> Machine:
+        """Machine that is answered for; raises as `described`."""
+        return self.owned if self.request.gpu is None else self.described
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is told of the machine: of a measured one, of its software alone."""
+        name = self.request.machine
+        measured = self.request.here or (name is not None and is_imported(name))
+        return self.described.software_notes if measured else self.described.notes
+
+    @cached_property
+    def work(self) -> Workload:
+        """Request of one reply.
+
+        Raises:
+            InputError: an unknown cache type, neither a drafting method nor a model, or more cached
+                tokens than the prompt has.
+        """
+        request = self.request
+        cached: Any = request.cached
+        if request.cached_share is not None:
+            prompt: Any = request.prompt
+            cached = cached_tokens(prompt, cached, request.cached_share)
+        return _as(
+            Workload,
+            request,
+            cached=cached,
+            kv_type=(request.kv_type or Workload.kv_type).lower(),
+            **drafting(request.draft or "", request.acceptance, request.drafted),
+        )
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Fixed choices of the placement; with a stated number of layers on the GPU the output head
+        goes there with the last one.
+
+        Raises:
+            InputError: an unknown load mode.
+        """
+        request, cache = self.request, self.request.cache_gb
+        return Settings(
+            gpu_layers=request.gpu_layers,
+            cpu_moe=request.cpu_moe,
+            page_cache=None if cache is None else cache * GIB,
+            head_first=request.gpu_layers is None,
+            kv_in_ram=request.kv_in_ram,
+            load_mode=request.load_mode.lower(),
+            expert_parallel=request.expert_parallel,
+            attention_by_user=request.attention_by_user,
+        )
+
+    @property
+    def runtime(self) -> Runtime | None:
+        """Runtime of the answer; None for any.
+
+        Raises:
+            UnknownName: no such runtime.
+        """
+        return runtime_named(self.request.runtime) if self.request.runtime else None
+
+    @property
+    def strategy(self) -> PlacementStrategy | None:
+        """Placement; None for any.
+
+        Raises:
+            UnknownName: no such placement.
+        """
+        return _listed(PlacementStrategy, "placement", self.request.placement)
+
+    @cached_property
+    def money(self) -> MoneyInputs:
+        """Use and prices, in US dollars.
+
+        Raises:
+            InputError: an API with only one of its two prices.
+        """
+        request, usd = self.request, self.request.paying.usd
+        if (request.api_usd_in is None) != (request.api_usd_out is None):
+            raise InputError(
+                "Half of an API's price is typed; give both --api-usd-in and --api-usd-out."
+            )
+        amounts = {entry.name: getattr(request, entry.name) for entry in MONEY}
+        return MoneyInputs(
+            **in_usd(amounts, usd),
+            own_rent=tuple((name, amount * usd) for name, amount in request.own_rent),
+            own_price=tuple((name, amount * usd) for name, amount in request.own_price),
+        )
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        """Ownership of the present machine.
+
+        Raises:
+            InputError: a resale value of a rented machine, or an amount for no machine.
+            UnknownName: no such form of a machine.
+        """
+        request = self.request
+        form = _listed(Form, "kind of machine", request.form) or form_of(self.owned)
+        amounts = {"resale": request.resale, "rented_at": request.rented_at}
+        return Ownership(form=form, **in_usd(amounts, request.paying.usd), nothing=request.nothing)
+
+    @property
+    def rented(self) -> bool:
+        """Whether the machine's name says that a provider owns it."""
+        name = self.request.machine
+        return name is not None and rented_by_name(name)
+
+    @cached_property
+    def load(self) -> LoadQuestion:
+        """Speed and wait that each user should have."""
+        return _as(LoadQuestion, self.request)
+
+
+def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:
+    """A dataclass from the values of the same names, but for those computed from several."""
+    names = {field.name for field in fields(noun)} & DEFAULTS.keys()  # type: ignore[arg-type]
+    drawn = {name: getattr(request, name) for name in names - {"draft", "drafted", "acceptance"}}
+    return noun(**(drawn | computed))
+
+
+def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
+    """Member of an enumeration by its text; None without one."""
+    if text is None:
+        return None
+    try:
+        return kind(text.strip().casefold())
+    except ValueError as error:
+        raise UnknownName(what, text, [str(member) for member in kind]) from error
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a value is the default; an array never is."""
+    return not isinstance(value, np.ndarray) and bool(value == default)
+
+
+def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:
+    """Drafting fields of a `Workload`; empty without drafting.
+
+    Args:
+        who: drafting method, or name of a smaller model; empty for none.
+        acceptance: probability that the model accepts a drafted token; None for the published one.
+        drafted: drafted tokens per step; None for the method's usual number [tokens].
+
+    Raises:
+        InputError: neither a drafting method nor a model, or a missing acceptance where none is
+            published.
+    """
+    if not who:
+        return {}
+    method = who.lower()
+    smaller = None if method in DRAFTS else _draft_model(who)
+    method = method if smaller is None else DRAFT_MODEL
+    accepted = acceptance if acceptance is not None else ACCEPTED.get(method)
+    if accepted is None:
+        raise InputError(
+            f"Drafting by {who[:40]} needs an acceptance (--acceptance), the share of drafted "
+            "tokens that the model accepts, 0 to 1; engines print it as they run."
+        )
+    return {
+        "draft": method,
+        "draft_model": smaller,
+        "drafted": DRAFTED[method] if drafted is None else drafted,
+        "acceptance": accepted,
+    }
+
+
+def _draft_model(name: str) -> DraftModel:
+    """Smaller model that drafts, in the format of its name.
+
+    Raises:
+        InputError: neither a model nor a drafting method of that name.
+    """
+    try:
+        return as_drafter(resolve.find(name, None).model)
+    except AdvisorError as error:
+        raise InputError(
+            f"Draft (--draft) is {name[:40]!r}, neither one of {', '.join(DRAFTS)} nor a model. "
+            f"{error}"
+        ) from error

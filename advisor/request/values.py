@@ -1,0 +1,81 @@
+"""A request as values by name: scenario files, cases of claims, Python."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from advisor.catalog.inputs import BY_NAME, Input, Kind
+from advisor.errors import InputError, close_names
+from advisor.request.request import DEFAULTS, Request
+
+
+def to_values(request: Request) -> dict[str, Any]:
+    """Values by name that differ from their defaults, as a YAML or JSON file holds them."""
+    plain = {Kind.PRICES: dict, Kind.SIZES: list}
+    return {
+        name: plain.get(Kind(BY_NAME[name].kind), lambda value: value)(value)
+        for name, value in request.stated().items()
+    }
+
+
+def from_values(values: Mapping[str, Any], where: str = "the request") -> Request:
+    """Request of values by name; texts of numbers may have their unit ("64GB", "32k").
+
+    Args:
+        values: values by name; None leaves an input open.
+        where: place of the values in a file, for errors.
+
+    Raises:
+        InputError: no such input, or a value of another kind; the message names it.
+    """
+    check_names(values, tuple(BY_NAME), where)
+    stated = {name: value for name, value in values.items() if value is not None}
+    try:
+        return Request(**{name: _value(BY_NAME[name], stated[name], where) for name in stated})
+    except InputError as error:
+        prefix = "" if str(error).startswith(where) else f"{where}: "
+        raise InputError(f"{prefix}{error}") from error
+
+
+def check_names(values: object, known: tuple[str, ...], where: str) -> None:
+    """Refuse what is no mapping, or has a name that nothing reads.
+
+    Raises:
+        InputError: the message names the close ones.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(f"{where} is {str(values)[:80]!r}; it should be keys with values.")
+    for key in values:
+        if key not in known:
+            close = close_names(str(key), known)
+            meant = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}."
+            raise InputError(f"{where} has the key {str(key)[:80]!r}, which nothing reads{meant}")
+
+
+def _value(entry: Input, value: Any, where: str) -> Any:
+    """Value of the input's kind.
+
+    Raises:
+        InputError: a value of another kind.
+    """
+    place = f"{where}.{entry.name}"
+    match entry.kind:
+        case Kind.NAME:
+            wanted, right = "text", isinstance(value, str)
+        case Kind.SWITCH | Kind.OFF:
+            wanted, right = "true or false", isinstance(value, bool)
+        case Kind.PRICES:
+            wanted, right = "names with amounts", isinstance(value, Mapping | tuple)
+            value = tuple(value.items()) if isinstance(value, Mapping) else value
+        case Kind.SIZES:
+            wanted, right = "a list of numbers", isinstance(value, list | tuple)
+            value = tuple(value) if right else value
+        case _:
+            if isinstance(value, str):
+                return entry.read(value)
+            wanted, right = "a number", not isinstance(value, bool | Mapping | list)
+    if not right:
+        raise InputError(f"{place} is {str(value)[:80]!r}; it should be {wanted}.")
+    return value
+
+
+__all__ = ["DEFAULTS", "check_names", "from_values", "to_values"]

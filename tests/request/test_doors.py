@@ -1,0 +1,257 @@
+"""One request through every door: address, report, row, file, options, Python."""
+
+import json
+from dataclasses import fields
+
+import pytest
+import yaml
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from advisor.catalog.inputs import BY_NAME, INPUTS, Kind
+from advisor.cost_model.workload import Workload
+from advisor.errors import AdvisorError, InputError
+from advisor.machine.spec import MachineSpec
+from advisor.request import command_line, texts, values
+from advisor.request.choices import CLOSED, listed
+from advisor.request.money import MoneyInputs
+from advisor.request.request import Request
+
+NAMES = st.text("abcdefgXYZ 0123456789.+-/xé", min_size=1, max_size=20).map(str.strip).filter(
+    lambda text: text and not text.startswith("-")
+)  # fmt: skip
+PRICED = st.text("abcXYZ 019", min_size=1, max_size=12).map(str.strip).filter(bool)
+AMOUNTS = st.lists(
+    st.tuples(PRICED, st.floats(0.01, 1000.0)), max_size=2, unique_by=lambda price: price[0]
+)
+AMOUNTS = AMOUNTS.map(tuple)
+
+
+def value_of(entry):
+    """Any value that an input takes."""
+    if entry.name in CLOSED or entry.name == "context":
+        return (
+            st.sampled_from(listed(entry.name)) if entry.name in CLOSED else st.integers(1, 2**24)
+        )
+    if entry.name == "currency":
+        return st.just("USD")
+    low, high = entry.limits or (0, 0)
+    return {
+        Kind.NAME: NAMES,
+        Kind.NUMBER: st.floats(low, high),
+        Kind.WHOLE: st.integers(int(low), int(high)),
+        Kind.SWITCH: st.booleans() if entry.name != "kv_in_ram" else st.sampled_from([None, True]),
+        Kind.OFF: st.booleans(),
+        Kind.PRICES: AMOUNTS,
+        Kind.SIZES: st.lists(st.integers(1, 2**20), unique=True, max_size=3)
+        .map(sorted).map(lambda sizes: tuple(map(float, sizes))),
+    }[Kind(entry.kind)]  # fmt: skip
+
+
+REQUESTS = st.fixed_dictionaries(
+    {"model": NAMES},
+    optional={
+        entry.name: value_of(entry) for entry in INPUTS if entry.name not in ("model", "usd_rate")
+    },
+).map(lambda stated: Request(**stated))
+
+
+def parsed(words):
+    parser = command_line.StrictParser(add_help=False)
+    command_line.add_options(parser, (*command_line.FULL, "target"))
+    return command_line.from_args(parser.parse_args(words))
+
+
+@settings(max_examples=100, deadline=None, phases=[Phase.generate])
+@given(REQUESTS)
+def test_any_request_comes_back_from_every_door(request):
+    written = texts.to_texts(request)
+    assert texts.from_texts(written) == request
+    assert texts.from_address(written) == texts.Opened(request=request)
+    assert texts.from_texts(texts.to_texts(request, defaults=True)) == request
+    assert values.from_values(values.to_values(request)) == request
+    assert (
+        values.from_values(
+            yaml.safe_load(yaml.safe_dump(values.to_values(request), sort_keys=False))
+        )
+        == request
+    )
+    assert values.from_values(json.loads(json.dumps(values.to_values(request)))) == request
+    assert parsed(command_line.to_argv(request)) == request
+    assert Request(**request.stated()) == request
+
+
+def test_the_record_has_every_input_of_the_registry_in_its_order():
+    assert [field.name for field in fields(Request)] == [entry.name for entry in INPUTS]
+    assert len({entry.option for entry in INPUTS}) == len(INPUTS)
+    keys = [entry.former for entry in INPUTS if entry.former]
+    assert len(set(keys)) == len(keys)
+    assert not set(keys) & set(BY_NAME)
+
+
+def test_every_attribute_of_the_nouns_is_an_input():
+    of_machine = {field.name for field in fields(MachineSpec)}
+    of_request = {field.name for field in fields(Workload)} - {"draft_model"}
+    of_money = {field.name for field in fields(MoneyInputs)}
+    assert of_machine | of_request | of_money <= set(BY_NAME)
+
+
+def test_the_nouns_have_what_is_stated_in_units_of_the_package():
+    request = Request(
+        model="Llama-3.1-8B", format="Q8_0", gpu="RTX 3090", ram_gb=64, context=16_384, users=2,
+        prompt=4000, cached_share=0.25, gpu_layers=20, cache_gb=8, flash_attention=False,
+        runtime="llama.cpp", currency="EUR", usd_rate=1.25, usd_per_hour_of_time=40,
+        own_price=(("dock", 100.0),), resale=400, form="desktop",
+    )  # fmt: skip
+    nouns = request.nouns()
+    assert nouns.model.format == "Q8_0"
+    assert [gpu.name for gpu in nouns.machine.gpus] == ["RTX 3090"]
+    assert nouns.machine.host.memory.value == 64 * 2**30
+    assert (nouns.work.context, nouns.work.users, nouns.work.cached) == (16_384, 2, 1000)
+    assert not nouns.work.flash_attention
+    assert (nouns.settings.gpu_layers, nouns.settings.page_cache) == (20, 8 * 2**30)
+    assert not nouns.settings.head_first
+    assert nouns.runtime is not None
+    assert nouns.runtime.name == "llama.cpp"
+    assert nouns.money.usd_per_hour_of_time == pytest.approx(50)
+    assert nouns.money.own_price == (("dock", 125.0),)
+    assert nouns.ownership.resale == pytest.approx(500)
+    assert nouns.machine is nouns.machine  # built once
+
+
+@pytest.mark.parametrize(
+    ("stated", "sentence"),
+    [
+        ({"users": 0}, "Users (--users) is 0"),
+        ({"currency": "EUR"}, "no rate is assumed"),
+        ({"currency": "euro", "usd_rate": 1}, "three letters"),
+        ({"usd_rate": 1.1}, "no rate is assumed"),
+        ({"own_price": (("dock", 5e7),)}, "Own price of dock (--own-price) is 50000000"),
+        ({"contexts": (0.0,)}, "Context (--context) is 0"),
+    ],
+)
+def test_a_record_of_what_nobody_can_ask_is_refused(stated, sentence):
+    with pytest.raises(InputError) as refused:
+        Request(**stated)
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("stated", "sentence"),
+    [
+        ({"gpu_count": 2}, "--gpu-count describes a GPU"),
+        ({"bridge": True}, "--nvlink describes a GPU"),
+        ({"gpu": "RTX 3090", "form": "toaster"}, "No kind of machine is called 'toaster'"),
+        ({"gpu": "RTX 3090", "api_usd_in": 1}, "give both --api-usd-in"),
+        ({"gpu": "RTX 3090", "rented_at": 1, "resale": 5}, "cannot be sold"),
+        ({"gpu": "RTX 3090", "draft": "Qwen3-0.6B"}, "needs an acceptance"),
+        ({"gpu": "RTX 3090", "load_mode": "fast"}, "Load mode 'fast'"),
+        ({"gpu": "RTX 3090", "placement": "gpu"}, "No placement is called 'gpu'"),
+    ],
+)
+def test_what_does_not_go_together_is_said_where_it_is_built(stated, sentence):
+    nouns = Request(model="Llama-3.1-8B", **stated).nouns()
+    with pytest.raises(AdvisorError) as refused:
+        _ = (nouns.machine, nouns.work, nouns.settings, nouns.money, nouns.ownership,
+             nouns.strategy)  # fmt: skip
+    assert sentence in str(refused.value)
+
+
+def test_an_address_shows_its_default_for_what_it_gets_wrong():
+    opened = texts.from_address({"users": "many", "gpu_count": "500", "context": "32k",
+                                 "kv_type": "Q8_0", "numa": "some", "colour": "red"})  # fmt: skip
+    assert opened.request == Request(context=32_768, kv_type="q8_0")
+    assert len(opened.problems) == 3
+    assert "'many' cannot be read" in opened.problems[0]
+    assert all("Shown instead:" in problem for problem in opened.problems)
+
+
+@pytest.mark.parametrize(
+    ("values_typed", "sentence"),
+    [
+        ({"ram": 64}, "did you mean ram_gb"),
+        ({"ram_gb": [64]}, "file.ram_gb is '[64]'; it should be a number"),
+        ({"gpu": 3090}, "file.gpu is '3090'; it should be text"),
+        ({"swa_full": "yes"}, "file.swa_full is 'yes'; it should be true or false"),
+        ({"users": 0}, "file: Users (--users) is 0"),
+    ],
+)
+def test_a_file_says_which_value_is_wrong(values_typed, sentence):
+    with pytest.raises(InputError) as refused:
+        values.from_values(values_typed, "file")
+    assert sentence in str(refused.value)
+
+
+def test_a_file_may_state_numbers_with_their_units():
+    assert values.from_values({"ram_gb": "64GB", "context": "32k"}) == Request(
+        ram_gb=64.0, context=32_768
+    )
+
+
+@pytest.mark.parametrize(
+    ("link", "meant"),
+    [
+        (
+            {"machine": "Another machine", "model": "Llama-3.1-8B", "gpu": "RTX 4090", "ram": "32",
+             "context": "16k", "kv": "q8_0", "link": "PCIe 3 x4", "layers": "20", "hour": "12.5"},
+            {"model": "Llama-3.1-8B", "gpu": "RTX 4090", "ram_gb": 32, "context": 16_384,
+             "kv_type": "q8_0", "pcie_gen": 3, "pcie_lanes": 4, "gpu_layers": 20,
+             "usd_per_hour_of_time": 12.5},
+        ),
+        (
+            {"machine": "Another machine", "gpus": "2", "gpu2": "RTX 4090", "cachedshare": "0.5"},
+            {"gpu": "2x RTX 3090 + RTX 4090", "cached_share": 0.5},
+        ),
+        (
+            {"machine": "Another machine", "gpus": "2", "bridge": "NVLink bridge",
+             "division": "Whole ones", "draft": "None", "runtime": "Any", "backend": "Auto"},
+            {"gpu": "RTX 3090", "gpu_count": 2, "bridge": True, "expert_parallel": True},
+        ),
+        (
+            {"machine": "Another machine", "gpu": "No GPU", "numa": "none", "having": "Rented"},
+            {"gpu": "none", "rented_at": 0.5},
+        ),
+        (
+            {"machine": "Another machine", "having": "Nothing yet", "currency": "EUR",
+             "rate": "1.25", "rentgpu": "RTX 4090", "rentusd": "0.4", "buygpu": "dock"},
+            {"gpu": "RTX 3090", "cards_owned": "nothing", "currency": "EUR", "usd_rate": 1.25,
+             "own_rent": (("RTX 4090", 0.4),), "own_price": (("dock", 1000.0),)},
+        ),
+    ],
+)  # fmt: skip
+def test_a_former_link_asks_what_it_asked(link, meant):
+    opened = texts.from_address(link)
+    assert not opened.problems
+    usual = {"cpu": "Desktop DDR5 dual-channel (typical)", "ram_gb": 64.0,
+             "disk": "NVMe PCIe 4.0 x4 (typical)"}  # fmt: skip
+    assert opened.request == Request(**(usual | meant))
+
+
+@pytest.mark.parametrize(
+    ("link", "meant"),
+    [
+        ({"machine": "This machine", "mygpu": "RTX 4090", "ramspeed": "40"},
+         {"machine": "this", "gpu": "RTX 4090", "ram_gbs": 40.0}),
+        ({"machine": "This machine", "mygpu": "As seen"}, {"machine": "this"}),
+        ({"machine": "By name", "owned": "Mac Studio M3 Ultra 512GB", "pool": "256"},
+         {"machine": "Mac Studio M3 Ultra 512GB", "ram_gb": 256.0}),
+        ({"machine": "By name", "owned": "g6e.xlarge", "namedrent": "1.5"},
+         {"machine": "g6e.xlarge", "rented_at": 1.5}),
+        ({"machine": "Another machine", "gpu": "Apple M2 Ultra 76c", "pool": "128", "ram": "64"},
+         {"gpu": "Apple M2 Ultra 76c", "ram_gb": 128.0, "disk": "NVMe PCIe 4.0 x4 (typical)"}),
+    ],
+)  # fmt: skip
+def test_a_former_link_means_the_machine_that_it_meant(link, meant):
+    assert texts.from_address(link) == texts.Opened(request=Request(**meant))
+
+
+def test_former_links_of_the_finding_pages_have_their_own_keys():
+    link = {"machine": "Another machine", "gpu": "No GPU", "format": "Q4_K_M",
+            "formats": "Any", "engine": "vLLM", "caches": "q8_0", "leasttps": "60",
+            "contexts": "8k, 32k"}  # fmt: skip
+    finding = texts.from_address(link, "find").request
+    assert (finding.format, finding.runtime, finding.kv_type) == (None, "vLLM", "q8_0")
+    assert finding.min_tps == 60
+    assert finding.contexts == (8192, 32_768)
+    runs = texts.from_address({"machine": "This machine", "enough": "20"}, "runnable").request
+    assert (runs.runtime, runs.reading_tps) == ("llama.cpp", 20)
