@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Compiled files are kept: tests start hundreds of commands, which would each compile the program.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: soak run test lint check bench fuzz format package clean
+.PHONY: soak run test lint check answers tenth bench fuzz format package clean
 
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
@@ -20,7 +20,14 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 
-check: lint test
+# Every tenth kept answer is given again; `make answers` gives all of them.
+check: lint test tenth
+
+answers: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.answers compare $(ARGS)
+
+tenth: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.answers compare --every 10
 
 bench: $(VENV)/dev.stamp
 	for file in benchmarks/*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
