@@ -184,7 +184,10 @@ def replayed(questions: Sequence[str]) -> dict[str, Any]:
     """Answers by question."""
     answers = {}
     for number, question in enumerate(questions, start=1):
-        answers[question] = rounded(answer(question))
+        try:
+            answers[question] = rounded(answer(question))
+        except Exception as defect:  # noqa: BLE001 - the others are worth knowing, too
+            answers[question] = {"code": "a traceback", "error": [repr(defect)]}
         if sys.stderr.isatty():
             print(f"\r{number} of {len(questions)}", end="", file=sys.stderr, flush=True)
     return answers
@@ -213,7 +216,7 @@ def _short(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(text, str) for text in value):
         value = " / ".join(value[2:5] or value)
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text[:200].replace("\t", " ")
+    return " ".join(text.split())[:200]
 
 
 def kept() -> dict[str, set[str]]:
@@ -267,9 +270,7 @@ def compare_with(revision: str, every: int) -> int:
     """Number of answers that differ from those of a commit, with the values that do."""
     questions = sorted(kept())[::every]
     with tempfile.TemporaryDirectory() as folder:
-        tree, wanted, told = (
-            Path(folder) / name for name in ("tree", "questions.json", "answers.json")
-        )
+        tree, wanted, told = (Path(folder) / name for name in ("tree", "questions", "answers"))
         subprocess.run(
             ["git", "worktree", "add", "-q", "--detach", str(tree), revision], check=True, cwd=ROOT
         )
