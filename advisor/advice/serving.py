@@ -5,6 +5,7 @@ hold one copy of the model together (tensor parallel), or are divided among copi
 server of its own.
 """
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from advisor.advice.prices.host_parts import desktop_parts
 from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import Price, bought, rented, rents
 from advisor.advice.prices.rows import is_stale, oldest
-from advisor.advice.table.cost import monthly_power, monthly_purchase, with_margin
+from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question
 from advisor.advice.table.timed_machines import COUNTS, FEW, cardless, desktop_kinds, for_rent
 from advisor.catalog.constants import fitted_constants
@@ -35,39 +36,54 @@ from advisor.request.load import LoadQuestion
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.units import HOURS_PER_MONTH
 
+Sizes = tuple[int, ...]
+
 
 @dataclass(frozen=True, kw_only=True)
-class ServerOffer:
-    """Machine with GPUs of a kind that can be rented, or built from parts.
+class Servers:
+    """Machines with GPUs of a kind that can be rented, or built from parts.
 
     Attributes:
-        gpu: name of its GPUs.
-        count: number of its GPUs.
+        gpu: name of their GPUs.
+        count: number of GPUs of each.
         kind: "rented" or "built".
-        monthly: cost of a month [USD/month].
-        compared: that cost with launch prices counted `LAUNCH_MARGIN` times [USD/month].
-        upfront: paid once [USD].
-        price: price with its date and source.
+        cost: cost of a month of each.
+        margin: what comparisons add to it for launch prices [USD/month].
+        price: price of each with its date and source.
+        machines: number of machines.
+        copies: number of GPUs of each copy of the model in a machine, largest first.
+        users_each: users that a machine serves in time.
+        runtime: runtime of the largest copy.
+        format: format of the model there.
     """
 
     gpu: str
     count: int
     kind: str
-    monthly: float
-    compared: float
-    upfront: float
+    cost: MonthlyCost
+    margin: float = 0.0
     price: Price
+    machines: int = 1
+    copies: Sizes = ()
+    users_each: int = 0
+    runtime: str = ""
+    format: str = ""
 
     @property
     def name(self) -> str:
         """GPUs with their number."""
         return f"{self.count}x {self.gpu}" if self.count > 1 else self.gpu
 
+    @property
+    def compared(self) -> float:
+        """Cost of a month of a machine, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
+        return self.cost.total + self.margin
 
-def server_offers(question: Question) -> list[ServerOffer]:
+
+def servers_on_offer(question: Question) -> list[Servers]:
     """Machines with a dated or typed price, rented and built."""
     every = (*_to_rent(question), *_to_build(question))
-    return [offer for offer in every if offer.price.date or offer.price.typed]
+    return [servers for servers in every if servers.price.dated]
 
 
 def hours_served(question: Question) -> float:
@@ -76,45 +92,30 @@ def hours_served(question: Question) -> float:
     return HOURS_PER_MONTH if typed is None else typed * question.money.days
 
 
-def _to_rent(question: Question) -> Iterator[ServerOffer]:
+def _to_rent(question: Question) -> Iterator[Servers]:
     money, hours = question.money, hours_served(question)
     for gpu in for_rent(question):
         typed = gpu in dict(money.own_rent)
-        sizes = COUNTS if typed else sorted({row.gpu_count for row in rents(gpu)})
-        for count in sizes:
+        for count in COUNTS if typed else sorted({row.gpu_count for row in rents(gpu)}):
             offer = rented(gpu, count, money)
-            if offer is None:
-                continue
-            price, usd_per_hour = offer
-            monthly = usd_per_hour * hours
-            yield ServerOffer(
-                gpu=gpu, count=count, kind="rented", monthly=monthly, compared=monthly,
-                upfront=0.0, price=price,
+            if offer is not None:
+                cost = MonthlyCost(rent=offer[1] * hours)
+                yield Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer[0])
+
+
+def _to_build(question: Question) -> Iterator[Servers]:
+    """New desktops with cards, all parts included, where none is without a price."""
+    use, hours = question.use, hours_served(question)
+    for gpu, count in itertools.product(desktop_kinds(question), COUNTS):
+        if count > FEW:
+            continue
+        machine = with_gpus(gpu, count)
+        price = bought(gpu, count, question.money, desktop_parts(machine.gpus))
+        if price.usd is not None:
+            yield Servers(
+                gpu=gpu, count=count, kind="built", price=price, margin=use.margin(price),
+                cost=use.served(draw_of(machine), price.usd, hours),
             )  # fmt: skip
-
-
-def _to_build(question: Question) -> Iterator[ServerOffer]:
-    for gpu in desktop_kinds(question):
-        for count in (count for count in COUNTS if count <= FEW):
-            built = _built(question, gpu, count)
-            if built is not None:
-                yield built
-
-
-def _built(question: Question, gpu: str, count: int) -> ServerOffer | None:
-    """New desktop with cards, all parts included; None where one has no price."""
-    machine, money = with_gpus(gpu, count), question.money
-    price = bought(gpu, count, money, desktop_parts(machine.gpus))
-    if price.usd is None:
-        return None
-    purchase = float(monthly_purchase(price.usd, money.purchase_months))
-    watts = draw_of(machine).busy
-    power = float(monthly_power(watts, hours_served(question), money.usd_per_kwh))
-    return ServerOffer(
-        gpu=gpu, count=count, kind="built", monthly=purchase + power,
-        compared=float(with_margin(purchase, price.at_launch, price.usd)) + power,
-        upfront=price.usd, price=price,
-    )  # fmt: skip
 
 
 def with_gpus(gpu: str, count: int) -> Machine:
@@ -125,7 +126,6 @@ def with_gpus(gpu: str, count: int) -> Machine:
 
 DEGREES = (1, 2, 4, 8)
 """Numbers of GPUs that hold one copy of the model."""
-Sizes = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,27 +271,6 @@ WORTH_MIXING = 0.99
 
 
 @dataclass(frozen=True, kw_only=True)
-class FleetPart:
-    """Machines of one kind in a fleet.
-
-    Attributes:
-        offer: machine and its price.
-        machines: number of them.
-        copies: number of GPUs of each copy of the model in a machine, largest first.
-        users_each: users that a machine serves in time.
-        runtime: runtime of the largest copy.
-        format: format of the model there.
-    """
-
-    offer: ServerOffer
-    machines: int
-    copies: Sizes
-    users_each: int
-    runtime: str
-    format: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class ServingFleet:
     """Machines that together serve all users in time.
 
@@ -300,7 +279,7 @@ class ServingFleet:
         stale: a price is old, or has no date.
     """
 
-    parts: tuple[FleetPart, ...]
+    parts: tuple[Servers, ...]
     stale: bool = False
 
     @property
@@ -311,27 +290,27 @@ class ServingFleet:
     @property
     def monthly(self) -> float:
         """Cost of a month: rent, or purchase spread over its months and power [USD/month]."""
-        return sum(part.machines * part.offer.monthly for part in self.parts)
+        return sum(part.machines * part.cost.total for part in self.parts)
 
     @property
     def compared(self) -> float:
         """Monthly cost with launch prices counted half as much again [USD/month]."""
-        return sum(part.machines * part.offer.compared for part in self.parts)
+        return sum(part.machines * part.compared for part in self.parts)
 
     @property
     def upfront(self) -> float:
         """Paid once [USD]."""
-        return sum(part.machines * part.offer.upfront for part in self.parts)
+        return sum(part.machines * (part.price.usd or 0.0) for part in self.parts)
 
     @property
     def price_date(self) -> str:
         """Date of the oldest price, ISO; empty if one was typed."""
-        return oldest(tuple(part.offer.price.date for part in self.parts))
+        return oldest(tuple(part.price.date for part in self.parts))
 
     @property
     def listed(self) -> bool:
         """Whether a part has its maker's list price at launch."""
-        return any(part.offer.price.listed for part in self.parts)
+        return any(part.price.listed for part in self.parts)
 
 
 def serving_fleets(question: Question, demand: Demand) -> tuple[ServingFleet, ...]:
@@ -345,7 +324,7 @@ def serving_fleets(question: Question, demand: Demand) -> tuple[ServingFleet, ..
         demand: model, request and wishes.
     """
     replicas = Replicas(demand)
-    every = server_offers(question)
+    every = servers_on_offer(question)
     kinds = dict.fromkeys(offer.kind for offer in every)
     parts = [
         part
@@ -370,16 +349,16 @@ def _of_kind(fleets: Sequence[ServingFleet], kind: str) -> list[ServingFleet]:
     """Fleets of machines to rent, or to build; of each GPU the cheapest."""
     best: dict[str, ServingFleet] = {}
     for fleet in fleets:
-        offer = fleet.parts[0].offer
+        offer = fleet.parts[0]
         if offer.kind == kind:
             best.setdefault(offer.gpu, fleet)
     return list(best.values())
 
 
-def _parts(replicas: Replicas, offers: Sequence[ServerOffer]) -> list[FleetPart]:
+def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
     """Machines that serve at least a user, the cheapest for all users first."""
     users = replicas.demand.users
-    likely: list[tuple[float, ServerOffer]] = []
+    likely: list[tuple[float, Servers]] = []
     for least, offer in sorted(_costs(offers, replicas.bound, users), key=_first):
         if len(likely) >= SIMULATED and least > likely[SIMULATED - 1][0]:
             break
@@ -392,17 +371,17 @@ def _parts(replicas: Replicas, offers: Sequence[ServerOffer]) -> list[FleetPart]
     return [_part(replicas, *each) for each in served if each[1]]
 
 
-def _first(cost: tuple[float, ServerOffer]) -> float:
+def _first(cost: tuple[float, Servers]) -> float:
     return cost[0]
 
 
-def _users(users_of: Callable[[str, int], int], offer: ServerOffer) -> Callable[[int], int]:
+def _users(users_of: Callable[[str, int], int], offer: Servers) -> Callable[[int], int]:
     return partial(users_of, offer.gpu)
 
 
 def _costs(
-    offers: Iterable[ServerOffer], users_of: Callable[[str, int], int], users: int
-) -> Iterator[tuple[float, ServerOffer]]:
+    offers: Iterable[Servers], users_of: Callable[[str, int], int], users: int
+) -> Iterator[tuple[float, Servers]]:
     """Cost of serving all users with each offer alone, and the offer; those that serve nobody are
     left out [USD/month].
 
@@ -417,11 +396,11 @@ def _costs(
             yield -(-users // each) * offer.compared, offer
 
 
-def _part(replicas: Replicas, offer: ServerOffer, users: int, copies: Sizes) -> FleetPart:
+def _part(replicas: Replicas, offer: Servers, users: int, copies: Sizes) -> Servers:
+    """Machines with the copies of the model that they hold."""
     load = replicas.load(offer.gpu, copies[0])
-    return FleetPart(
-        offer=offer,
-        machines=1,
+    return replace(
+        offer,
         copies=copies,
         users_each=users,
         runtime=load.estimate.runtime if load else "",
@@ -429,23 +408,23 @@ def _part(replicas: Replicas, offer: ServerOffer, users: int, copies: Sizes) -> 
     )
 
 
-def _fleet(question: Question, parts: Sequence[FleetPart], machines: Sequence[int]) -> ServingFleet:
+def _fleet(question: Question, parts: Sequence[Servers], machines: Sequence[int]) -> ServingFleet:
     """Fleet with a number of machines of each kind; kinds without any are left out."""
     counted = zip(parts, machines, strict=True)
     taken = tuple(replace(part, machines=number) for part, number in counted if number)
-    prices = [part.offer.price for part in taken]
+    prices = [part.price for part in taken]
     return ServingFleet(
         parts=taken,
         stale=any(not price.typed and is_stale(price.date, question.today) for price in prices),
     )
 
 
-def _mixture(question: Question, parts: Sequence[FleetPart], users: int) -> ServingFleet | None:
+def _mixture(question: Question, parts: Sequence[Servers], users: int) -> ServingFleet | None:
     """Cheapest fleet of several kinds of machines; None without machines or for too many users."""
     if not parts or users > MOST_MIXED:
         return None
     chosen = cheapest_cover(
-        users, [part.users_each for part in parts], [part.offer.compared for part in parts]
+        users, [part.users_each for part in parts], [part.compared for part in parts]
     )
     return _fleet(question, parts, chosen)
 
@@ -502,9 +481,9 @@ def machines(fleet: ServingFleet) -> str:
     return ", and ".join(_machines(part) for part in fleet.parts)
 
 
-def _machines(part: FleetPart) -> str:
+def _machines(part: Servers) -> str:
     many = f"{part.machines:,} machines" if part.machines > 1 else "1 machine"
-    return f"{many} with {part.offer.name}, {part.offer.kind} ({_served_each(part)})"
+    return f"{many} with {part.name}, {part.kind} ({_served_each(part)})"
 
 
 def cost(fleet: ServingFleet) -> str:
@@ -520,14 +499,14 @@ def aged(fleet: ServingFleet) -> str:
     return f" (oldest price of {fleet.price_date})" if fleet.stale else ""
 
 
-def _served_each(part: FleetPart) -> str:
+def _served_each(part: Servers) -> str:
     each = f"{part.users_each:,} users" if part.users_each > 1 else "1 user"
     return f"{each} each in {part.runtime}, {part.format}{_division(part)}"
 
 
-def _division(part: FleetPart) -> str:
+def _division(part: Servers) -> str:
     """Copies of the model in a machine with several GPUs; empty with a single one."""
-    if part.offer.count == 1:
+    if part.count == 1:
         return ""
     if len(part.copies) == 1:
         return f", a copy on {part.copies[0]} GPUs"

@@ -40,6 +40,11 @@ class Speed:
     waiting: float = 0.0
 
     @property
+    def loading(self) -> float:
+        """Time to load the file, 0 where unknown [s]."""
+        return self.load or 0.0
+
+    @property
     def whole(self) -> bool:
         """Whether the GPUs hold the whole model."""
         return self.strategy is PlacementStrategy.GPU_RESIDENT

@@ -57,9 +57,9 @@ def hit_answer(hit: Hit, taken_as: str = "") -> Json:
         "model": hit.model,
         "taken_as": taken_as or None,
         "format": hit.speed.format,
-        "runtime": hit.runtime,
+        "runtime": hit.speed.runtime,
         "placement": hit.speed.strategy.value,
-        "machine": hit.machine,
+        "machine": hit.name,
         "count": hit.count,
         "machines": hit.machines,
         "context": hit.context,
@@ -73,9 +73,9 @@ def hit_answer(hit: Hit, taken_as: str = "") -> Json:
         "monthly_usd": hit.monthly,
         "upfront_usd": hit.upfront,
         "offer": hit.offer,
-        "price_date": hit.price_date or None,
+        "price_date": hit.price.date or None,
         "price_stale": hit.stale,
-        "price_at_launch": hit.listed,
+        "price_at_launch": hit.price.listed,
     }
 
 

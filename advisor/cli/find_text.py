@@ -34,7 +34,7 @@ def _nothing(findings: Findings) -> str:
 
 
 def _machine_line(hit: Hit) -> str:
-    cost = no_price(hit.gpu)
+    cost = no_price(hit.machine.gpus[0].name)
     if hit.monthly is not None:
         old = f", {hit.aged}" if hit.aged else ""
         cost = f"{money(hit.monthly)}, {money(hit.upfront or 0.0)}{old}"
@@ -42,7 +42,7 @@ def _machine_line(hit: Hit) -> str:
         hit.title,
         hit.offer,
         context_size(hit.context),
-        hit.runtime,
+        hit.speed.runtime,
         hit.speed.format,
         hit.speed.strategy.value,
         f"{tokens_per_second(hit.speed.decode)} ({range_of(hit.speed.low, hit.speed.high)})",

@@ -10,7 +10,7 @@ from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.words import curve_lines, sentences
 from advisor.advice.serving import (
-    FleetPart,
+    Servers,
     ServingFleet,
     demand_of,
     heading,
@@ -98,17 +98,17 @@ def _fleet(fleet: ServingFleet) -> Json:
     }
 
 
-def _part(part: FleetPart) -> Json:
+def _part(part: Servers) -> Json:
     return {
-        "machine": part.offer.gpu,
-        "count": part.offer.count,
-        "offer": part.offer.kind,
+        "machine": part.gpu,
+        "count": part.count,
+        "offer": part.kind,
         "machines": part.machines,
         "copies_on_gpus": list(part.copies),
         "users_each": part.users_each,
         "runtime": part.runtime,
         "format": part.format,
-        "monthly_usd_each": part.offer.monthly,
+        "monthly_usd_each": part.cost.total,
     }
 
 

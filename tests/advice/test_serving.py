@@ -8,17 +8,17 @@ import pytest
 
 from advisor.advice.prices.price import Price
 from advisor.advice.serving import (
-    FleetPart,
     Replicas,
-    ServerOffer,
+    Servers,
     ServingFleet,
     cheapest_cover,
     demand_of,
     divided,
     lines,
-    server_offers,
+    servers_on_offer,
     serving_fleets,
 )
+from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -84,12 +84,12 @@ def test_fleets_serve_all_users_cheapest_first_rented_and_built() -> None:
     fleets = served(40)
     assert all(fleet.users >= 40 for fleet in fleets)
     assert [fleet.compared for fleet in fleets] == sorted(fleet.compared for fleet in fleets)
-    kinds = {part.offer.kind for fleet in fleets for part in fleet.parts}
+    kinds = {part.kind for fleet in fleets for part in fleet.parts}
     assert kinds == {"rented", "built"}
     for fleet in fleets:
         for part in fleet.parts:
-            assert sum(part.copies) <= part.offer.count
-            assert part.offer.price.date or part.offer.price.typed
+            assert sum(part.copies) <= part.count
+            assert part.price.dated
 
 
 def test_more_users_never_cost_less() -> None:
@@ -109,17 +109,17 @@ def test_a_typed_rent_wins_by_hand() -> None:
     question = question_of(2, own_rent=(("L40S", 0.01),))
     fleets = serving_fleets(question, demand_of(question, LoadQuestion(user_tps=10.0), VLLM))
     assert fleets[0].monthly == pytest.approx(7.305)
-    assert [part.offer.name for part in fleets[0].parts] == ["L40S"]
+    assert [part.name for part in fleets[0].parts] == ["L40S"]
     assert fleets[0].parts[0].runtime == "vLLM"
 
 
 def test_hours_typed_for_a_rented_machine_count_for_all() -> None:
     # 8 hours on 7 days are 243.5 hours a month, a third of all hours.
-    rented = [offer for offer in server_offers(question_of(4)) if offer.kind == "rented"]
-    typed = server_offers(question_of(4, rented_hours_per_day=8.0))
+    rented = [offer for offer in servers_on_offer(question_of(4)) if offer.kind == "rented"]
+    typed = servers_on_offer(question_of(4, rented_hours_per_day=8.0))
     shorter = [offer for offer in typed if offer.kind == "rented"]
     for whole, part in zip(rented, shorter, strict=True):
-        assert part.monthly == pytest.approx(whole.monthly / 3)
+        assert part.cost.total == pytest.approx(whole.cost.total / 3)
 
 
 def test_nothing_serves_a_wish_beyond_every_machine() -> None:
@@ -131,13 +131,10 @@ def test_nothing_serves_a_wish_beyond_every_machine() -> None:
 
 def test_words_have_machines_users_copies_and_the_age_of_prices() -> None:
     price = Price(usd=6000.0, date="2025-02", at_launch=6000.0, sources=("a",))
-    offer = ServerOffer(
-        gpu="RTX 5090", count=4, kind="built", monthly=250.0, compared=333.0, upfront=6000.0,
-        price=price,
+    part = Servers(
+        gpu="RTX 5090", count=4, kind="built", cost=MonthlyCost(purchase=250.0), price=price,
+        machines=3, copies=(2, 2), users_each=20, runtime="vLLM", format="FP8",
     )  # fmt: skip
-    part = FleetPart(
-        offer=offer, machines=3, copies=(2, 2), users_each=20, runtime="vLLM", format="FP8"
-    )
     assert list(lines([ServingFleet(parts=(part,))])) == [
         "$750 a month, $18,000 at once (launch price of 2025-02): 3 machines with 4x RTX 5090, "
         "built (20 users each in vLLM, FP8, 2 copies on 2 + 2 GPUs)."

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -22,14 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.table.stack import Fleet
-from advisor.advice.table.timed_machines import COUNTS, whole_machines
+from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
-from advisor.machine import from_catalog, from_spec
+from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Floats, Model
@@ -47,8 +46,6 @@ BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
 """Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
 IN_BITS = frozenset({MLX.name, EXLLAMAV3.name})
 """Runtimes whose formats are a number of bits, as `runtimes.by_bits` matches them."""
-FORMATS = tuple(form for form in BY_LOSS if form not in BY_BITS)
-"""Weight formats tried in other runtimes."""
 CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[name]))
 """Cache formats, largest first."""
 
@@ -86,77 +83,38 @@ def cache_types(runtime: Runtime) -> tuple[str, ...]:
     return ("f16", least) if least else ("f16",)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """Machine that is tried.
-
-    Attributes:
-        name: name of its GPU, or of the whole machine.
-        machine: the machine, with its GPUs.
-        whole: sold as a whole machine.
-    """
-
-    name: str
-    machine: Machine
-    whole: bool = False
-
-    @property
-    def count(self) -> int:
-        """Number of GPUs."""
-        return len(self.machine.gpus)
+def card_host(host: Machine) -> Machine:
+    """Machine that takes GPUs: the given one, or a typical desktop for one that takes none."""
+    several = not host.unified and Ownership(form=form_of(host)).takes_cards
+    return host if several else cardless()
 
 
-def candidates(host: Machine) -> list[Candidate]:
-    """Candidates for a host.
+def fleet_of(host: Machine) -> Fleet:
+    """Machines of a search, cached for the next one: the host with every GPU in every number, each
+    named by its GPU, and every machine that is sold whole.
 
     Args:
         host: machine whose processor, RAM and drive stay, as of `card_host`.
     """
     host = card_host(host)
-    rows = (row for row in gpu_rows().values() if not row.unified)
-    cards = [from_catalog.gpu(row.name) for row in rows]
-    several = [
-        Candidate(name=card.name, machine=replace(host, name=card.name, gpus=(card,) * count))
-        for count in COUNTS
-        for card in cards
-    ]
-    whole = [Candidate(name=name, machine=m, whole=True) for name, m in whole_machines()]
-    return [*several, *whole]
+    key = repr(host)  # records that contain tables have no hash
+    if key not in _FLEETS:
+        cards = [from_catalog.gpu(row.name) for row in gpu_rows().values() if not row.unified]
+        several = [
+            replace(host, name=card.name, gpus=(card,) * count)
+            for count in COUNTS
+            for card in cards
+        ]
+        whole = [replace(machine, name=name) for name, machine in whole_machines()]
+        while len(_FLEETS) >= REMEMBERED:
+            _FLEETS.pop(next(iter(_FLEETS)))
+        _FLEETS[key] = Fleet([*several, *whole])
+    return _FLEETS[key]
 
 
-def card_host(host: Machine) -> Machine:
-    """Machine that takes GPUs: the given one, or a typical desktop for one that takes none."""
-    return host if takes_cards(host) else from_spec.machine(MachineSpec())
-
-
-def takes_cards(machine: Machine) -> bool:
-    """Whether several cards can be put into a machine."""
-    return not machine.unified and Ownership(form=form_of(machine)).takes_cards
-
-
-class _Host:
-    """Machine as a dictionary key, since records that contain tables have no hash."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self._key = repr(machine)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Host) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-
-def fleet_of(host: Machine) -> tuple[list[Candidate], Fleet]:
-    """Candidates for a host and their stacks, cached for the next search."""
-    return _fleet_of(_Host(host))
-
-
-@lru_cache(maxsize=4)
-def _fleet_of(host: _Host) -> tuple[list[Candidate], Fleet]:
-    tried = candidates(host.machine)
-    return tried, Fleet([candidate.machine for candidate in tried])
+_FLEETS: dict[str, Fleet] = {}
+REMEMBERED = 4
+"""Hosts whose machines are remembered."""
 
 
 STRATEGIES = tuple(PlacementStrategy)
@@ -175,7 +133,7 @@ class RunSetup:
         caches: cache formats, largest first.
         min_tps: lowest decode speed for each user [tokens/s].
         all_caches: whether smaller cache formats are tried even where a larger one is fast enough.
-        skip: indices of candidates to leave out, such as those over the budget.
+        skip: indices of machines to leave out, such as those over the budget.
     """
 
     runtime: str
@@ -199,7 +157,7 @@ class Combinations:
     """Combinations that are fast enough, each column of shape (rows,).
 
     Attributes:
-        candidate: index of the candidate.
+        candidate: index of the machine in `fleet_of`.
         runtime: index in `NAMES`.
         strategy: index in `STRATEGIES`.
         form: index of the weights' format among those tried.
@@ -229,6 +187,16 @@ class Combinations:
     machines: Floats
     tried: int
     costed: int = 0
+
+    @property
+    def loading(self) -> Floats:
+        """Time to load the file, 0 where unknown [s]."""
+        return np.nan_to_num(self.load)
+
+    @property
+    def waiting(self) -> float:
+        """Users in the queue: none, as there are machines enough."""
+        return 0.0
 
     def at(self, rows: Places | npt.NDArray[np.bool_]) -> "Combinations":
         """Selection of the rows."""
@@ -289,9 +257,9 @@ def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     """Combinations that are fast enough, each machine in the first placement that fits, the
     fastest.
     """
-    candidates, fleet = fleet_of(host)
+    fleet = fleet_of(host)
     parts = [part for case in wanted for part in _of_case(fleet, case)]
-    return joined(parts, sum(case.size for case in wanted) * len(candidates))
+    return joined(parts, sum(case.size for case in wanted) * len(fleet.machines))
 
 
 def joined(parts: Sequence[Combinations], tried: int) -> Combinations:

@@ -1,12 +1,11 @@
 """Machines that reach a target for one model: over all GPUs, counts, formats and runtimes."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from advisor.advice.finder.combinations import (
     BY_LOSS,
@@ -15,7 +14,6 @@ from advisor.advice.finder.combinations import (
     NAMES,
     SEARCHED,
     STRATEGIES,
-    Candidate,
     Combinations,
     Compute,
     Places,
@@ -28,26 +26,17 @@ from advisor.advice.prices.host_parts import desktop_parts, parts_for
 from advisor.advice.prices.power import PowerDraw, draw_of
 from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
-from advisor.advice.speeds import Speed
-from advisor.advice.table.cost import (
-    SECONDS_PER_HOUR,
-    Use,
-    computing_seconds,
-    idle_hours,
-    monthly_energy,
-    monthly_purchase,
-    rented_hours,
-    session_seconds,
-    with_margin,
-)
+from advisor.advice.speeds import Mask, Speed
+from advisor.advice.table.cost import Timed, Use
 from advisor.advice.table.option import on_front
 from advisor.advice.table.question import Question
 from advisor.advice.table.timed_machines import kinds
 from advisor.catalog.inputs import TARGET, check_all
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.request.ownership import slots
 from advisor.runtimes import Runtime
-from advisor.units import GIB, HOURS_PER_MONTH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,53 +73,54 @@ class Hit:
 
     Attributes:
         model: name of the model.
-        runtime: name of the runtime.
-        machine: name of the GPU, or of the whole machine.
-        count: number of its GPUs.
-        whole: sold as a whole machine.
-        gpu: name of its GPUs.
-        ram_gib: main memory, which the GPU of a whole machine shares [GiB].
+        machine: machine with its GPUs; named by their kind, or as it is sold whole.
+        machines: number of such machines, each serving its share of the users.
         context: cache of each user [tokens].
         users: users served together by all machines.
-        machines: number of such machines, each serving its share of the users.
         kv_type: format of the cache.
-        speed: placement, format, tokens/s and first token.
+        speed: runtime, placement, format, tokens/s and first token.
         offer: bought or rented.
+        price: price of a machine, with its date.
         upfront: paid once [USD]; None without a price.
         monthly: monthly cost [USD/month]; None without a price.
         compared: that cost with launch prices counted `LAUNCH_MARGIN` times, by which a verdict and
             the order of hits compare; None without a price [USD/month].
-        price_date: date of the oldest part of the price, ISO; may be empty.
-        dated: every part of the price has a date, or was typed.
         stale: the price is old, or has no date.
-        listed: a part has its maker's list price at launch.
     """
 
     model: str
-    runtime: str
-    machine: str
-    count: int
-    whole: bool
-    gpu: str
-    ram_gib: float
+    machine: Machine
+    machines: int = 1
     context: float
     users: float
     kv_type: str
     speed: Speed
     offer: str
+    price: Price
     upfront: float | None
     monthly: float | None
     compared: float | None
-    price_date: str = ""
-    dated: bool = False
     stale: bool = False
-    listed: bool = False
-    machines: int = 1
+
+    @property
+    def name(self) -> str:
+        """Name of the GPU, or of the whole machine."""
+        return self.machine.name
+
+    @property
+    def count(self) -> int:
+        """Number of GPUs of a machine."""
+        return len(self.machine.gpus)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is sold as a whole machine."""
+        return self.machine.unified
 
     @property
     def may_win(self) -> bool:
         """Whether it has a dated price."""
-        return self.monthly is not None and self.dated
+        return self.monthly is not None and self.price.dated
 
     @property
     def order(self) -> tuple[bool, float]:
@@ -140,14 +130,15 @@ class Hit:
     @property
     def aged(self) -> str:
         """Remark on an old or launch price; empty for others."""
-        if self.monthly is None or not (self.listed or self.stale):
+        if self.monthly is None or not (self.price.listed or self.stale):
             return ""
-        return f"{'launch price' if self.listed else 'price'} of {self.price_date or 'no day'}"
+        kind = "launch price" if self.price.listed else "price"
+        return f"{kind} of {self.price.date or 'no day'}"
 
     @property
     def cards(self) -> str:
         """Machine with the number of its GPUs."""
-        return f"{self.count}x {self.machine}" if self.count > 1 else self.machine
+        return f"{self.count}x {self.name}" if self.count > 1 else self.name
 
     @property
     def title(self) -> str:
@@ -156,150 +147,87 @@ class Hit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachineOffer:
-    """Way to have a candidate.
+class Offers:
+    """Prices of all machines of a search, bought or rented, and what a month of each costs.
 
     Attributes:
         kind: "bought" or "rented".
-        candidate: index of the candidate.
-        price: price with its source; without an amount where none is known.
-        upfront: paid once [USD]; NaN without a price.
-        usd_per_hour: rent [USD/h].
-        margin: what comparisons add to a month for launch prices, as a verdict does [USD/month].
+        use: replies, hours, prices of power.
+        prices: price of each machine, without an amount where none is on record; None for one that
+            is not to be had so.
+        upfront: paid once for each, shape (machines,); NaN without a price [USD].
+        usd_per_hour: rent of each, shape (machines,) [USD/h].
+        idle: power of each while idle, shape (machines,) [W].
+        busy: power of each while answering, shape (machines,) [W].
     """
 
     kind: str
-    candidate: int
-    price: Price
-    upfront: float
-    usd_per_hour: float = 0.0
-    margin: float = 0.0
+    use: Use
+    prices: Sequence[Price | None]
+    upfront: Floats
+    usd_per_hour: Floats
+    idle: Floats
+    busy: Floats
 
-    @property
-    def rented(self) -> bool:
-        """Whether it is rented by the hour."""
-        return self.kind == "rented"
+    def monthly(self, machine: Places, speed: Timed) -> Floats:
+        """Monthly cost of machines, by index, at a speed each [USD]."""
+        if self.kind == RENTED:
+            return np.asarray(self.usd_per_hour[machine] * self.use.rented_hours(speed))
+        draw = PowerDraw(idle=self.idle[machine], busy=self.busy[machine])
+        idle, busy = self.use.power(draw, speed)
+        return np.asarray(self.use.spread(self.upfront[machine]) + idle + busy)
+
+    @cached_property
+    def able(self) -> Mask:
+        """Machines that are to be had so, shape (machines,)."""
+        return np.array([price is not None for price in self.prices])
 
 
-def offers(question: Question, tried: Sequence[Candidate]) -> list[MachineOffer]:
-    """Purchase of every candidate, with or without a price, and existing rents."""
-    cards = set(kinds(question))
-    return [
-        offer
-        for at, candidate in enumerate(tried)
-        for offer in _offers(question, candidate, at, sold=candidate.name in cards)
+BOUGHT, RENTED = "bought", "rented"
+
+
+def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Offers]:
+    """Purchase of every machine, with or without a price, and existing rents."""
+    cards, money = set(kinds(question)), question.money
+    prices = [_price(question, machine, cards) for machine in machines]
+    rents = [
+        None if machine.unified else rented(machine.name, len(machine.gpus), money)
+        for machine in machines
     ]
+    draws = [draw_of(machine) for machine in machines]
+    idle, busy = (np.array([getattr(draw, name) for draw in draws]) for name in ("idle", "busy"))
+    nothing = np.zeros(len(machines))
+    upfront = np.array([np.nan if price.usd is None else price.usd for price in prices])
+    hourly = np.array([np.nan if rent is None else rent[1] for rent in rents])
+    return (
+        Offers(kind=BOUGHT, use=question.use, prices=prices, upfront=upfront,
+               usd_per_hour=nothing, idle=idle, busy=busy),
+        Offers(kind=RENTED, use=question.use, prices=[rent and rent[0] for rent in rents],
+               upfront=nothing, usd_per_hour=hourly, idle=idle, busy=busy),
+    )  # fmt: skip
 
 
-def _offers(question: Question, candidate: Candidate, at: int, *, sold: bool) -> list[MachineOffer]:
-    """Ways to have a candidate.
+def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
+    """Price of the GPUs and the host parts that they need, or of the whole machine.
+
+    Where there is no machine that takes cards, they come in a new desktop. Server modules can only
+    be rented.
 
     Args:
         question: prices, and the host.
-        candidate: candidate.
-        at: its index.
-        sold: the GPU is sold for such a host; server modules can only be rented.
+        machine: machine with its GPUs.
+        cards: names of the GPUs that are sold for such a host.
     """
-    money, name = question.money, candidate.name
-    price = _price(question, candidate) if sold or candidate.whole else Price(usd=None)
-    upfront = np.nan if price.usd is None else price.usd
-    margin = _margin(price, money.purchase_months)
-    ways = [MachineOffer(kind="bought", candidate=at, price=price, upfront=upfront, margin=margin)]
-    rent = None if candidate.whole else rented(name, candidate.count, money)
-    if rent is not None:
-        price, usd = rent
-        ways.append(
-            MachineOffer(kind="rented", candidate=at, price=price, upfront=0.0, usd_per_hour=usd)
-        )
-    return ways
-
-
-def _margin(price: Price, months: float) -> float:
-    if not price.usd or not price.at_launch:
-        return 0.0
-    monthly = monthly_purchase(price.usd, months)
-    return float(with_margin(monthly, price.at_launch, price.usd) - monthly)
-
-
-def _price(question: Question, candidate: Candidate) -> Price:
-    """Price of the GPUs and the host parts that they need, or of the whole machine.
-
-    Where there is no machine that takes cards, they come in a new desktop.
-    """
-    money, name, own = question.money, candidate.name, question.ownership
-    if selling_price(name) is None and name not in dict(money.own_price):
+    money, name, own = question.money, machine.name, question.ownership
+    priced = selling_price(name) is not None or name in dict(money.own_price)
+    if not priced or not (machine.unified or name in cards):
         return Price(usd=None)
-    if candidate.whole:
+    if machine.unified:
         return bought(name, 1, money)
-    gpus = candidate.machine.gpus
     there = own.owned and own.takes_cards and not question.machine.unified
-    present = slots(question.machine)
-    parts = parts_for(own.form, (), gpus, present) if there else desktop_parts(gpus)
-    return bought(name, candidate.count, money, parts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bills:
-    """Monthly costs.
-
-    Attributes:
-        use: replies, hours, prices.
-        draws: electric power of each candidate.
-    """
-
-    use: Use
-    draws: Sequence[PowerDraw]
-
-    def owned(self, candidate: Places, usd: Floats, decode: Floats, first_token: Floats) -> Floats:
-        """Monthly cost of owned machines: purchase spread over its months, idle and busy power
-        [USD].
-
-        Args:
-            candidate: indices of the candidates.
-            usd: purchase price [USD].
-            decode: decode speed for each user [tokens/s].
-            first_token: time to first token [s].
-        """
-        use, money = self.use, self.use.money
-        each = computing_seconds(first_token, decode, use.generated) / float(use.work.users)
-        busy = each * money.replies_per_day * money.days / SECONDS_PER_HOUR
-        busy = np.minimum(busy, HOURS_PER_MONTH)
-        waits = idle_hours(money.hours_on_per_day * money.days, busy)
-        idle = np.array([draw.idle for draw in self.draws])[candidate]
-        full = np.array([draw.busy for draw in self.draws])[candidate]
-        return np.asarray(
-            monthly_purchase(usd, money.purchase_months)
-            + monthly_energy(idle, waits, money.usd_per_kwh)
-            + monthly_energy(full, busy, money.usd_per_kwh)
-        )
-
-    def rented(
-        self, usd_per_hour: Floats, decode: Floats, first_token: Floats, load: Floats
-    ) -> Floats:
-        """Monthly cost of rented machines [USD].
-
-        Args:
-            usd_per_hour: rent [USD/h].
-            decode: decode speed for each user [tokens/s].
-            first_token: time to first token [s].
-            load: time to load the model from the drive; NaN where unknown [s].
-        """
-        use, money = self.use, self.use.money
-        if money.rented_hours_per_day is not None:
-            return usd_per_hour * money.rented_hours_per_day * money.days
-        turn = session_seconds(
-            first_token, decode, money.thinking_tokens, use.shown, money.reading_tps
-        )
-        starts = money.starts_per_day if money.replies_per_day else 0.0
-        start = 60.0 * money.start_minutes + np.nan_to_num(load)
-        each = turn / float(use.work.users)
-        hours = rented_hours(each, money.replies_per_day, starts, start, money.days)
-        return np.asarray(usd_per_hour * hours)
-
-
-def bills(question: Question, tried: Sequence[Candidate]) -> Bills:
-    """Monthly costs for a question and its candidates."""
-    return Bills(use=question.use, draws=[draw_of(candidate.machine) for candidate in tried])
+    gpus, free = machine.gpus, slots(question.machine)
+    parts = parts_for(own.form, (), gpus, free) if there else desktop_parts(gpus)
+    return bought(name, len(gpus), money, parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,90 +270,68 @@ def find(
     """
     stated = tuple(formats)
     models = list(in_formats(question.model, stated or BY_LOSS))
-    candidates, _ = fleet_of(question.machine)
-    every, costs = offers(question, candidates), bills(question, candidates)
+    machines = fleet_of(question.machine).machines
+    ways = offers(question, machines)
     work = replace(question.work, context=np.array(contexts)) if contexts else question.work
     wanted = cases(
         models, work, runtimes, caches, target.min_tps,
-        all_caches=target.costs_count, skip=_over_budget(target, candidates, every, costs),
-        stated=bool(stated),
+        all_caches=target.costs_count, skip=_over_budget(target, ways), stated=bool(stated),
     )  # fmt: skip
     rows = compute(question.machine, wanted)
     hits = [
         hit
-        for chosen, offered, monthly in _priced(target, every, costs, rows)
-        for hit in _hits(question, models, candidates, chosen, offered, monthly)
+        for offered in ways
+        for hit in _hits(
+            question, models, machines, offered, *_within_budget(target, offered, rows)
+        )
     ]
     return Findings(hits=tuple(sorted(hits, key=_order)), tried=rows.tried, costed=rows.costed)
 
 
-def _over_budget(
-    target: Target, candidates: Sequence[Candidate], every: Sequence[MachineOffer], costs: Bills
-) -> tuple[int, ...]:
-    """Indices of candidates that are over the budget at any speed.
+AT_ONCE = Speed(
+    strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=np.inf, low=np.inf, high=np.inf,
+    first_token=0.0, load=0.0,
+)  # fmt: skip
+"""Answers in no time, at which a machine costs least: its rented time is shortest, and its idle
+time longest."""
 
-    A machine costs least if it answers in no time: then its rented time is shortest, and its idle
-    time longest.
-    """
-    within = np.zeros(len(candidates), dtype=bool)
-    for by_hour in (False, True):
-        some = [offer for offer in every if offer.rented is by_hour]
-        place = np.array([offer.candidate for offer in some], dtype=int)
-        upfront = np.array([offer.upfront for offer in some])
-        rent = np.array([offer.usd_per_hour for offer in some])
-        at_once, endless = np.zeros(len(some)), np.full(len(some), np.inf)
-        month = (
-            costs.rented(rent, endless, at_once, at_once)
-            if by_hour
-            else costs.owned(place, upfront, endless, at_once)
+
+def _over_budget(target: Target, ways: Iterable[Offers]) -> tuple[int, ...]:
+    """Indices of machines that are over the budget at any speed."""
+    within = [
+        offered.able
+        & _within(offered.upfront, target.max_usd)
+        & _within(
+            offered.monthly(np.arange(len(offered.prices)), AT_ONCE), target.max_usd_per_month
         )
-        kept = _within(upfront, target.max_usd) & _within(month, target.max_usd_per_month)
-        within[place[kept]] = True
-    return tuple(np.flatnonzero(~within).tolist())
+        for offered in ways
+    ]
+    return tuple(np.flatnonzero(~np.logical_or.reduce(within)).tolist())
 
 
 def _order(hit: Hit) -> tuple[bool, float, float]:
     return (*hit.order, -hit.speed.decode)
 
 
-def _priced(
-    target: Target, every: Sequence[MachineOffer], costs: Bills, rows: Combinations
-) -> Iterator[tuple[Combinations, list[MachineOffer], Floats]]:
-    """Rows within the budget, the offer of each and its monthly cost [USD]; bought, then rented.
+def _within_budget(
+    target: Target, offered: Offers, rows: Combinations
+) -> tuple[Combinations, Floats]:
+    """Rows within the budget, and their monthly cost [USD].
 
     Args:
         target: target with the budget.
-        every: offers of all candidates.
-        costs: monthly costs.
+        offered: prices of all machines.
         rows: combinations that are fast enough.
     """
-    for by_hour in (False, True):
-        ways = {offer.candidate: offer for offer in every if offer.rented is by_hour}
-        chosen = rows.at(np.isin(rows.candidate, list(ways)))
-        each = np.array([ways[at].upfront for at in chosen.candidate.tolist()])
-        upfront = each * chosen.machines
-        monthly = _monthly(costs, chosen, ways, each, rented=by_hour) * chosen.machines
-        kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
-        places = _largest_cache(chosen, np.flatnonzero(kept))
-        within = chosen.at(places)
-        yield within, [ways[at] for at in within.candidate.tolist()], monthly[places]
+    rows = rows.at(offered.able[rows.candidate])
+    upfront = offered.upfront[rows.candidate] * rows.machines
+    monthly = offered.monthly(rows.candidate, rows) * rows.machines
+    kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
+    places = _largest_cache(rows, np.flatnonzero(kept))
+    return rows.at(places), monthly[places]
 
 
-def _monthly(
-    costs: Bills,
-    rows: Combinations,
-    ways: dict[int, MachineOffer],
-    upfront: Floats,
-    *,
-    rented: bool,
-) -> Floats:
-    if not rented:
-        return costs.owned(rows.candidate, upfront, rows.decode, rows.first_token)
-    rent = np.array([ways[at].usd_per_hour for at in rows.candidate.tolist()])
-    return costs.rented(rent, rows.decode, rows.first_token, rows.load)
-
-
-def _within(values: Floats, most: float | None) -> npt.NDArray[np.bool_]:
+def _within(values: Floats, most: float | None) -> Mask:
     """Mask of values within a limit; NaN is within no limit, None is no limit."""
     if most is None:
         return np.ones(len(values), dtype=bool)
@@ -446,9 +352,9 @@ def _largest_cache(rows: Combinations, kept: Places) -> Places:
 def _hits(
     question: Question,
     models: Sequence[Model],
-    candidates: Sequence[Candidate],
+    machines: Sequence[Machine],
+    offered: Offers,
     rows: Combinations,
-    offered: Sequence[MachineOffer],
     monthly: Floats,
 ) -> Iterator[Hit]:
     """Hits of the rows: columns as lists, since picking numbers out of arrays is slow.
@@ -456,58 +362,47 @@ def _hits(
     Args:
         question: model, use, money.
         models: model in each format.
-        candidates: machines.
+        machines: machines.
+        offered: prices of all machines.
         rows: combinations.
-        offered: offer of each row.
         monthly: monthly cost of each row; NaN without a price [USD].
     """
+    names = [model.format for model in models]
+    stale = [
+        price is None or (not price.typed and is_stale(price.date, question.today))
+        for price in offered.prices
+    ]
+    margins = [0.0 if price is None else question.use.margin(price) for price in offered.prices]
     columns = zip(*(getattr(rows, name).tolist() for name in COLUMNS), strict=True)
-    for values, offer, month in zip(columns, offered, monthly.tolist(), strict=True):
+    for values, month in zip(columns, monthly.tolist(), strict=True):
         row = dict(zip(COLUMNS, values, strict=True))
-        yield _hit(question, models, candidates[row["candidate"]], row, offer, month)
-
-
-def _hit(
-    question: Question,
-    models: Sequence[Model],
-    candidate: Candidate,
-    row: Mapping[str, Any],
-    offer: MachineOffer,
-    monthly: float,
-) -> Hit:
-    price, machines = offer.price, int(row["machines"])
-    host = candidate.machine.host
-    return Hit(
-        model=question.model.name,
-        runtime=NAMES[row["runtime"]],
-        machine=candidate.name,
-        count=candidate.count,
-        whole=candidate.whole,
-        gpu=candidate.machine.gpus[0].name,
-        ram_gib=float(host.memory.value) / GIB,
-        context=row["context"],
-        users=float(question.work.users),
-        machines=machines,
-        kv_type=CACHES[row["cache"]],
-        speed=Speed(
-            strategy=STRATEGIES[row["strategy"]],
-            runtime=NAMES[row["runtime"]],
-            format=models[row["form"]].format,
-            decode=row["decode"],
-            low=row["low"],
-            high=row["high"],
-            first_token=row["first_token"],
-            load=None if math.isnan(row["load"]) else row["load"],
-        ),
-        offer=offer.kind,
-        upfront=None if math.isnan(offer.upfront) else offer.upfront * machines,
-        monthly=None if math.isnan(monthly) else monthly,
-        compared=None if math.isnan(monthly) else monthly + offer.margin * machines,
-        price_date=price.date,
-        dated=bool(price.date) or price.typed,
-        stale=not price.typed and is_stale(price.date, question.today),
-        listed=price.listed,
-    )
+        at, several, priced = row["candidate"], int(row["machines"]), not math.isnan(month)
+        price = offered.prices[at] or Price(usd=None)
+        upfront = 0.0 if offered.kind == RENTED else price.usd
+        yield Hit(
+            model=question.model.name,
+            machine=machines[at],
+            machines=several,
+            context=row["context"],
+            users=float(question.work.users),
+            kv_type=CACHES[row["cache"]],
+            speed=Speed(
+                strategy=STRATEGIES[row["strategy"]],
+                runtime=NAMES[row["runtime"]],
+                format=names[row["form"]],
+                decode=row["decode"],
+                low=row["low"],
+                high=row["high"],
+                first_token=row["first_token"],
+                load=None if math.isnan(row["load"]) else row["load"],
+            ),
+            offer=offered.kind,
+            price=price,
+            upfront=None if upfront is None else upfront * several,
+            monthly=month if priced else None,
+            compared=month + margins[at] * several if priced else None,
+            stale=stale[at],
+        )
 
 
 MAINSTREAM = frozenset(known.name for known in SEARCHED if known.mainstream)
@@ -525,7 +420,7 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     """
     best: dict[tuple[str, int, str, float], Hit] = {}
     for hit in hits:
-        key = (hit.machine, hit.count, hit.offer, hit.context)
+        key = (hit.name, hit.count, hit.offer, hit.context)
         known = best.get(key)
         if known is None or _rank(hit) < _rank(known):
             best[key] = hit
@@ -535,7 +430,7 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
 def _rank(hit: Hit) -> tuple[int, int, bool, float]:
     form = hit.speed.format
     loss = BY_LOSS.index(form) if form in BY_LOSS else len(BY_LOSS)
-    unusual = hit.runtime not in MAINSTREAM
+    unusual = hit.speed.runtime not in MAINSTREAM
     return (loss, CACHES.index(hit.kv_type), unusual, -hit.speed.decode)
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.machine import Gpu, Machine
 from advisor.request.ownership import Form, form_of
+from advisor.units import Array
 
 DATA_CENTER = (
     "Pascal HBM", "Ampere HBM", "Hopper", "Volta", "CDNA 1", "CDNA 2", "CDNA 3", "CDNA 4",
@@ -42,8 +43,8 @@ class PowerDraw:
         busy: while answering [W].
     """
 
-    idle: float
-    busy: float
+    idle: Array
+    busy: Array
 
 
 @cache

@@ -46,6 +46,11 @@ class Price:
     typed: bool = False
 
     @property
+    def dated(self) -> bool:
+        """Whether it has a date of all its parts, or was typed."""
+        return bool(self.date) or self.typed
+
+    @property
     def listed(self) -> bool:
         """Whether a part has its maker's list price at launch."""
         return self.at_launch > 0

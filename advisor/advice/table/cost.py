@@ -7,13 +7,14 @@ month unless the name says otherwise. Every function takes numbers or arrays.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from advisor.advice.prices.power import PowerDraw
-from advisor.advice.speeds import Speed
+from advisor.advice.prices.price import Price
+from advisor.advice.speeds import Mask, Speed
 from advisor.cost_model.workload import Workload
-from advisor.errors import InputError
 from advisor.request.money import MoneyInputs
 from advisor.units import DAYS_PER_MONTH, HOURS_PER_MONTH, Array
 
@@ -26,22 +27,6 @@ def monthly_rent(usd_per_hour: Array, hours_per_day: Array = 24.0) -> Array:
     usd_per_hour x hours_per_day x 365.25 / 12
     """
     return usd_per_hour * hours_per_day * DAYS_PER_MONTH
-
-
-def monthly_purchase(usd: Array, months: Array) -> Array:
-    """Purchase spread over its months of use [USD/month].
-
-    Raises:
-        InputError: the number of months is zero.
-    """
-    if months <= 0 if isinstance(months, int | float) else np.any(months <= 0):
-        raise InputError(f"A purchase over {months} months; give at least one month.")
-    return usd / months
-
-
-def monthly_power(watts: Array, busy_hours: Array, usd_per_kwh: Array) -> Array:
-    """Electricity during computation [USD/month]: W / 1000 x h x USD/kWh."""
-    return watts / 1000.0 * busy_hours * usd_per_kwh
 
 
 def monthly_hours(seconds_per_reply: Array, replies_per_day: Array) -> Array:
@@ -80,11 +65,6 @@ def busy_share(hours: Array) -> Array:
     return hours / HOURS_PER_MONTH
 
 
-def computing_seconds(first_token: Array, decode_tps: Array, tokens: Array) -> Array:
-    """Time that a machine is busy with a reply [s]: t_first + n / S."""
-    return first_token + tokens / decode_tps
-
-
 def waiting_seconds(
     first_token: Array, decode_tps: Array, thought: Array, shown: Array, reading_tps: Array
 ) -> Array:
@@ -103,7 +83,7 @@ def waiting_seconds(
     return first_token + thought / decode_tps + behind
 
 
-def queue_seconds(users: float, running: float, reply: Array) -> Array:
+def queue_seconds(users: float, running: Array, reply: Array) -> Array:
     """Mean time in the queue of users who all ask at once, when some run together [s].
 
     t_reply / U x sum over i < U of floor(i / R)
@@ -113,8 +93,8 @@ def queue_seconds(users: float, running: float, reply: Array) -> Array:
         running: users R who run together.
         reply: time of a whole reply [s].
     """
-    turns = np.arange(np.ceil(users)) // max(running, 1.0)
-    return float(np.mean(turns)) * reply
+    turns = np.arange(np.ceil(users)) // np.maximum(running, 1.0)[..., None]
+    return np.asarray(np.mean(turns, axis=-1)) * reply
 
 
 def speed_for_wait(wait: Array, thought: Array, shown: Array, reading_tps: Array) -> Array:
@@ -144,81 +124,11 @@ def session_seconds(
     return first_token + thought / decode_tps + slower
 
 
-def rented_hours(
-    session: Array,
-    replies_per_day: Array,
-    starts_per_day: Array,
-    start_seconds: Array,
-    days: Array = DAYS_PER_MONTH,
-) -> Array:
-    """Rented hours per month of a machine that is stopped between sessions [h/month].
-
-    days x min(24, (replies x session + starts x start) / 3600)
-
-    Args:
-        session: time of one reply, until it is read [s].
-        replies_per_day: replies, one after another.
-        starts_per_day: starts of the machine.
-        start_seconds: time from ordering the machine until the model answers [s].
-        days: days of use in a month.
-    """
-    each_day = (replies_per_day * session + starts_per_day * start_seconds) / SECONDS_PER_HOUR
-    return days * np.minimum(each_day, 24.0)
-
-
-def monthly_tokens(replies_per_day: Array, tokens: Array, days: Array = DAYS_PER_MONTH) -> Array:
-    """Tokens of all replies in a month [tokens/month]."""
-    return replies_per_day * tokens * days
-
-
-def api_cost(
-    replies_per_day: Array,
-    prompt: Array,
-    generated: Array,
-    usd_in: Array,
-    usd_out: Array,
-    days: Array = DAYS_PER_MONTH,
-    cached: Array = 0.0,
-    usd_cached: Array | None = None,
-) -> Array:
-    """Monthly charges of an API [USD/month].
-
-    replies x days x ((prompt - cached) p_in + cached p_cached + generated p_out)
-
-    Args:
-        replies_per_day: calls.
-        prompt: input tokens of a call [tokens].
-        generated: output tokens of a call, with reasoning, as providers charge [tokens].
-        usd_in: price per million input tokens [USD].
-        usd_out: price per million output tokens [USD].
-        days: days of use in a month.
-        cached: part of the prompt that the provider has cached [tokens].
-        usd_cached: price per million cached tokens; None for that of other input [USD].
-    """
-    known = usd_in if usd_cached is None else usd_cached
-    each = ((prompt - cached) * usd_in + cached * known + generated * usd_out) / 1e6
-    return replies_per_day * days * each
-
-
 LAUNCH_MARGIN = 1.5
 """Factor on makers' launch prices where costs are compared: nine in ten GPUs with both
 prices in data/prices/prices.csv cost less than that; new ones are 1.5 to 2 times as dear (May 2026,
 https://www.promptquorum.com/power-local-llm/local-ai-workstation-build-guide-2026).
 """
-
-
-def with_margin(monthly: Array, at_launch: Array, usd: Array) -> Array:
-    """Monthly cost of a purchase for comparisons, its part at launch prices `LAUNCH_MARGIN` times
-    [USD/month].
-
-    monthly x (1 + (margin - 1) at_launch / usd)
-
-    Args:
-        monthly: purchase spread over its months [USD/month].
-        at_launch: part of the price that is a maker's list price at launch [USD].
-        usd: the whole price, above 0 [USD].
-    """
-    return monthly * (1.0 + (LAUNCH_MARGIN - 1.0) * at_launch / usd)
 
 
 def monthly_energy(watts: Array, hours: Array, usd_per_kwh: Array) -> Array:
@@ -281,9 +191,29 @@ class MonthlyCost:
         return self.api + (self.rent if self.stopped else 0.0)
 
 
+class Timed(Protocol):
+    """Speed of a machine, or columns with the speeds of many, as a cost needs them."""
+
+    @property
+    def decode(self) -> Array:
+        """Decode speed for each user [tokens/s]."""
+
+    @property
+    def first_token(self) -> Array:
+        """Time to first token [s]."""
+
+    @property
+    def loading(self) -> Array:
+        """Time to load the file from the drive, 0 where unknown [s]."""
+
+    @property
+    def waiting(self) -> Array:
+        """Users in the queue."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """Use of a machine by one person.
+    """Use of a machine by one person; every cost of a month comes from here.
 
     Attributes:
         work: request of one reply.
@@ -293,90 +223,95 @@ class Use:
     work: Workload
     money: MoneyInputs
 
-    @property
+    @cached_property
     def shown(self) -> float:
         """Tokens of a reply that are read."""
         return float(self.work.output)
 
-    @property
+    @cached_property
     def generated(self) -> float:
         """Tokens of a reply, with its reasoning."""
         return self.shown + self.money.thinking_tokens
 
+    @cached_property
+    def replies(self) -> float:
+        """Replies of a month."""
+        return self.money.replies_per_day * self.money.days
+
     @property
     def tokens(self) -> float:
         """Tokens of all replies in a month."""
-        return float(monthly_tokens(self.money.replies_per_day, self.generated, self.money.days))
+        return self.generated * self.replies
 
-    def hours_lost(self, speed: Speed) -> float:
+    @cached_property
+    def _users(self) -> float:
+        return float(self.work.users)
+
+    def hours_lost(self, speed: Timed) -> Array:
         """Waiting in a month [h]; no more than the hours that its users have."""
         each = waiting_seconds(
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
         )  # fmt: skip
-        if speed.waiting:
-            each = each + queue_seconds(
-                float(self.work.users), self.running(speed), self._computing(speed)
-            )
-        hours = float(each) * self.money.replies_per_day * self.money.days / SECONDS_PER_HOUR
-        return min(hours, HOURS_PER_MONTH * float(self.work.users))
+        if np.any(speed.waiting):
+            each = each + queue_seconds(self._users, self.running(speed), self._computing(speed))
+        return np.minimum(each * self.replies / SECONDS_PER_HOUR, HOURS_PER_MONTH * self._users)
 
-    def running(self, speed: Speed) -> float:
+    def running(self, speed: Timed) -> Array:
         """Users who are answered at the same time; the others wait in the queue."""
-        return max(float(self.work.users) - speed.waiting, 1.0)
+        return np.maximum(self._users - speed.waiting, 1.0)
 
-    def _computing(self, speed: Speed) -> float:
-        """Time that the machine takes for a reply [s]."""
-        return float(computing_seconds(speed.first_token, speed.decode, self.generated))
+    def _computing(self, speed: Timed) -> Array:
+        """Time that the machine takes for a reply [s]: t_first + n / S."""
+        return speed.first_token + self.generated / speed.decode
 
-    def start_seconds(self, speed: Speed) -> float:
+    def start_seconds(self, speed: Timed) -> Array:
         """From asking for a rented machine until it answers: its start and the loading [s]."""
-        return 60.0 * self.money.start_minutes + (speed.load or 0.0)
+        return 60.0 * self.money.start_minutes + speed.loading
 
-    def hours_starting(self, speed: Speed) -> float:
+    @cached_property
+    def _starts(self) -> float:
+        """Starts of a rented machine in a month."""
+        return self.money.starts_per_day * self.money.days if self.money.replies_per_day else 0.0
+
+    def hours_starting(self, speed: Timed) -> Array:
         """Waiting for a rented machine to start, in a month [h]; none for one that stays on."""
         if self.money.rented_hours_per_day is not None and self.money.rented_hours_per_day >= 24:
             return 0.0
-        starts = self.money.starts_per_day if self.money.replies_per_day else 0.0
-        return self.start_seconds(speed) * starts * self.money.days / SECONDS_PER_HOUR
+        return self.start_seconds(speed) * self._starts / SECONDS_PER_HOUR
 
-    def busy_hours(self, speed: Speed) -> float:
+    def busy_hours(self, speed: Timed) -> Array:
         """Hours of a month that it answers, users who run together counted as one stream [h]."""
-        together = self._computing(speed) / self.running(speed)
-        return together * self.money.replies_per_day * self.money.days / SECONDS_PER_HOUR
+        return self._computing(speed) / self.running(speed) * self.replies / SECONDS_PER_HOUR
 
-    def keeps_up(self, speed: Speed) -> bool:
+    def keeps_up(self, speed: Timed) -> Mask | np.bool_ | bool:
         """All replies can be answered in the hours in which they must be."""
         return self.busy_hours(speed) <= self.money.answer_hours * self.money.days
 
-    def rented_hours(self, speed: Speed) -> float:
-        """Rented hours per month [h]: as typed, else as use requires."""
+    def rented_hours(self, speed: Timed) -> Array:
+        """Rented hours per month [h]: as typed, else those of sessions and starts.
+
+        min(24 days, (replies x session + starts x start) / 3600)
+        """
         if self.money.rented_hours_per_day is not None:
             return self.money.rented_hours_per_day * self.money.days
         turn = session_seconds(
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
-        )  # fmt: skip
-        start = self.start_seconds(speed)
-        each = float(turn) / self.running(speed)
-        replies, starts = self.money.replies_per_day, self.money.starts_per_day
-        return float(
-            rented_hours(each, replies, starts if replies else 0.0, start, self.money.days)
-        )
+        ) / self.running(speed)  # fmt: skip
+        hours = (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
+        return np.minimum(hours, 24.0 * self.money.days)
 
-    def power(self, draw: PowerDraw, speed: Speed | None) -> tuple[float, float]:
+    def power(self, draw: PowerDraw, speed: Timed | None) -> tuple[Array, Array]:
         """Electricity per month, idle and busy [USD/month]."""
-        busy = min(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
+        busy = np.minimum(self.busy_hours(speed), HOURS_PER_MONTH) if speed else 0.0
         waits = idle_hours(self.money.hours_on_per_day * self.money.days, busy)
         price = self.money.usd_per_kwh
-        return (
-            float(monthly_energy(draw.idle, waits, price)),
-            float(monthly_energy(draw.busy, busy, price)),
-        )
+        return monthly_energy(draw.idle, waits, price), monthly_energy(draw.busy, busy, price)
 
-    def spread(self, usd: float) -> float:
+    def spread(self, usd: Array) -> Array:
         """Purchase spread over its months of use [USD/month]."""
-        return float(monthly_purchase(usd, self.money.purchase_months)) if usd else 0.0
+        return usd / self.money.purchase_months
 
     def owned(
         self, draw: PowerDraw, speed: Speed | None, usd: float = 0.0, tied_up: float = 0.0
@@ -391,18 +326,18 @@ class Use:
         """
         idle, busy = self.power(draw, speed)
         return MonthlyCost(
-            purchase=self.spread(usd),
-            tied_up=self.spread(tied_up),
-            idle_power=idle,
-            busy_power=busy,
+            purchase=float(self.spread(usd)),
+            tied_up=float(self.spread(tied_up)),
+            idle_power=float(idle),
+            busy_power=float(busy),
         )
 
     def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
         """Monthly cost of a rented machine that is stopped between sessions."""
-        hours = self.rented_hours(speed)
+        hours = float(self.rented_hours(speed))
         if self.money.rented_hours_per_day is not None:
             return MonthlyCost(rent=usd_per_hour * hours, stopped=False)
-        starting = min(self.hours_starting(speed), hours)
+        starting = min(float(self.hours_starting(speed)), hours)
         return MonthlyCost(rent=usd_per_hour * (hours - starting), starts=usd_per_hour * starting)
 
     def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
@@ -410,15 +345,31 @@ class Use:
         return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH, stopped=False)
 
     def called(self, usd_in: float, usd_out: float, usd_cached: float | None = None) -> MonthlyCost:
-        """Monthly cost of an API."""
-        cost = api_cost(
-            self.money.replies_per_day,
-            float(self.work.prompt),
-            self.generated,
-            usd_in,
-            usd_out,
-            self.money.days,
-            float(self.work.cached),
-            usd_cached,
-        )
-        return MonthlyCost(api=float(cost))
+        """Monthly cost of an API.
+
+        replies x ((prompt - cached) p_in + cached p_cached + generated p_out)
+
+        Args:
+            usd_in: price per million input tokens [USD].
+            usd_out: price per million output tokens, with reasoning, as providers charge [USD].
+            usd_cached: price per million cached tokens; None for that of other input [USD].
+        """
+        prompt, cached = float(self.work.prompt), float(self.work.cached)
+        again = usd_in if usd_cached is None else usd_cached
+        each = (prompt - cached) * usd_in + cached * again + self.generated * usd_out
+        return MonthlyCost(api=self.replies * each / 1e6)
+
+    def served(self, draw: PowerDraw, usd: float, hours: float) -> MonthlyCost:
+        """Monthly cost of a bought machine that serves many users, busy all the time.
+
+        Args:
+            draw: electric power.
+            usd: price of the machine [USD].
+            hours: hours of a month in which it serves [h].
+        """
+        power = monthly_energy(draw.busy, hours, self.money.usd_per_kwh)
+        return MonthlyCost(purchase=float(self.spread(usd)), busy_power=float(power))
+
+    def margin(self, price: Price) -> float:
+        """What comparisons add to a month for makers' launch prices [USD/month]."""
+        return float(self.spread((LAUNCH_MARGIN - 1.0) * price.at_launch))

@@ -13,7 +13,7 @@ from advisor.advice.edits.changes import SAME_TEXT, SOME_QUALITY
 from advisor.advice.prices.host_parts import HostPartRow
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
-from advisor.advice.table.cost import MonthlyCost, with_margin
+from advisor.advice.table.cost import LAUNCH_MARGIN, MonthlyCost
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Floats
 
@@ -100,9 +100,8 @@ class Option:
         """Monthly cost with waiting, launch prices counted `LAUNCH_MARGIN` times [USD/month]."""
         if self.with_waiting is None or self.cost is None or not self.price.usd:
             return self.with_waiting
-        purchase = self.cost.purchase
-        counted = float(with_margin(purchase, self.price.at_launch, self.price.usd))
-        return self.with_waiting - purchase + counted
+        at_launch = self.cost.purchase * self.price.at_launch / self.price.usd
+        return self.with_waiting + (LAUNCH_MARGIN - 1.0) * at_launch
 
     @property
     def per_million_tokens(self) -> float | None:
@@ -128,7 +127,7 @@ class Option:
             return None
         if self.gain is None:
             return None if self.cost.total + self.standing < before else False
-        return self.keeps_up and self.gain > 0
+        return self.keeps_up and bool(self.gain > 0)
 
     @property
     def hours_saved(self) -> float | None:
@@ -211,7 +210,7 @@ class Option:
     def dated(self) -> bool:
         """Whether its price has a date, was typed, or is zero."""
         free = self.price.usd == 0 and not self.price.sources
-        return bool(self.price.date) or self.price.typed or free
+        return self.price.dated or free
 
 
 def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:

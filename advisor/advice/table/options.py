@@ -151,7 +151,7 @@ def changes(question: Question, kept: Option, edits: Iterable[Edited]) -> list[O
         cost = cost_of_keeping(question, edit.speed)
         price = _price(question, edit)
         if price.usd:
-            cost = replace(cost, purchase=question.use.spread(price.usd))
+            cost = replace(cost, purchase=float(question.use.spread(price.usd)))
         rows.append(
             question.option(OptionKind.CHANGE, edit.words, edit.speed, cost, price, kept=kept)
         )

@@ -123,16 +123,16 @@ class Question:
             upfront=(price.usd or 0.0) - sold if paid else None,
             cost=cost if paid else None,
             price=price,
-            hours_lost=None if speed is None else self.use.hours_lost(speed) + starting,
+            hours_lost=None if speed is None else float(self.use.hours_lost(speed)) + starting,
             hours_starting=starting,
             tokens=self.use.tokens,
-            keeps_up=speed is None or self.use.keeps_up(speed),
+            keeps_up=speed is None or bool(self.use.keeps_up(speed)),
             worth=self.money.usd_per_hour_of_time,
             stale=asked_for and not price.typed and is_stale(price.date, self.today),
             kept=kept,
             topic=topic,
-            assumed_resale=self.use.spread(0.0 if self.resale.typed else sold),
-            standing=self.use.spread(self.tied_up_usd) if kind in ELSEWHERE else 0.0,
+            assumed_resale=float(self.use.spread(0.0 if self.resale.typed else sold)),
+            standing=float(self.use.spread(self.tied_up_usd)) if kind in ELSEWHERE else 0.0,
             machine=machine,
             bought=bought,
             parts=tuple(parts),
@@ -141,7 +141,8 @@ class Question:
     def _hours_starting(self, kind: OptionKind, speed: Speed) -> float:
         """Waiting for the start of a rented machine [h/month]; 0 for others."""
         kept = kind in (OptionKind.KEEP, OptionKind.CHANGE) and not self.ownership.owned
-        return self.use.hours_starting(speed) if kept or kind is OptionKind.RENT else 0.0
+        starts = kept or kind is OptionKind.RENT
+        return float(self.use.hours_starting(speed)) if starts else 0.0
 
 
 def rent_on_record(machine: Machine) -> PriceRow | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.advice.prices.rows import PriceRow, price_rows, rows_for_sale, standing
-from advisor.advice.table.cost import monthly_power, monthly_purchase, monthly_rent
+from advisor.advice.table.cost import monthly_energy, monthly_rent
 from advisor.formatting import money_per_hour
 from advisor.request.money import MoneyInputs
 
@@ -82,10 +82,10 @@ def _purchase(
         return None
     best = max(sold, key=standing)
     what = ", ".join(part for part in (best.provider, best.instance) if part)
-    electricity = float(monthly_power((power or 0.0) * count, busy_hours, money.usd_per_kwh))
+    electricity = float(monthly_energy((power or 0.0) * count, busy_hours, money.usd_per_kwh))
     return Offer(
         kind="purchase",
-        monthly=float(monthly_purchase(best.usd * count, money.purchase_months)) + electricity,
+        monthly=best.usd * count / money.purchase_months + electricity,
         note=f"${best.usd:,.0f} each ({what}), {_dated(best)}, "
         f"over {money.purchase_months:g} months with power",
         source=best.source,

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.finder.combinations import fleet_of
 from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Hit
 from advisor.formatting import number
@@ -27,7 +26,7 @@ def heat_map(answer: FindAnswer) -> None:
         return
     st.subheader("Models on these machines", anchor="models")
     most = None if switch("curated") else MODELS
-    rows, speeds = _speeds(answer, tuple((hit.machine, hit.count) for hit in columns), most)
+    rows, speeds = _speeds(answer, most)
     speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
     heads = [hit.title for hit in columns]
     with st.container(key="heat_map"):
@@ -46,21 +45,19 @@ def _columns(hits: Sequence[Hit]) -> list[Hit]:
     each: dict[tuple[str, int], Hit] = {}
     for hit in hits:
         if hit.may_win:
-            each.setdefault((hit.machine, hit.count), hit)
+            each.setdefault((hit.name, hit.count), hit)
     return list(each.values())[:MACHINES]
 
 
 @st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={FindAnswer: id})
-def _speeds(
-    answer: FindAnswer, machines: tuple[tuple[str, int], ...], most: int | None
-) -> tuple[list[str], Floats]:
-    """Names of models, and their speeds on machines, shape (models, machines) [tokens/s]."""
-    tried, _ = fleet_of(answer.host)
-    known = {(candidate.name, candidate.count): candidate.machine for candidate in tried}
+def _speeds(answer: FindAnswer, most: int | None) -> tuple[list[str], Floats]:
+    """Names of models, and their speeds on the columns' machines, shape (models, machines)
+    [tokens/s].
+    """
     others = [model for model in curated_models() if model.name != answer.model.name]
     models = [answer.model, *(others if most is None else others[: most - 1])]
     work = answer.choices.request.nouns().work
-    speeds = speeds_of(models, [known[key] for key in machines], work, LLAMA_CPP)
+    speeds = speeds_of(models, [hit.machine for hit in _columns(answer.best)], work, LLAMA_CPP)
     return [model.name for model in models], speeds
 
 

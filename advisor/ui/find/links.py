@@ -28,7 +28,7 @@ def advise_link(hit: Hit, choices: Choices, host: Machine) -> str:
         format=_listed("format", hit.speed.format),
         kv=hit.kv_type,
         context=context_size(hit.context),
-        runtime=hit.runtime if _listed("runtime", hit.runtime) else ANY,
+        runtime=hit.speed.runtime if _listed("runtime", hit.speed.runtime) else ANY,
     )
     return _on_machine(shown, hit, host).permalink(base())
 
@@ -41,15 +41,16 @@ def _listed(key: str, name: str) -> str | None:
 
 
 def _on_machine(choices: Choices, hit: Hit, host: Machine) -> Choices:
-    if hit.whole and hit.machine in machine_rows():
-        return replace(choices, machine=NAMED, owned=hit.machine)
+    if hit.whole and hit.name in machine_rows():
+        return replace(choices, machine=NAMED, owned=hit.name)
     if hit.whole:
-        return replace(choices, machine=ANOTHER, gpu=hit.gpu, gpus=1, pool=hit.ram_gib)
+        gpu, pool = hit.machine.gpus[0].name, float(hit.machine.host.memory.value) / GIB
+        return replace(choices, machine=ANOTHER, gpu=gpu, gpus=1, pool=pool)
     if choices.machine == THIS:
         return replace(choices, mygpu=hit.cards)
     if choices.machine == ANOTHER:
-        return replace(choices, gpu=hit.machine, gpus=hit.count, gpu2=None, bridge=None)
-    return replace(choices, **_parts(host), gpu=hit.machine, gpus=hit.count)
+        return replace(choices, gpu=hit.name, gpus=hit.count, gpu2=None, bridge=None)
+    return replace(choices, **_parts(host), gpu=hit.name, gpus=hit.count)
 
 
 def _parts(host: Machine) -> dict[str, Any]:

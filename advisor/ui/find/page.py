@@ -72,7 +72,7 @@ def verdict(answer: FindAnswer) -> str:
             "budget, or allow any format, runtime and cache."
         )
     cheapest = min(able, key=lambda hit: hit.order)
-    machines = len({(hit.machine, hit.count) for hit in able})
+    machines = len({(hit.name, hit.count) for hit in able})
     owned = [hit for hit in able if hit.offer == "bought"]
     to_buy = min(owned, key=lambda hit: hit.order, default=None)
     parts = [

@@ -36,7 +36,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         "At most": [hit.speed.high for hit in shown],
         "Weights are": [TITLES[hit.speed.strategy] for hit in shown],
         "First token": [hit.speed.first_token for hit in shown],
-        "Runtime": [hit.runtime for hit in shown],
+        "Runtime": [hit.speed.runtime for hit in shown],
         "KV cache": [hit.kv_type for hit in shown],
         "Price of": [_age(hit) for hit in shown],
     }
@@ -56,12 +56,12 @@ def _in(usd: float | None, unit: float) -> float | None:
 
 def _age(hit: Hit) -> str:
     if hit.monthly is None:
-        return no_price(hit.gpu)
-    if not hit.price_date:
-        return "as you typed" if hit.dated else "no date"
-    if hit.listed:
-        return f"{hit.price_date}, at launch"
-    return f"{hit.price_date}, old" if hit.stale else hit.price_date
+        return no_price(hit.machine.gpus[0].name)
+    if not hit.price.date:
+        return "as you typed" if hit.price.dated else "no date"
+    if hit.price.listed:
+        return f"{hit.price.date}, at launch"
+    return f"{hit.price.date}, old" if hit.stale else hit.price.date
 
 
 def _columns(sign: str) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import pytest
 
 from advisor.advice.compare import as_run
 from advisor.advice.finder import combinations as combinations_module
-from advisor.advice.finder.combinations import SEARCHED, Candidate, candidates, on_cluster, on_cores
+from advisor.advice.finder.combinations import SEARCHED, fleet_of, on_cluster, on_cores
 from advisor.advice.finder.runnable import quality_rows, runnable
 from advisor.advice.finder.search import Findings, Hit, Target, best_of_each, find, front
 from advisor.advice.prices.power import draw_of
-from advisor.advice.prices.price import rented, selling_price
+from advisor.advice.prices.price import Price, rented, selling_price
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.question import Question
 from advisor.advice.table.stack import Fleet
@@ -46,17 +46,17 @@ def host() -> Machine:
 
 
 @cache
-def tried() -> tuple[Candidate, ...]:
+def tried() -> tuple[Machine, ...]:
     """160 cards of the catalogue in every number, and all that is sold whole."""
-    every = candidates(host())
-    cards = [candidate for candidate in every if not candidate.whole]
-    whole = [candidate for candidate in every if candidate.whole]
+    every = fleet_of(host()).machines
+    cards = [machine for machine in every if not machine.unified]
+    whole = [machine for machine in every if machine.unified]
     return (*random.Random(0).sample(cards, 160), *whole)
 
 
 @cache
 def fleet() -> Fleet:
-    return Fleet([candidate.machine for candidate in tried()])
+    return Fleet(tried())
 
 
 MODELS = (
@@ -85,7 +85,7 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
                 at = chance.randrange(2)
                 alone = replace(work, context=float(CONTEXTS[at]))
                 row = together.at(place, at)
-                assert_alike(row, chosen, tried()[place].machine, alone, runtime, strategy)
+                assert_alike(row, chosen, tried()[place], alone, runtime, strategy)
                 answered.append(row is not None)
     assert len(answered) == 132
     assert sum(answered) >= 3
@@ -93,7 +93,7 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
 
 def places(chance: random.Random, model: Model, runtime: Runtime) -> list[int]:
     """11 machines, by index: up to 8 that load the model, the others at random."""
-    loads = [at for at, candidate in enumerate(tried()) if runs(model, runtime, candidate.machine)]
+    loads = [at for at, machine in enumerate(tried()) if runs(model, runtime, machine)]
     able = chance.sample(loads, min(8, len(loads)))
     return [*able, *chance.sample(range(len(tried())), 11 - len(able))]
 
@@ -157,22 +157,21 @@ def test_costs_as_arrays_are_those_of_each_machine() -> None:
     money = MoneyInputs(thinking_tokens=300, days_per_week=5, usd_per_kwh=0.31)
     request = replace(question(), money=money)
     hits = find(request, Target(min_tps=4), SEARCHED, ("Q4_K_M", "AWQ", "Q4_0"), ("f16",)).hits
-    machines = {(c.name, c.count): c.machine for c in candidates(host())}
     chance = random.Random(7)
     for offer in ("bought", "rented"):
         by_runtime = defaultdict(list)
         for hit in hits:
             if hit.offer == offer and hit.monthly is not None:
-                by_runtime[hit.runtime].append(hit)
+                by_runtime[hit.speed.runtime].append(hit)
         assert len(by_runtime) >= 10
         for priced in by_runtime.values():
             for hit in chance.sample(priced, min(8, len(priced))):
-                assert hit.monthly == pytest.approx(month_alone(hit, request, machines), rel=1e-12)
+                assert hit.monthly == pytest.approx(month_alone(hit, request), rel=1e-12)
 
 
-def month_alone(hit: Hit, question: Question, machines) -> float:
-    machine = machines[hit.machine, hit.count]
-    how = runtime_named(hit.runtime)
+def month_alone(hit: Hit, question: Question) -> float:
+    machine = hit.machine
+    how = runtime_named(hit.speed.runtime)
     model = as_run(catalog.model(hit.model, hit.speed.format), how, machine)
     work = replace(question.work, kv_type=hit.kv_type)
     alone = estimate(model, machine, work, how, hit.speed.strategy, fitted_constants())
@@ -181,7 +180,7 @@ def month_alone(hit: Hit, question: Question, machines) -> float:
     assert speed.decode == pytest.approx(hit.speed.decode, rel=1e-12)
     if hit.offer == "bought":
         return question.use.owned(draw_of(machine), speed, usd=hit.upfront).total
-    offer = rented(hit.machine, hit.count, question.money)
+    offer = rented(hit.name, hit.count, question.money)
     assert offer is not None
     return question.use.rented(offer[1], speed).total
 
@@ -213,7 +212,7 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
     work = Workload(users=64, prompt=15_872, output=512, context=16_384)
     estimate = replace(question("Qwen3-32B"), model=catalog.model("Qwen3-32B", "FP8"), work=work)
     hits = find(estimate, Target(min_tps=10), (VLLM,), ("FP8",)).hits
-    hit = next(hit for hit in hits if (hit.machine, hit.count) == ("L40S", 1))
+    hit = next(hit for hit in hits if (hit.name, hit.count) == ("L40S", 1))
     where = from_spec.machine(MachineSpec(gpu="L40S"))
     together = VLLM.at_once(estimate.model, where, replace(work, kv_type=hit.kv_type))
     assert hit.machines == np.ceil(64 / float(together)) > 1
@@ -274,7 +273,7 @@ def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
     each = [find(question(), target, (LLAMA_CPP,), formats, (kept,)).hits for kept in caches]
     largest = {}
     for hit in (hit for hits in each for hit in hits):
-        largest.setdefault((hit.machine, hit.count, hit.offer), hit)
+        largest.setdefault((hit.name, hit.count, hit.offer), hit)
     assert set(outcome) == set(largest.values())
 
 
@@ -289,19 +288,19 @@ def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
     able = [hit.may_win for hit in hits]
     assert able == sorted(able, reverse=True)
     assert {True, False} == set(able)
-    assert all(hit.monthly is not None and hit.dated for hit in front(hits))
+    assert all(hit.monthly is not None and hit.price.dated for hit in front(hits))
     budget = reached(Target(min_tps=1, max_usd=1e6))
     assert all(hit.monthly is not None for hit in budget)
 
 
 def test_a_launch_price_and_an_old_one_are_named_so() -> None:
     hits = [hit for hit in reached(Target(min_tps=1)) if hit.monthly is not None and not hit.whole]
-    launched = {hit.machine for hit in hits if hit.listed}
+    launched = {hit.name for hit in hits if hit.price.listed}
     assert {"Arc Pro B60", "RTX PRO 4500 Blackwell"} <= launched
     assert not launched & {"RTX 3090", "RTX 5090"}
     for hit in hits:
-        assert hit.aged.startswith("launch price of") == hit.listed
-        assert bool(hit.aged) == (hit.listed or hit.stale)
+        assert hit.aged.startswith("launch price of") == hit.price.listed
+        assert bool(hit.aged) == (hit.price.listed or hit.stale)
 
 
 def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
@@ -309,12 +308,12 @@ def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
     request = question()
     assert request.money.purchase_months == 36
     hits = [hit for hit in reached(Target(min_tps=1)) if hit.offer == "bought" and not hit.whole]
-    launched = next(hit for hit in hits if (hit.machine, hit.count) == ("Arc Pro B60", 1))
+    launched = next(hit for hit in hits if (hit.name, hit.count) == ("Arc Pro B60", 1))
     assert selling_price("Arc Pro B60").usd == 599
     assert launched.compared - launched.monthly == pytest.approx(599 / 36 / 2)
     for hit in hits:
         if hit.monthly is not None:
-            assert (hit.compared > hit.monthly) == hit.listed
+            assert (hit.compared > hit.monthly) == hit.price.listed
 
 
 @cache
@@ -324,7 +323,7 @@ def prices_now() -> tuple[Hit, ...]:
 
 def ranks(hits: Sequence[Hit]) -> dict[tuple[str, int, str], int]:
     """Rank of each offer, 0 for the first."""
-    return {(hit.machine, hit.count, hit.offer): at for at, hit in reversed([*enumerate(hits)])}
+    return {(hit.name, hit.count, hit.offer): at for at, hit in reversed([*enumerate(hits)])}
 
 
 @pytest.mark.parametrize("offer", ["bought", "rented"])
@@ -336,7 +335,7 @@ def test_a_lower_price_never_lowers_the_rank(offer: str, share: float) -> None:
     for hit in random.Random(f"{offer} {share}").sample(dated, 6):
         after = ranks(find(cheaper(hit, share), Target(min_tps=15), (LLAMA_CPP,), ("Q4_K_M",),
                            ("f16",)).hits)  # fmt: skip
-        key = (hit.machine, hit.count, offer)
+        key = (hit.name, hit.count, offer)
         assert after[key] <= before[key]
 
 
@@ -344,13 +343,13 @@ def cheaper(hit: Hit, share: float) -> Question:
     """The question with a typed price of a card, at a share of the one on record."""
     money = question().money
     if hit.offer == "rented":
-        offer = rented(hit.machine, hit.count, money)
+        offer = rented(hit.name, hit.count, money)
         assert offer is not None
-        typed = {"own_rent": ((hit.machine, share * offer[1] / hit.count),)}
+        typed = {"own_rent": ((hit.name, share * offer[1] / hit.count),)}
     else:
-        price = selling_price(hit.machine)
+        price = selling_price(hit.name)
         assert price is not None
-        typed = {"own_price": ((hit.machine, share * price.usd),)}
+        typed = {"own_price": ((hit.name, share * price.usd),)}
     return replace(question(), money=replace(money, **typed))
 
 
@@ -366,15 +365,13 @@ def test_nothing_unpriced_undated_or_unavailable_wins() -> None:
     for hit in prices_now():
         if hit.may_win:
             assert hit.monthly is not None
-            assert hit.price_date
-            assert hit.offer == "rented" or not {"SXM", "Laptop", "Mobile"} & set(
-                hit.machine.split()
-            )
+            assert hit.price.date
+            assert hit.offer == "rented" or not {"SXM", "Laptop", "Mobile"} & set(hit.name.split())
 
 
 def test_modules_of_servers_are_rented_and_never_bought() -> None:
     hits = reached(Target(min_tps=1))
-    offers = {hit.offer for hit in hits if "SXM" in hit.machine and hit.monthly is not None}
+    offers = {hit.offer for hit in hits if "SXM" in hit.name and hit.monthly is not None}
     assert offers == {"rented"}
 
 
@@ -386,9 +383,9 @@ def hit(
         decode=speed, low=speed, high=speed, first_token=1.0, load=None,
     )  # fmt: skip
     known = Hit(
-        model="M", runtime="llama.cpp", machine=name, count=1, whole=False, gpu=name, ram_gib=64,
-        context=8192, users=1, kv_type="f16", speed=whole, offer="bought", upfront=monthly,
-        monthly=monthly, compared=monthly, price_date="2026-11", dated=True,
+        model="M", machine=replace(host(), name=name), context=8192, users=1, kv_type="f16",
+        speed=whole, offer="bought", price=Price(usd=monthly, date="2026-11"), upfront=monthly,
+        monthly=monthly, compared=monthly,
     )  # fmt: skip
     return replace(known, **changes)
 
@@ -398,9 +395,9 @@ def test_the_front_worked_by_hand() -> None:
     # D 30 for 90; E 30 for 95 is as fast as D and dearer; F has no price, G no date
     rows = [
         hit("A", 10, 20), hit("B", 12, 25), hit("C", 11, 30), hit("D", 30, 90), hit("E", 30, 95),
-        hit("F", 99, None), hit("G", 98, 1, dated=False),
+        hit("F", 99, None), hit("G", 98, 1, price=Price(usd=1)),
     ]  # fmt: skip
-    assert [row.machine for row in front(rows)] == ["A", "B", "D"]
+    assert [row.name for row in front(rows)] == ["A", "B", "D"]
 
 
 def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
@@ -409,7 +406,7 @@ def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
         hit("A", 50, 20, kv_type="q8_0"), hit("A", 40, 20), hit("B", 5, 10),
     ]  # fmt: skip
     best = best_of_each(rows)
-    assert [(row.machine, row.speed.format) for row in best] == [("A", "Q8_0"), ("B", "Q4_K_M")]
+    assert [(row.name, row.speed.format) for row in best] == [("A", "Q8_0"), ("B", "Q4_K_M")]
     assert best_of_each([rows[0], *rows[2:]])[0].speed.decode == 40
 
 
@@ -513,6 +510,6 @@ def test_a_smaller_format_of_a_kind_loses_more() -> None:
 
 
 def test_hardware_of_candidates_is_of_the_catalogue() -> None:
-    names = {candidate.name for candidate in candidates(host())}
+    names = {machine.name for machine in fleet_of(host()).machines}
     assert names >= {"RTX 3090", "DGX Spark (GB10)", "RX 7900 XTX"}
     assert replace(host(), gpus=(from_catalog.gpu("RTX 3090"),)).gpus

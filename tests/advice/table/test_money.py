@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.advice.table import cost as money
+from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
+from advisor.request.money import MoneyInputs
 
 AMOUNT = st.floats(min_value=0.01, max_value=1e6)
 
@@ -24,18 +26,19 @@ def test_rent_for_working_hours() -> None:
 
 
 def test_a_purchase_is_spread() -> None:
-    assert money.monthly_purchase(1800, 36) == 50
+    use = money.Use(work=Workload(), money=MoneyInputs(purchase_months=36))
+    assert use.spread(1800) == 50
 
 
-@pytest.mark.parametrize("months", [0, -1, np.array([12, 0])])
+@pytest.mark.parametrize("months", [0, -1])
 def test_a_purchase_over_no_time(months) -> None:
-    with pytest.raises(InputError, match="give at least one month"):
-        money.monthly_purchase(1800, months)
+    with pytest.raises(InputError, match="Months of use"):
+        MoneyInputs(purchase_months=months)
 
 
 def test_power() -> None:
     # 450 W for 100 h are 45 kWh, at 0.20 USD each 9 USD
-    assert money.monthly_power(450, 100, 0.2) == pytest.approx(9)
+    assert money.monthly_energy(450, 100, 0.2) == pytest.approx(9)
 
 
 def test_hours_of_waiting() -> None:

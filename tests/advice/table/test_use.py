@@ -2,24 +2,31 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from advisor.advice.prices.power import PowerDraw
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import (
     Use,
-    api_cost,
-    computing_seconds,
-    monthly_tokens,
     queue_seconds,
-    rented_hours,
     session_seconds,
     waiting_seconds,
 )
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.request.money import MoneyInputs
+
+
+def running(
+    decode: float, first_token: float, waiting: float = 0.0, load: float | None = None
+) -> Speed:
+    return Speed(
+        strategy=PlacementStrategy.CPU_OFFLOAD, format="", decode=decode, low=decode, high=decode,
+        first_token=first_token, load=load, waiting=waiting,
+    )  # fmt: skip
 
 
 def test_a_reader_waits_for_text_slower_than_reading() -> None:
@@ -38,7 +45,6 @@ def test_thinking_is_waited_for_at_any_speed() -> None:
 def test_a_batch_job_waits_for_all_of_it() -> None:
     # 2 s + 300 / 60 = 7 s
     assert waiting_seconds(2, 60, 0, 300, math.inf) == pytest.approx(7)
-    assert waiting_seconds(2, 60, 0, 300, math.inf) == computing_seconds(2, 60, 300)
 
 
 def test_a_turn_ends_when_the_reply_is_read() -> None:
@@ -49,28 +55,56 @@ def test_a_turn_ends_when_the_reply_is_read() -> None:
 
 def test_rented_hours_follow_from_use_and_starts() -> None:
     # 40 replies x 45 s and 2 starts x 360 s are 2520 s = 0.7 h a day; x 30.4375 = 21.30625 h
-    assert rented_hours(45, 40, 2, 360) == pytest.approx(21.30625)
+    money = MoneyInputs(replies_per_day=40, starts_per_day=2, start_minutes=6, reading_tps=10)
+    use = Use(work=Workload(output=400), money=money)
+    assert use.rented_hours(running(100, first_token=5)) == pytest.approx(21.30625)
 
 
 def test_a_day_has_no_more_than_24_hours_of_rent() -> None:
-    assert rented_hours(600, 1000, 1, 300) == pytest.approx(24 * 30.4375)
+    money = MoneyInputs(replies_per_day=1000, reading_tps=10)
+    use = Use(work=Workload(output=6000), money=money)
+    assert use.rented_hours(running(100, first_token=0)) == pytest.approx(24 * 30.4375)
+
+
+def test_columns_cost_what_each_of_their_rows_costs() -> None:
+    rows = [
+        running(speed, first_token=first, waiting=waiting, load=load)
+        for speed, first, waiting, load in ((3, 9.0, 0, 40.0), (20, 1.0, 2, None), (90, 0.1, 6, 8))
+    ]
+    columns = SimpleNamespace(
+        **{
+            name: np.array([getattr(row, name) for row in rows])
+            for name in ("decode", "first_token", "loading", "waiting")
+        }
+    )
+    draw = PowerDraw(idle=60.0, busy=410.0)
+    for changes in ({}, {"thinking_tokens": 900, "replies_per_day": 700}, {"replies_per_day": 0}):
+        use = Use(work=Workload(output=300, users=8), money=MoneyInputs(**changes))
+        for of in (use.hours_lost, use.hours_starting, use.rented_hours, use.keeps_up):
+            assert of(columns) == pytest.approx([of(row) for row in rows], rel=1e-12)
+        idle, busy = use.power(draw, columns)
+        each = [use.power(draw, row) for row in rows]
+        assert idle == pytest.approx([one[0] for one in each], rel=1e-12)
+        assert busy == pytest.approx([one[1] for one in each], rel=1e-12)
 
 
 def test_an_api_charges_prompt_and_reply_apart() -> None:
     # 40 x 30.4375 calls x (1500 x 0.50 + 300 x 1.50) / 1e6 USD = 1217.5 x 0.0012 = 1.461 USD
-    assert api_cost(40, 1500, 300, 0.50, 1.50) == pytest.approx(1.461)
+    use = Use(work=Workload(prompt=1500, output=300), money=MoneyInputs(replies_per_day=40))
+    assert use.called(0.50, 1.50).total == pytest.approx(1.461)
 
 
 def test_cached_input_has_its_own_price_where_a_provider_has_one() -> None:
     # 1217.5 calls x (500 x 0.50 + 1000 x 0.05 + 300 x 1.50) / 1e6 = 1217.5 x 0.00075 = 0.913125
-    cost = api_cost(40, 1500, 300, 0.50, 1.50, cached=1000, usd_cached=0.05)
-    assert cost == pytest.approx(0.913125)
-    without = api_cost(40, 1500, 300, 0.50, 1.50, cached=1000)
-    assert without == pytest.approx(1.461)  # as any input
+    work = Workload(prompt=1500, output=300, cached=1000)
+    use = Use(work=work, money=MoneyInputs(replies_per_day=40))
+    assert use.called(0.50, 1.50, 0.05).total == pytest.approx(0.913125)
+    assert use.called(0.50, 1.50).total == pytest.approx(1.461)  # as any input
 
 
 def test_tokens_of_a_month() -> None:
-    assert monthly_tokens(10, 400) == pytest.approx(121_750)
+    use = Use(work=Workload(output=400), money=MoneyInputs(replies_per_day=10))
+    assert use.tokens == pytest.approx(121_750)
 
 
 def test_more_speed_never_makes_anybody_wait_longer() -> None:
@@ -96,7 +130,7 @@ def test_working_days_and_the_hours_of_a_day_count() -> None:
     # 28 minutes of answers: within half an hour, not within a quarter of one
     for hours, enough in ((0.5, True), (0.25, False)):
         within = Use(work=use.work, money=replace(worked, answer_hours=hours))
-        assert within.keeps_up(slow) is enough
+        assert within.keeps_up(slow) == enough
 
 
 def test_users_beyond_those_who_run_wait_for_replies_by_hand() -> None:

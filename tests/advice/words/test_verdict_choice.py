@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 
-import numpy as np
 import pytest
 
 from advisor.advice.advise import Advice, advise
@@ -17,7 +16,6 @@ from advisor.advice.table.cost import (
     Use,
     speed_for_wait,
     waiting_seconds,
-    with_margin,
 )
 from advisor.advice.table.option import Option, OptionKind, choice, split
 from advisor.advice.table.question import Question
@@ -80,12 +78,6 @@ def test_only_the_part_with_a_launch_price_counts_more() -> None:
     # a card of 300 USD at launch with a supply of 300 USD of today: 150 USD more over 36 months
     both = card("launched, with a supply", 600, at_launch=300)
     assert both.compared == pytest.approx((both.with_waiting or 0.0) + 150 / 36)
-
-
-def test_a_cost_with_the_margin_takes_arrays() -> None:
-    # 36 USD, half of the price at launch: 36 + 0.5 x 18; nothing at launch: as it is
-    costs = with_margin(np.array([36.0, 36.0]), np.array([300.0, 0.0]), np.array([600.0, 600.0]))
-    assert costs == pytest.approx([45.0, 36.0])
 
 
 def test_what_pays_at_its_launch_price_alone_is_not_the_verdict() -> None:
