@@ -1,6 +1,7 @@
 """Speed of a machine, and speeds of many machines as columns."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,12 +75,12 @@ COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
 
 @dataclass(frozen=True, kw_only=True)
 class Speeds:
-    """Speeds of many machines in one placement, each field of shape (machines,), or (contexts,
-    machines) with several contexts.
+    """Speeds of many machines as columns, of shape (machines,), or (contexts, machines) with
+    several contexts.
 
     Attributes:
-        strategy: placement strategy.
-        runtime: name of the runtime.
+        strategies: placement strategy of each machine, shape (machines,).
+        runtimes: name of the runtime, shape (machines,).
         formats: format of the model, shape (machines,); empty where it does not run.
         fits: whether every memory is large enough.
         decode: decode speed for each user; NaN where it does not run or is not wanted [tokens/s].
@@ -90,8 +91,8 @@ class Speeds:
         waiting: users in the queue; NaN as `decode`.
     """
 
-    strategy: PlacementStrategy
-    runtime: str
+    strategies: npt.NDArray[np.object_]
+    runtimes: npt.NDArray[np.object_]
     formats: npt.NDArray[np.object_]
     fits: Mask
     decode: Floats
@@ -113,8 +114,8 @@ class Speeds:
             return None
         load, waiting = float(self.load[place]), float(self.waiting[place])
         return Speed(
-            strategy=self.strategy,
-            runtime=self.runtime,
+            strategy=self.strategies[machine],
+            runtime=str(self.runtimes[machine]),
             format=str(self.formats[machine]),
             decode=float(self.decode[place]),
             low=float(self.low[place]),
@@ -124,10 +125,41 @@ class Speeds:
             waiting=0.0 if math.isnan(waiting) else waiting,
         )
 
+    def __iter__(self) -> Iterator[Speed | None]:
+        return map(self.at, range(len(self.formats)))
+
     def take_over(self, others: "Speeds", where: Mask) -> None:
         """Replace the speeds of some machines, shape (machines,), by those of another record."""
-        for name in ("formats", "fits", *COLUMNS):
+        for name in ("strategies", "runtimes", "formats", "fits", *COLUMNS):
             getattr(self, name)[where] = getattr(others, name)[where]
+
+
+def each(strategy: PlacementStrategy | None, machines: int) -> npt.NDArray[np.object_]:
+    """The same placement for each machine, which `numpy.full` would turn into text."""
+    column = np.empty(machines, dtype=object)
+    column.fill(strategy)
+    return column
+
+
+def nothing(
+    runtime: str, strategy: PlacementStrategy | None, machines: int, requests: int | None = None
+) -> Speeds:
+    """Speeds of which none is known yet, to be filled.
+
+    Args:
+        runtime: name of the runtime.
+        strategy: placement strategy.
+        machines: number of machines.
+        requests: number of requests; None for a single one, without an axis.
+    """
+    shape = (machines,) if requests is None else (requests, machines)
+    return Speeds(
+        strategies=each(strategy, machines),
+        runtimes=np.full(machines, runtime, dtype=object),
+        formats=np.full(machines, "", dtype=object),
+        fits=np.zeros(shape, dtype=bool),
+        **{name: np.full(shape, np.nan) for name in COLUMNS},
+    )
 
 
 def of_one_context(speeds: Speeds) -> Speeds:

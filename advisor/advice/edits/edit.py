@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.compare import as_run, could_hold, decode_tps
-from advisor.advice.speeds import Speed, Speeds, speed_of
+from advisor.advice.speeds import Speed, Speeds, each, speed_of
 from advisor.catalog.constant_views import PickedConstants
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -189,8 +189,8 @@ def _of_each(plan: Estimate, models: Sequence[Model], least: float) -> list[Spee
         "waiting": timed.waiting,
     }
     table = Speeds(
-        strategy=timed.strategy,
-        runtime=timed.runtime,
+        strategies=each(timed.strategy, count),
+        runtimes=np.full(count, timed.runtime, dtype=object),
         formats=np.array([model.format for model in models], dtype=object),
         fits=enough,
         **{name: np.broadcast_to(own, count) for name, own in numbers.items()},

@@ -253,7 +253,8 @@ class Use:
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
         )  # fmt: skip
-        if np.any(speed.waiting):
+        queued = speed.waiting
+        if queued if isinstance(queued, float) else np.any(queued):
             each = each + queue_seconds(self._users, self.running(speed), self._computing(speed))
         return np.minimum(each * self.replies / SECONDS_PER_HOUR, HOURS_PER_MONTH * self._users)
 

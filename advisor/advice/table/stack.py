@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.compare import as_run
-from advisor.advice.speeds import COLUMNS, Mask, Speeds, of_one_context
+from advisor.advice.speeds import Mask, Speeds, nothing, of_one_context
 from advisor.advice.table.bounds import may_hold, may_reach
 from advisor.catalog.constant_views import PickedConstants
 from advisor.catalog.constants import Constants, fitted_constants
@@ -367,7 +367,7 @@ class Fleet:
                 fit, shape (machines,); None to leave out none [tokens/s].
         """
         contexts = np.atleast_1d(np.asarray(work.context, dtype=float))
-        speeds = self._nothing(runtime, strategy, len(contexts))
+        speeds = nothing(runtime.name, strategy, len(self.machines), len(contexts))
         wanted = np.broadcast_to(np.True_ if skip is None else ~skip, speeds.fits.shape)
         if self.machines and strategy in runtime.strategies:
             requests = np.arange(len(contexts))
@@ -380,10 +380,6 @@ class Fleet:
                     )  # fmt: skip
                     self._run(speeds, run, requests, members, wanted)
         return speeds if np.ndim(work.context) else of_one_context(speeds)
-
-    def untimed(self, runtime: Runtime, strategy: PlacementStrategy) -> Speeds:
-        """Speeds of which none is computed, each field of shape (machines,)."""
-        return of_one_context(self._nothing(runtime, strategy, 1))
 
     def fast_speeds(
         self,
@@ -413,7 +409,7 @@ class Fleet:
         """
         contexts = np.asarray(work.context, dtype=float)
         form, context = np.divmod(np.arange(len(models) * len(contexts)), len(contexts))
-        speeds = self._nothing(runtime, strategy, len(form))
+        speeds = nothing(runtime.name, strategy, len(self.machines), len(form))
         able = np.array([self._able(model, runtime) for model in models])
         wanted = ~skip & able[form]
         requests = np.flatnonzero(wanted.any(axis=1))
@@ -431,17 +427,6 @@ class Fleet:
             members = np.flatnonzero((kinds == kind) & stacked_too)
             self._run(speeds, run, requests, members, wanted)
         return speeds
-
-    def _nothing(self, runtime: Runtime, strategy: PlacementStrategy, requests: int) -> Speeds:
-        """Empty speeds, to be filled."""
-        shape = (requests, len(self.machines))
-        return Speeds(
-            strategy=strategy,
-            runtime=runtime.name,
-            formats=np.full(shape[1], "", dtype=object),
-            fits=np.zeros(shape, dtype=bool),
-            **{name: np.full(shape, np.nan) for name in COLUMNS},
-        )
 
     def _run(self, speeds: Speeds, run: Run, requests: Index, members: Index, wanted: Mask) -> None:
         """Fill in the speeds of machines of a kind.

@@ -6,7 +6,7 @@ once for all prices and uses; so are machines that are sold whole.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
@@ -18,10 +18,9 @@ from advisor.advice.prices.rows import (
     machines_for_sale,
     rent_rows,
 )
-from advisor.advice.speeds import Mask, Speed, Speeds
+from advisor.advice.speeds import Mask, Speed, Speeds, nothing
 from advisor.advice.table.question import Question
 from advisor.advice.table.stack import Fleet
-from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -32,33 +31,6 @@ from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
 from advisor.request.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.runtimes import Runtime
-
-
-@dataclass(frozen=True, kw_only=True)
-class FastestSpeeds:
-    """Speed of each machine in its fastest runtime and placement, made when it is asked for.
-
-    Attributes:
-        speeds: speeds by runtime and placement.
-        place: index in `speeds` of each machine's fastest; -1 where none holds the model, and for
-            machines that are not wanted, shape (machines,).
-    """
-
-    speeds: Sequence[Speeds]
-    place: Index
-
-    def at(self, machine: int) -> Speed | None:
-        """Speed of one machine; None where it has none."""
-        place = self.place[machine]
-        return None if place < 0 else self.speeds[place].at(machine)
-
-    def __iter__(self) -> Iterator[Speed | None]:
-        return map(self.at, range(len(self.place)))
-
-    @property
-    def known(self) -> Mask:
-        """Machines with a speed, shape (machines,)."""
-        return self.place >= 0
 
 
 class TimedFleet:
@@ -83,17 +55,16 @@ class TimedFleet:
         """Every machine, shape (machines,)."""
         return np.ones(len(self.fleet.machines), dtype=bool)
 
-    def best(self, strategy: PlacementStrategy, wanted: Mask) -> FastestSpeeds:
-        """Speed of each machine in its fastest runtime, for one placement.
-
-        None where no runtime can hold the model, and for machines that are not wanted.
+    def best(self, strategy: PlacementStrategy, wanted: Mask) -> Speeds:
+        """Speed of each machine in its fastest runtime, for one placement; none where no runtime
+        can hold the model, and for machines that are not wanted.
         """
         return self.fastest(wanted, (strategy,))
 
     def fastest(
         self, wanted: Mask, strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy)
-    ) -> FastestSpeeds:
-        """Speed of each machine in its fastest runtime and placement; None where not wanted.
+    ) -> Speeds:
+        """Speed of each machine in its fastest runtime and placement; none where not wanted.
 
         A runtime is left out where a bound on its speed is below that of one before it.
 
@@ -101,18 +72,17 @@ class TimedFleet:
             wanted: machines to time, shape (machines,).
             strategies: placements to try, fastest first.
         """
-        tried: list[Speeds] = []
-        fastest = np.full(len(wanted), -1)
+        fastest = nothing("", None, len(wanted))
         least = np.zeros(len(wanted))
         for runtime in self.runtimes:
             reached = least.copy()
             for speeds, machines in self._placed(runtime, wanted, strategies, least):
                 faster = machines & (speeds.decode > least)
                 reached[faster] = speeds.decode[faster]
-                fastest[faster] = len(tried)
-                tried.append(speeds)
+                if faster.any():
+                    fastest.take_over(speeds, faster)
             least = reached
-        return FastestSpeeds(speeds=tried, place=fastest)
+        return fastest
 
     def _placed(
         self,
@@ -146,7 +116,8 @@ class TimedFleet:
         """
         key = (runtime.name, strategy)
         if key not in self._timed:
-            self._timed[key] = self.fleet.untimed(runtime, strategy), np.full(len(wanted), np.inf)
+            untimed = nothing(runtime.name, strategy, len(wanted))
+            self._timed[key] = untimed, np.full(len(wanted), np.inf)
         speeds, known = self._timed[key]
         new = wanted & (least < known)
         if new.any():
@@ -299,7 +270,7 @@ class TimedCards:
         several = np.zeros_like(waiting)
         whole = self._whole
         for count in COUNTS:
-            holding = self.machines.alike(count, waiting) & whole.known
+            holding = self.machines.alike(count, waiting) & whole.fits
             for card, kind, speed in self._kinds(holding, whole):
                 rows.append((card, count, speed))
                 waiting[kind] = False
@@ -308,12 +279,12 @@ class TimedCards:
         return (*rows, *self._alone(waiting))
 
     @cached_property
-    def _whole(self) -> FastestSpeeds:
+    def _whole(self) -> Speeds:
         """Speeds of all machines that may hold the whole model: one estimate is for any number."""
         roomy = self.machines.roomy(self._least)
         return self._timed.best(PlacementStrategy.GPU_RESIDENT, roomy)
 
-    def _kinds(self, wanted: Mask, speeds: FastestSpeeds) -> Iterator[tuple[Gpu, int, Speed]]:
+    def _kinds(self, wanted: Mask, speeds: Speeds) -> Iterator[tuple[Gpu, int, Speed]]:
         """Card, its index in `cards`, and speed of each wanted machine that holds the model."""
         for machine in map(int, np.flatnonzero(wanted)):
             speed = speeds.at(machine)

@@ -123,7 +123,7 @@ def test_any_number_of_a_card_is_one_estimate(
         timed = TimedFleet(fleet, model, work, (runtime,))
         together = timed.best(PlacementStrategy.GPU_RESIDENT, timed.all)
         assert stacked.calls == 1
-        assert any(together.known)
+        assert any(together.fits)
         for machine, speed in zip(machines, together, strict=True):
             each = compare(model, machine, work, runtimes=(runtime,))
             resident = next(own for own in each if own.strategy is PlacementStrategy.GPU_RESIDENT)
