@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from advisor.advice.compare import best_of, compare, lacks
+from advisor.advice.compare import best_of, compare, lacks, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable, rated_as_well
@@ -91,6 +91,14 @@ class Advice:
         return tuple(
             estimate for estimate in self.placed(strategy) if self.chosen in (None, estimate.how)
         )
+
+    def card(self, strategy: PlacementStrategy) -> Estimate | None:
+        """Estimate that represents a placement: the fastest that fits, else the first possible.
+
+        If a runtime was chosen, only its estimates count.
+        """
+        possible = [estimate for estimate in self.meant(strategy) if not estimate.refusal]
+        return next(iter((*usable(possible), *possible)), None)
 
     def why_not(self, strategy: PlacementStrategy) -> str:
         """Reason why a placement is impossible; empty where it is possible."""

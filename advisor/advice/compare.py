@@ -182,3 +182,11 @@ def best_of(estimates: Iterable[Estimate]) -> Estimate | None:
 def decode_tps(estimate: Estimate) -> float:
     """Decode speed of a single estimate; 0 for an impossible one [tokens/s]."""
     return float(estimate.decode_tps) if estimate.decode_tps is not None else 0.0
+
+
+TITLES = {
+    PlacementStrategy.GPU_RESIDENT: "In the GPU",
+    PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
+    PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
+}
+"""Title of each placement."""

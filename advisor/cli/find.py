@@ -1,16 +1,18 @@
 """`find`: machines that reach a target speed for a model, or models that run well on a machine."""
 
 import argparse
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from advisor.advice.answer import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
-from advisor.advice.finder.runnable import Runnable, quality_rows, runnable
-from advisor.advice.finder.search import Hit
+from advisor.advice.finder.runnable import Runnable, points_per_nat, quality_rows, runnable
+from advisor.advice.finder.search import Findings, Hit, best_of_each
+from advisor.advice.prices.rows import no_price
 from advisor.catalog.inputs import BY_NAME
 from advisor.cli.command import added, show, told
-from advisor.cli.find_text import machine_text, model_text
 from advisor.errors import InputError
+from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 from advisor.request import command_line
 from advisor.request.request import DEFAULTS, Nouns, Request
 from advisor.runtimes import LLAMA_CPP
@@ -127,3 +129,119 @@ def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
         "monthly_usd": None,
         "upfront_usd": None,
     }
+
+
+TEXT_LINES, UNSCORED_LINES = 40, 12
+"""Most lines in the text output, and most models without a score; `--json` has all."""
+
+
+def machine_text(findings: Findings) -> str:
+    """Best combination of each machine, cheapest month first."""
+    best = sorted(best_of_each(findings.hits), key=lambda hit: hit.order)
+    if not best:
+        return _nothing(findings)
+    head = _machine_columns(
+        "machine", "offer", "context", "runtime", "format", "placement", "speed", "a month, at once"
+    )
+    lines = [head, *map(_machine_line, best[:TEXT_LINES])]
+    more = len(findings.hits) - min(len(best), TEXT_LINES)
+    return "\n".join([*lines, f"{more:,} more; --json prints all."] if more else lines)
+
+
+def _nothing(findings: Findings) -> str:
+    if findings.costed:
+        return "Nothing reaches this target; lower the speed or raise the budget."
+    return (
+        "No machine within the budget holds the model in this runtime, format and context; leave "
+        "out --runtime, --quant or --kv-type, shorten the context or raise the budget."
+    )
+
+
+def _machine_line(hit: Hit) -> str:
+    cost = no_price(hit.machine.gpus[0].name)
+    if hit.monthly is not None:
+        old = f", {hit.aged}" if hit.aged else ""
+        cost = f"{money(hit.monthly)}, {money(hit.upfront or 0.0)}{old}"
+    return _machine_columns(
+        hit.title,
+        hit.offer,
+        context_size(hit.context),
+        hit.speed.runtime,
+        hit.speed.format,
+        hit.speed.strategy.value,
+        f"{tokens_per_second(hit.speed.decode)} ({range_of(hit.speed.low, hit.speed.high)})",
+        cost,
+    )
+
+
+def _machine_columns(*texts: str) -> str:
+    name, offer, context, runtime, form, placement, speed, cost = texts
+    return (
+        f"{name:<30} {offer:<7} {context:>7} {runtime:<13} {form:<7} {placement:<13} "
+        f"{speed:>28}  {cost}"
+    )
+
+
+def model_text(models: Sequence[Runnable], reading_tps: float) -> str:
+    """Models in their order, and what it is.
+
+    Args:
+        models: models that run on the machine, ordered.
+        reading_tps: speed at which a model keeps up with a reader [tokens/s].
+    """
+    if not models:
+        return "None of the models on record runs on this machine."
+    scored = [model for model in models if model.quality]
+    unscored = [model for model in models if not model.quality]
+    lines = [*_model_table(scored, TEXT_LINES), _order(scored, reading_tps)] if scored else []
+    if unscored:
+        lines += ["", "Without a published score, the fastest first:"]
+        lines += _model_table(unscored, UNSCORED_LINES)
+    return "\n".join(lines)
+
+
+def _model_table(models: Sequence[Runnable], most: int) -> list[str]:
+    head = _model_columns("model", "score", "format", "placement", "speed", "context")
+    more = [f"{len(models) - most} more; --json prints all."] if len(models) > most else []
+    return [head, *map(_model_line, models[:most]), *more]
+
+
+def _order(models: Iterable[Runnable], reading_tps: float) -> str:
+    """Order of models with a score, with the sources of the scores."""
+    rated = {model.quality for model in models if model.quality}
+    sources = sorted({f"{row.scale} of {row.date} ({row.source})" for row in rated})
+    return (
+        f"Models that write {number(reading_tps)} tokens/s and more (--reading-tps) come first, "
+        "then slower ones, both by score; each in the format that loses least among those fast "
+        "enough. The context is the longest that fits so. Scores are published ones of the 16-bit "
+        "models, less what the format loses (in brackets: its divergence as published for "
+        f"Llama-3-8B, {number(points_per_nat())} points a nat): {'; '.join(sources)}."
+    )
+
+
+def _model_line(runnable: Runnable) -> str:
+    model, speed = runnable.model, runnable.speed
+    return _model_columns(
+        model.name,
+        "none" if runnable.score is None else f"{runnable.score:.0f}{_lost(runnable)}",
+        model.format,
+        speed.strategy.value,
+        f"{tokens_per_second(speed.decode)} ({range_of(speed.low, speed.high)})",
+        context_size(runnable.context),
+    )
+
+
+def _lost(runnable: Runnable) -> str:
+    """Points that the format loses, in brackets; "?" where no loss is published."""
+    if runnable.lost is None:
+        return " (?)"
+    return f" (-{runnable.lost:.0f})" if runnable.lost >= HALF else ""
+
+
+HALF = 0.5
+"""Loss below which a score is written as published [points]."""
+
+
+def _model_columns(*texts: str) -> str:
+    name, score, form, placement, speed, context = texts
+    return f"{name:<30} {score:>10}  {form:<8} {placement:<13} {speed:>28}  {context:>7}"

@@ -9,14 +9,7 @@ from advisor.advice.answer import Answer
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.words import curve_lines, sentences
-from advisor.advice.serving import (
-    Servers,
-    ServingFleet,
-    demand_of,
-    heading,
-    lines,
-    serving_fleets,
-)
+from advisor.advice.serving import Servers, ServingFleet, demand_of, heading, lines, serving_fleets
 from advisor.catalog.inputs import LOAD
 from advisor.cli.json_records import Json
 

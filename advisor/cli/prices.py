@@ -26,7 +26,7 @@ from advisor.advice.prices.rows import (
     api_day,
     api_price_rows,
     is_stale,
-    keep,
+    keep_fetched,
     machines_for_sale,
     no_price,
     price_rows,
@@ -146,7 +146,7 @@ def _kept(file: str, fetched: Fetched[Any], what: str, today: date) -> str:
     if not fetched.rows:
         why = implausible or "its list has none of the known GPUs or models"
         raise NetworkError(f"{what} gave no prices ({why}); those on record stay.")
-    keep(file, fetched.rows)
+    keep_fetched(file, fetched.rows)
     return "; ".join(filter(None, (f"{len(fetched.rows)} prices of {today}", implausible))) + "."
 
 

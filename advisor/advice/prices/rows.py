@@ -68,27 +68,27 @@ RENTS, CALLS = "rents.csv", "api_prices.csv"
 Provided = TypeVar("Provided")
 
 
-def place(name: str) -> Path:
+def fetched_path(name: str) -> Path:
     """Path of a file of fetched prices."""
     return data_folder() / "prices" / name
 
 
-def kept(name: str, record: type[Row]) -> tuple[Row, ...]:
+def fetched(name: str, record: type[Row]) -> tuple[Row, ...]:
     """Fetched rows; none without a readable file."""
-    path = place(name)
+    path = fetched_path(name)
     if path.exists():
         with suppress(DataError):
             return read(path, record)
     return ()
 
 
-def keep(name: str, rows: Sequence[Row]) -> None:
+def keep_fetched(name: str, rows: Sequence[Row]) -> None:
     """Replace the fetched rows atomically.
 
     Raises:
         DataError: the folder cannot be written.
     """
-    path = place(name)
+    path = fetched_path(name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".part")
@@ -99,7 +99,7 @@ def keep(name: str, rows: Sequence[Row]) -> None:
 
 
 @cache
-def plain(provider: str) -> str:
+def provider_key(provider: str) -> str:
     """Name of a provider in a common spelling: "Vast.ai" and "vastai" are equal."""
     name = re.sub(r"\W", "", provider.split(" (")[0].casefold())
     return {"amazonwebservices": "aws", "lambdalabs": "lambda", "oraclecloud": "oci"}.get(
@@ -107,10 +107,10 @@ def plain(provider: str) -> str:
     )
 
 
-def without(rows: Iterable[Provided], providers: Iterable[str]) -> list[Provided]:
+def without_providers(rows: Iterable[Provided], providers: Iterable[str]) -> list[Provided]:
     """Rows of providers that were not fetched again."""
-    asked_again = {plain(provider) for provider in providers}
-    return [row for row in rows if plain(row.provider) not in asked_again]  # type: ignore[attr-defined]  # both kinds of row have it
+    asked_again = {provider_key(provider) for provider in providers}
+    return [row for row in rows if provider_key(row.provider) not in asked_again]  # type: ignore[attr-defined]  # both kinds of row have it
 
 
 LAUNCH = "launch MSRP"
@@ -305,10 +305,10 @@ def rent_rows() -> tuple[PriceRow, ...]:
     """Available machines for rent, cheapest first; fetched rows replace shipped ones of the same
     provider.
     """
-    fresh = kept(RENTS, PriceRow)
+    fresh = fetched(RENTS, PriceRow)
     rows = [row for row in price_rows() if row.kind == "rent"]
     clouds = [_price_of(row) for row in machine_rows().values() if row.per == "hour" and row.usd]
-    older = without((*rows, *clouds), (row.provider for row in fresh))
+    older = without_providers((*rows, *clouds), (row.provider for row in fresh))
     lasting = (row for row in (*fresh, *older) if not row.spot)
     return tuple(sorted(lasting, key=lambda row: row.usd))
 
@@ -360,7 +360,7 @@ def api_first_tokens() -> Mapping[tuple[str, str], float]:
 @cache
 def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
     """Rows by the model's name, without its publisher; fetched rows replace shipped ones."""
-    fresh = {(row.provider, row.model_id): row for row in kept(CALLS, ApiPriceRow)}
+    fresh = {(row.provider, row.model_id): row for row in fetched(CALLS, ApiPriceRow)}
     rows: dict[str, list[ApiPriceRow]] = {}
     for row in read(DATA / "prices/api_prices.csv", ApiPriceRow):
         rows.setdefault(row.model, []).append(fresh.get((row.provider, row.model_id), row))

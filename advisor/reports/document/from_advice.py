@@ -10,8 +10,8 @@ import numpy as np
 import advisor
 from advisor.advice.advise import Advice
 from advisor.advice.answer import Answer
+from advisor.advice.compare import TITLES
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
-from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.table.option import Option, split
 from advisor.advice.table.sensitivity import in_question, inputs, what_changes, what_matters
 from advisor.cost_model.assumptions import Assumption
@@ -112,7 +112,7 @@ def answer_document(answer: Answer, inputs: Mapping[str, str] | None = None) -> 
 
 def _shown(advice: Advice) -> list[Estimate]:
     """Estimates of the first page, one for each placement that has any."""
-    cards = (card_of(advice, strategy) for strategy in PlacementStrategy)
+    cards = (advice.card(strategy) for strategy in PlacementStrategy)
     return [card for card in cards if card is not None]
 
 

@@ -3,7 +3,7 @@
 A document keeps keys ("in_place"); every page and file shows these words.
 """
 
-from advisor.advice.placement_cards import TITLES
+from advisor.advice.compare import TITLES
 from advisor.formatting import money, number
 from advisor.reports.document.parts import OptionKind, PlacementKey, SensitivityRow, Tier
 

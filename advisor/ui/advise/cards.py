@@ -5,9 +5,8 @@ from collections.abc import Iterable
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import decode_tps, usable
+from advisor.advice.compare import TITLES, decode_tps, usable
 from advisor.advice.curves import page_cache_for
-from advisor.advice.placement_cards import TITLES, card_of
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
@@ -29,7 +28,7 @@ def cards(answer: AdviseAnswer) -> None:
     """The three cards, in a fixed order."""
     before = _speeds_before(answer)
     for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
-        estimate = card_of(answer.advice, strategy)
+        estimate = answer.advice.card(strategy)
         with column, st.container(
             border=True, height="stretch", vertical_alignment="distribute",
             key=f"card_{strategy.name}",
@@ -45,7 +44,7 @@ def _speeds_before(answer: AdviseAnswer) -> dict[PlacementStrategy, str]:
     now = {
         strategy: tokens_per_second(decode_tps(estimate)) if bool(estimate.fits) else "not possible"
         for strategy in PlacementStrategy
-        if (estimate := card_of(answer.advice, strategy)) is not None
+        if (estimate := answer.advice.card(strategy)) is not None
     }
     inputs = (answer.choices, repr(answer.machine))  # measuring changes the machine alone
     if state.get("shown_asked") != inputs:
@@ -180,7 +179,7 @@ def _tier(tier: Tier, parts: dict[str, float], room: float | None) -> Markup:
 
 def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
     """Remarks that matter when this card is compared with the others."""
-    resident = card_of(answer.advice, PlacementStrategy.GPU_RESIDENT)
+    resident = answer.advice.card(PlacementStrategy.GPU_RESIDENT)
     whole_fits = resident is not None and bool(resident.fits)
     remarks: list[Markup | str] = []
     if estimate.strategy is PlacementStrategy.CPU_OFFLOAD:
@@ -188,7 +187,7 @@ def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
             remarks.append("Nothing needs offloading; this is what RAM would give.")
         remarks += _other_ways(answer, estimate)
     if estimate.strategy is PlacementStrategy.NVME_OFFLOAD and estimate.placement is not None:
-        in_ram = card_of(answer.advice, PlacementStrategy.CPU_OFFLOAD)
+        in_ram = answer.advice.card(PlacementStrategy.CPU_OFFLOAD)
         cache = float(estimate.placement.page_cache)
         if in_ram is not None and bool(in_ram.fits):
             speed = tokens_per_second(decode_tps(estimate))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup, escape
 
+from advisor.advice.compare import TITLES
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
     Cause,
@@ -25,7 +26,6 @@ from advisor.advice.diagnosis.text import (
     sentence,
     speed_words,
 )
-from advisor.advice.placement_cards import TITLES
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from advisor.advice.placement_cards import TITLES
+from advisor.advice.compare import TITLES
 from advisor.cost_model.estimate import Estimate
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor import formatting
-from advisor.advice.placement_cards import TITLES, card_of
+from advisor.advice.compare import TITLES
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.price_notes import price_notes
 from advisor.advice.words.verdict import VerdictText
@@ -209,7 +209,7 @@ def _how_sure(answer: AdviseAnswer) -> None:
 
 def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:
     """Past accuracy of predictions like those on the cards, one sentence per kind of run."""
-    shown = (card_of(answer.advice, strategy) for strategy in PlacementStrategy)
+    shown = (answer.advice.card(strategy) for strategy in PlacementStrategy)
     able = [estimate for estimate in shown if estimate is not None and bool(estimate.fits)]
     rows = dict.fromkeys(row for estimate in able if (row := coverage_like(estimate)) is not None)
     for row in rows:

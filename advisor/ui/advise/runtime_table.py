@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import decode_tps
+from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.edits.remarks import remarks
-from advisor.advice.placement_cards import TITLES
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.setup_effort import setup_efforts

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import compare, decode_tps, usable
-from advisor.advice.placement_cards import TITLES
+from advisor.advice.compare import TITLES, compare, decode_tps, usable
 from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.local_store import Calibration
 from advisor.cost_model.estimate import Estimate

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from advisor.advice.compare import TITLES
 from advisor.advice.finder.search import Hit
-from advisor.advice.placement_cards import TITLES
 from advisor.advice.prices.rows import no_price
 from advisor.formatting import context_size, shown_currency
 from advisor.ui.find.answer import FindAnswer

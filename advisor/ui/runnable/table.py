@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from advisor.advice.compare import TITLES
 from advisor.advice.finder.runnable import Runnable
-from advisor.advice.placement_cards import TITLES
 from advisor.ui.parts.session import base
 from advisor.ui.runnable.answer import RunnableAnswer
 from advisor.ui.sidebar.field_kinds import Pick

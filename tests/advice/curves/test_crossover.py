@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.compare import compare
-from advisor.advice.curves import (
-    Crossover,
-    RuntimeCurve,
-    by_prompt,
-    by_users,
-    crossing,
-    sides,
-)
+from advisor.advice.curves import Crossover, RuntimeCurve, by_prompt, by_users, crossing, sides
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route

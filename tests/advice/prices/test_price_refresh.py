@@ -9,7 +9,16 @@ import pytest
 from advisor.advice.prices import price_refresh
 from advisor.advice.prices import rows as tables
 from advisor.advice.prices.price_refresh import calls_of, rents_of, within
-from advisor.advice.prices.rows import CALLS, RENTS, PriceRow, keep, kept, place, plain, without
+from advisor.advice.prices.rows import (
+    CALLS,
+    RENTS,
+    PriceRow,
+    fetched,
+    fetched_path,
+    keep_fetched,
+    provider_key,
+    without_providers,
+)
 from advisor.cli.main import main
 from advisor.cli.prices import counted
 from advisor.errors import NetworkError
@@ -81,11 +90,11 @@ def test_rents_that_nobody_asks_are_left_out(price: float, count: int, kept_of: 
 
 
 def test_a_provider_that_the_list_lacks_keeps_its_prices_on_record() -> None:
-    before = [row for row in tables.rent_rows() if plain(row.provider) == "nebius"]
+    before = [row for row in tables.rent_rows() if provider_key(row.provider) == "nebius"]
     assert before
-    keep(RENTS, rents_of([row for row in RECORDED if row.provider != "nebius"], TODAY).rows)
+    keep_fetched(RENTS, rents_of([row for row in RECORDED if row.provider != "nebius"], TODAY).rows)
     tables.rent_rows.cache_clear()
-    after = [row for row in tables.rent_rows() if plain(row.provider) == "nebius"]
+    after = [row for row in tables.rent_rows() if provider_key(row.provider) == "nebius"]
     assert after == before
 
 
@@ -103,7 +112,7 @@ def test_token_prices_of_nothing_or_millions_are_left_out(price) -> None:
 def test_what_was_fetched_stands_for_what_the_provider_asked_before() -> None:
     before = {row.provider for row in tables.rent_rows()}
     assert "vast.ai" in before
-    keep(RENTS, rents_of(RECORDED, TODAY).rows)
+    keep_fetched(RENTS, rents_of(RECORDED, TODAY).rows)
     tables.rent_rows.cache_clear()
     after = tables.rent_rows()
     assert not {"vast.ai", "Vast.ai"} & {row.provider for row in after}
@@ -113,11 +122,11 @@ def test_what_was_fetched_stands_for_what_the_provider_asked_before() -> None:
 
 
 def test_providers_are_told_by_their_plain_names() -> None:
-    assert plain("Vast.ai") == plain("vastai") == plain("vast.ai")
-    assert plain("runpod (secure)") == "runpod"
-    assert plain("Amazon Web Services") == plain("aws")
+    assert provider_key("Vast.ai") == provider_key("vastai") == provider_key("vast.ai")
+    assert provider_key("runpod (secure)") == "runpod"
+    assert provider_key("Amazon Web Services") == provider_key("aws")
     rows = tables.rent_rows()
-    assert without(rows, ()) == list(rows)
+    assert without_providers(rows, ()) == list(rows)
 
 
 def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
@@ -126,7 +135,7 @@ def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
     ).rows
     assert rows
     assert {row.provider for row in rows} == {"openrouter"}
-    keep(CALLS, rows)
+    keep_fetched(CALLS, rows)
     tables.api_price_rows.cache_clear()
     known = {row.provider: row for row in tables.api_price_rows()["DeepSeek-R1"]}
     assert (known["openrouter"].usd_per_mtok_in, known["openrouter"].date) == (0.5, "2026-11-22")
@@ -134,9 +143,9 @@ def test_api_prices_of_today_stand_in_place_of_the_bundled_ones() -> None:
 
 
 def test_a_damaged_file_is_left_aside() -> None:
-    keep(RENTS, rents_of(RECORDED, TODAY).rows)
-    place(RENTS).write_text("gpu,usd\nRTX 3090,cheap\n")
-    assert kept(RENTS, PriceRow) == ()
+    keep_fetched(RENTS, rents_of(RECORDED, TODAY).rows)
+    fetched_path(RENTS).write_text("gpu,usd\nRTX 3090,cheap\n")
+    assert fetched(RENTS, PriceRow) == ()
     tables.rent_rows.cache_clear()
     assert "vast.ai" in {row.provider for row in tables.rent_rows()}
 
@@ -156,7 +165,7 @@ def test_a_source_that_fails_is_reported(monkeypatch, capsys) -> None:
     err = capsys.readouterr().err
     assert "gpuhunt gave no prices (Name or service not known); those on record stay." in err
     assert "genai-prices gave no prices" in err
-    assert not place(RENTS).exists()
+    assert not fetched_path(RENTS).exists()
 
 
 def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
@@ -173,8 +182,8 @@ def test_lists_without_a_usable_price_are_a_sentence_and_change_nothing(
         err = capsys.readouterr().err
         assert f"gpuhunt gave no prices ({why}" in err
         assert err.count("those on record stay.") == 2
-    assert not place(RENTS).exists()
-    assert not place(CALLS).exists()
+    assert not fetched_path(RENTS).exists()
+    assert not fetched_path(CALLS).exists()
 
 
 def test_implausible_offers_are_named(monkeypatch, capsys) -> None:
@@ -184,7 +193,7 @@ def test_implausible_offers_are_named(monkeypatch, capsys) -> None:
     printed = capsys.readouterr()
     assert "; left out as implausible: lambdalabs H100 SXM at $0.00 an hour, " in printed.out
     assert "and 103 more" in printed.err
-    assert len(kept(RENTS, PriceRow)) == 4
+    assert len(fetched(RENTS, PriceRow)) == 4
 
 
 def test_one_source_is_enough(monkeypatch, capsys) -> None:
@@ -197,7 +206,7 @@ def test_one_source_is_enough(monkeypatch, capsys) -> None:
     printed = capsys.readouterr()
     assert "pip install 'offload-advisor[prices]'" in printed.err
     assert "genai-prices: " in printed.out
-    assert place(CALLS).exists()
+    assert fetched_path(CALLS).exists()
 
 
 def test_the_command_says_how_old_prices_are(capsys) -> None:

@@ -9,12 +9,7 @@ import pytest
 
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.speeds import Speed
-from advisor.advice.table.cost import (
-    Use,
-    queue_seconds,
-    session_seconds,
-    waiting_seconds,
-)
+from advisor.advice.table.cost import Use, queue_seconds, session_seconds, waiting_seconds
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.request.money import MoneyInputs

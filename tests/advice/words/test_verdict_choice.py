@@ -11,12 +11,7 @@ from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.prices.rows import LAUNCH, price_rows
 from advisor.advice.speeds import Speed
-from advisor.advice.table.cost import (
-    LAUNCH_MARGIN,
-    Use,
-    speed_for_wait,
-    waiting_seconds,
-)
+from advisor.advice.table.cost import LAUNCH_MARGIN, Use, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import Option, OptionKind, choice, split
 from advisor.advice.table.question import Question
 from advisor.advice.table.sensitivity import least_speed

@@ -9,8 +9,7 @@ import pytest
 from saved_reports import RESULT, saved
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.compare import decode_tps
-from advisor.advice.placement_cards import TITLES, card_of
+from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.table.option import split
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -116,7 +115,7 @@ def test_it_states_the_same_as_the_advice(situation: str) -> None:
 def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
     advice, report = answer(situation)
     for strategy in PlacementStrategy:
-        shown = card_of(advice, strategy)
+        shown = advice.card(strategy)
         if shown is not None and shown.step is not None and shown.fits:
             parts = [part.seconds for part in report.token_time if part.placement == strategy.value]
             assert sum(parts) == pytest.approx(float(shown.step.total))
@@ -126,7 +125,7 @@ def test_parts_of_a_token_add_up_to_its_time(situation: str) -> None:
 def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
     advice, report = answer(situation)
     for strategy in PlacementStrategy:
-        shown = card_of(advice, strategy)
+        shown = advice.card(strategy)
         for tier, held in shown.held.items() if shown else ():
             parts = [
                 use.bytes for use in report.memory
@@ -138,7 +137,7 @@ def test_memory_adds_up_to_the_parts_held(situation: str) -> None:
 def test_the_card_of_a_placement_is_the_fastest_that_fits_else_the_first_possible() -> None:
     advice, _ = answer("offloads")
     ram, vram = (
-        card_of(advice, CPU_OFFLOAD)
+        advice.card(CPU_OFFLOAD)
         for CPU_OFFLOAD in (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.GPU_RESIDENT)
     )
     assert ram is advice.best
@@ -194,9 +193,7 @@ def test_a_placement_has_the_same_words_everywhere() -> None:
 def test_one_card_of_each_placement_is_marked(situation: str) -> None:
     advice, report = answer(situation)
     marked = [(card.runtime, card.placement) for card in report.placements if card.shown]
-    shown = [
-        card for strategy in PlacementStrategy if (card := card_of(advice, strategy)) is not None
-    ]
+    shown = [card for strategy in PlacementStrategy if (card := advice.card(strategy)) is not None]
     assert sorted(marked) == sorted((card.runtime, card.strategy.value) for card in shown)
 
 
