@@ -130,8 +130,9 @@ class Speeds:
 
     def take_over(self, others: "Speeds", where: Mask) -> None:
         """Replace the speeds of some machines, shape (machines,), by those of another record."""
+        places = np.flatnonzero(where)
         for name in ("strategies", "runtimes", "formats", "fits", *COLUMNS):
-            getattr(self, name)[where] = getattr(others, name)[where]
+            getattr(self, name)[places] = getattr(others, name)[places]
 
 
 def each(strategy: PlacementStrategy | None, machines: int) -> npt.NDArray[np.object_]:

@@ -37,7 +37,7 @@ from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import (
     COUNTS,
     FEW,
-    KEPT,
+    REMEMBERED,
     CardSpeed,
     TimedCards,
     TimedFleet,
@@ -425,7 +425,7 @@ def _whole_fleet() -> Fleet:
     return Fleet([machine for _, machine in whole_machines()])
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=REMEMBERED)
 def _timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> TimedFleet:
     return TimedFleet(_whole_fleet(), model, work, runtimes)
 

@@ -5,19 +5,15 @@ once for all prices and uses; so are machines that are sold whole.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
 from advisor.advice.compare import as_chosen
 from advisor.advice.prices.price import sold
-from advisor.advice.prices.rows import (
-    MachineForSale,
-    machines_for_sale,
-    rent_rows,
-)
+from advisor.advice.prices.rows import MachineForSale, machines_for_sale, rent_rows
 from advisor.advice.speeds import Mask, Speed, Speeds, nothing
 from advisor.advice.table.question import Question
 from advisor.advice.table.stack import Fleet
@@ -167,73 +163,64 @@ FEW = 4
 """Most cards in a machine built from parts; more are found in rented machines only."""
 SMALLEST_FORMAT = 0.5
 """Smallest file of a runtime's own format, as a share of the requested format's file."""
-KEPT = 16
+REMEMBERED = 16
 """Hosts, and requests, whose machines and speeds are remembered."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CardMachines:
     """Machines made of one host: with each number of each card, and with cards beside its own.
 
-    Args:
-        host: machine whose cards are replaced or added to.
-        cards: kinds of cards.
-        several: names of the cards that rented machines have more than `FEW` of.
-        beside: cards added to those of the host, one tuple for each machine.
+    Attributes:
+        fleet: the machines.
+        alike: index of the machine with a number of one kind of card, by name and number.
+        beside: index of each machine with cards added to those of the host.
     """
 
-    def __init__(
-        self,
-        host: Machine,
-        cards: Sequence[Gpu],
-        several: frozenset[str],
-        beside: Iterable[tuple[Gpu, ...]] = (),
-    ) -> None:
-        alike = [
-            (kind, count)
-            for count in COUNTS
-            for kind, card in enumerate(cards)
-            if count <= FEW or card.name in several
-        ]
-        places = {_same((cards[kind],) * count): at for at, (kind, count) in enumerate(alike)}
-        gpus = [(cards[kind],) * count for kind, count in alike]
-        self.cards = tuple(cards)
-        self.beside: list[int] = []
-        for further in beside:
-            together = (*discrete(host), *further)
-            at = places.setdefault(_same(together), len(gpus))
-            if at == len(gpus):
-                gpus.append(together)
-            self.beside.append(at)
-        machines = [replace(host, gpus=each) for each in gpus]
-        self.fleet = Fleet(machines)
-        self._kind = np.full(len(gpus), -1)
-        self._kind[: len(alike)] = [kind for kind, _ in alike]
-        self._count = np.array([len(each) for each in gpus], dtype=int)
-        self._room = np.array([float(machine.gpu_memory) for machine in machines])
+    fleet: Fleet
+    alike: Mapping[tuple[str, int], int]
+    beside: tuple[int, ...]
 
-    def roomy(self, room: float) -> Mask:
-        """Machines whose cards have at least that much memory together [B], shape (machines,)."""
-        return np.asarray(self._room >= room)
+    def mask(self, places: Iterable[int]) -> Mask:
+        """True for some machines, shape (machines,)."""
+        wanted = np.zeros(len(self.fleet.machines), dtype=bool)
+        wanted[list(places)] = True
+        return wanted
 
-    def alike(self, count: int, kinds: Mask) -> Mask:
-        """Machines with a number of one kind of card, shape (machines,).
+    @cached_property
+    def room(self) -> Floats:
+        """Memory of each machine's cards together, shape (machines,) [B]."""
+        return np.array([float(machine.gpu_memory) for machine in self.fleet.machines])
 
-        Args:
-            count: cards in all.
-            kinds: wanted kinds, shape (cards,).
-        """
-        of_these = np.append(kinds, False)[self._kind]
-        return np.asarray(of_these & (self._count == count))
 
-    def with_more(self, count: int | None = None) -> Mask:
-        """Machines with cards added to their own, `count` in all if given, shape (machines,)."""
-        further = np.zeros(len(self._count), dtype=bool)
-        further[self.beside] = True
-        return further if count is None else further & (self._count == count)
+@lru_cache(maxsize=REMEMBERED)
+def card_machines(
+    host: Machine, sold: tuple[str, ...], let: tuple[str, ...], added_to: Form | None = None
+) -> CardMachines:
+    """Machines of a host with the cards that are for sale or for rent.
 
-    def kind(self, machine: int) -> int:
-        """Index in `cards` of a machine's card."""
-        return int(self._kind[machine])
+    Args:
+        host: machine whose cards are replaced or added to.
+        sold: names of the cards for sale.
+        let: names of the cards for rent; only these are tried in more than `FEW`.
+        added_to: form of the host if cards are added to its own; None if none are.
+    """
+    cards = [from_catalog.gpu(name) for name in dict.fromkeys((*sold, *let))]
+    rented = frozenset(let)
+    gpus = [
+        (card,) * count for count in COUNTS for card in cards if count <= FEW or card.name in rented
+    ]
+    alike = {(each[0].name, len(each)): at for at, each in enumerate(gpus)}
+    known = {_same(each): at for at, each in enumerate(gpus)}
+    beside: list[int] = []
+    kinds = [from_catalog.gpu(name) for name in sold]
+    for further in () if added_to is None else additions(discrete(host), added_to, kinds):
+        together = (*discrete(host), *further)
+        beside.append(known.setdefault(_same(together), len(gpus)))
+        if beside[-1] == len(gpus):
+            gpus.append(together)
+    fleet = Fleet([replace(host, gpus=each) for each in gpus])
+    return CardMachines(fleet=fleet, alike=alike, beside=tuple(beside))
 
 
 def _same(gpus: tuple[Gpu, ...]) -> tuple[int, ...]:
@@ -265,75 +252,52 @@ class TimedCards:
     @cached_property
     def holders(self) -> tuple[CardSpeed, ...]:
         """Fewest cards of each kind that hold the whole model, else one card that holds a part."""
-        waiting = np.ones(len(self.machines.cards), dtype=bool)
-        rows: list[CardSpeed] = []
-        several = np.zeros_like(waiting)
-        whole = self._whole
-        for count in COUNTS:
-            holding = self.machines.alike(count, waiting) & whole.fits
-            for card, kind, speed in self._kinds(holding, whole):
-                rows.append((card, count, speed))
-                waiting[kind] = False
-                several[kind] = count > 1
-        self._timed.best(PlacementStrategy.CPU_OFFLOAD, self.machines.alike(1, waiting | several))
-        return (*rows, *self._alone(waiting))
+        fewest: dict[str, int] = {}
+        for (name, _), at in self.machines.alike.items():
+            if self._whole.fits[at]:
+                fewest.setdefault(name, at)
+        each = [name for name, count in self.machines.alike if count == 1]
+        parts = [name for name in each if name not in fewest]
+        several = [name for name in each if fewest.get(name, -1) != self.machines.alike[name, 1]]
+        self._parts(several)  # all at once, as `alone` may want those of which several are taken
+        return (*self._rows(fewest.values(), self._whole), *self.alone(parts))
 
     @cached_property
     def _whole(self) -> Speeds:
         """Speeds of all machines that may hold the whole model: one estimate is for any number."""
-        roomy = self.machines.roomy(self._least)
-        return self._timed.best(PlacementStrategy.GPU_RESIDENT, roomy)
+        return self._timed.best(PlacementStrategy.GPU_RESIDENT, self.machines.room >= self._least)
 
-    def _kinds(self, wanted: Mask, speeds: Speeds) -> Iterator[tuple[Gpu, int, Speed]]:
-        """Card, its index in `cards`, and speed of each wanted machine that holds the model."""
-        for machine in map(int, np.flatnonzero(wanted)):
-            speed = speeds.at(machine)
+    def _parts(self, names: Iterable[str]) -> Speeds:
+        """Speeds of one of each named card, holding a part of the model."""
+        wanted = self.machines.mask(self.machines.alike[name, 1] for name in names)
+        return self._timed.best(PlacementStrategy.CPU_OFFLOAD, wanted)
+
+    def _rows(self, places: Iterable[int], speeds: Speeds) -> Iterator[CardSpeed]:
+        """Cards and speed of machines that hold the model, by index."""
+        for at in places:
+            gpus, speed = self.machines.fleet.machines[at].gpus, speeds.at(at)
             if speed is not None:
-                kind = self.machines.kind(machine)
-                yield self.machines.cards[kind], kind, speed
+                yield gpus[0], len(gpus), speed
 
     def holding(self, name: str, count: int) -> Speed | None:
         """Speed of a number of one kind of card that hold the whole model; None where they do not,
         or are not among the machines.
         """
-        kind = np.array([card.name == name for card in self.machines.cards])
-        wanted = self.machines.alike(count, kind)
-        return next((speed for _, _, speed in self._kinds(wanted, self._whole)), None)
+        at = self.machines.alike.get((name, count))
+        return None if at is None else self._whole.at(at)
 
     def alone(self, names: Iterable[str]) -> list[CardSpeed]:
         """One of each named card, holding a part of the model."""
-        known = set(names)
-        return self._alone(np.array([card.name in known for card in self.machines.cards]))
-
-    def _alone(self, kinds: Mask) -> list[CardSpeed]:
-        wanted = self.machines.alike(1, kinds)
-        speeds = self._timed.best(PlacementStrategy.CPU_OFFLOAD, wanted)
-        return [(card, 1, speed) for card, _, speed in self._kinds(wanted, speeds)]
+        wanted = set(names)
+        each = [name for name, count in self.machines.alike if count == 1 and name in wanted]
+        return list(self._rows((self.machines.alike[name, 1] for name in each), self._parts(each)))
 
     @cached_property
     def added(self) -> tuple[tuple[Machine, Speed | None], ...]:
         """The host with cards added to its own, each in its fastest runtime and placement."""
-        machines = self.machines.fleet.machines
-        speeds = self._timed.fastest(self.machines.with_more())
-        return tuple((machines[at], speeds.at(at)) for at in self.machines.beside)
-
-
-@lru_cache(maxsize=KEPT)
-def card_machines(
-    host: Machine, sold: tuple[str, ...], let: tuple[str, ...], added_to: Form | None = None
-) -> CardMachines:
-    """Machines of a host with the cards that are for sale or for rent.
-
-    Args:
-        host: machine whose cards are replaced or added to.
-        sold: names of the cards for sale.
-        let: names of the cards for rent.
-        added_to: form of the host if cards are added to its own; None if none are.
-    """
-    cards = [from_catalog.gpu(name) for name in dict.fromkeys((*sold, *let))]
-    kinds = [from_catalog.gpu(name) for name in sold]
-    beside = () if added_to is None else additions(discrete(host), added_to, kinds)
-    return CardMachines(host, cards, frozenset(let), beside)
+        machines, beside = self.machines.fleet.machines, self.machines.beside
+        speeds = self._timed.fastest(self.machines.mask(beside))
+        return tuple((machines[at], speeds.at(at)) for at in beside)
 
 
 def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterator[tuple[Gpu, ...]]:
@@ -357,7 +321,7 @@ def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterato
             yield (replace(card, link=from_catalog.pcie(*DOCK_LINK)) if dock else card,)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=REMEMBERED)
 def timed_cards(
     machines: CardMachines, model: Model, work: Workload, runtimes: tuple[Runtime, ...]
 ) -> TimedCards:
