@@ -196,8 +196,12 @@ def replayed(questions: Sequence[str]) -> dict[str, Any]:
 def kept_line(question: str, answer: Any) -> str:
     """Line of the kept file: question, hash and headline, between tabs."""
     text = json.dumps(answer, sort_keys=True)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return "\t".join((question, digest, headline(answer)))
+    return "\t".join((question, hashlib.sha256(text.encode()).hexdigest()[:12], headline(answer)))
+
+
+def digest(line: str) -> str:
+    """Hash in a line of the kept file."""
+    return line.split("\t")[1]
 
 
 def headline(answer: Any) -> str:
@@ -234,7 +238,7 @@ def compare(every: int) -> int:
     return _told({
         question: [*sorted(lines[question]), now]
         for question, answer in replayed(list(lines)).items()
-        if (now := kept_line(question, answer)) not in lines[question]
+        if digest(now := kept_line(question, answer)) not in map(digest, lines[question])
     }, len(lines))  # fmt: skip
 
 
@@ -259,7 +263,7 @@ def renew(questions: Sequence[str]) -> int:
     changed = {
         question: [*sorted(before.get(question, ())), line]
         for question, line in lines.items()
-        if line not in before.get(question, ())
+        if digest(line) not in map(digest, before.get(question, ()))
     }
     KEPT.write_text("\n".join(sorted(lines.values())) + "\n", encoding="utf-8")
     _told(changed, len(lines))
