@@ -52,6 +52,10 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--measured-prompt", type=float, metavar="TPS", help="measured prompt speed")
     group.add_argument(
+        "--measured-prompt-tokens", type=float, metavar="N",
+        help="length of that prompt (--prompt)",
+    )  # fmt: skip
+    group.add_argument(
         "--placement", type=str.lower, choices=list(PlacementStrategy),
         help="measured placement (the first that fits)",
     )  # fmt: skip

@@ -64,10 +64,19 @@ def measured_of(args: argparse.Namespace) -> Measured:
         InputError: a speed out of range, or a file without speeds.
     """
     if args.results is None:
-        return Measured(decode=args.measured, prompt=args.measured_prompt)
+        return Measured(
+            decode=args.measured,
+            prompt=args.measured_prompt,
+            prompt_tokens=args.measured_prompt_tokens,
+        )
     measured = reported_in(args.results).measured
-    return (
-        measured if args.measured_prompt is None else replace(measured, prompt=args.measured_prompt)
+    if args.measured_prompt is None:
+        return measured
+    return replace(
+        measured,
+        prompt=args.measured_prompt,
+        prompt_tokens=args.measured_prompt_tokens,
+        cached=0.0,
     )
 
 
@@ -85,7 +94,7 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         diagnosis: the answer.
         taken_as: name of the model that the typed name was taken for; empty for an exact name.
     """
-    estimate = diagnosis.estimate
+    estimate, (decode, prompt) = diagnosis.estimate, diagnosis.predicted
     return {
         "model": estimate.model.name,
         "taken_as": taken_as or None,
@@ -94,8 +103,9 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         "format": estimate.model.format,
         "measured_tps": diagnosis.measured.decode,
         "measured_prompt_tps": diagnosis.measured.prompt,
-        **range_record("decode_tps", estimate.decode),
-        **range_record("prefill_tps", estimate.prefill),
+        "measured_prompt_tokens": diagnosis.measured.prompt_tokens,
+        **range_record("decode_tps", decode),
+        **range_record("prefill_tps", prompt),
         "outcome": diagnosis.outcome.value,
         "sentence": sentence(diagnosis),
         "causes": [_cause(each) for each in diagnosis.causes],

@@ -16,7 +16,7 @@ def _own_data(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
 
 
-def diagnosed(measured, prompt=None, what=None, **parameters):
+def diagnosed(measured, prompt=None, what=None, tokens=None, **parameters):
     """The page after a speed was typed."""
     test = app(**parameters)
     if what is not None:
@@ -24,6 +24,8 @@ def diagnosed(measured, prompt=None, what=None, **parameters):
     test.number_input(key="measured_decode").set_value(measured)
     if prompt is not None:
         test.number_input(key="measured_prompt").set_value(prompt)
+    if tokens is not None:
+        test.number_input(key="measured_tokens").set_value(tokens)
     return run(test)
 
 
@@ -96,6 +98,8 @@ def test_the_prompt_separates_causes_that_generation_cannot():
     usual = diagnosed(25.0, **parameters)
     assert "As predicted" in page_text(usual)
     text = page_text(diagnosed(25.0, prompt=40.0, **parameters))
+    assert "Likeliest: the measured prompt was shorter than assumed" in text
+    text = page_text(diagnosed(25.0, prompt=40.0, tokens=512.0, **parameters))
     assert "Likeliest: the link runs at fewer lanes or an older generation" in text
     assert ", prompt " in text
 

@@ -39,6 +39,7 @@ from advisor.machine.software import (
 from advisor.machine.stated_software import NOTABLE
 from advisor.model import catalog
 from advisor.model.model import Model
+from advisor.runtimes import SGLANG, VLLM
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.layer_split import gpu_budget
 from advisor.units import GIB, Array
@@ -116,9 +117,8 @@ class Degree(Edit):
 def degrees(run: MeasuredRun, key: str) -> Iterator[Degree]:
     """Degrees of a cause, each with its speeds; those that memory is too small for left out."""
     for edit in CAUSES[key](run):
-        after = edit.of(run)
-        if not edit.moves or fits(after):
-            decode, prompt = edit.read(after)
+        if (speeds := run.speeds(edit)) is not None:
+            decode, prompt = speeds
             yield Degree(**vars(edit), decode=decode, prompt=prompt)
 
 
@@ -192,6 +192,22 @@ def kept_prompt(run: MeasuredRun) -> Edits:
                 return decode, times(prompt, counted)
 
             yield _counted(f"{share:.0%} of the prompt kept", read, work=work)
+
+
+SHORT_PROMPTS = (16, 32, 64, 128)
+"""Lengths of a question of a sentence or a paragraph [tokens]."""
+
+
+def short_prompt(run: MeasuredRun) -> Edits:
+    """A shorter prompt than assumed, of which each token takes longer."""
+    for tokens in SHORT_PROMPTS:
+        if tokens < float(run.work.fresh):
+            yield _counted(f"{tokens} tokens", partial(_prompt_of, tokens))
+
+
+def _prompt_of(tokens: int, estimate: Estimate) -> Rates:
+    work = replace(estimate.work, prompt=tokens, cached=0)
+    return rates(estimate)[0], rates(replace(estimate, work=work))[1]
 
 
 def deeper_context(run: MeasuredRun) -> Edits:
@@ -467,13 +483,69 @@ def other_backend(run: MeasuredRun) -> Edits:
             )
 
 
+# Serving engines: graphs, kernels, other requests.
+
+GRAPHS = (VLLM, SGLANG)
+"""Engines that start a step's kernels as a graph, unless they are told not to."""
+EAGER_LAYER = (8.4e-3 / 32, 22.5e-3 / 28)
+"""Time in which the processor starts the kernels of a layer one by one [s]: 8.4 ms a token for the
+32 layers of Llama 3.1 8B on an H100, with graphs 5.1
+(https://cloudai.pt/cuda-graphs-torch-compile-1-65x-llm-decode-speedup/); 22 to 23 ms for the 28
+of Qwen2.5-Omni-7B on an A800, with graphs 13
+(https://github.com/vllm-project/vllm-omni/issues/7960, 2026-09); both read 2026-11-23."""
+PLAIN_AWQ = (1 / 2.59, 23 / 123)
+"""Speed with vLLM's first kernels for AWQ, relative to Marlin's: up to 2.59 times slower
+(https://github.com/vllm-project/vllm/pull/6654, 2024-07), 23 in place of 123 tokens/s with
+`--quantization awq` (https://github.com/vllm-project/vllm/issues/21376, 2025-07); read
+2026-11-23."""
+MARLIN_FROM = ("Ampere", "Ada", "Hopper", "Blackwell")
+"""NVIDIA's generations for which vLLM has Marlin's kernels."""
+REQUESTS = (4, 16, 64)
+"""Requests that are served at the same time, for each user; assumed."""
+
+
+def eager_mode(run: MeasuredRun) -> Edits:
+    """Kernels started one by one: a step takes as long as the processor needs to start them."""
+    if run.how in GRAPHS and run.takes(Route.RESIDENT):
+        for layer in EAGER_LAYER:
+            words = f"{1000 * layer:.1f} ms a layer to start its kernels"
+            yield _counted(words, partial(_started, layer * run.model.layers))
+
+
+def _started(seconds: float, estimate: Estimate) -> Rates:
+    """Speeds where neither a token nor a prompt takes less than the time to start its kernels."""
+    decode, prompt = rates(estimate)
+    if estimate.step is None or estimate.prompt is None:
+        return decode, prompt
+    token, whole = float(estimate.step.total), float(estimate.prompt.total)
+    return times(decode, token / max(token, seconds)), times(prompt, whole / max(whole, seconds))
+
+
+def plain_awq(run: MeasuredRun) -> Edits:
+    """AWQ computed by vLLM's first kernels in place of Marlin's."""
+    gpus = run.machine.gpus
+    marlin = bool(gpus) and gpus[0].vendor == "NVIDIA" and gpus[0].family.split()[0] in MARLIN_FROM
+    if run.how is VLLM and run.model.format == "AWQ" and marlin:
+        for share in PLAIN_AWQ:
+            words = f"{1 / share:.1f} times slower kernels"
+            yield _counted(words, partial(_generated, share))
+
+
+def other_requests(run: MeasuredRun) -> Edits:
+    """Further requests that the engine serves at the same time."""
+    if run.how.at_once is not None and run.takes(Route.RESIDENT):
+        for count in REQUESTS:
+            work = replace(run.work, users=run.work.users * count)
+            yield timed(f"{count * float(run.work.users):.0f} together", work=work)
+
+
 CAUSES: Mapping[str, Callable[[MeasuredRun], Edits]] = {
     cause.__name__: cause
     for cause in (
         whole_reply, cpu_alone, fewer_layers, whole_layers, more_context, deeper_context, spilled,
         *MACHINE_CAUSES, no_flash_attention, old_build, old_driver, other_backend, no_repacking,
         cache_in_ram, larger_file, all_users, empty_context, drafted_tokens, more_layers,
-        smaller_file, kept_prompt,
+        smaller_file, kept_prompt, short_prompt, eager_mode, plain_awq, other_requests,
     )
 }  # fmt: skip
 """Causes by their key in data/diagnosis/causes.csv."""

@@ -15,7 +15,7 @@ its range is as predicted.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -24,7 +24,7 @@ from advisor.advice.compare import decode_tps
 from advisor.advice.diagnosis.bandwidths import RequiredBandwidth, required
 from advisor.advice.diagnosis.causes import CAUSES, CauseRow, Degree, degrees, row_for
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run
-from advisor.advice.edits.edit import Rates, rates
+from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
@@ -32,8 +32,12 @@ from advisor.machine.software import OTHER_SPELLINGS, SYSTEMS
 from advisor.probes.system import operating_system
 from advisor.runtimes import ASIDE, RUNTIMES
 
-LIMITS = {"measured": (1e-4, 100_000.0), "measured prompt": (1e-3, 10_000_000.0)}
-"""Slowest and fastest speed that is accepted [tokens/s]."""
+LIMITS = {
+    "measured": (1e-4, 100_000.0),
+    "measured prompt": (1e-3, 10_000_000.0),
+    "tokens of the prompt": (1.0, 100_000_000.0),
+}
+"""Slowest and fastest speed that is accepted [tokens/s], shortest and longest prompt [tokens]."""
 DEVIATIONS = 1.2816
 """Half width of the central 80 % of a normal distribution [standard deviations]."""
 NOTABLE = 1.02
@@ -59,23 +63,47 @@ class Measured:
     Attributes:
         decode: speed of generation, for each user [tokens/s].
         prompt: speed of the prompt; None where it was not measured [tokens/s].
+        prompt_tokens: computed tokens of that prompt; None for those of the request [tokens].
+        cached: tokens in the cache before that prompt [tokens].
+        depth: tokens in the cache before the generation; None for those of the request [tokens].
+        output: generated tokens; None for those of the request [tokens].
 
     Raises:
-        InputError: a speed outside `LIMITS`.
+        InputError: a speed or a length outside `LIMITS`.
     """
 
     decode: float
     prompt: float | None = None
+    prompt_tokens: float | None = None
+    cached: float = 0.0
+    depth: float | None = None
+    output: float | None = None
 
     def __post_init__(self) -> None:
-        for (name, (low, high)), value in zip(
-            LIMITS.items(), (self.decode, self.prompt), strict=True
-        ):
+        values = (self.decode, self.prompt, self.prompt_tokens)
+        for (name, (low, high)), value in zip(LIMITS.items(), values, strict=True):
             if value is not None and not low <= value <= high:
+                unit = "tokens" if name.startswith("tokens") else "tokens/s"
                 raise InputError(
-                    f"{name} is {value:g} tokens/s; allowed is {low:g} to {high:,.0f}. Give the "
-                    "speed that the runtime prints, in tokens per second."
+                    f"{name} is {value:g} {unit}; allowed is {low:g} to {high:,.0f}. Give what the "
+                    f"runtime prints, in {unit}."
                 )
+
+    def run(self, estimate: Estimate, system: str = "") -> MeasuredRun:
+        """The run that was measured, with its prompt and reply where their lengths are known.
+
+        Raises:
+            InputError: an impossible combination, or lengths outside the limits of a request.
+        """
+        run = measured_run(estimate, system)
+        if self.prompt_tokens is not None:
+            prompt = self.cached + self.prompt_tokens
+            timed = replace(run.work, prompt=prompt, cached=self.cached)
+            run = replace(run, prompt_work=timed)
+        if self.depth is None or self.output is None:
+            return run
+        work = replace(run.work, prompt=self.depth, cached=0, output=max(self.output, 1.0))
+        return replace(run, work=work)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +131,8 @@ class Diagnosis:
     """Outcome of a diagnosis, with its causes.
 
     Attributes:
-        estimate: predicted speeds.
+        estimate: estimate that was compared.
+        predicted: predicted speeds of generation and prompt, of the lengths that were measured.
         measured: measured speeds.
         outcome: result of the comparison.
         causes: causes of the whole gap, then of a part, each likeliest first.
@@ -111,6 +140,7 @@ class Diagnosis:
     """
 
     estimate: Estimate
+    predicted: Rates
     measured: Measured
     outcome: Outcome
     causes: tuple[Cause, ...]
@@ -153,8 +183,8 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
     Raises:
         InputError: an impossible combination, or a sweep.
     """
-    run = measured_run(estimate, system)
-    predicted = rates(run)
+    run = measured.run(estimate, system)
+    predicted = predicted_rates(run)
     if any(np.size(speed.value) != 1 for speed in predicted):
         raise InputError("A sweep has many speeds; diagnose one estimate at a time.")
     gap = _gap(predicted, measured)
@@ -169,6 +199,7 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
     )
     return Diagnosis(
         estimate=estimate,
+        predicted=predicted,
         measured=measured,
         outcome=outcome,
         causes=tuple(ordered),
@@ -176,9 +207,17 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
     )
 
 
-def _ruled_out(measured: Measured) -> tuple[str, ...]:
-    """Causes excluded because the prompt was measured separately."""
-    return () if measured.prompt is None else ("whole_reply",)
+def predicted_rates(run: MeasuredRun) -> Rates:
+    """Predicted speeds of a run, of the lengths that were measured."""
+    return run.speeds(Edit(moves=False)) or rates(run)
+
+
+def _ruled_out(measured: Measured) -> set[str]:
+    """Causes excluded because the prompt was measured separately, or lengths are known."""
+    causes = set() if measured.prompt is None else {"whole_reply"}
+    if measured.prompt_tokens is not None:
+        causes |= {"short_prompt", "kept_prompt"}
+    return causes if measured.depth is None else causes | {"deeper_context", "empty_context"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +282,7 @@ def _cause(run: MeasuredRun, measured: Measured, gap: _Gap, key: str) -> Cause |
     best = max(tried, key=lambda degree: density(degree, measured))
     share = _moved(best, gap) / gap.size
     explains = _holds(best, measured)
-    if not explains and (share < PART or not _nearer(best, rates(run), measured)):
+    if not explains and (share < PART or not _nearer(best, predicted_rates(run), measured)):
         return None
     mean = sum(density(degree, measured) for degree in tried) / len(tried)
     return Cause(

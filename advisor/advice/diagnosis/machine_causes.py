@@ -1,5 +1,6 @@
 """Causes in the machine: threads, sockets, clocks, other load; RAM, drive, link and GPU."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,7 @@ from advisor.cost_model.placement import RAM, PlacementStrategy, needed_bytes, w
 from advisor.cost_model.schedule import Route
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.quantity import Provenance
 from advisor.machine.software import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
@@ -124,6 +125,37 @@ def one_channel(run: MeasuredRun) -> Edits:
         if 0 < filled < channels:
             fewer = replace(figure, value=figure.value * filled / channels)
             yield run.on_host(f"{filled} of {channels} channels", bandwidth=fewer)
+
+
+BOTH_TYPES = re.compile(r"Core i[3579]-1[234]\d{3}(?![A-Z]*[HUP])")
+"""Desktop processors for which boards have DDR4 or DDR5: Intel's 12th to 14th generation
+(https://www.techspot.com/news/93633-intel-wants-700-series-chipset-motherboards-support-only.html,
+2022-02, read 2026-11-23)."""
+OLDER_TYPE = "Desktop DDR4-3200 dual-channel (typical)"
+"""Memory where a board or a machine is older than assumed."""
+
+
+def older_memory(run: MeasuredRun) -> Edits:
+    """DDR4 where DDR5 was assumed: in a typical machine, or on a board of the older type."""
+    row, figure = run.host_row, run.machine.host.bandwidth
+    if row is None or row.memory_type != "DDR5" or not _modules_in_doubt(run):
+        return
+    if not row.name.endswith("(typical)") and not BOTH_TYPES.match(row.name):
+        return
+    older = find_host(OLDER_TYPE)
+    rate, now = older.memory_mts, row.memory_mts
+    if row.segment in ("desktop", "laptop") and rate and now:
+        slower = replace(figure, value=figure.value * rate / now)
+        words = f"{older.memory_type}-{rate:.0f} in place of {row.memory_type}-{now:.0f}"
+        yield run.on_host(words, bandwidth=slower)
+
+
+def one_gpu(run: MeasuredRun) -> Edits:
+    """One GPU in use of several."""
+    gpus = run.machine.gpus
+    if len(gpus) > 1 and run.machine.nodes == 1 and run.takes(Route.RESIDENT):
+        alone = replace(run.machine, gpus=gpus[:1])
+        yield run.placed(f"1 of {len(gpus)}", run.settings, machine=alone)
 
 
 def slow_modules(run: MeasuredRun) -> Edits:
@@ -241,7 +273,7 @@ def gpu_limits(run: MeasuredRun) -> Edits:
 
 
 MACHINE_CAUSES = (
-    one_channel, slow_modules, pages_lost, slow_drive, narrow_link, other_load, many_threads,
-    few_threads, efficient_cores, far_memory, gpu_limits, cpu_limits,
+    one_channel, slow_modules, older_memory, one_gpu, pages_lost, slow_drive, narrow_link,
+    other_load, many_threads, few_threads, efficient_cores, far_memory, gpu_limits, cpu_limits,
 )  # fmt: skip
 """Causes of this module."""

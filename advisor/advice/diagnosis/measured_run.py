@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.edits.edit import Edit
+from advisor.advice.edits.edit import Edit, Rates
 from advisor.catalog.constants import Constants
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, Tier
@@ -32,12 +32,14 @@ class MeasuredRun(Estimate):
 
     Attributes:
         system: "Linux", "Windows" or "macOS"; empty where unknown.
+        prompt_work: request that timed the prompt; None for that of the generation.
     """
 
     machine: Machine
     placement: Placement
     constants: Constants
     system: str = ""
+    prompt_work: Workload | None = None
 
     @property
     def in_llama_cpp(self) -> bool:
@@ -76,6 +78,18 @@ class MeasuredRun(Estimate):
         """Whether a token or the prompt spends time on one of these routes."""
         parts = [time.parts for time in (self.step, self.prompt) if time is not None]
         return any(float(part.get(route, 0.0)) > 0 for part in parts for route in routes)
+
+    def speeds(self, edit: Edit) -> Rates | None:
+        """Speeds after an edit; None where memory is too small for what it moves."""
+        after = edit.of(self)
+        if edit.moves and not fits(after):
+            return None
+        decode, prompt = edit.read(after)
+        if self.prompt_work is not None:
+            lengths = {name: getattr(self.prompt_work, name) for name in ("prompt", "cached")}
+            timed = replace(after, work=replace(after.work, **lengths))
+            prompt = edit.read(timed)[1]
+        return decode, prompt
 
     def placed(self, words: str, settings: Settings, **changes: Any) -> Edit:
         """The model placed anew with these settings."""

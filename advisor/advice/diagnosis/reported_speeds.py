@@ -1,16 +1,19 @@
 """Measured speeds from another tool's result file."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor import given_files
 from advisor.advice.diagnosis.diagnose import Measured
 from advisor.errors import InputError
-from advisor.probes.llama_cpp.result_files import EngineRun, read
+from advisor.probes.llama_cpp.result_files import EngineRun
+from advisor.probes.llama_cpp.result_files import read as read_runs
 
 LARGEST = 64_000_000
 """Largest file that is read; `vllm bench serve --save-detailed` includes every answer [B]."""
+BENCH = "llama-bench"
+"""Tool whose generation has no prompt before it but its depth."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +55,7 @@ def reported(content: bytes, name: str) -> Reported:
     if len(content) > LARGEST:
         raise InputError(f"{name} has more than {LARGEST:,} bytes; give one run's results.")
     try:
-        runs = read(content.decode("utf-8-sig"))
+        runs = read_runs(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise InputError(f"{name} is no text; give the JSON that a tool wrote.") from None
     except InputError as error:
@@ -67,8 +70,25 @@ def _speeds(runs: Sequence[EngineRun], name: str) -> Reported:
             f"{name}: {runs[0].tool} reports no speed of generation alone; run it so that it "
             "generates tokens (llama-bench -n 128, vllm bench serve)."
         )
-    prompts = (run.prompt for run in runs if run.prompt and run.depth == generation.depth)
+    measured = Measured(
+        decode=generation.decode, depth=_depth(generation), output=generation.output_tokens
+    )
+    prompts = (run for run in runs if run.prompt and run.depth == generation.depth)
+    if (read := next(prompts, None)) is not None:
+        measured = replace(
+            measured, prompt=read.prompt, prompt_tokens=read.prompt_tokens, cached=read.depth
+        )
     return Reported(
-        measured=Measured(decode=generation.decode, prompt=next(prompts, None)),
+        measured=measured,
         source=", ".join(filter(None, (generation.tool, generation.model))),
     )
+
+
+def _depth(generation: EngineRun) -> float | None:
+    """Tokens in the cache before a generation; None where its tool does not say so [tokens]."""
+    if generation.output_tokens is None:
+        return None
+    if generation.tool == BENCH:
+        return generation.depth
+    prompt = generation.prompt_tokens
+    return None if prompt is None else generation.depth + prompt

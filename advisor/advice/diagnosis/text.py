@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from advisor.advice.diagnosis.bandwidths import RequiredBandwidth
 from advisor.advice.diagnosis.diagnose import Cause, Diagnosis, Outcome, distance
-from advisor.advice.edits.edit import rates
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import range_of, rate, tokens_per_second
 
@@ -17,10 +16,12 @@ NEAR = 1.5
 
 def sentence(diagnosis: Diagnosis) -> str:
     """Summary in a few words: measured and predicted speeds, and the conclusion."""
-    decode, prompt = rates(diagnosis.estimate)
+    decode, prompt = diagnosis.predicted
     parts = [_compared(diagnosis.measured.decode, decode)]
     if diagnosis.measured.prompt is not None:
-        parts.append(f"prompt {_compared(diagnosis.measured.prompt, prompt)}")
+        tokens = diagnosis.measured.prompt_tokens
+        length = "" if tokens is None else f" of {tokens:,.0f} tokens"
+        parts.append(f"prompt{length} {_compared(diagnosis.measured.prompt, prompt)}")
     return f"{'; '.join(parts)}. {_remark(diagnosis)}"
 
 
@@ -54,7 +55,7 @@ def _likeliest(diagnosis: Diagnosis) -> str:
 
 def _chance(diagnosis: Diagnosis) -> str:
     """Remark on a speed just below its range."""
-    decode, _ = rates(diagnosis.estimate)
+    decode, _ = diagnosis.predicted
     near = -NEAR <= distance(diagnosis.measured.decode, decode) < -1
     return "One run in ten falls below its range without a fault." if near else ""
 

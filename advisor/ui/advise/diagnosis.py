@@ -49,12 +49,12 @@ def panel(answer: AdviseAnswer) -> None:
     if not named:
         return
     with st.expander("Measured another speed?", key="diagnose"):
-        estimate, decode, prompt = _asked(named)
         system = this_system() if answer.choices.this_machine else ""
         stated = answer.answered.nouns.request.system
         system = SYSTEMS[stated] if stated else system
         try:
-            measured = Measured(decode=decode, prompt=prompt) if decode else _in_a_file()
+            estimate, typed = _typed(named)
+            measured = _in_a_file() if typed is None else typed
             if measured is None:
                 show(block("oa-soft", HOW, "p"))
                 return
@@ -70,16 +70,25 @@ def _label(estimate: Estimate) -> str:
     return f"{TITLES[estimate.strategy]}, {estimate.runtime}{short}"
 
 
-def _asked(named: dict[str, Estimate]) -> tuple[Estimate, float | None, float | None]:
-    """Inputs: placement, measured decode speed and, if known, prompt speed."""
-    which, how_fast, how_read = st.columns((2, 1, 1))
+def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
+    """Placement and typed speeds; None where no speed of generation is typed.
+
+    Raises:
+        InputError: a speed out of range.
+    """
+    which, how_fast, how_read, how_long = st.columns((2, 1, 1, 1))
     with which:
         label = st.selectbox("What you ran", list(named), key="measured_what")
     with how_fast:
-        decode = _speed("Measured (tokens/s)", "measured", "measured_decode")
+        decode = _number("Measured (tokens/s)", "measured", "measured_decode")
     with how_read:
-        prompt = _speed("Prompt (tokens/s)", "measured prompt", "measured_prompt")
-    return named.get(str(label), next(iter(named.values()))), decode, prompt
+        prompt = _number("Prompt (tokens/s)", "measured prompt", "measured_prompt")
+    with how_long:
+        tokens = _number("Prompt length (tokens)", "tokens of the prompt", "measured_tokens")
+    estimate = named.get(str(label), next(iter(named.values())))
+    if decode is None:
+        return estimate, None
+    return estimate, Measured(decode=decode, prompt=prompt, prompt_tokens=tokens)
 
 
 def _in_a_file() -> Measured | None:
@@ -92,12 +101,19 @@ def _in_a_file() -> Measured | None:
     return report.measured
 
 
-def _speed(label: str, limits: str, key: str) -> float | None:
+HELP = {
+    "measured_decode": "The generation alone, of one user.",
+    "measured_prompt": "If known.",
+    "measured_tokens": "If known: short prompts are read slower. Empty for the one of this page.",
+}
+"""Help of each input."""
+
+
+def _number(label: str, limits: str, key: str) -> float | None:
     low, high = LIMITS[limits]
-    optional = "The generation alone, of one user." if key == "measured_decode" else "If known."
     return st.number_input(
-        label, min_value=low, max_value=high, value=None, step=1.0, format="%.2f", key=key,
-        placeholder="as printed", help=optional,
+        label, min_value=low, max_value=high, value=None, step=1.0, format="%.10g", key=key,
+        placeholder="as printed", help=HELP[key],
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Why a measured speed is not the predicted one: each cause is found when it is simulated."""
 
+import json
 import math
 from dataclasses import replace
 from functools import cache
@@ -7,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from result_samples import PUBLISHED_OLLAMA
 
 from advisor.advice.diagnosis.causes import CAUSES, Degree, degrees
 from advisor.advice.diagnosis.diagnose import (
@@ -20,6 +22,7 @@ from advisor.advice.diagnosis.diagnose import (
 )
 from advisor.advice.diagnosis.machine_causes import FAR_NODE, SLOWER_RATES
 from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run, scaled_link
+from advisor.advice.diagnosis.reported_speeds import reported
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -63,6 +66,10 @@ SITUATIONS: dict[str, tuple[str, str, PlacementStrategy, Runtime, dict, dict]] =
                    {"gpu": "RTX 4090", "ram_gb": 64}),
     "users": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {"users": 4},
               {"gpu": "RTX 4090", "ram_gb": 64}),
+    "served": ("Llama-3.1-8B", "AWQ", RESIDENT, VLLM, {}, {"gpu": "RTX 4090", "ram_gb": 64}),
+    "pair": ("Llama-3.1-8B", "BF16", RESIDENT, VLLM, {},
+             {"gpu": "RTX 4090", "gpu_count": 2, "ram_gb": 64}),
+    "assumed parts": ("Llama-3.1-8B", "Q4_K_M", RAM, LLAMA_CPP, {}, {"gpu": "none", "ram_gb": 64}),
     "AMD": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
             {"gpu": "Radeon 8060S (Ryzen AI Max+ 395)"}),
     "Arc": ("Llama-3.1-8B", "Q4_K_M", RESIDENT, LLAMA_CPP, {},
@@ -122,7 +129,10 @@ def measured_as(name: str, factor: float, prompt: float | None = None) -> Diagno
     estimate = predicted(name)
     assert estimate.prefill is not None
     read = None if prompt is None else prompt * float(estimate.prefill.value)
-    return diagnose(estimate, Measured(decode=factor * decode(estimate), prompt=read))
+    tokens = None if prompt is None else float(estimate.work.prompt)
+    return diagnose(
+        estimate, Measured(decode=factor * decode(estimate), prompt=read, prompt_tokens=tokens)
+    )
 
 
 SIMULATED = [
@@ -173,6 +183,12 @@ SIMULATED = [
     ("more_layers", "few layers", -1),
     ("smaller_file", "no GPU", "IQ4_XS"),
     ("kept_prompt", "resident", "90%"),
+    ("short_prompt", "resident", "16 tokens"),
+    ("older_memory", "assumed parts", "DDR4-3200 in place of DDR5-5600"),
+    ("eager_mode", "served", -1),
+    ("plain_awq", "served", -1),
+    ("other_requests", "served", "64 together"),
+    ("one_gpu", "pair", "1 of 2"),
 ]
 
 
@@ -643,3 +659,59 @@ class TestText:
         text = diagnosis_text(measured_as("resident", 0.01))
         assert "No single cause explains it" in text
         assert "   Test: " in text
+
+
+class TestLengths:
+    """Speeds are compared with those of the lengths that were measured."""
+
+    def test_a_prompt_of_a_sentence_is_compared_with_one_as_short(self) -> None:
+        """The answer in Ollama's documentation reads 26 tokens and writes 282."""
+        estimate = predicted("resident")
+        assert estimate.prefill is not None
+        measured = reported(json.dumps(PUBLISHED_OLLAMA).encode(), "run.json").measured
+        diagnosis = diagnose(estimate, measured)
+        short = replace(estimate, work=Workload(prompt=26, output=282))
+        assert diagnosis.predicted == (short.decode, short.prefill)
+        assert speed(diagnosis.predicted[1]) < 0.5 * speed(estimate.prefill)
+        assert "prompt of 26 tokens" in sentence(diagnosis)
+        assert not {"short_prompt", "kept_prompt", "deeper_context"} & set(keys(diagnosis))
+
+    def test_llama_bench_reads_and_writes_apart(self) -> None:
+        # pp512 from an empty cache; tg128 from an empty cache, at a mean depth of 64 tokens
+        measured = Measured(decode=100, prompt=4000, prompt_tokens=512, depth=0, output=128)
+        decode, prompt = diagnose(predicted("resident"), measured).predicted
+        alone = replace(predicted("resident"), work=Workload(prompt=0, output=128))
+        assert decode == alone.decode
+        assert prompt == predicted("resident").prefill
+
+    def test_what_moves_the_model_keeps_the_lengths(self) -> None:
+        measured = Measured(decode=5, prompt=50, prompt_tokens=26, depth=26, output=100)
+        run = measured.run(predicted("resident"))
+        (alone,) = degrees(run, "cpu_alone")
+        model, form, _, runtime, _, text = SITUATIONS["resident"]
+        work = Workload(prompt=26, output=100)
+        there = machine(MachineSpec(**{**text, "gpu": "none"}))
+        expected = estimate(
+            catalog.model(model, form), there, work, runtime, RAM, fitted_constants()
+        )
+        assert expected.prefill is not None
+        assert speed(alone.prompt) == pytest.approx(speed(expected.prefill))
+
+
+def test_kernels_started_one_by_one_are_no_faster_than_their_starts() -> None:
+    # 32 layers of 0.2625 ms are 8.4 ms, 119 tokens/s; of 22.5 / 28 ms 25.7 ms, 38.9 tokens/s
+    run = measured_run(predicted("served"))
+    quick, slow = (speed(each.decode) for each in degrees(run, "eager_mode"))
+    assert quick == pytest.approx(1000 / 8.4)
+    assert slow == pytest.approx(1000 / (32 * 22.5 / 28))
+
+
+def test_older_memory_is_suspected_where_memory_is_assumed_alone() -> None:
+    # 3,200 of 5,600 MT/s on the same two channels
+    (older,) = CAUSES["older_memory"](measured_run(predicted("assumed parts")))
+    host = older.changes["machine"].host
+    present = predicted("assumed parts").machine
+    assert present is not None
+    assert host.bandwidth.value / present.host.bandwidth.value == pytest.approx(3200 / 5600)
+    assert not list(CAUSES["older_memory"](measured_run(predicted("full RAM"))))  # AM5: DDR5 alone
+    assert list(CAUSES["older_memory"](measured_run(predicted("two kinds of cores"))))
