@@ -9,6 +9,7 @@ import numpy as np
 from advisor.advice.compare import best_of, compare, lacks, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
+from advisor.advice.edits.second_machine import SecondMachine, second_machine
 from advisor.advice.finder.runnable import Runnable, rated_as_well
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import Choice, choice_of
@@ -68,6 +69,16 @@ class Advice:
     def verdict(self) -> str:
         """The two lines of the verdict."""
         return str(self.summary)
+
+    @cached_property
+    def second_machine(self) -> SecondMachine | None:
+        """Speed with as many machines again by cable, for machines of unified memory; None for
+        others, which take further cards.
+        """
+        question = self.question
+        if not question.machine.unified:
+            return None
+        return second_machine(question.model, question.machine, question.work)
 
     @cached_property
     def upgrades(self) -> tuple[Upgrade, ...]:

@@ -48,6 +48,7 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
             }
             for upgrade in advice.upgrades
         ],
+        "second_machine": _second_machine(advice),
         "what_ifs": [
             {
                 "change": what_if.words,
@@ -75,6 +76,24 @@ def _chosen(advice: Advice) -> Json:
             "decode_tps": another.speed.decode,
             "quality": another.score,
         },
+    }
+
+
+def _second_machine(advice: Advice) -> Json | None:
+    """Speed with as many machines again by cable; None for machines with cards of their own."""
+    answer = advice.second_machine
+    if answer is None:
+        return None
+    after = answer.after
+    return {
+        "network": answer.network,
+        "helps": answer.helps,
+        "gain": answer.gain,
+        "runtime": after.runtime if after else None,
+        "decode_tps": after.decode if after else None,
+        "decode_tps_low": after.low if after else None,
+        "decode_tps_high": after.high if after else None,
+        "ttft_s": after.first_token if after else None,
     }
 
 

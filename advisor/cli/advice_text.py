@@ -39,6 +39,8 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     lines += [_option_line(option, money) for option in _printed_options(advice, also)]
     if described and advice.what_ifs:
         lines += ["", *_change_lines(advice)]
+    if described and advice.second_machine:
+        lines += ["", advice.second_machine.words]
     if many:
         lines += ["", *many_users.text(answered)]
     return "\n".join(lines)

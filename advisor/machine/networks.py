@@ -5,11 +5,12 @@ rate. Ethernet of 100 Gbit/s and more is taken to be RDMA, as its cards all are.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
+from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.units import GB
 
@@ -140,4 +141,24 @@ def usual_network(gpu: str) -> Network:
         name=built.name,
         rate=Quantity(value=built.rate.value, kind=Provenance.ASSUMED, source=told),
         reduce=Quantity(value=built.reduce.value, kind=Provenance.ASSUMED, source=told),
+    )
+
+
+def joined(machine: Machine, nodes: int, network: Network) -> Machine:
+    """As many machines of a kind, over the network they have, else over another.
+
+    Args:
+        machine: a machine, or several of a kind.
+        nodes: number of machines.
+        network: network of machines that have none.
+    """
+    of_each = machine.gpus[: len(machine.gpus) // machine.nodes]
+    single = machine.name.partition(" machines of ")[2] or machine.name
+    return replace(
+        machine,
+        name=f"{nodes} machines of {single}",
+        gpus=of_each * nodes,
+        nodes=nodes,
+        network=machine.network or network.rate,
+        reduce=machine.reduce or network.reduce,
     )

@@ -1,0 +1,74 @@
+"""A second machine of the same kind by cable: whether the model then fits, or runs faster."""
+
+from dataclasses import dataclass
+
+from advisor.advice.compare import best_of, compare
+from advisor.advice.speeds import Speed, speed_of
+from advisor.cost_model.placement import Settings
+from advisor.cost_model.workload import Workload
+from advisor.formatting import number, seconds, tokens_per_second
+from advisor.machine.machine import Machine
+from advisor.machine.networks import joined, usual_network
+from advisor.model.model import Model
+
+HELPS = 1.1
+"""Gain from which a second machine is said to help, within which runs of one setting differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecondMachine:
+    """Speed of the machines there are and of as many again, each in its fastest runtime.
+
+    Attributes:
+        network: network between them.
+        before: speed now; None where the model does not run.
+        after: speed with as many machines again; None where the model does not run.
+    """
+
+    network: str
+    before: Speed | None
+    after: Speed | None
+
+    @property
+    def gain(self) -> float | None:
+        """Factor of the decode speed; None where it does not run before or after."""
+        if self.before is None or self.after is None:
+            return None
+        return self.after.decode / self.before.decode
+
+    @property
+    def helps(self) -> bool:
+        """Whether the model runs only so, or notably faster."""
+        gain = self.gain
+        return self.after is not None and (gain is None or gain >= HELPS)
+
+    @property
+    def words(self) -> str:
+        """The answer in a sentence."""
+        if self.after is None:
+            return f"As many machines again by {self.network}: the model does not run there either."
+        speed = tokens_per_second(self.after.decode)
+        then = f"{speed} in {self.after.runtime}, first token {seconds(self.after.first_token)}"
+        if self.before is None:
+            return f"As many machines again by {self.network}: it runs, {then}."
+        now = f"{number(self.gain or 0.0, 2)} times {tokens_per_second(self.before.decode)} in "
+        verdict = "helps" if self.helps else "does not help"
+        return (
+            f"As many machines again by {self.network} {verdict}: {then}, {now}"
+            f"{self.before.runtime}."
+        )
+
+
+def second_machine(
+    model: Model, machine: Machine, work: Workload, settings: Settings | None = None
+) -> SecondMachine:
+    """Speed with as many machines again, over their network or the one they are built with."""
+    network = usual_network(machine.gpus[0].name if machine.gpus else "")
+    twice = joined(machine, 2 * machine.nodes, network)
+    best = [best_of(compare(model, each, work, settings=settings)) for each in (machine, twice)]
+    now, then = (speed_of(estimate) if estimate else None for estimate in best)
+    return SecondMachine(
+        network=network.name if machine.network is None else "the same network",
+        before=now,
+        after=then,
+    )

@@ -1,0 +1,47 @@
+"""A second machine by cable."""
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.advice.edits.second_machine import second_machine
+from advisor.cost_model.workload import Workload
+from advisor.machine.from_spec import machine
+from advisor.machine.networks import joined, network_named
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+
+BOX = machine(MachineSpec(gpu="GB10"))
+
+
+def test_a_second_box_helps_dense_models_and_holds_larger_ones() -> None:
+    """Two GB10 are 2.09 times as fast as one in 16 bits (unslothai/unsloth pull request 10280);
+    235 billion weights in 8 bits fit two machines of 128 GiB and not one."""
+    dense = second_machine(catalog.model("Qwen3-32B", "BF16"), BOX, Workload())
+    assert dense.helps
+    assert dense.gain == pytest.approx(2.09, rel=0.2)
+    assert dense.words.startswith("As many machines again by RoCE, 200 Gbit/s helps: ")
+    large = second_machine(catalog.model("Qwen3-235B-A22B", "FP8"), BOX, Workload())
+    assert large.after is not None
+    assert large.after.whole
+    assert large.helps
+
+
+def test_a_slow_cable_does_not_help_a_small_model() -> None:
+    # 1.7 billion weights in 4 bits: 0.5 GB less to read at 273 GB/s save 2 ms, 56 sums over
+    # Thunderbolt's IP cost 17 ms.
+    slow = joined(BOX, 1, network_named("Thunderbolt 4"))
+    answer = second_machine(catalog.model("Qwen3-1.7B", "Q4_K_M"), slow, Workload())
+    assert answer.gain is not None
+    assert answer.gain < 1.1
+    assert not answer.helps
+    assert "does not help" in answer.words
+
+
+def test_machines_are_joined_by_the_network_they_have() -> None:
+    pair = joined(BOX, 2, network_named("10GbE"))
+    four = joined(pair, 4, network_named("200GbE"))
+    assert (pair.nodes, len(pair.gpus)) == (2, 2)
+    assert (four.nodes, len(four.gpus), four.network) == (4, 4, pair.network)
+    assert four.name == "4 machines of GB10"
+    assert replace(four, network=None).reduce == pair.reduce
