@@ -1,11 +1,14 @@
 """Time and uncertainty that drafted tokens add to a step."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
-from advisor.cost_model.workload import DRAFTS, Workload
+from advisor.cost_model.schedule import Route, Schedule
+from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
+from advisor.cost_model.workload import AT_ONCE, DRAFTS, Workload
+from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -13,30 +16,71 @@ DRAFTING = 0.2
 """Half width that drafted tokens add to a range, as the logarithm of a factor: acceptance is 0.68
 to 0.88 by kind of text (nine kinds, llama.cpp pull request 24087), and published gains lie a fifth
 from what their own acceptance says (data/measurements/drafting.csv)."""
+Reads = Mapping[str, Array]
+"""Weights that a step reads, by route [B]."""
 
 
-def with_drafting(time: StepTime, model: Model, work: Workload) -> StepTime:
-    """A step with the time of its k drafts, each a part as large as the drafter's share.
+def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) -> StepTime:
+    """A step with the time of its r runs of a drafter, which reads D bytes in each.
 
-    t = t_moving (1 + k bytes_d / bytes) + t_layers (1 + k layers_d / layers) + t_token (1 + k runs)
+    t = t_step + r ( D t_route / W_route + t_layers layers_d / layers + t_token )
 
-    A head reads one layer and the output head in the same run; a smaller model is run for each
-    token. Where the model lies in RAM, the drafter is taken to lie there too.
+    A head reads one layer and the output head in a run for each token; a smaller model is run for
+    each token too, a block drafter once for all (`AT_ONCE`). It lies on the GPU where the GPU holds
+    any weights, as runtimes put the last layer and the head there first; experts in RAM leave it
+    there. So it reads at the rate of the W bytes that the step reads by that route.
+
+    Args:
+        time: step that checks the drafted tokens.
+        model: model that is run.
+        work: request, with its drafting.
+        reads: weights that the step reads, as `weights_read` counts them.
     """
-    if not work.draft or not np.any(work.drafted):
+    if not work.draft or not np.any(work.drafted) or not DRAFTS.get(work.draft, 1.0):
         return time
-    drafted = np.asarray(work.drafted, dtype=float)
-    read = model.read_bytes_per_token
+    runs = np.minimum(work.drafted, 1.0) if work.draft in AT_ONCE else np.asarray(work.drafted)
     if work.draft_model is not None:
-        shares = {LAYERS: work.draft_model.layers / model.layers, TOKEN: 1.0, CROSSINGS: 0.0}
-        moving = work.draft_model.read / read
+        read, layers = work.draft_model.read, float(work.draft_model.layers)
     else:
         layers = DRAFTS[work.draft]
-        head = model.output * (layers > 0)
-        moving = (layers * (read - model.output) / model.layers + head) / read
-        shares = {}
-    parts: dict[str, Array] = {
-        name: seconds * (1.0 + drafted * shares.get(name, moving))
-        for name, seconds in time.parts.items()
+        read = layers * (model.read_bytes_per_token - model.output) / model.layers + model.output
+    own: dict[str, Array] = {LAYERS: layers / model.layers, TOKEN: 1.0}
+    place = _place(reads)
+    own[place] = read / np.maximum(reads.get(place, 1.0), 1.0)
+    parts = {
+        name: seconds * (1.0 + runs * own.get(name, 0.0)) for name, seconds in time.parts.items()
     }
     return replace(time, total=sum(parts.values(), start=np.zeros(())), parts=parts)
+
+
+def _place(reads: Reads) -> str:
+    """Route of the drafter's weights: the GPU's, else that of the most bytes."""
+    if np.any(reads.get(Route.RESIDENT, 0.0)):
+        return Route.RESIDENT
+    return max(reads, key=lambda route: float(np.sum(reads[route])), default=Route.RESIDENT)
+
+
+def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bool) -> Reads:
+    """Weights that a step reads, by route [B].
+
+    The flows of GPUs that share layers are those of one GPU, so each route's share of all flows is
+    taken of the weights that a step of as many tokens reads.
+
+    Args:
+        schedule: step.
+        model: model that is run.
+        work: request of the step.
+        by_gpu: whether loads have an axis for the GPUs (`Machine.counts`).
+    """
+    flows: dict[str, Array] = {}
+    for stage in schedule.stages:
+        for flow in stage.flows:
+            moved = flow.moved if flow.load is None else flow.load.weights
+            size = np.sum(moved, axis=0) if by_gpu and np.ndim(moved) else moved
+            flows[flow.route] = flows.get(flow.route, 0.0) + size
+    tokens = np.asarray(work.users, dtype=float) * (1.0 + np.asarray(work.drafted))
+    experts = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
+    further = model.expert_share(tokens) - model.expert_share(1.0)
+    whole = model.read_bytes_per_token + experts * further
+    total = np.maximum(sum(flows.values(), start=np.zeros(())), 1.0)
+    return {route: whole * size / total for route, size in flows.items()}

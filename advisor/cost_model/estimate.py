@@ -11,7 +11,7 @@ from advisor.catalog.constant_views import RecordedConstants
 from advisor.catalog.constants import ConstantRow, Constants
 from advisor.cost_model.assumptions import Assumption, assumptions
 from advisor.cost_model.conditions import bound_to_node, conditioned, doubt, scope_of
-from advisor.cost_model.drafting import DRAFTING, with_drafting
+from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
 from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import constants_on
 from advisor.cost_model.placement import (
@@ -103,8 +103,15 @@ class Estimate:
     @cached_property
     def step(self) -> StepTime | None:
         """Time of a token by its parts; None for an impossible combination."""
-        time = self._timed(self.phases.decode) if self.phases else None
-        return time and with_drafting(time, self.model, self.work)
+        if self.phases is None:
+            return None
+        schedule = self.phases.decode
+        time = self._timed(schedule)
+        if time is None or not self.work.draft:
+            return time
+        several = self.machine is not None and self.machine.counts is not None
+        reads = weights_read(schedule, self.model, self.work, by_gpu=several)
+        return with_drafting(time, self.model, self.work, reads)
 
     @cached_property
     def prompt(self) -> StepTime | None:

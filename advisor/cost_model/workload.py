@@ -6,20 +6,26 @@ import numpy as np
 
 from advisor.catalog.inputs import CACHED_SHARE, DRAFT, REQUEST, check_all
 from advisor.errors import InputError
+from advisor.model.architecture import Group
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.model.model import Model
 from advisor.units import Array
 
-DRAFTS = {"mtp": 1.0, "eagle": 1.0, "ngram": 0.0}
-"""Layers that a drafted token reads, by drafting method. Multi-token prediction reads one layer and
-the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv 2401.15077);
-n-grams from the prompt need no layer and no head."""
+DRAFTS = {"mtp": 1.0, "eagle": 1.0, "dflash": 5.0, "ngram": 0.0}
+"""Layers that a run of the drafter reads, by drafting method. Multi-token prediction reads one
+layer and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2), EAGLE the same (arXiv
+2401.15077), DFlash five layers (arXiv 2602.06036); n-grams from the prompt need no layer
+and no head."""
+AT_ONCE = ("dflash",)
+"""Methods that draft all tokens of a step in one run: a diffusion of a block of tokens."""
 ACCEPTED = {"mtp": 0.85}
 """Acceptance where none is given: DeepSeek-V3 reports 85 to 90 % of its second token (arXiv
 2412.19437, section 5.4.3)."""
+HEADS = {"eagle": "EAGLE_HEAD", "dflash": "DFLASH_DRAFTER"}
+"""Placeholder for the repository or file of a drafter made for a model, by method."""
 DRAFT_MODEL = "model"
 """Drafting method of a smaller model, which `Workload.draft_model` describes."""
-DRAFTED = {"mtp": 1, "eagle": 3, "ngram": 5, DRAFT_MODEL: 5}
+DRAFTED = {"mtp": 1, "eagle": 3, "dflash": 7, "ngram": 5, DRAFT_MODEL: 5}
 """Tokens drafted for a step where the number is not given: DeepSeek-V3's own one token, and those
 of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)."""
 
@@ -170,11 +176,14 @@ def drafter_weights(model: Model, work: Workload) -> Array:
 
     A head for multi-token prediction is a layer like the others, routed experts and all, and shares
     the token table and the output head (DeepSeek-V3, arXiv 2412.19437, section 2.2); an EAGLE head
-    is taken to be one, too.
+    is taken to be one, too. The layers of a block drafter have no routed experts.
     """
     if work.draft_model is not None:
         return work.draft_model.held
-    return np.asarray(DRAFTS.get(work.draft, 0.0) * model.layer_bytes[..., -1])
+    layer = model.layer_bytes[..., -1]
+    if work.draft in AT_ONCE:
+        layer = layer - model.bytes_per_layer[Group.ROUTED_EXPERTS][..., -1]
+    return np.asarray(DRAFTS.get(work.draft, 0.0) * layer)
 
 
 def drafter_cache(model: Model, work: Workload) -> Array:

@@ -17,7 +17,7 @@ from advisor.cost_model.placement import (
     vram,
     weight_bytes,
 )
-from advisor.cost_model.workload import Workload, drafter_cache
+from advisor.cost_model.workload import HEADS, Workload, drafter_cache
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
@@ -67,9 +67,9 @@ def paged(work: Workload) -> Workload:
 
 
 def drafter(work: Workload) -> str:
-    """Repository of the drafter: a smaller model, or a placeholder for an EAGLE head."""
+    """Repository of the drafter: a smaller model, or a placeholder for one made for the model."""
     if work.draft_model is None:
-        return "EAGLE_HEAD"
+        return HEADS[work.draft]
     return catalog.repository(work.draft_model.name)
 
 

@@ -25,7 +25,7 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
-from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
+from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -177,7 +177,10 @@ def command(
     return "\n".join(f"{joined} {rank}  # on HOST{rank + 1}" for rank in range(machine.nodes))
 
 
-ALGORITHMS = {"mtp": "EAGLE", "eagle": "EAGLE3", "ngram": "NGRAM", DRAFT_MODEL: "STANDALONE"}
+ALGORITHMS = {
+    "mtp": "EAGLE", "eagle": "EAGLE3", "dflash": "DFLASH", "ngram": "NGRAM",
+    DRAFT_MODEL: "STANDALONE",
+}  # fmt: skip
 """`--speculative-algorithm` by drafting method (docs.sglang.io, speculative_decoding, 2026-11)."""
 
 
@@ -187,9 +190,9 @@ def _drafting(work: Workload) -> Iterable[str]:
         return
     drafted = int(work.drafted)
     yield f"--speculative-algorithm {ALGORITHMS[work.draft]}"
-    if work.draft in ("eagle", DRAFT_MODEL):
+    if work.draft in (*HEADS, DRAFT_MODEL):
         yield f"--speculative-draft-model-path {shlex.quote(drafter(work))}"
-    if work.draft != "ngram":
+    if work.draft not in ("ngram", *AT_ONCE):
         yield f"--speculative-num-steps {drafted} --speculative-eagle-topk 1"
     yield f"--speculative-num-draft-tokens {drafted + 1}"
 

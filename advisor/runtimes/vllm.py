@@ -202,7 +202,7 @@ def command(
 def _drafting(work: Workload) -> Iterable[str]:
     """`--speculative-config` (features/speculative_decoding of vLLM's documentation, 2026-11)."""
     if work.draft:
-        methods = {"eagle": "eagle3", DRAFT_MODEL: "draft_model"}
+        methods = {"eagle": "eagle3", "dflash": "dflash", DRAFT_MODEL: "draft_model"}
         method = methods.get(work.draft, work.draft)
         config: dict[str, object] = {"method": method, "num_speculative_tokens": int(work.drafted)}
         if work.draft in methods:

@@ -6,7 +6,7 @@ import numpy as np
 
 from advisor.advice.arrivals.host_work import TAKING_IN
 from advisor.advice.arrivals.requests import Lengths
-from advisor.cost_model.drafting import with_drafting
+from advisor.cost_model.drafting import weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.timing import schedule_seconds
@@ -174,4 +174,8 @@ def _seconds(estimate: Estimate, work: Workload, *, prompt: bool) -> Floats:
     phases = estimate.how.schedule(estimate.model, estimate.placement, estimate.machine, work)
     schedule = phases.prefill if prompt else phases.decode
     time = schedule_seconds(schedule, estimate.machine, estimate.constants)
-    return np.asarray((time if prompt else with_drafting(time, estimate.model, work)).total)
+    if prompt or not work.draft:
+        return np.asarray(time.total)
+    several = estimate.machine.counts is not None
+    reads = weights_read(schedule, estimate.model, work, by_gpu=several)
+    return np.asarray(with_drafting(time, estimate.model, work, reads).total)

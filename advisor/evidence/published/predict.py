@@ -20,6 +20,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published import row_category, run_notes, run_settings
 from advisor.evidence.published.batch import SERVER, batch, guessed_batch, kept_where_all_fits
+from advisor.evidence.published.drafted import with_drafts
 from advisor.evidence.published.engines import IK_COPYING, IK_GRAPH, engine
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
@@ -302,7 +303,7 @@ class RowRequest:
 
 def _split_request(row: PublishedRow, category: str, model: Model) -> RowRequest:
     """Request of a row of an engine that splits the model between GPU and processor."""
-    prompt, work = run_notes.requests(row)
+    prompt, work = (with_drafts(row, request) for request in run_notes.requests(row))
     return RowRequest(settings=_settings(row, category, model), prompt=prompt, work=work)
 
 
@@ -320,7 +321,7 @@ def _batch_request(
     settings = kept_where_all_fits(model, where, work, runtime, settings)
     sequences = batch(row, model, where, work, runtime, strategy, settings)
     users = max(sequences.value / run_settings.replicas(row), 1.0)
-    work = replace(work, users=users)
+    work = with_drafts(row, replace(work, users=users))
     guessed = users > 1 and not row.batch and runtime.key != SERVER
     request = RowRequest(settings=settings, prompt=work, work=work, guessed=guessed)
     return Noted(request, sequences.notes)

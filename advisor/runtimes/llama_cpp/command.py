@@ -13,7 +13,7 @@ import numpy as np
 
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
-from advisor.cost_model.workload import DRAFT_MODEL, Workload
+from advisor.cost_model.workload import DRAFT_MODEL, HEADS, Workload
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.software import ONE_NODE
@@ -108,7 +108,7 @@ def _request(work: Workload) -> Iterable[str]:
 
 
 SPECULATIVE = {
-    "mtp": "draft-mtp", "eagle": "draft-eagle3", "ngram": "ngram-simple",
+    "mtp": "draft-mtp", "eagle": "draft-eagle3", "dflash": "draft-dflash", "ngram": "ngram-simple",
     DRAFT_MODEL: "draft-simple",
 }  # fmt: skip
 """`--spec-type` by drafting method (server README)."""
@@ -121,8 +121,8 @@ def _drafting(work: Workload) -> Iterable[str]:
     yield f"--spec-type {SPECULATIVE[work.draft]}"
     if work.draft_model is not None:
         yield f"-md {shlex.quote(f'{work.draft_model.name}-{work.draft_model.form}.gguf')}"
-    elif work.draft == "eagle":
-        yield "-md EAGLE_HEAD.gguf"
+    elif work.draft in HEADS:
+        yield f"-md {HEADS[work.draft]}.gguf"
     count = "--spec-ngram-simple-size-m" if work.draft == "ngram" else "--spec-draft-n-max"
     yield f"{count} {int(work.drafted)}"
 

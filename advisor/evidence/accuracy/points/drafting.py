@@ -18,6 +18,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.points.point import AccuracyPoint, margins_of
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
+from advisor.evidence.published.drafted import chance
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -84,9 +85,7 @@ def drafted_work(draft: str, drafted: int, accepted_share: float) -> Workload:
         drafted: drafted tokens per step [tokens].
         accepted_share: share of all drafted tokens that is accepted.
     """
-    chances = np.linspace(0.0, 0.999, 1000)
-    tokens = (1.0 - chances ** (drafted + 1)) / (1.0 - chances)
-    acceptance = float(np.interp(1.0 + drafted * accepted_share, tokens, chances))
+    acceptance = chance(drafted, accepted_share)
     return Workload(draft=draft, drafted=drafted, acceptance=acceptance)
 
 
