@@ -90,21 +90,24 @@ the last tile, with tiles of half the tokens."""
 
 
 def generation(gpu: Gpu) -> str:
-    """Family of GPUs with the same constants: Blackwell with HBM differs from Blackwell with GDDR7.
+    """Family of GPUs with the same constants: Blackwell with HBM, or with LPDDR5X that GB10 shares
+    with its processor, differs from Blackwell with GDDR7.
 
     For several GPUs in one lookup, the families are joined by `STACKED`.
     """
     rates = np.ravel(np.asarray(gpu.bandwidth.value, dtype=float))
-    return _generations(gpu.family, rates.tobytes())
+    return _generations(gpu.family, rates.tobytes(), gpu.unified)
 
 
 @lru_cache(maxsize=256)
-def _generations(family: str, bandwidths: bytes) -> str:
-    """Generations of joined families and bandwidths [B/s], kept for the next kernel."""
+def _generations(family: str, bandwidths: bytes, shared: bool) -> str:
+    """Generations of joined families and bandwidths [B/s], kept for the next kernel; with memory
+    that the processor shares or with GPUs' own.
+    """
     families, rates = family.split(STACKED), np.frombuffer(bandwidths)
     count = max(len(families), len(rates))
     names = [
-        f"{family} HBM" if family == "Blackwell" and rate > FAST_MEMORY else family
+        family + _memory_of(float(rate), shared) * (family == "Blackwell")
         for family, rate in zip(
             families * (count // len(families)),
             np.tile(rates, count // len(rates)),
@@ -112,6 +115,11 @@ def _generations(family: str, bandwidths: bytes) -> str:
         )
     ]
     return names[0] if len(set(names)) == 1 else STACKED.join(names)
+
+
+def _memory_of(rate: float, shared: bool) -> str:
+    """Word for the memory of a Blackwell GPU of a bandwidth [B/s]; empty for GDDR7."""
+    return " LPDDR" if shared else " HBM" if rate > FAST_MEMORY else ""
 
 
 def engine_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Constants) -> FlowTime:

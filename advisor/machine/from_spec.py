@@ -256,9 +256,15 @@ def _host(inputs: MachineSpec, gpu: Gpu | None) -> Host:
         host = _unified_host(inputs, gpu)
     else:
         name = inputs.cpu or _typical_host(gpu)
-        host = from_catalog.host(name, _memory(inputs, TYPICAL_RAM_GIB), _bandwidth(inputs, name))
+        host = from_catalog.host(name, _memory(inputs, _usual_size(gpu)), _bandwidth(inputs, name))
     known = host if inputs.cores is None else replace(host, cores=inputs.cores)
     return at_work(known, inputs)
+
+
+def _usual_size(gpu: Gpu | None) -> float:
+    """Main memory where none is stated: that of a chip sold with it, else a common size [GiB]."""
+    row = find_gpu(gpu.name) if gpu is not None and gpu.unified else None
+    return TYPICAL_RAM_GIB if row is None or row.of_ram else row.memory_gib
 
 
 def _typical_host(gpu: Gpu | None) -> str:

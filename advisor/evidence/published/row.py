@@ -126,6 +126,7 @@ class PublishedRow:
     source_url = Text()
     source_note = Text()
     doubtful = Flag()
+    publisher = Text()
 
 
 def published_rows(path: Path) -> Iterator[PublishedRow]:

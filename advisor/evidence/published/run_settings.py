@@ -99,11 +99,17 @@ def padded(row: PublishedRow) -> float:
     return 0.0 if match is None or as_they_are else float(match.group(1))
 
 
+EIGHT_BIT_CACHE = re.compile(r"\bkv(?: cache)?[ =]fp8|\bfp8[ -]kv\b")
+"""Pattern of a cache in 8-bit floats in a note."""
+
+
 def kv_type(row: PublishedRow, runtime: Runtime) -> str:
     """Format of the cache: as stated, else the engine's default for the weights' format."""
     stated = row.quant.casefold()
     if "kv" in stated:
         return "q4_0" if "4" in stated else "q8_0"
+    if EIGHT_BIT_CACHE.search(row.source_note.casefold()) and runtime.quantized_kv_type == "fp8":
+        return "fp8"
     return "fp8" if runtime.key == "tensorrt-llm" and re.search(r"fp[48]", stated) else "f16"
 
 

@@ -31,7 +31,8 @@ from advisor.machine.machine import Machine
 from advisor.runtimes.parallelism import parallel
 
 FILES = tuple(
-    DATA / "measurements" / f"{name}.csv" for name in ("offload_papers", "frameworks_more")
+    DATA / "measurements" / f"{name}.csv"
+    for name in ("offload_papers", "frameworks_more", "frameworks_2026")
 )
 NOT_THESE = (*UNSURE, "doubtful", "rounded value")
 SLOWEST = 50.0
@@ -68,7 +69,7 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
         if believed(phases, case, prompts, steps, seconds):
             yield EngineCase(
                 id=row.id if steps else f"{row.id} ttft",
-                group=f"{source(row)} {row.gpu}",
+                group=row.publisher or f"{source(row)} {row.gpu}",
                 evidence=PUBLISHED,
                 engine=case.runtime.key,
                 release=release(row.date),
@@ -78,7 +79,7 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
                 steps=steps,
                 seconds=seconds,
                 tokens=_tokens(case, steps),
-                publisher=source(row),
+                publisher=row.publisher or source(row),
                 traits=run_traits(case.model, case.machine, case.work, prompt=not steps),
             )
 
@@ -144,13 +145,15 @@ def timed(row: PublishedRow, case: Case) -> Iterable[tuple[float, float, float]]
     """
     metric = row.other_metric
     mean, median = MEAN.search(metric), MEDIAN.search(metric)
-    first = re.search(r"\bttft(?:_p50)?_ms=(\d+(?:\.\d+)?)", metric)
+    alone = row.seconds_per_token if case.work.users == 1 else None
     users, rate = float(case.work.users), row.tg_tps_total
     if median:
         yield 0.0, 1.0, float(median[1]) / 1e3
     elif mean:
         others = (users - 1.0) / (users * float(case.work.output))
         yield others, 1.0, float(mean[1]) / 1e3
+    elif alone:
+        yield 0.0, 1.0, alone
     elif rate and all(lengths(row)):
         tokens = users * case.replicas * float(case.work.output)
         yield 1.0, float(case.steps), tokens / rate
@@ -158,8 +161,23 @@ def timed(row: PublishedRow, case: Case) -> Iterable[tuple[float, float, float]]
         yield 0.0, 1.0, row.seconds_per_token
     elif rate and row.batch:
         yield 0.0, 1.0, users * case.replicas / rate
-    if first and users == 1.0:
-        yield 1.0, 0.0, float(first[1]) / 1e3
+    first = _first_token(row, case)
+    if first:
+        yield 1.0, 0.0, first
+
+
+FIRST_TOKEN = re.compile(r"\bttft(?:_p50)?_ms=(\d+(?:\.\d+)?)")
+"""Pattern of the time to the first token in a note [ms]."""
+
+
+def _first_token(row: PublishedRow, case: Case) -> float | None:
+    """Time of the prompt of a single sequence; None where it was not measured [s]."""
+    stated = FIRST_TOKEN.search(row.other_metric)
+    if float(case.work.users) != 1.0:
+        return None
+    if stated:
+        return float(stated[1]) / 1e3
+    return float(case.work.fresh) / row.pp_tps if row.pp_tps and row.prompt_len else None
 
 
 def believed(phases: Phases, case: Case, prompts: float, steps: float, seconds: float) -> bool:

@@ -23,7 +23,7 @@ TABLE = DATA / "generated/engine_kernels.csv"
 LEFT_OUT = DATA / "generated/engine_left_out.csv"
 SOURCE = (
     "python -m advisor.evidence.fitting on data/measurements/simulated_engines.csv, "
-    "frameworks_more.csv and offload_papers.csv"
+    "frameworks_more.csv, frameworks_2026.csv and offload_papers.csv"
 )
 DATE = "2026-11"
 SMALLEST = 0.03
@@ -110,7 +110,8 @@ FORMAT_ORDER = (("f16", "fp8", 0.55), ("fp8", "nvfp4", 0.65))
 """A format, the next smaller one, and the smallest ratio of the smaller one's share of bandwidth to
 its own. The smaller has about half the bytes, so fewer bits are not predicted slower."""
 OWN_PEAK = {
-    "fp8": ("Ada", "Hopper", "Blackwell", "Blackwell HBM"), "nvfp4": ("Blackwell", "Blackwell HBM"),
+    "fp8": ("Ada", "Hopper", "Blackwell", "Blackwell HBM", "Blackwell LPDDR"),
+    "nvfp4": ("Blackwell", "Blackwell HBM", "Blackwell LPDDR"),
 }  # fmt: skip
 """Generations that multiply a format natively, at twice the peak; others reach the same share of
 the same peak as with more bits."""
