@@ -109,6 +109,7 @@ class Exchange:
         moved: bytes of an exchange that cross the path, one way [B].
         reduces: all-reduce or all-gather of all GPUs; else a GPU sends to the next.
         gpus: number of GPUs that take part.
+        messages: messages over TCP of an exchange; 0 for one that its sender does not wait for.
     """
 
     way: ExchangePath
@@ -116,6 +117,7 @@ class Exchange:
     moved: Array
     reduces: bool = False
     gpus: int = 2
+    messages: Array = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

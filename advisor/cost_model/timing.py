@@ -180,14 +180,18 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
 
     t = times (latency + bytes / (share S)). A small all-reduce takes its latency only, at any link
     rate, and longer with more GPUs; long prompts use the link fully. Cards without a link of their
-    own share what joins them, which is slower with each GPU beyond the second.
+    own share what joins them, which is slower with each GPU beyond the second. Between machines a
+    sum takes a round for each doubling of their number, and a protocol waits for every message.
     """
     if exchange.way is ExchangePath.NETWORK:
         rate = machine.network.value if machine.network else np.inf
         if exchange.reduces and machine.reduce:
             rounds = float(np.ceil(np.log2(exchange.gpus)))
             return exchange.times * (rounds * machine.reduce.value + exchange.moved / rate)
-        return exchange.times * (constants.value("network_hop") + exchange.moved / rate)
+        hop: Array = constants.value("network_hop")
+        if np.any(exchange.messages) and machine.message:
+            hop = exchange.messages * machine.message.value
+        return exchange.times * (hop + exchange.moved / rate)
     gpu = machine.gpus[0]
     path = peer_path(gpu)
     rate = peer_rate(gpu) * constants.value("peer_share", path)

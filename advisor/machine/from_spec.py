@@ -67,6 +67,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         nodes=inputs.machines,
         network=network.rate if network else None,
         reduce=network.reduce if network else None,
+        message=network.message if network else None,
     )
     stated = with_software(described, inputs, usual_system)
     shared = with_shared_memory(stated) if inputs.vram_gb is None else stated

@@ -175,6 +175,7 @@ class Machine:
             are those of the first.
         network: rate between machines, one direction [B/s]; None for a single machine.
         reduce: time of a sum of a short vector over two machines [s]; None for a single machine.
+        message: time of a message over TCP and its answer [s]; None for a single machine.
         backend: stated backend of llama.cpp; empty for the default.
         system: operating system, a key of `software.SYSTEMS`; empty where unknown.
         driver: stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's.
@@ -194,6 +195,7 @@ class Machine:
     nodes: int = 1
     network: Quantity | None = None
     reduce: Quantity | None = None
+    message: Quantity | None = None
     backend: str = ""
     system: str = ""
     driver: str = ""

@@ -32,6 +32,7 @@ class NetworkRow:
         gbit_per_s: usual nominal rate [Gbit/s].
         payload: share of the nominal rate that payload gets.
         reduce_us: time of a sum of a short vector over two machines [us].
+        message_us: time of a message over TCP and its answer [us].
         source: page the figures were read from.
         source_date: day or month of that.
         note: remark.
@@ -42,6 +43,7 @@ class NetworkRow:
     gbit_per_s: float
     payload: float
     reduce_us: float
+    message_us: float
     source: str
     source_date: str
     note: str
@@ -55,11 +57,13 @@ class Network:
         name: kind and nominal rate ("RoCE, 200 Gbit/s").
         rate: rate of the payload, one direction [B/s].
         reduce: time of a sum of a short vector over two machines [s].
+        message: time of a message over TCP and its answer [s].
     """
 
     name: str
     rate: Quantity
     reduce: Quantity
+    message: Quantity
 
 
 @cache
@@ -123,6 +127,7 @@ def _network(row: NetworkRow, nominal: float) -> Network:
         name=f"{row.name}, {nominal:g} Gbit/s",
         rate=figure(row.payload * nominal / 8 * GB),
         reduce=figure(row.reduce_us * 1e-6),
+        message=figure(row.message_us * 1e-6),
     )
 
 
@@ -137,10 +142,15 @@ def usual_network(gpu: str) -> Network:
     text = next((name for chip, name in USUAL if gpu.startswith(chip)), "10GbE")
     built = network_named(text)
     told = f"{built.name}, which nobody stated"
+
+    def assumed(figure: Quantity) -> Quantity:
+        return Quantity(value=figure.value, kind=Provenance.ASSUMED, source=told)
+
     return Network(
         name=built.name,
-        rate=Quantity(value=built.rate.value, kind=Provenance.ASSUMED, source=told),
-        reduce=Quantity(value=built.reduce.value, kind=Provenance.ASSUMED, source=told),
+        rate=assumed(built.rate),
+        reduce=assumed(built.reduce),
+        message=assumed(built.message),
     )
 
 

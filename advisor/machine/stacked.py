@@ -91,6 +91,7 @@ def stacked(machines: Sequence[Machine]) -> Machine:
         disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
         network=_quantity_or_none([machine.network for machine in machines]),
         reduce=_quantity_or_none([machine.reduce for machine in machines]),
+        message=_quantity_or_none([machine.message for machine in machines]),
     )
 
 

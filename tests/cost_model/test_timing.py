@@ -399,6 +399,13 @@ def test_machines_sum_in_rounds(constants: Constants) -> None:
         assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(expected)
 
 
+def test_a_protocol_waits_for_each_message(constants: Constants) -> None:
+    # 3 machines more: 3 x (16 x 300 us + 10 MB / 1 GB/s).
+    machine = replace(MACHINE, nodes=4, network=given(1e9), message=given(300e-6))
+    exchange = Exchange(way=ExchangePath.NETWORK, times=3.0, moved=10e6, messages=16.0)
+    assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(3 * 14.8e-3)
+
+
 def test_each_further_gpu_adds_to_a_sum(constants: Constants) -> None:
     # 2 x (4 + 2 x 1 ms + 1 ms (1 + 2 x 0.25)): four GPUs over the host's link.
     exchange = Exchange(way=ExchangePath.PEER, times=2.0, moved=10e6, reduces=True, gpus=4)

@@ -212,12 +212,13 @@ def test_machines_that_are_joined_hand_on_over_the_network() -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     result = LLAMA_CPP.place(model, far, WORK, PlacementStrategy.GPU_RESIDENT, Settings())
     (exchange,) = LLAMA_CPP.schedule(model, result, far, WORK).decode.exchanges
-    # There and on and back, 8192 values of 4 bytes each time.
+    # To each of two further machines and back, 8192 values of 4 bytes each time, in 16 messages.
     assert (exchange.way, exchange.times, float(np.asarray(exchange.moved))) == (
         ExchangePath.NETWORK,
-        3.0,
-        8192 * 4,
+        2.0,
+        2 * 8192 * 4,
     )
+    assert exchange.messages == 16
 
 
 def test_llama_cpp_gets_every_option(rig: Machine) -> None:

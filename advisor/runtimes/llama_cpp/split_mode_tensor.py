@@ -109,9 +109,9 @@ def _pass(
     flows = []
     for device, share in enumerate(parts(machine)):
         load = step_load(model, placement, vram(device), step)
-        started = {  # every GPU starts the kernels of every layer
+        started = {  # every GPU starts the kernels of every layer; heads are divided
             name: getattr(load, name) / share
-            for name in ("layers", "expert_layers", "state_layers", "latent_values")
+            for name in ("layers", "expert_layers", "state_layers")
         }
         mine: Any = replace(load, **started)
         flows.append(Flow(route=Route.RESIDENT, load=mine, device=device))
