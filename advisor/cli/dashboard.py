@@ -3,6 +3,7 @@
 import argparse
 import runpy
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 from advisor.errors import InputError
@@ -27,7 +28,10 @@ def _app(args: argparse.Namespace) -> None:
 
     Raises:
         InputError: the port is outside its limits.
+        ModuleNotFoundError: Streamlit is not installed.
     """
+    if find_spec("streamlit") is None:
+        raise ModuleNotFoundError("No module named 'streamlit'", name="streamlit")
     options = []
     if args.port is not None:
         if args.port not in PORTS:

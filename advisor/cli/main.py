@@ -36,25 +36,44 @@ MODULES = {
 since all of them take twice the time of the rest before an answer."""
 
 
+EXTRAS = {
+    **dict.fromkeys(("streamlit", "pandas", "plotly"), "app"),
+    **dict.fromkeys(("sqlalchemy", "jinja2", "markupsafe", "matplotlib", "fpdf"), "reports"),
+    "huggingface_hub": "hub",
+}
+"""Extras of this package by the module that they bring."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
     typed = sys.argv[1:] if arguments is None else list(arguments)
-    args = parser(next(iter(typed), "")).parse_args(typed)
-    args.typed = typed
-    command: Command = args.command
     try:
-        show_money_in(_currency(args))
-        code = command(args)
-        if sys.stdout:  # None where it was closed before the start
-            sys.stdout.flush()
+        return _ran(typed)
     except AdvisorError as error:
         print(f"advisor: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if module not in EXTRAS:
+            raise
+        print(f"advisor: {_missing(module)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         _discard_output()
         return 0
+
+
+def _ran(typed: list[str]) -> int:
+    """Exit code of a command that is run."""
+    args = parser(next(iter(typed), "")).parse_args(typed)
+    args.typed = typed
+    command: Command = args.command
+    show_money_in(_currency(args))
+    code = command(args)
+    if sys.stdout:  # None where it was closed before the start
+        sys.stdout.flush()
     return code or 0
 
 
@@ -69,6 +88,15 @@ def _currency(args: argparse.Namespace) -> Currency:
     from advisor.request.command_line import from_args
 
     return from_args(args).paying
+
+
+def _missing(module: str) -> str:
+    """What to install for a module that an extra of this package brings."""
+    extra = EXTRAS[module]
+    return (
+        f"This needs the package {module}, which is not installed: pip install "
+        f"'offload-advisor[{extra}]', or in a clone pip install '.[{extra}]'."
+    )
 
 
 def _discard_output() -> None:
