@@ -17,6 +17,7 @@ from advisor.machine.machine import Machine
 from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Ownership, form_of
 from advisor.request.request import Nouns
+from advisor.runtimes import VALUED, Runtime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,17 +73,9 @@ def findings_of(nouns: Nouns, compute: Compute = combinations) -> Findings:
     Raises:
         AdvisorError: an input that nobody can ask.
     """
-    request, host = nouns.request, host_of(nouns)
+    request = nouns.request
     runtimes = (nouns.runtime,) if nouns.runtime else SEARCHED
-    question = Question(
-        model=nouns.model,
-        machine=host,
-        work=nouns.work,
-        runtimes=runtimes,
-        money=with_priced_names(nouns.money),
-        ownership=as_rented(Ownership(form=form_of(host), nothing=request.nothing), host),
-        today=datetime.now(UTC).date(),
-    )
+    question = question_of(nouns, host_of(nouns), runtimes)
     limits = {entry.name: getattr(request, entry.name) for entry in TARGET}
     return find(
         question,
@@ -92,6 +85,27 @@ def findings_of(nouns: Nouns, compute: Compute = combinations) -> Findings:
         (nouns.work.kv_type,) if request.kv_type else (),
         compute,
         request.contexts,
+    )
+
+
+def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:
+    """Question that a row of options answers.
+
+    Args:
+        nouns: nouns of the request.
+        machine: present machine, or the host of cards.
+        runtimes: allowed runtimes.
+    """
+    nothing = Ownership(form=form_of(machine), nothing=True)
+    ownership = nothing if nouns.request.nothing else nouns.ownership
+    return Question(
+        model=nouns.model,
+        machine=machine,
+        work=nouns.work,
+        runtimes=runtimes,
+        money=with_priced_names(nouns.money),
+        ownership=as_rented(ownership, machine),
+        today=datetime.now(UTC).date(),
     )
 
 

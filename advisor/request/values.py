@@ -71,11 +71,18 @@ def _value(entry: Input, value: Any, where: str) -> Any:
             value = tuple(value) if right else value
         case _:
             if isinstance(value, str):
-                return entry.read(value)
+                return _read(entry, value, place)
             wanted, right = "a number", not isinstance(value, bool | Mapping | list)
     if not right:
         raise InputError(f"{place} is {str(value)[:80]!r}; it should be {wanted}.")
     return value
+
+
+def _read(entry: Input, text: str, place: str) -> Any:
+    try:
+        return entry.read(text)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
 
 
 __all__ = ["DEFAULTS", "check_names", "from_values", "to_values"]

@@ -1,34 +1,36 @@
 """Scenario files: many models on many machines, with conditions on the results.
 
-The schema is in docs/scenarios.md. A file is YAML or JSON:
+The schema is in docs/scenarios.md. A file is YAML or JSON; every input of a request may stand under
+`request`, in an entry of `models` or in one of `machines`, by its name:
 
     models: [Llama-3.1-8B, {name: Qwen3-30B-A3B, format: Q4_K_M}]
-    machines: [{name: workstation, gpu: RTX 3090, ram_gb: 64}]
-    workload: {context: 8192, users: 1}
+    machines: [{name: workstation, gpu: RTX 3090, ram_gb: 64}, Mac Studio M3 Ultra 512GB]
+    request: {context: 8192, users: 1, gpu_layers: 20, usd_per_kwh: 0.3}
     conditions: {min_decode_tps: 10}
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 
 from advisor import given_files
+from advisor.advice.answer import question_of
 from advisor.advice.compare import compare, usable
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.options import keep
+from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
-from advisor.cost_model.workload import Workload
-from advisor.errors import AdvisorError, InputError, close_names
-from advisor.formatting import number, seconds
-from advisor.machine import from_spec
-from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineSpec
-from advisor.model import resolve
+from advisor.errors import AdvisorError, InputError
+from advisor.formatting import money, number, seconds
 from advisor.reports.document.field_types import checked
-from advisor.runtimes import RUNTIMES, runtime
+from advisor.request.request import Nouns, Request
+from advisor.request.values import check_names, from_values
+from advisor.runtimes import RUNTIMES
 
 LARGEST_FILE = 1_000_000
 """Largest scenario file that is read [B]."""
@@ -45,6 +47,7 @@ class Conditions:
         min_decode_tps_low: least lower end of its 80 % range [tokens/s].
         min_prefill_tps: least prompt speed [tokens/s].
         max_ttft_s: longest time to the first token [s].
+        max_usd_per_month: most that power and rent of the machine cost in a month [USD].
         placement: required placement ("gpu-resident").
     """
 
@@ -52,6 +55,7 @@ class Conditions:
     min_decode_tps_low: float | None = None
     min_prefill_tps: float | None = None
     max_ttft_s: float | None = None
+    max_usd_per_month: float | None = None
     placement: str | None = None
 
     def __post_init__(self) -> None:
@@ -61,41 +65,27 @@ class Conditions:
             )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelEntry:
-    """Model of the file: name, path or repository, and format; None for the default format."""
-
-    name: str
-    format: str | None = None
-
-
-RecordKind = TypeVar("RecordKind", Workload, MachineSpec, Conditions, ModelEntry)
+CONDITIONS = tuple(own.name for own in fields(Conditions))
+INPUT_NAMES = tuple(BY_NAME)
+KEYS = ("models", "machines", "request", "workload", "runtime", "conditions")
+"""Keys of a file; `workload` was the name of `request`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MachineEntry:
-    """Machine of the file, with conditions that override those of the file."""
-
-    name: str
-    machine: Machine
-    conditions: Conditions
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScenarioFile:
-    """Content of a scenario file.
+class Pair:
+    """One model on one machine.
 
     Attributes:
-        models: models, each tried on every machine.
-        machines: machines with their conditions.
-        workload: request for every pair.
-        runtime: name of the runtime; None for the fastest in common use.
+        model: model as the file names it.
+        machine: machine as the file names it.
+        request: what is asked of them.
+        conditions: conditions on the result.
     """
 
-    models: tuple[ModelEntry, ...]
-    machines: tuple[MachineEntry, ...]
-    workload: Workload = field(default_factory=Workload)
-    runtime: str | None = None
+    model: str
+    machine: str
+    request: Request
+    conditions: Conditions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +105,8 @@ class ScenarioResult:
     failures: tuple[str, ...]
 
 
-def read_scenarios(path: Path) -> ScenarioFile:
-    """Scenarios of a file.
+def read_scenarios(path: Path) -> tuple[Pair, ...]:
+    """Pairs of a file.
 
     Raises:
         InputError: the file cannot be read, is not YAML, or breaks the schema; the message names
@@ -133,49 +123,64 @@ def read_scenarios(path: Path) -> ScenarioFile:
         raise InputError(f"{path}: {error} The schema is in docs/scenarios.md.") from error
 
 
-def scenarios(data: object) -> ScenarioFile:
-    """Scenarios of parsed content.
+def scenarios(data: object) -> tuple[Pair, ...]:
+    """Pairs of parsed content, model by model.
 
     Raises:
         InputError: a key or value outside the schema; the message names it.
+        UnknownName: a machine or runtime that is not known.
     """
-    top = _mapping(data, "the file", ("models", "machines", "workload", "runtime", "conditions"))
-    everywhere = _mapping(top.get("conditions", {}), "conditions", _names(Conditions))
-    file = ScenarioFile(
-        models=tuple(_models(top.get("models"))),
-        machines=tuple(_machines(top.get("machines"), everywhere)),
-        workload=_record(Workload, top.get("workload", {}), "workload"),
-        runtime=checked(str | None, top.get("runtime"), "runtime"),
+    top = _keys(data, KEYS, "the file")
+    shared = _stated({"runtime": top.get("runtime")}, "the file")
+    for where in ("workload", "request"):
+        shared |= _stated(top.get(where, {}), where)
+    everywhere = _keys(top.get("conditions", {}), CONDITIONS, "conditions")
+    models, machines = (
+        _entries(top.get("models"), "models"),
+        _entries(top.get("machines"), "machines"),
     )
-    if file.runtime is not None:
-        runtime(file.runtime)
-    pairs = len(file.models) * len(file.machines)
+    pairs = len(models) * len(machines)
     if pairs > MOST_PAIRS:
         raise InputError(f"models times machines is {pairs:,}; at most {MOST_PAIRS:,} are allowed.")
-    return file
+    named = [_model(entry, f"models[{place}]") for place, entry in enumerate(models)]
+    described = [
+        _machine(entry, f"machines[{place}]", everywhere) for place, entry in enumerate(machines)
+    ]
+    every = tuple(
+        Pair(
+            model=model["model"], machine=name, conditions=conditions,
+            request=Request(**{**shared, **model, **parts}),
+        )
+        for model in named
+        for name, parts, conditions in described
+    )  # fmt: skip
+    _ = every[0].request.nouns().runtime
+    return every
 
 
-def run(file: ScenarioFile) -> Iterator[ScenarioResult]:
-    """Results of every pair, model by model.
+def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
+    """Results of every pair.
 
     Raises:
         AdvisorError: a model that cannot be described.
     """
-    runtimes = [runtime(file.runtime)] if file.runtime else RUNTIMES
-    for entry in file.models:
-        model = resolve.find(entry.name, entry.format).model
-        for place in file.machines:
-            fitting = usable(compare(model, place.machine, file.workload, runtimes=runtimes))
-            best = fitting[0] if fitting else None
-            yield ScenarioResult(
-                model=entry.name,
-                machine=place.name,
-                best=best,
-                failures=tuple(_failures(best, place.conditions)),
-            )
+    for pair in pairs:
+        nouns = pair.request.nouns()
+        runtimes = [nouns.runtime] if nouns.runtime else RUNTIMES
+        tried = compare(
+            nouns.model, nouns.machine, nouns.work, settings=nouns.settings, runtimes=runtimes
+        )
+        fitting = usable(each for each in tried if nouns.strategy in (None, each.strategy))
+        best = fitting[0] if fitting else None
+        yield ScenarioResult(
+            model=pair.model,
+            machine=pair.machine,
+            best=best,
+            failures=tuple(_failures(best, pair.conditions, nouns)),
+        )
 
 
-def _failures(best: Estimate | None, conditions: Conditions) -> Iterator[str]:
+def _failures(best: Estimate | None, conditions: Conditions, nouns: Nouns) -> Iterator[str]:
     if best is None:
         yield "nothing that was tried runs it"
         return
@@ -188,6 +193,7 @@ def _failures(best: Estimate | None, conditions: Conditions) -> Iterator[str]:
     if longest is not None and (time is None or time > longest):
         shown = "unknown" if time is None else seconds(time)
         yield f"first token after {shown}, more than {seconds(longest)}"
+    yield from _beyond(conditions.max_usd_per_month, best, nouns)
     if conditions.placement is not None and best.strategy.value != conditions.placement:
         yield f"runs by {best.strategy.value}, not {conditions.placement}"
 
@@ -202,26 +208,61 @@ def _end(figure: Range | None, end: str) -> float | None:
     return None if figure is None else float(getattr(figure, end))
 
 
-def _models(data: object) -> Iterator[ModelEntry]:
-    for place, entry in enumerate(_entries(data, "models")):
-        where = f"models[{place}]"
-        named = {"name": entry} if isinstance(entry, str) else entry
-        yield _record(ModelEntry, named, where)
+def _beyond(most: float | None, best: Estimate, nouns: Nouns) -> Iterator[str]:
+    """Cost of a month that is over the most, given in the currency of the request."""
+    if most is None:
+        return
+    monthly = keep(question_of(nouns, nouns.machine), speed_of(best)).monthly
+    if monthly is None or monthly > most * nouns.request.paying.usd:
+        shown = "unknown" if monthly is None else money(monthly)
+        yield f"{shown} a month, more than {money(most * nouns.request.paying.usd)}"
 
 
-def _machines(data: object, everywhere: Mapping[str, Any]) -> Iterator[MachineEntry]:
-    for place, entry in enumerate(_entries(data, "machines")):
-        where = f"machines[{place}]"
-        keys = ("name", "conditions", *_names(MachineSpec))
-        values = dict(_mapping(entry, where, keys))
-        own = _mapping(values.pop("conditions", {}), f"{where}.conditions", _names(Conditions))
-        name = checked(str | None, values.pop("name", None), f"{where}.name")
-        machine = from_spec.machine(_record(MachineSpec, values, where))
-        yield MachineEntry(
-            name=name or machine.name,
-            machine=machine,
-            conditions=_record(Conditions, {**everywhere, **own}, f"{where}.conditions"),
-        )
+def _model(entry: object, where: str) -> dict[str, Any]:
+    """Inputs of an entry of `models`: a name, or keys with values."""
+    values = {"name": entry} if isinstance(entry, str) else entry
+    check_names(values, ("name", *INPUT_NAMES), where)
+    inputs: dict[str, Any] = dict(values)  # type: ignore[call-overload]  # a mapping, as checked
+    if "name" not in inputs and "model" not in inputs:
+        raise InputError(f"{where} names no model; give its name.")
+    if "name" in inputs:
+        inputs["model"] = _text(inputs.pop("name"), f"{where}.name")
+    return _stated(inputs, where)
+
+
+def _machine(
+    entry: object, where: str, everywhere: Mapping[str, Any]
+) -> tuple[str, dict[str, Any], Conditions]:
+    """Name, inputs and conditions of an entry of `machines`: a name, or keys with values."""
+    values = {"machine": entry} if isinstance(entry, str) else entry
+    inputs = dict(_keys(values, ("name", "conditions", *INPUT_NAMES), where))
+    own = _keys(inputs.pop("conditions", {}), CONDITIONS, f"{where}.conditions")
+    name = _text(inputs.pop("name", ""), f"{where}.name")
+    parts = _stated(inputs, where)
+    try:
+        machine = Request(**parts).nouns().machine
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+    name = name or parts.get("machine", machine.name)
+    return name, parts, _conditions({**everywhere, **own}, f"{where}.conditions")
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"{where} is {str(value)[:80]!r}; it should be text.")
+    return value
+
+
+def _stated(values: object, where: str) -> dict[str, Any]:
+    """Inputs that a part of the file states, in the words of a request."""
+    return from_values(_keys(values, INPUT_NAMES, where), where).stated()
+
+
+def _conditions(values: Mapping[str, Any], where: str) -> Conditions:
+    for own in fields(Conditions):
+        wanted = str | None if own.name == "placement" else float | None
+        checked(wanted, values.get(own.name), f"{where}.{own.name}")
+    return Conditions(**values)
 
 
 def _entries(data: object, where: str) -> Sequence[object]:
@@ -230,46 +271,7 @@ def _entries(data: object, where: str) -> Sequence[object]:
     return data
 
 
-def _mapping(data: object, where: str, known: Sequence[str]) -> Mapping[str, Any]:
-    if not isinstance(data, Mapping):
-        raise InputError(f"{where} is {str(data)[:80]!r}; it should be keys with values.")
-    for key in data:
-        if key not in known:
-            close = close_names(str(key), tuple(known))
-            meant = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}."
-            raise InputError(f"{where} has the key {str(key)[:80]!r}, which nothing reads{meant}")
-    return data
-
-
-def _names(kind: type) -> tuple[str, ...]:
-    """Keys of a record; without the draft model, since a file names no second model."""
-    return tuple(own.name for own in fields(kind) if own.name != "draft_model")
-
-
-def _record(kind: type[RecordKind], data: object, where: str) -> RecordKind:
-    """Dataclass from parsed content."""
-    values = _mapping(data, where, _names(kind))
-    for own in fields(kind):
-        if own.name in values:
-            _check_type(values[own.name], str(own.type), f"{where}.{own.name}")
-    try:
-        return kind(**values)
-    except TypeError as error:
-        raise InputError(f"{where}: {error}.") from error
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
-
-
-def _check_type(value: object, kind: str, where: str) -> None:
-    """Refuse a value that is not text, flag or number as its field requires."""
-    if value is None and "None" in kind:
-        return
-    if "str" in kind:
-        wanted, right = "text", isinstance(value, str)
-    elif "bool" in kind:
-        wanted, right = "true or false", isinstance(value, bool)
-    else:
-        number_like = isinstance(value, int | float) and not isinstance(value, bool)
-        wanted, right = "a number", number_like
-    if not right:
-        raise InputError(f"{where} is {str(value)[:80]!r}; it should be {wanted}.")
+def _keys(data: object, known: tuple[str, ...], where: str) -> Mapping[str, Any]:
+    """Keys with values, all of them known."""
+    check_names(data, known, where)
+    return data  # type: ignore[return-value]  # a mapping, as checked

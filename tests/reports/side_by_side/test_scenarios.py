@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from advisor.advice.compare import compare, usable
+from advisor.catalog.inputs import BY_NAME
 from advisor.cli.main import main
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
@@ -68,6 +69,29 @@ def test_the_low_end_is_stricter_than_the_middle() -> None:
     assert len(failures({"min_decode_tps_low": between})) == 1
 
 
+def test_a_machine_by_name_a_split_and_money_are_inputs_of_a_file() -> None:
+    data = {"models": [{"name": "Llama-3.1-70B", "format": "Q4_K_M"}],
+            "machines": ["Mac Studio M3 Ultra 512GB",
+                         {"gpu": "RTX 3090", "ram_gb": "64GB", "gpu_layers": 20}],
+            "request": {"runtime": "llama.cpp", "context": "16k", "usd_per_kwh": 0.36}}  # fmt: skip
+    named, split = run(scenarios(data))
+    assert named.machine == "Mac Studio M3 Ultra 512GB"
+    assert split.best is not None
+    assert split.best.placement is not None
+    assert float(split.best.placement.gpu_layers) == 20
+    assert float(split.best.work.context) == 16_384
+
+
+def test_a_month_costs_its_rent() -> None:
+    # 30.4375 days of 2 hours at $3 an hour
+    mine = {**PLAIN["machines"][0], "rented_at": 3}
+    use = {"rented_hours_per_day": 2}
+    for most, failed in ((182, ("$183 a month, more than $182",)), (183, ())):
+        data = {**PLAIN, "machines": [mine], "request": use}
+        (result,) = run(scenarios({**data, "conditions": {"max_usd_per_month": most}}))
+        assert result.failures == failed
+
+
 def test_a_model_that_no_runtime_runs_fails() -> None:
     data = {"models": ["Llama-3.1-70B"], "machines": [{"ram_gb": 2, "disk_gbs": 1}]}
     results = list(run(scenarios({**data, "runtime": "vLLM"})))
@@ -91,10 +115,16 @@ def test_conditions_of_a_machine_take_precedence_over_those_of_the_file() -> Non
         ({"models": [{"format": "Q4_K_M"}]}, "models[0]"),
         ({"models": [{"name": 8}]}, "models[0].name is '8'; it should be text"),
         ({"machines": [{"gpu": "RTX 4090", "ram": 64}]}, "did you mean ram_gb"),
-        ({"machines": [{"ram_gb": "lots"}]}, "machines[0].ram_gb is 'lots'; it should be a number"),
+        (
+            {"machines": [{"ram_gb": "lots"}]},
+            "machines[0].ram_gb: 'lots' cannot be read; give memory",
+        ),
         ({"machines": [{"ram_gb": -1}]}, "machines[0]: RAM (--ram-gb) is -1; allowed is"),
         ({"machines": [{"gpu": "RTX 4909"}]}, "Did you mean RTX 4090"),
-        ({"machines": ["mine"]}, "machines[0] is 'mine'; it should be keys with values"),
+        ({"machines": ["mine"]}, "machines[0]: No machine is called 'mine'"),
+        ({"machines": [8]}, "machines[0] is '8'; it should be keys with values"),
+        ({"request": {"gpu_layers": True}}, "request.gpu_layers is 'True'; it should be a number"),
+        ({"request": {"currency": "EUR"}}, "request: --currency EUR needs --usd-rate"),
         ({"conditions": {"min_decode": 3}}, "did you mean min_decode_tps"),
         ({"conditions": {"min_decode_tps": True}}, "it should be a number"),
         ({"conditions": {"placement": "cloud"}}, "allowed are gpu-resident"),
@@ -146,12 +176,12 @@ def test_a_wrong_file_is_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_the_documentation_names_every_key_and_its_example_runs(tmp_path: Path) -> None:
     text = DOCS.read_text(encoding="utf-8")
-    for kind in (Conditions, MachineSpec, Workload):
-        for name in {own.name for own in fields(kind)} - {"draft_model"}:  # no plain value
-            assert f"`{name}`" in text, name
+    for name in (*(own.name for own in fields(Conditions)), *BY_NAME):
+        assert f"`{name}`" in text, name
     example = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert example is not None
     path = tmp_path / "example.yaml"
     path.write_text(example[1], encoding="utf-8")
-    file = read_scenarios(path)
-    assert (len(file.models), len(file.machines)) == (2, 2)
+    pairs = read_scenarios(path)
+    assert len(pairs) == 6
+    assert pairs[-1].machine == "Mac Studio M3 Ultra 512GB"
