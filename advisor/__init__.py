@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from advisor.cost_model.workload import Workload
     from advisor.errors import AdvisorError
     from advisor.request.money import MoneyInputs
+    from advisor.request.request import Request
     from advisor.scripting.advising import advise
     from advisor.scripting.answers import compare, estimate
     from advisor.scripting.description import describe_machine, find_model
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AdvisorError",
     "MoneyInputs",
+    "Request",
     "Workload",
     "advise",
     "compare",
@@ -34,6 +36,7 @@ __all__ = [
 _MODULES = {
     "AdvisorError": "advisor.errors",
     "MoneyInputs": "advisor.request.money",
+    "Request": "advisor.request.request",
     "Workload": "advisor.cost_model.workload",
     "advise": "advisor.scripting.advising",
     "compare": "advisor.scripting.answers",

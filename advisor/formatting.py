@@ -6,7 +6,8 @@ before the decimal point. Infinity and NaN are written "unknown".
 
 import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -123,6 +124,16 @@ def show_money_in(currency: Currency) -> None:
 def shown_currency() -> Currency:
     """Display currency of the current request."""
     return _shown.get()
+
+
+@contextmanager
+def money_shown_in(currency: Currency) -> Iterator[None]:
+    """Display currency of what is said within the block."""
+    token = _shown.set(currency)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
 
 
 def money(amount: float) -> str:

@@ -12,6 +12,7 @@ from advisor.advice.table.timed_machines import cardless
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.price_notes import price_notes
 from advisor.catalog.inputs import TARGET, in_usd
+from advisor.formatting import money_shown_in
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.request.money import MoneyInputs
@@ -50,16 +51,17 @@ def answer(nouns: Nouns) -> Answer:
     Raises:
         AdvisorError: no answer exists for the request; the message says why.
     """
-    advice = advise(
-        nouns.model,
-        nouns.machine,
-        nouns.work,
-        money=with_priced_names(nouns.money),
-        settings=nouns.settings,
-        chosen=nouns.runtime,
-        ownership=nouns.ownership,
-        owned=nouns.owned,
-    )
+    with money_shown_in(nouns.request.paying):
+        advice = advise(
+            nouns.model,
+            nouns.machine,
+            nouns.work,
+            money=with_priced_names(nouns.money),
+            settings=nouns.settings,
+            chosen=nouns.runtime,
+            ownership=nouns.ownership,
+            owned=nouns.owned,
+        )
     return Answer(nouns=nouns, advice=advice)
 
 

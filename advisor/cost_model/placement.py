@@ -18,7 +18,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.units import GIB, Array
+from advisor.units import Array
 
 
 class PlacementStrategy(StrEnum):
@@ -121,44 +121,6 @@ class Settings:
 
 DEFAULT = Settings()
 """Every choice left to the runtime."""
-
-
-def stated(
-    *,
-    gpu_layers: float | None = None,
-    cpu_moe: float | None = None,
-    cache_gb: float | None = None,
-    kv_in_ram: bool | None = None,
-    load_mode: str = "auto",
-    expert_parallel: bool = False,
-    attention_by_user: bool = False,
-) -> Settings:
-    """Settings from typed options.
-
-    With a typed `gpu_layers` the output head goes to the GPU with the last layer.
-
-    Args:
-        gpu_layers: as `Settings.gpu_layers`.
-        cpu_moe: as `Settings.cpu_moe`.
-        cache_gb: RAM for the page cache; None for all free RAM [GiB].
-        kv_in_ram: as `Settings.kv_in_ram`.
-        load_mode: as `Settings.load_mode`.
-        expert_parallel: as `Settings.expert_parallel`.
-        attention_by_user: as `Settings.attention_by_user`.
-
-    Raises:
-        InputError: an unknown load mode.
-    """
-    return Settings(
-        gpu_layers=gpu_layers,
-        cpu_moe=cpu_moe,
-        page_cache=None if cache_gb is None else cache_gb * GIB,
-        head_first=gpu_layers is None,
-        kv_in_ram=kv_in_ram,
-        load_mode=load_mode,
-        expert_parallel=expert_parallel,
-        attention_by_user=attention_by_user,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

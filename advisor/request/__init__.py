@@ -1,1 +1,9 @@
-"""What somebody asks: one flat record, and the nouns that it describes."""
+"""What somebody asks: one flat record, the nouns that it describes, and every door to it.
+
+request         the record, and model, machine, workload, settings, money and ownership from it
+texts           addresses, saved reports and rows of a table; `former_links` reads those of before
+values          scenario files, cases of claims and Python
+command_line    options of the command line
+choices         names to choose from
+money, ownership, load    nouns that no layer below has
+"""

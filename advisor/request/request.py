@@ -437,7 +437,8 @@ def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
     try:
         return kind(text.strip().casefold())
     except ValueError as error:
-        raise UnknownName(what, text, [str(member) for member in kind]) from error
+        names = [str(member) for member in kind]
+        raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error
 
 
 def _same(value: Any, default: Any) -> bool:

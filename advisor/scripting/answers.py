@@ -4,25 +4,20 @@ from collections.abc import Iterable
 from typing import Any
 
 from advisor.advice import compare as comparison
+from advisor.catalog.inputs import PLACEMENT
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings, stated
+from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.request.request import Request
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.scripting.description import find_model
 
-SPLIT = (
-    "gpu_layers",
-    "cpu_moe",
-    "cache_gb",
-    "kv_in_ram",
-    "load_mode",
-    "expert_parallel",
-    "attention_by_user",
-)
+SPLIT = tuple(entry.name for entry in PLACEMENT)
+"""Options of a placement."""
 
 
 def estimate(
@@ -51,16 +46,16 @@ def estimate(
     estimates = compare(model, machine, workload, runtime=runtime, **split)
     if placement is None:
         return next(iter(comparison.usable(estimates)), estimates[0])
-    wanted = placement_named(placement)
+    wanted = Request(placement=placement).nouns().strategy
     placed = [estimate for estimate in estimates if estimate.strategy is wanted]
-    if not placed:
+    if wanted is not None and not placed:
         raise InputError(comparison.lacks(runtime_named(runtime), wanted))
     return placed[0]
 
 
 def compare(
-    model: Model | str,
-    machine: Machine,
+    model: Model | str | Request,
+    machine: Machine | None = None,
     workload: Workload | None = None,
     *,
     runtime: str | None = None,
@@ -69,8 +64,8 @@ def compare(
     """Estimates of every runtime in every placement; an impossible one states its reason.
 
     Args:
-        model: model of `find_model`, or text that `find_model` takes.
-        machine: machine of `describe_machine` or `named_machine`.
+        model: model of `find_model`, text that `find_model` takes, or a whole `Request`.
+        machine: machine of `describe_machine` or `named_machine`; None with a `Request`.
         workload: request, as in `estimate`.
         runtime: name of the only runtime; None for all.
         split: options of the placement, as in `split_of`.
@@ -78,13 +73,30 @@ def compare(
     Raises:
         AdvisorError: an unknown name, or a number outside its limits.
     """
+    if isinstance(model, Request):
+        nouns = model.nouns()
+        return comparison.compare(
+            nouns.model, nouns.machine, nouns.work, settings=nouns.settings,
+            runtimes=runtimes_named(runtime or model.runtime),
+        )  # fmt: skip
     return comparison.compare(
         as_model(model),
-        machine,
+        given_machine(machine),
         workload or Workload(),
         settings=split_of(**split),
         runtimes=runtimes_named(runtime),
     )
+
+
+def given_machine(machine: Machine | None) -> Machine:
+    """The machine.
+
+    Raises:
+        InputError: none is given.
+    """
+    if machine is None:
+        raise InputError("Give a machine, or a whole Request in place of the model.")
+    return machine
 
 
 def as_model(model: Model | str) -> Model:
@@ -97,27 +109,11 @@ def runtimes_named(name: str | None) -> Iterable[Runtime]:
     return RUNTIMES if name is None else (runtime_named(name),)
 
 
-def placement_named(name: str) -> PlacementStrategy:
-    """Placement strategy of a name.
-
-    Raises:
-        InputError: an unknown placement.
-    """
-    try:
-        return PlacementStrategy(name.strip().casefold())
-    except ValueError as error:
-        raise InputError(
-            f"Placement {name!r} is not known; use one of {', '.join(PlacementStrategy)}."
-        ) from error
-
-
 def split_of(**split: Any) -> Settings:
     """Settings of a placement from its options.
 
     Args:
-        split: `gpu_layers`, `cpu_moe`, `cache_gb` [GiB], `kv_in_ram`, `load_mode`,
-            `expert_parallel` and `attention_by_user`, with the meaning of the command line's
-            options of these names.
+        split: inputs of a request by their names, those of `SPLIT`.
 
     Raises:
         InputError: an unknown option.
@@ -127,4 +123,4 @@ def split_of(**split: Any) -> Settings:
             f"{', '.join(unknown)} is no option of a placement; use one of {', '.join(SPLIT)}. "
             "Numbers of the request go into Workload(...)."
         )
-    return stated(**split)
+    return Request(**split).nouns().settings

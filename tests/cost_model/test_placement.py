@@ -14,7 +14,6 @@ from advisor.cost_model.placement import (
     RAM,
     Placement,
     PlacementStrategy,
-    Settings,
     Tier,
     capacity,
     held_bytes,
@@ -22,13 +21,11 @@ from advisor.cost_model.placement import (
     missing_bytes,
     needed_bytes,
     parts_held,
-    stated,
     vram,
     weight_bytes,
     whole_bytes,
 )
 from advisor.cost_model.workload import Workload
-from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -209,14 +206,3 @@ def test_more_memory_never_misses_more(number: float, other: float, share: float
     assert missing[1] <= missing[0]
     # each GiB more removes a GiB of what is missing, until nothing is
     assert missing[0] - missing[1] <= (large - small) * GIB * (1 + 1e-12)
-
-
-def test_typed_options_become_settings() -> None:
-    assert stated() == Settings()
-    typed = stated(gpu_layers=20, cpu_moe=3, cache_gb=2, kv_in_ram=True, load_mode="mlock")
-    assert (typed.gpu_layers, typed.cpu_moe, typed.kv_in_ram) == (20, 3, True)
-    assert typed.page_cache == 2 * GIB
-    assert not typed.head_first  # `-ngl 20` leaves the head in RAM
-    assert stated(cache_gb=0).page_cache == 0
-    with pytest.raises(InputError, match="'nmap' is not known; use one of auto, mmap"):
-        stated(load_mode="nmap")

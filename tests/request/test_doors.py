@@ -9,6 +9,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from advisor.catalog.inputs import BY_NAME, INPUTS, Kind
+from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.spec import MachineSpec
@@ -16,6 +17,7 @@ from advisor.request import command_line, texts, values
 from advisor.request.choices import CLOSED, listed
 from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
+from advisor.units import GIB
 
 NAMES = st.text("abcdefgXYZ 0123456789.+-/xé", min_size=1, max_size=20).map(str.strip).filter(
     lambda text: text and not text.startswith("-")
@@ -117,6 +119,21 @@ def test_the_nouns_have_what_is_stated_in_units_of_the_package():
     assert nouns.money.own_price == (("dock", 125.0),)
     assert nouns.ownership.resale == pytest.approx(500)
     assert nouns.machine is nouns.machine  # built once
+
+
+def settings_of(**split) -> Settings:
+    return Request(**split).nouns().settings
+
+
+def test_typed_options_become_settings() -> None:
+    assert settings_of() == Settings()
+    typed = settings_of(gpu_layers=20, cpu_moe=3, cache_gb=2, kv_in_ram=True, load_mode="mlock")
+    assert (typed.gpu_layers, typed.cpu_moe, typed.kv_in_ram) == (20, 3, True)
+    assert typed.page_cache == 2 * GIB
+    assert not typed.head_first  # `-ngl 20` leaves the head in RAM
+    assert settings_of(cache_gb=0).page_cache == 0
+    with pytest.raises(InputError, match="'nmap' is not known; use one of auto, mmap"):
+        settings_of(load_mode="nmap")
 
 
 @pytest.mark.parametrize(

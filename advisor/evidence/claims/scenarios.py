@@ -1,37 +1,32 @@
 """A scenario of data/claims/claim_cases.csv as model, machine, workload and placement.
 
-Keys are fields of the dataclasses they belong to, so that a row can state whatever the package can
-compute: `gpu=RTX 4090; gpu_layers=40; context=4096`. Numbers may be arrays along one sweep.
+Keys are those of a request, so that a row can state whatever can be asked:
+`gpu=RTX 4090; gpu_layers=40; context=4096`. Numbers may be arrays along one sweep.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from advisor import runtimes
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
+from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import DataError
 from advisor.evidence.claims.rows import Inputs
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs
-from advisor.runtimes import Runtime
-from advisor.units import GIB, Array
+from advisor.request.request import Nouns, Request
+from advisor.runtimes import LLAMA_CPP, Runtime
 
-OWN = ("model", "format", "runtime", "placement", "cache_gb", "upgrade", "reading_tps", "cited")
-"""Keys that are not fields of a dataclass: model, its format, runtime and placement; page cache
-[GiB];
-GPU that would replace the present one; reading speed of a person [tokens/s]; a figure published by
-others."""
+OF_CLAIMS = ("upgrade", "cited")
+"""Inputs of claims alone: GPU that would replace the present one; a figure published by others."""
 
 PHRASES = {
     "model": "{}",
@@ -78,7 +73,7 @@ class Scenario:
     inputs: Inputs
 
     def __post_init__(self) -> None:
-        unknown = set(self.inputs) - KEYS
+        unknown = set(self.inputs) - {*BY_NAME, *OF_CLAIMS}
         if unknown:
             raise DataError(
                 f"data/claims/claims.csv: no input is called {', '.join(sorted(unknown))}."
@@ -94,34 +89,35 @@ class Scenario:
         return None if value is None else float(value)
 
     @cached_property
+    def request(self) -> Request:
+        """What the inputs ask, but for those of claims alone."""
+        inputs: dict[str, Any] = {**self.inputs}
+        return Request(**{name: value for name, value in inputs.items() if name not in OF_CLAIMS})
+
+    @cached_property
+    def nouns(self) -> Nouns:
+        """Nouns of the request, each built on first use."""
+        return self.request.nouns()
+
+    @cached_property
     def machine(self) -> Machine:
         """Machine; typical parts for missing inputs."""
-        return machine(MachineSpec(**_fields(MachineSpec, self.inputs)))
-
-    @cached_property
-    def work(self) -> Workload:
-        """Workload."""
-        return Workload(**_fields(Workload, self.inputs))
-
-    @cached_property
-    def money(self) -> MoneyInputs:
-        """Money inputs."""
-        return MoneyInputs(**_fields(MoneyInputs, self.inputs))
+        return machine(self.request.spec)
 
     @property
-    def settings(self) -> Settings:
-        """Fixed choices of the placement."""
-        cache: Any = self.inputs.get("cache_gb")
-        page_cache: Array | None = None if cache is None else cache * GIB
-        stated = _fields(Settings, self.inputs)
-        # a stated number of layers counts as on the Advise page: the output head comes last
-        stated = {"head_first": "gpu_layers" not in stated, **stated}
-        return Settings(**{**stated, "page_cache": page_cache})
+    def work(self) -> Workload:
+        """Workload."""
+        return self.nouns.work
+
+    @property
+    def money(self) -> MoneyInputs:
+        """Money inputs."""
+        return self.nouns.money
 
     @property
     def runtime(self) -> Runtime:
         """Runtime; llama.cpp by default."""
-        return runtimes.runtime(self.text("runtime", "llama.cpp"))
+        return self.nouns.runtime or LLAMA_CPP
 
     @cached_property
     def model(self) -> Model:
@@ -137,9 +133,9 @@ class Scenario:
             self.machine,
             self.work,
             self.runtime,
-            PlacementStrategy(self.text("placement", PlacementStrategy.CPU_OFFLOAD)),
+            self.nouns.strategy or PlacementStrategy.CPU_OFFLOAD,
             fitted_constants(),
-            self.settings,
+            self.nouns.settings,
         )
 
     @property
@@ -166,14 +162,3 @@ def in_words(inputs: Inputs) -> str:
     if "placement" in inputs:
         plain["placement"] = PLACED[PlacementStrategy(str(inputs["placement"]))]
     return ", ".join(phrase.format(plain[key]) for key, phrase in PHRASES.items() if key in plain)
-
-
-def _fields(noun: type, inputs: Mapping[str, object]) -> dict[str, Any]:
-    names = {field.name for field in fields(noun)}
-    return {key: value for key, value in inputs.items() if key in names}
-
-
-KEYS = frozenset(OWN).union(
-    field.name for noun in (MachineSpec, Workload, Settings, MoneyInputs) for field in fields(noun)
-)
-"""All keys of a scenario."""

@@ -19,7 +19,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
-from advisor.formatting import memory, number, rate, seconds, shown_currency
+from advisor.formatting import memory, money_shown_in, number, rate, seconds, shown_currency
 from advisor.formatting import money as money_words
 from advisor.machine.machine import Disk, Machine
 from advisor.model.model import Model
@@ -103,11 +103,12 @@ def answer_document(answer: Answer, inputs: Mapping[str, str] | None = None) -> 
         inputs: query parameters that reopen the page; None for an answer of the command line.
     """
     nouns = answer.nouns
-    return document(
-        answer.advice, nouns.machine, nouns.work, answer.advice.question.money, model=nouns.model,
-        inputs=inputs or {}, command=command(nouns.request),
-        caveats=answer.caveats,
-    )  # fmt: skip
+    with money_shown_in(nouns.request.paying):
+        return document(
+            answer.advice, nouns.machine, nouns.work, answer.advice.question.money,
+            model=nouns.model, inputs=inputs or {}, command=command(nouns.request),
+            caveats=answer.caveats,
+        )  # fmt: skip
 
 
 def _shown(advice: Advice) -> list[Estimate]:

@@ -1,0 +1,60 @@
+"""Every door gives the same verdict: command line, Python, address, report and file."""
+
+import json
+
+import pytest
+
+import advisor
+from advisor.advice.answer import answer
+from advisor.cli.main import main
+from advisor.reports.document.from_advice import answer_document
+from advisor.reports.side_by_side.changes import changes, recomputed, request_of
+from advisor.reports.side_by_side.scenarios import run, scenarios
+from advisor.request.command_line import to_argv
+from advisor.request.request import Request
+from advisor.request.texts import from_texts, to_texts
+from advisor.request.values import to_values
+
+REQUESTS = (
+    Request(model="Llama-3.1-70B", gpu="RTX 3090", ram_gb=64, ram_gbs=60.0, context=16_384,
+            flash_attention=False, gpu_layers=20, runtime="llama.cpp"),
+    Request(model="Qwen3-30B-A3B", format="Q8_0", machine="Mac Studio M3 Ultra 512GB", users=2,
+            kv_type="q8_0", currency="EUR", usd_rate=1.25, usd_per_kwh=0.4,
+            own_price=(("RTX 5090", 2500.0),)),
+    Request(model="gpt-oss-120b", gpu="RTX 4090", gpu_count=2, cpu="EPYC 9355",
+            cards_owned="nothing", vram_gb=48.0, machines=1, pcie_gbs=20.0, cpu_moe=10,
+            runtime="llama.cpp"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("request_made", REQUESTS, ids=lambda request: request.model)
+def test_every_door_gives_the_same_verdict(request_made, capsys):
+    here = answer(request_made.nouns())
+    assert advisor.advise(request_made).verdict == here.advice.verdict
+    assert main(["advise", *to_argv(request_made), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    linked = answer(from_texts(to_texts(request_made)).nouns())
+    assert printed["verdict"] == here.advice.verdict
+    assert linked.advice.verdict == here.advice.verdict
+    speeds = [float(each.decode.value) for each in here.advice.estimates if each.decode]
+    assert [float(each.decode.value) for each in linked.advice.estimates if each.decode] == speeds
+    told = [each["decode_tps"] for each in printed["estimates"] if each["decode_tps"] is not None]
+    assert told == [
+        float(each.decode.value) for each in here.advice.estimates if each.decode and each.fits
+    ]
+    report = answer_document(here)
+    assert request_of(report) == request_made
+    then_and_now = changes(report, recomputed(request_of(report)))
+    assert [change for change in then_and_now if change.kind == "answer"] == []
+
+
+def test_a_file_answers_as_the_command_line(capsys):
+    asking = REQUESTS[0]
+    values = to_values(asking)
+    data = {"models": [values.pop("model")], "machines": [values]}
+    (result,) = run(scenarios(data))
+    assert main(["estimate", *to_argv(asking), "--json"]) == 0
+    fitting = [each for each in json.loads(capsys.readouterr().out) if each["fits"]]
+    assert result.best is not None
+    assert result.best.decode is not None
+    assert float(result.best.decode.value) == max(each["decode_tps"] for each in fitting)
