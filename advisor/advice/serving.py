@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import attrgetter, itemgetter
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from advisor.errors import Refusal
 from advisor.formatting import money, seconds, tokens_per_second
 from advisor.machine import from_catalog
 from advisor.machine.machine import Machine
-from advisor.model.model import Model
 from advisor.request.load import LoadQuestion
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.units import HOURS_PER_MONTH
@@ -130,44 +130,28 @@ DEGREES = (1, 2, 4, 8)
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """Model, request and wishes of many users.
+    """Wishes of many users.
 
     Attributes:
-        model: model in the requested format.
-        work: request of one reply, with mean lengths.
+        question: model and request of one reply, with mean lengths; prices and use.
         load: speed and wait that each user should have.
-        users: number of users to serve.
-        runtimes: runtimes to choose from; those without a queue are left out.
+        chosen: runtime of the answer; None for any that queues requests.
     """
 
-    model: Model
-    work: Workload
+    question: Question
     load: LoadQuestion
-    users: int
-    runtimes: tuple[Runtime, ...] = RUNTIMES
+    chosen: Runtime | None = None
+
+    @property
+    def users(self) -> int:
+        """Number of users to serve."""
+        return int(self.question.work.users)
 
     @cached_property
     def typical(self) -> Workload:
         """The request of one user, with a cache of its own size."""
-        whole = float(self.work.prompt) + float(self.work.output)
-        return replace(self.work, users=1.0, context=max(whole, 1.0))
-
-
-def demand_of(question: Question, load: LoadQuestion, chosen: Runtime | None) -> Demand:
-    """Demand of the users of a question.
-
-    Args:
-        question: model and request, with the number of users.
-        load: speed and wait that each user should have.
-        chosen: runtime of the answer; None for any.
-    """
-    return Demand(
-        model=question.model,
-        work=question.work,
-        load=load,
-        users=int(question.work.users),
-        runtimes=(chosen,) if chosen else RUNTIMES,
-    )
+        work = self.question.work
+        return replace(work, users=1.0, context=max(float(work.prompt) + float(work.output), 1.0))
 
 
 class Replicas:
@@ -190,7 +174,7 @@ class Replicas:
         M and B are memory and bandwidth of all GPUs, W and R the weights held and read for a token,
         K the cache of a user, S the speed that each should have.
         """
-        model, work = self.demand.model, self.demand.typical
+        model, work = self.demand.question.model, self.demand.typical
         cards = with_gpus(gpu, gpus).gpus
         held = sum(float(card.memory.value) for card in cards) - model.bytes_without_table
         rate = sum(float(card.bandwidth.value) for card in cards)
@@ -209,11 +193,11 @@ class Replicas:
 
     def _estimates(self, machine: Machine) -> Iterable[Estimate]:
         demand = self.demand
-        for runtime in demand.runtimes:
+        for runtime in (demand.chosen,) if demand.chosen else RUNTIMES:
             if runtime.at_once is None:
                 continue
             with suppress(Refusal):
-                model = as_run(demand.model, runtime, machine)
+                model = as_run(demand.question.model, runtime, machine)
                 yield estimate(
                     model, machine, demand.typical, runtime, PlacementStrategy.GPU_RESIDENT,
                     fitted_constants(),
@@ -313,17 +297,16 @@ class ServingFleet:
         return any(part.price.listed for part in self.parts)
 
 
-def serving_fleets(question: Question, demand: Demand) -> tuple[ServingFleet, ...]:
+def serving_fleets(demand: Demand) -> tuple[ServingFleet, ...]:
     """Fleets that serve all users, cheapest first by their cost with launch prices counted more.
 
     Machines are estimated in the order of the lowest cost that they could have, until none of the
     others can be among the cheapest; those by the closed form are simulated.
 
     Args:
-        question: prices and use.
         demand: model, request and wishes.
     """
-    replicas = Replicas(demand)
+    replicas, question = Replicas(demand), demand.question
     every = servers_on_offer(question)
     kinds = dict.fromkeys(offer.kind for offer in every)
     parts = [
@@ -332,17 +315,13 @@ def serving_fleets(question: Question, demand: Demand) -> tuple[ServingFleet, ..
         for part in _parts(replicas, [offer for offer in every if offer.kind == kind])
     ]
     alone = [_fleet(question, [part], [-(-demand.users // part.users_each)]) for part in parts]
-    alone.sort(key=_cost)
+    alone.sort(key=attrgetter("compared"))
     shown = [fleet for kind in kinds for fleet in _of_kind(alone, kind)[:SHOWN]]
     mixed = _mixture(question, parts, demand.users)
     if mixed is not None and mixed.compared <= WORTH_MIXING * alone[0].compared:
         shown.append(mixed)
-    shown.sort(key=_cost)
+    shown.sort(key=attrgetter("compared"))
     return tuple(fleet for fleet in shown if fleet.compared <= MOST_DEAR * shown[0].compared)
-
-
-def _cost(fleet: ServingFleet) -> float:
-    return fleet.compared
 
 
 def _of_kind(fleets: Sequence[ServingFleet], kind: str) -> list[ServingFleet]:
@@ -359,20 +338,16 @@ def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
     """Machines that serve at least a user, the cheapest for all users first."""
     users = replicas.demand.users
     likely: list[tuple[float, Servers]] = []
-    for least, offer in sorted(_costs(offers, replicas.bound, users), key=_first):
+    for least, offer in sorted(_costs(offers, replicas.bound, users), key=itemgetter(0)):
         if len(likely) >= SIMULATED and least > likely[SIMULATED - 1][0]:
             break
         likely += _costs([offer], replicas.by_closed_form, users)
-        likely.sort(key=_first)
+        likely.sort(key=itemgetter(0))
     served = [
         (offer, *divided(offer.count, _users(replicas.simulated, offer)))
         for _, offer in likely[:SIMULATED]
     ]
     return [_part(replicas, *each) for each in served if each[1]]
-
-
-def _first(cost: tuple[float, Servers]) -> float:
-    return cost[0]
 
 
 def _users(users_of: Callable[[str, int], int], offer: Servers) -> Callable[[int], int]:

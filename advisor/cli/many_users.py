@@ -9,7 +9,7 @@ from advisor.advice.answer import Answer
 from advisor.advice.arrivals.curves import Waiting
 from advisor.advice.arrivals.load import ServerLoad, load_on
 from advisor.advice.arrivals.words import curve_lines, sentences
-from advisor.advice.serving import Servers, ServingFleet, demand_of, heading, lines, serving_fleets
+from advisor.advice.serving import Demand, Servers, ServingFleet, heading, lines, serving_fleets
 from advisor.catalog.inputs import LOAD
 from advisor.cli.json_records import Json
 
@@ -32,10 +32,10 @@ def text(answered: Answer) -> Iterable[str]:
     yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
-    demand = demand_of(advice.question, answered.nouns.load, advice.chosen)
+    demand = Demand(question=advice.question, load=answered.nouns.load, chosen=advice.chosen)
     if demand.users > 1:
         yield from ("", heading(demand))
-        yield from lines(serving_fleets(advice.question, demand))
+        yield from lines(serving_fleets(demand))
 
 
 def record(answered: Answer, *, wanted: bool) -> Json:
@@ -47,8 +47,8 @@ def record(answered: Answer, *, wanted: bool) -> Json:
     """
     advice = answered.advice
     load = _load(load_of(answered), curve=wanted)
-    demand = demand_of(advice.question, answered.nouns.load, advice.chosen)
-    fleets = serving_fleets(advice.question, demand) if wanted and demand.users > 1 else ()
+    demand = Demand(question=advice.question, load=answered.nouns.load, chosen=advice.chosen)
+    fleets = serving_fleets(demand) if wanted and demand.users > 1 else ()
     return load | {"fleets": [_fleet(fleet) for fleet in fleets]}
 
 

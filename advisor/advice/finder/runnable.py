@@ -19,6 +19,7 @@ from advisor.advice.compare import could_hold
 from advisor.advice.finder.combinations import BY_LOSS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Fleet
+from advisor.advice.table.timed_machines import IN_MEMORY
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate, estimate
@@ -196,10 +197,6 @@ def rated_as_well(
         if tried is not None and tried.keeps_up and (tried.score or 0.0) >= least:
             best = max(best or tried, tried, key=lambda each: each.score or 0.0)
     return best
-
-
-IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
-"""Placements that read nothing from the drive."""
 
 
 def _may_lie_in_memory(name: str, machine: Machine) -> bool:

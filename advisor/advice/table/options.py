@@ -37,6 +37,7 @@ from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import (
     COUNTS,
     FEW,
+    IN_MEMORY,
     REMEMBERED,
     CardSpeed,
     TimedCards,
@@ -414,10 +415,6 @@ def machines(question: Question, kept: Option) -> list[Option]:
         for (name, machine), speed in zip(whole_machines(), speeds, strict=True)
         if speed is not None
     ]
-
-
-IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
-"""Placements that read nothing from the drive."""
 
 
 @cache

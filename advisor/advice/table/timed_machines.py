@@ -157,6 +157,8 @@ def _as_sold(sale: MachineForSale) -> Machine:
     return machine
 
 
+IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
+"""Placements that read nothing from the drive."""
 COUNTS = (1, 2, 3, 4, 6, 8)
 """Cards that a machine has in all."""
 FEW = 4

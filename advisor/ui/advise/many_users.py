@@ -16,7 +16,6 @@ from advisor.advice.serving import (
     Demand,
     ServingFleet,
     aged,
-    demand_of,
     heading,
     machines,
     serving_fleets,
@@ -85,7 +84,8 @@ def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> ServerLoad | Non
 
 def _fleets(answer: AdviseAnswer, question: LoadQuestion) -> None:
     """Machines that serve all users of the sidebar, cheapest first."""
-    demand = demand_of(answer.advice.question, question, answer.advice.chosen)
+    advice = answer.advice
+    demand = Demand(question=advice.question, load=question, chosen=advice.chosen)
     if demand.users < 2:
         show(block("oa-soft", ALONE, "p"))
         return
@@ -110,9 +110,12 @@ ALONE = "Type more than one user in the sidebar to see the machines that serve a
     max_entries=32, ttl=3600, show_spinner="Comparing machines",
     hash_funcs={AdviseAnswer: _name, Demand: _wishes},
 )  # fmt: skip
-def _served(answer: AdviseAnswer, demand: Demand) -> tuple[ServingFleet, ...]:
+def _served(
+    answer: AdviseAnswer,  # noqa: ARG001 - a part of the key
+    demand: Demand,
+) -> tuple[ServingFleet, ...]:
     """Machines that serve all users."""
-    return serving_fleets(answer.advice.question, demand)
+    return serving_fleets(demand)
 
 
 def _chart(load: ServerLoad, alt: str) -> Markup:
