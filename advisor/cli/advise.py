@@ -1,16 +1,28 @@
-"""`advise`: estimates, and what to keep, buy or rent."""
+"""`advise`: estimates, and what to keep, buy or rent, as text and as JSON."""
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
+from advisor.advice.advise import Advice
 from advisor.advice.answer import Answer, answer
+from advisor.advice.prices.rows import NO_PRICE
+from advisor.advice.table.option import Option, OptionKind, split
+from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
+from advisor.advice.words.break_even import pays_when
+from advisor.advice.words.verdict import aged, once
 from advisor.cli import many_users
-from advisor.cli.advice_json import advice_answer
-from advisor.cli.advice_text import advice_text
 from advisor.cli.command import added, show, told
-from advisor.cli.json_records import Json
+from advisor.cli.estimate import estimate_answer, estimate_lines
+from advisor.cli.json_records import Json, range_record
+from advisor.errors import InputError
+from advisor.formatting import hours, money, tokens_per_second
 from advisor.request import command_line
+from advisor.request.money import MoneyInputs
 
 
 def add(commands: Any) -> None:
@@ -56,3 +68,221 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
         return {}
     record = advice_answer(answered.advice, answered.nouns.resolved.taken_as)
     return record | many_users.record(answered, wanted=many)
+
+
+def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
+    """Verdict, estimates, options and changes; for who owns nothing and describes no machine, the
+    verdict and the options.
+
+    Args:
+        answered: the answer.
+        also: further options to print, by a part of their names.
+        many: with the part about many users.
+    """
+    advice, request = answered.advice, answered.nouns.request
+    question = advice.question
+    option, money = in_question(advice.options), question.money
+    changes = what_changes(option, advice.options[0], money) if option else ""
+    words = f"{option.name}: {changes}" if option and changes else ""
+    somewhere = request.machine is not None or not request.spec.empty
+    described = not question.ownership.nothing or somewhere
+    title = advice.title if described else f"{question.model.name}, {question.model.format}"
+    lines = [title, "", *filter(None, (advice.verdict, words)), ""]
+    if described:
+        lines += [*estimate_lines(advice.estimates), ""]
+    lines += [_option_line(option, money) for option in _printed_options(advice, also)]
+    if described and advice.what_ifs:
+        lines += ["", *_change_lines(advice)]
+    if described and advice.second_machine:
+        lines += ["", advice.second_machine.words]
+    if many:
+        lines += ["", *many_users.text(answered)]
+    return "\n".join(lines)
+
+
+def _change_lines(advice: Advice) -> Iterator[str]:
+    """Changes with their gain, and with the price of what they take where one is on record."""
+    prices = {option.name: option for option in advice.options if option.kind is OptionKind.CHANGE}
+    for what_if in advice.what_ifs:
+        option = prices.get(what_if.words)
+        cost = what_if.cost
+        if option is not None and option.price.usd:
+            cost = f"{money(option.price.usd)}{aged(option)}: {option.price.note}"
+        yield f"{what_if.words}: {what_if.gain:.2f} times as fast, {cost}"
+
+
+def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
+    """A few options of each kind, and those with one of the names in theirs.
+
+    Raises:
+        InputError: a name that no option has.
+    """
+    shown, rest = split(advice.options)
+    for name in names:
+        also = [option for option in rest if name.casefold() in option.name.casefold()]
+        if not also and not any(name.casefold() in option.name.casefold() for option in shown):
+            raise InputError(
+                f"No option is called {name[:80]!r}, or it is no faster than what you have; "
+                "--json lists all of them."
+            )
+        shown += [option for option in also if option not in shown]
+    return shown
+
+
+def _option_line(option: Option, use: MoneyInputs) -> str:
+    """One option as a line of text."""
+    unknown = "speed not known" if option.kind is OptionKind.API else "does not run"
+    speed = tokens_per_second(option.speed.decode) if option.speed else unknown
+    lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
+    cost = option.price.note or NO_PRICE
+    if option.monthly is not None:
+        cost = f"{money(option.monthly)} a month{once(option)}{aged(option)}"
+    pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
+    when = pays_when(option, use)
+    if option.pays is False and when:
+        pays = f"{pays} ({when})"
+    else:
+        pays = " ".join(filter(None, (pays, when)))
+    if option.loses_quality:
+        pays = option.price.note
+    line = f"{option.kind:<8} {option.name:<40} {speed:>18} {lost:>13}  {cost}  {pays}"
+    return line.rstrip()
+
+
+def advice_answer(advice: Advice, taken_as: str = "") -> Json:
+    """Record of `advise`.
+
+    Args:
+        advice: the answer.
+        taken_as: name of the model that the typed name was taken for; empty for an exact name.
+    """
+    return {
+        "title": advice.title,
+        "taken_as": taken_as or None,
+        "judgement": advice.judgement,
+        "verdict": advice.verdict,
+        **_chosen(advice),
+        "runtime": advice.chosen.name if advice.chosen else None,
+        "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
+        **_sensitivity(advice),
+        "options": [option_answer(option, advice.question.money) for option in advice.options],
+        "upgrades": [
+            {
+                "gpu": upgrade.gpu,
+                "count": upgrade.count,
+                "runtime": upgrade.estimate.runtime,
+                "format": upgrade.estimate.model.format,
+                "holds_all": upgrade.holds_all,
+                **range_record("decode_tps", upgrade.estimate.decode),
+                "usd_per_month": upgrade.offer.monthly if upgrade.offer else None,
+                "offer": upgrade.offer.kind if upgrade.offer else None,
+                "price_note": upgrade.offer.note if upgrade.offer else None,
+                "price_source": upgrade.offer.source if upgrade.offer else None,
+                "hours_saved_per_month": upgrade.hours_saved,
+                "worth_usd_per_hour": _finite(upgrade.worth),
+                "break_even_tokens_per_month": _finite(upgrade.break_even),
+                "pays": upgrade.pays,
+            }
+            for upgrade in advice.upgrades
+        ],
+        "second_machine": _second_machine(advice),
+        "what_ifs": [
+            {
+                "change": what_if.words,
+                "cost": what_if.cost,
+                "decode_tps": what_if.speed.decode,
+                "gain": what_if.gain,
+            }
+            for what_if in advice.what_ifs
+        ],
+    }
+
+
+def _chosen(advice: Advice) -> Json:
+    """What to buy, if anything, the cheapest beside it, and a model that runs better here."""
+    choice, money, another = advice.choice, advice.question.money, advice.another_model
+    return {
+        "safe_choice": option_answer(choice.safe, money) if choice.safe else None,
+        "safe_choice_reason": choice.reason,
+        "cheapest": option_answer(choice.cheapest, money) if choice.cheapest else None,
+        "another_model": None
+        if another is None
+        else {
+            "name": another.model.name,
+            "format": another.model.format,
+            "decode_tps": another.speed.decode,
+            "quality": another.score,
+        },
+    }
+
+
+def _second_machine(advice: Advice) -> Json | None:
+    """Speed with as many machines again by cable; None for machines with cards of their own."""
+    answer = advice.second_machine
+    if answer is None:
+        return None
+    after = answer.after
+    return {
+        "network": answer.network,
+        "helps": answer.helps,
+        "gain": answer.gain,
+        "runtime": after.runtime if after else None,
+        "decode_tps": after.decode if after else None,
+        "decode_tps_low": after.low if after else None,
+        "decode_tps_high": after.high if after else None,
+        "ttft_s": after.first_token if after else None,
+    }
+
+
+def _sensitivity(advice: Advice) -> Json:
+    """Inputs at which the verdict turns, and the monthly gain at the ends of their ranges."""
+    option, money = in_question(advice.options), advice.question.money
+    if option is None:
+        return {"turns_on": None, "what_changes": None, "tornado": []}
+    kept = advice.options[0]
+    return {
+        "turns_on": option.name,
+        "what_changes": what_changes(option, kept, money) or None,
+        "tornado": [
+            {"input": bar.name, "low_usd": bar.low, "high_usd": bar.high}
+            for bar in what_matters(option, kept, money)
+        ],
+    }
+
+
+def option_answer(option: Option, money: MoneyInputs) -> Json:
+    """Record of one option of `advise` at a use."""
+    speed, cost, price = option.speed, option.cost, option.price
+    return {
+        "kind": option.kind.value,
+        "name": option.name,
+        "runtime": speed.runtime or None if speed else None,
+        "format": speed.format or None if speed else None,
+        "placement": speed.strategy.value if speed and speed.format else None,
+        "decode_tps": speed.decode if speed else None,
+        "decode_tps_low": speed.low if speed else None,
+        "decode_tps_high": speed.high if speed else None,
+        "ttft_s": speed.first_token if speed and speed.format else None,
+        "upfront_usd": option.upfront,
+        "monthly_usd": option.monthly,
+        "monthly_parts_usd": asdict(cost) if cost else None,
+        "usd_per_million_tokens": option.per_million_tokens,
+        "hours_lost": option.hours_lost,
+        "hours_saved": option.hours_saved,
+        "keeps_up": option.keeps_up,
+        "pays": option.pays,
+        "pays_from_tps": least_speed(option, money),
+        "gain_usd": option.gain,
+        "worth_usd_per_hour": option.worth_from,
+        "break_even_months": option.break_even_months,
+        "break_even_tokens_per_month": option.break_even_tokens,
+        "price_date": price.date or None,
+        "price_stale": option.stale,
+        "price_at_launch": price.listed,
+        "price_note": price.note or None,
+        "price_sources": list(price.sources),
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None
