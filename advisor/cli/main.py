@@ -31,6 +31,7 @@ MODULES = {
     "machine": "machine",
     "prices": "prices",
     "app": "dashboard",
+    "mcp": "mcp",
 }
 """Commands, and the module of this package that adds each; only that of the given one is imported,
 since all of them take twice the time of the rest before an answer."""
@@ -40,6 +41,7 @@ EXTRAS = {
     **dict.fromkeys(("streamlit", "pandas", "plotly"), "app"),
     **dict.fromkeys(("sqlalchemy", "jinja2", "markupsafe", "matplotlib", "fpdf"), "reports"),
     "huggingface_hub": "hub",
+    **dict.fromkeys(("mcp", "mcp_types", "anyio"), "mcp"),
 }
 """Extras of this package by the module that they bring."""
 
