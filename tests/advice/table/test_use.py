@@ -79,8 +79,8 @@ def test_columns_cost_what_each_of_their_rows_costs() -> None:
             assert of(columns) == pytest.approx([of(row) for row in rows], rel=1e-12)
         idle, busy = use.power(draw, columns)
         each = [use.power(draw, row) for row in rows]
-        assert idle == pytest.approx([one[0] for one in each], rel=1e-12)
-        assert busy == pytest.approx([one[1] for one in each], rel=1e-12)
+        assert idle == pytest.approx([parts[0] for parts in each], rel=1e-12)
+        assert busy == pytest.approx([parts[1] for parts in each], rel=1e-12)
 
 
 def test_an_api_charges_prompt_and_reply_apart() -> None:
