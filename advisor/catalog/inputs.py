@@ -106,6 +106,25 @@ class Input:
         """Whether it is an amount in the typed currency."""
         return self.unit.startswith(US_DOLLAR.sign)
 
+    def wanted(self, value: Any) -> str:
+        """What a value should be in words; empty where it is that, or left open."""
+        if value is None:
+            return ""
+        switched, is_text = isinstance(value, bool), isinstance(value, str)
+        match self.kind:
+            case Kind.NAME:
+                return "" if is_text else "text"
+            case Kind.SWITCH | Kind.OFF:
+                return "" if switched else "true or false"
+            case Kind.PRICES | Kind.SIZES:
+                listing = "names with amounts" if self.kind == Kind.PRICES else "a list of numbers"
+                return "" if isinstance(value, tuple) else listing
+            case _:
+                number = isinstance(value, float | int | np.ndarray | np.number) and not switched
+                broken = isinstance(value, float) and self.whole and value % 1
+                words = "a whole number" if self.whole else "a number"
+                return "" if number and not broken else words
+
     def read(self, text: str) -> Any:
         """Value of a text, as people type it, as links carry it and as tables hold it.
 

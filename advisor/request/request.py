@@ -29,6 +29,7 @@ from advisor.calibration.imported_machine import named_machine, rented_by_name
 from advisor.calibration.imported_store import THIS, is_imported
 from advisor.catalog.inputs import (
     BY_NAME,
+    INPUTS,
     MONEY,
     OWN_PRICE,
     OWN_RENT,
@@ -79,8 +80,8 @@ class Request:
     `Workload`, `MachineSpec` and `Settings` may.
 
     Raises:
-        InputError: a number outside its limits, or a currency other than the dollar without its
-            exchange rate.
+        InputError: a value of another kind, a number outside its limits, or a currency other
+            than the dollar without its exchange rate.
     """
 
     model: str = ""
@@ -168,6 +169,11 @@ class Request:
     contexts: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
+        for entry in INPUTS:
+            value = getattr(self, entry.name)
+            if wanted := entry.wanted(value):
+                words = f"{entry.label} ({entry.option}) is {value!r}"
+                raise InputError(f"{words}; it should be {wanted}.")
         paid = self.paying
         check_all(BY_NAME.values(), in_usd(vars(self), paid.usd), paid)
         for entry, typed in ((OWN_PRICE, self.own_price), (OWN_RENT, self.own_rent)):

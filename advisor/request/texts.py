@@ -1,6 +1,7 @@
 """A request as texts by name: the page's address, a saved report, a row of a table."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,8 @@ def from_address(parameters: Mapping[str, str], page: str = "") -> Opened:
         parameters: parameters of the address, by name or by the keys of former links.
         page: as in `former_links.renamed`.
     """
+    with suppress(InputError):
+        return Opened(request=from_texts(parameters, page))
     named = _named(parameters, page)
     paid, problems = _read({}, {name: named.pop(name) for name in PAID if name in named})
     try:

@@ -5,7 +5,7 @@ from typing import Any
 
 from advisor.catalog.inputs import BY_NAME, Input, Kind
 from advisor.errors import InputError, close_names
-from advisor.request.request import DEFAULTS, Request
+from advisor.request.request import Request
 
 
 def to_values(request: Request) -> dict[str, Any]:
@@ -58,31 +58,13 @@ def _value(entry: Input, value: Any, where: str) -> Any:
         InputError: a value of another kind.
     """
     place = f"{where}.{entry.name}"
-    match entry.kind:
-        case Kind.NAME:
-            wanted, right = "text", isinstance(value, str)
-        case Kind.SWITCH | Kind.OFF:
-            wanted, right = "true or false", isinstance(value, bool)
-        case Kind.PRICES:
-            wanted, right = "names with amounts", isinstance(value, Mapping | tuple)
-            value = tuple(value.items()) if isinstance(value, Mapping) else value
-        case Kind.SIZES:
-            wanted, right = "a list of numbers", isinstance(value, list | tuple)
-            value = tuple(value) if right else value
-        case _:
-            if isinstance(value, str):
-                return _read(entry, value, place)
-            wanted, right = "a number", not isinstance(value, bool | Mapping | list)
-    if not right:
+    if isinstance(value, str) and entry.limits is not None:
+        try:
+            value = entry.read(value)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+    if isinstance(value, Mapping | list):
+        value = tuple(value.items() if isinstance(value, Mapping) else value)
+    if wanted := entry.wanted(value):
         raise InputError(f"{place} is {str(value)[:80]!r}; it should be {wanted}.")
     return value
-
-
-def _read(entry: Input, text: str, place: str) -> Any:
-    try:
-        return entry.read(text)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from error
-
-
-__all__ = ["DEFAULTS", "check_names", "from_values", "to_values"]

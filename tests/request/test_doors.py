@@ -140,6 +140,10 @@ def test_typed_options_become_settings() -> None:
     ("stated", "sentence"),
     [
         ({"users": 0}, "Users (--users) is 0"),
+        ({"users": "4"}, "Users (--users) is '4'; it should be a whole number"),
+        ({"gpu": 3090}, "GPU (--gpu) is 3090; it should be text"),
+        ({"flash_attention": 1}, "Flash attention (--no-flash-attention) is 1; it should be true"),
+        ({"own_price": {"dock": 5}}, "it should be names with amounts"),
         ({"currency": "EUR"}, "no rate is assumed"),
         ({"currency": "euro", "usd_rate": 1}, "three letters"),
         ({"usd_rate": 1.1}, "no rate is assumed"),
@@ -187,7 +191,8 @@ def test_an_address_shows_its_default_for_what_it_gets_wrong():
     ("values_typed", "sentence"),
     [
         ({"ram": 64}, "did you mean ram_gb"),
-        ({"ram_gb": [64]}, "file.ram_gb is '[64]'; it should be a number"),
+        ({"ram_gb": [64]}, "file.ram_gb is '(64,)'; it should be a number"),
+        ({"users": 1.5}, "file.users is '1.5'; it should be a whole number"),
         ({"gpu": 3090}, "file.gpu is '3090'; it should be text"),
         ({"swa_full": "yes"}, "file.swa_full is 'yes'; it should be true or false"),
         ({"users": 0}, "file: Users (--users) is 0"),
