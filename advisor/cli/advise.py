@@ -276,6 +276,7 @@ def option_answer(option: Option, money: MoneyInputs) -> Json:
         "worth_usd_per_hour": option.worth_from,
         "break_even_months": option.break_even_months,
         "break_even_tokens_per_month": option.break_even_tokens,
+        "odd": list(option.odd),
         "price_date": price.date or None,
         "price_stale": option.stale,
         "price_at_launch": price.listed,

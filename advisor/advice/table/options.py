@@ -33,6 +33,7 @@ from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, rank
 from advisor.advice.table.question import Question, rent_on_record
+from advisor.advice.table.rules import oddities, ruled_out
 from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import (
     COUNTS,
@@ -56,7 +57,7 @@ from advisor.formatting import money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
-from advisor.request.ownership import Form, discrete, in_dock, room_for, slots
+from advisor.request.ownership import Form, discrete, form_of, in_dock, room_for, slots
 from advisor.runtimes import Runtime
 from advisor.units import GIB
 
@@ -81,7 +82,22 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
         *rents(question, kept, cards_held(question)),
         *apis(question, kept),
     ]
-    return (kept, *sorted(others, key=rank))
+    judged = (_judged(question, option) for option in others)
+    return (kept, *sorted(filter(None, judged), key=rank))
+
+
+def _judged(question: Question, option: Option) -> Option | None:
+    """Option with what is odd about it; None where an expert rules it out."""
+    if option.machine is None or not option.bought:
+        return option
+    own = question.ownership.form
+    anew = option.kind is OptionKind.MACHINE
+    form = form_of(option.machine) if anew else own
+    if any(ruled_out(form, option.machine, card) for card in option.bought):
+        return None
+    cards = option.bought if not anew or option.parts else ()
+    odd = oddities(form, option.machine, cards, option.parts, built_anew=anew)
+    return replace(option, odd=tuple(dict.fromkeys(odd)))
 
 
 def _takes_no_card(question: Question) -> bool:
