@@ -88,15 +88,20 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
 
 def _judged(question: Question, option: Option) -> Option | None:
     """Option with what is odd about it; None where an expert rules it out."""
-    if option.machine is None or not option.bought:
+    if not option.bought:
         return option
-    own = question.ownership.form
-    anew = option.kind is OptionKind.MACHINE
-    form = form_of(option.machine) if anew else own
-    if any(ruled_out(form, option.machine, card) for card in option.bought):
+    anew = option.kind in (OptionKind.MACHINE, OptionKind.RENT)
+    machine = option.machine or replace(cardless(), gpus=option.bought)
+    form = question.ownership.form
+    if anew:
+        form = Form.SERVER if option.kind is OptionKind.RENT else form_of(machine)
+    if any(ruled_out(form, machine, card) for card in option.bought):
         return None
-    cards = option.bought if not anew or option.parts else ()
-    odd = oddities(form, option.machine, cards, option.parts, built_anew=anew)
+    cards = option.bought if not machine.unified else ()
+    odd = oddities(
+        form, machine, cards, option.parts,
+        before=discrete(question.machine) if question.ownership.owned else (), built_anew=anew,
+    )  # fmt: skip
     return replace(option, odd=tuple(dict.fromkeys(odd)))
 
 
@@ -507,19 +512,26 @@ def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
         if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
             count, speed = whole, faster
         name = f"{count}x {card.name}" if count > 1 else card.name
-        rented_ones += _rented(question, kept, name, speed, *offer)
+        rented_ones += _rented(question, kept, name, (card,) * count, speed, *offer)
     return rented_ones
 
 
 def _rented(
-    question: Question, kept: Option, name: str, speed: Speed, price: Price, usd_per_hour: float
+    question: Question,
+    kept: Option,
+    name: str,
+    cards: tuple[Gpu, ...],
+    speed: Speed,
+    price: Price,
+    usd_per_hour: float,
 ) -> Sequence[Option]:
     """Option of renting; the owned machine stays meanwhile, with its value tied up."""
     use = question.use
     typed = question.money.rented_hours_per_day
     by_use = question.option(
-        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), price, kept=kept
-    )
+        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), price, kept=kept,
+        bought=cards,
+    )  # fmt: skip
     if typed is not None and typed >= 24:
         return [by_use]
     monthly = question.option(
@@ -530,6 +542,7 @@ def _rented(
         replace(price, note=f"{price.note}, day and night"),
         kept=kept,
         always_on=True,
+        bought=cards,
     )
     return [by_use, monthly]
 

@@ -16,9 +16,10 @@ from advisor.machine.machine import Gpu, Machine
 from advisor.request.ownership import Form
 
 LLAMA_CPP, DOCK = "llama.cpp", "dock"
-MANY = 10
-"""Publishers of a family of cards from which many run it: their figures come from as many owners,
-threads and strangers (data/measurements/what_many_run.csv)."""
+MANY, MANY_OF_MAKER = 25, 10
+"""Publishers of a family of cards from which many run it, a quarter of the most of any family
+(data/measurements/what_many_run.csv); fewer where one's cards are of that maker, since drivers and
+engines stay."""
 SEVERAL = 2
 """Publishers of a family in an engine from which the engine's speed there counts: few figures of
 other engines on a maker's cards say little of the next card."""
@@ -38,6 +39,8 @@ class CardRule:
         card: pattern at the start of the card's name; empty for any.
         families: families of cards; empty for any.
         least_cards: fewest cards in all.
+        watts_over: power of the card above which it strikes [W]; None for any.
+        first: whether it is for a machine that has no card yet.
         firm: whether it rules the option out; else it says what is odd.
         sentence: what strikes.
         source: page.
@@ -51,18 +54,21 @@ class CardRule:
     card: str
     families: str
     least_cards: int
+    watts_over: float | None
+    first: bool
     firm: bool
     sentence: str
     source: str
     source_date: str
 
-    def strikes(self, form: Form, machine: Machine, card: Gpu) -> bool:
+    def strikes(self, form: Form, machine: Machine, card: Gpu, *, first: bool = False) -> bool:
         """Whether it strikes a card in a machine with it.
 
         Args:
             form: form of the machine.
             machine: machine with the card.
             card: card that is bought.
+            first: the machine has had no card.
         """
         return (
             self.form in ("", *(each for each in self.form.split(";") if each == form))
@@ -71,6 +77,8 @@ class CardRule:
             and re.match(self.card, card.name) is not None
             and (not self.families or card.family in self.families.split(";"))
             and len(machine.gpus) >= self.least_cards
+            and (self.watts_over is None or (card.board_power or 0.0) > self.watts_over)
+            and (first or not self.first)
         )
 
 
@@ -130,28 +138,48 @@ def oddities(
     cards: tuple[Gpu, ...],
     parts: tuple[HostPartRow, ...],
     *,
+    before: tuple[Gpu, ...],
     built_anew: bool,
 ) -> Iterator[str]:
-    """What is odd about buying cards, a sentence each.
+    """What is odd about buying or renting cards, a sentence each.
 
     Args:
         form: form of the machine that holds them.
         machine: machine with them.
-        cards: cards that are bought.
+        cards: cards that are bought or rented.
         parts: parts that they need.
-        built_anew: the machine is bought with them, so that its parts are no change.
+        before: cards that the machine has had.
+        built_anew: the machine comes with them, so that its parts are no change.
     """
+    had, first = () if built_anew else before, not (before or built_anew)
     for card in dict.fromkeys(cards):
-        count = run_by(card.vendor, card.family)
-        if count < MANY:
-            few = f"{count} publishers have" if count != 1 else "one publisher has"
-            yield f"Few run it: {few} figures of {card.vendor}'s {card.family} in llama.cpp."
+        yield from _of_makers(card, had)
         for row in card_rules():
-            if not row.firm and row.strikes(form, machine, card):
+            if not row.firm and row.strikes(form, machine, card, first=first):
                 yield row.sentence
+    yield from _of_parts(form, before, parts, built_anew=built_anew)
+
+
+def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
+    """Another maker's card, or one that few run."""
+    same = bool(had) and card.vendor == had[0].vendor
+    if had and not same:
+        yield f"Another maker's card: drivers and engines change with {had[0].vendor}'s."
+    count = run_by(card.vendor, card.family)
+    if count < (MANY_OF_MAKER if same else MANY):
+        few = f"{count} publishers have" if count != 1 else "one publisher has"
+        yield f"Few run it: {few} figures of {card.vendor}'s {card.family} in llama.cpp."
+
+
+def _of_parts(
+    form: Form, before: tuple[Gpu, ...], parts: tuple[HostPartRow, ...], *, built_anew: bool
+) -> Iterator[str]:
+    """Parts that change more than a card does."""
     supplies = [part for part in parts if part.part == "psu"]
     if len(supplies) > 1 or any(part.size > LARGEST_SUPPLY for part in supplies):
         yield "It takes two power supplies, often on a circuit of their own."
+    if any(part.part == DOCK for part in parts) and (form is not Form.MINI or before):
+        yield "It stands in a dock, which wants OCuLink or Thunderbolt and gives it four lanes."
     changed = [part for part in parts if part.part in ("board", "case", "riser")]
     if changed and not built_anew:
         yield f"Your machine needs more than the card: {changed[0].name.casefold()}."
