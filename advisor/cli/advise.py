@@ -131,7 +131,7 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
 
 def _option_line(option: Option, use: MoneyInputs) -> str:
     """One option as a line of text."""
-    unknown = "speed not known" if option.kind is OptionKind.API else "does not run"
+    unknown = "speed not on record here" if option.kind is OptionKind.API else "does not run"
     speed = tokens_per_second(option.speed.decode) if option.speed else unknown
     lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
     cost = option.price.note or NO_PRICE

@@ -24,6 +24,7 @@ from advisor.advice.prices.power import draw_of, draw_with
 from advisor.advice.prices.price import NOTHING_YET, Price, bought, rented, rented_count, with_part
 from advisor.advice.prices.rows import (
     NO_PRICE,
+    USUAL_API_FIRST_TOKEN,
     ApiPriceRow,
     api_day,
     api_first_tokens,
@@ -557,7 +558,7 @@ def apis(question: Question, kept: Option) -> list[Option]:
         each = " in, ".join(map(money, usd))
         note = f"{each} out per million tokens, as you typed"
         price = Price(typed=True, note=note)
-        speed = _at(question.money.api_tps, _as_now(kept))
+        speed = _at(question.money.api_tps, USUAL_API_FIRST_TOKEN)
         options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
     return sorted(options, key=lambda option: option.monthly or 0.0)
 
@@ -572,7 +573,7 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
     again = "" if cached is None else f" (${cached:g} for what is cached)"
     note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}{again}, {row.provider}"
     price = Price(date=api_day(row), note=note, sources=(row.source,))
-    first = api_first_tokens().get((row.provider, row.model_id), _as_now(kept))
+    first = api_first_tokens().get((row.provider, row.model_id), USUAL_API_FIRST_TOKEN)
     return question.option(
         OptionKind.API,
         f"{row.provider}: {row.model_id}",
@@ -581,13 +582,6 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
         price,
         kept=kept,
     )
-
-
-def _as_now(kept: Option) -> float:
-    """Time to the first token of an API for which none is published: the kept machine's, so that it
-    neither gains nor loses by it; 0 without one [s].
-    """
-    return kept.speed.first_token if kept.speed else 0.0
 
 
 def _at(speed: float | None, first_token: float) -> Speed | None:

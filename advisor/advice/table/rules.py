@@ -71,7 +71,7 @@ class CardRule:
             first: the machine has had no card.
         """
         return (
-            self.form in ("", *(each for each in self.form.split(";") if each == form))
+            (not self.form or form in self.form.split(";"))
             and re.search(self.host, machine.host.name.casefold()) is not None
             and self.vendor in ("", card.vendor)
             and re.match(self.card, card.name) is not None

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask, Speed
 from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import Option, OptionKind, choice
@@ -228,7 +229,7 @@ def least_speed(option: Option, money: MoneyInputs) -> float | None:
     """Speed from which an option of unknown speed pays; None where its cost rules that out
     [tokens/s].
 
-    The first token is taken to come as late as that of the kept machine.
+    Its first token is taken to come as usual.
     """
     before = option.kept.with_waiting if option.kept else None
     replies = money.replies_per_day * money.days
@@ -237,8 +238,7 @@ def least_speed(option: Option, money: MoneyInputs) -> float | None:
     left = before - option.cost.total - option.standing
     if left <= 0 or option.worth <= 0:
         return None
-    first = option.kept.speed.first_token if option.kept and option.kept.speed else 0.0
-    wait = left / option.worth * SECONDS_PER_HOUR / replies - first
+    wait = left / option.worth * SECONDS_PER_HOUR / replies - USUAL_API_FIRST_TOKEN
     if wait <= 0:
         return None
     shown = option.tokens / replies - money.thinking_tokens
