@@ -5,34 +5,39 @@ from pathlib import Path
 import streamlit as st
 
 import advisor.ui
-from advisor.ui.parts import code_block, heap, outcome, theme, unforeseen
+from advisor.ui.advise import save
+from advisor.ui.parts import bar, code_block, heap, outcome, theme, unforeseen
+from advisor.ui.question import current
 
 UI = Path(advisor.ui.__file__).parent
+WIDTH = 1140
+"""Most width of a page [pixels]."""
 
-st.set_page_config(
-    page_title="Offload Advisor", page_icon=UI / "icon.png", layout="wide",
-    initial_sidebar_state=340,
-)  # fmt: skip
+
+st.set_page_config(page_title="Offload Advisor", page_icon=UI / "icon.png", layout="wide")
 theme.style()
 code_block.copying()
-page = st.navigation(
-    [
-        st.Page(UI / "pages" / "advise.py", title="Advise", icon=":material/speed:", default=True),
-        st.Page(UI / "pages" / "find.py", title="Find", icon=":material/search:", url_path="find"),
-        st.Page(UI / "pages" / "runnable.py", title="What can I run?", icon=":material/checklist:",
-                url_path="run"),
-        st.Page(UI / "pages" / "calibrate.py", title="Calibrate", icon=":material/tune:",
-                url_path="calibrate"),
-        st.Page(UI / "pages" / "reports.py", title="Reports", icon=":material/description:",
-                url_path="reports"),
-        st.Page(UI / "pages" / "accuracy.py", title="Accuracy", icon=":material/target:",
-                url_path="accuracy"),
-        st.Page(UI / "pages" / "method.py", title="Method", icon=":material/function:",
-                url_path="method"),
-    ],
-    position="top",
-)  # fmt: skip
+pages = [
+    st.Page(UI / "pages" / "advise.py", title="Advise", default=True),
+    st.Page(UI / "pages" / "run.py", title="Models", url_path="run"),
+    st.Page(UI / "pages" / "find.py", title="Machines", url_path="find"),
+    st.Page(UI / "pages" / "reports.py", title="Reports", url_path="reports"),
+    st.Page(UI / "pages" / "accuracy.py", title="How we know", url_path="accuracy"),
+    st.Page(UI / "pages" / "calibrate.py", title="Your machine", url_path="calibrate"),
+    st.Page(UI / "pages" / "method.py", title="How it works", url_path="method"),
+]
+page = st.navigation(pages, position="hidden")
 outcome.visit(page.url_path)
-with unforeseen.named():
+# Widths that the browser knows before the style sheet is there: nothing moves when it arrives.
+with (
+    st.container(horizontal_alignment="center"),
+    st.container(width=WIDTH, gap="small"),
+    unforeseen.named(),
+):
+    current.read(page.url_path)
+    with st.container(horizontal=True, key="bar", vertical_alignment="center"):
+        bar.links(pages[:5], current.parameters(current.asked()))
+        save.buttons()
     page.run()
+    current.write()
     heap.freeze_after(page.url_path)

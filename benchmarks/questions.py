@@ -109,7 +109,7 @@ TYPED_MACHINES = ("3090", "RTX 4090 laptop", "2x RTX 3090 + RTX 4090", "DGX Spar
                   "g6e.xlarge", "EPYC 9654", "Arc B580", "1080 ti", "RTX 6000 Pro",
                   "Threadripper 3970X with 256 GB and 2x 3090", "GB200 NVL72")  # fmt: skip
 """Names as people type them."""
-PAGES = ("advise", "find", "runnable", "accuracy", "method", "reports")
+PAGES = ("advise", "find", "run", "accuracy", "method", "reports")
 TABLES = ("llama_cpp", "llama_cpp_more", "offload_papers", "frameworks_more", "own")
 
 
@@ -199,7 +199,7 @@ class Draw:
         name = self._pick(PAGES)
         typed = {"model": self._pick(self.models), "machine": "Another machine",
                  "gpu": self._gpu(), "context": self._pick(("8k", "32k"))}  # fmt: skip
-        told = typed if name in ("advise", "find", "runnable") else {}
+        told = typed if name in ("advise", "find", "run") else {}
         return ["page", name, *(f"{key}={value}" for key, value in told.items())]
 
     def rows(self, each: int) -> Iterator[list[str]]:

@@ -71,7 +71,7 @@ def test_an_answer_need_not_load_heavy_libraries(module: str) -> None:
 
 def test_the_first_page_need_not_load_what_only_reports_need() -> None:
     assert {"pandas", "matplotlib", "sqlalchemy", "jinja2"}.isdisjoint(
-        loaded_by("advisor.ui.advise.page, advisor.ui.sidebar.form")
+        loaded_by("advisor.ui.advise.page, advisor.ui.question.row")
     )
 
 

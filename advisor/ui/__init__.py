@@ -1,7 +1,7 @@
 """Dashboard: the only package, with app.py, that imports Streamlit and Plotly.
 
-pages/          scripts of the pages; advise/, find/, runnable/, calibrate/, reports/ and accuracy/
-                hold their sections
-sidebar/        inputs, and their values in links
+pages/          scripts of the pages; advise/, runnable/ (Models), find/ (Machines), reports/,
+                accuracy/ (How we know) and calibrate/ (Your machine) hold their sections
+question/       the visitor's request: its inputs, its place in the address, what was understood
 parts/          drawing functions shared by several pages
 """

@@ -3,8 +3,7 @@
 import math
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from ui_app import ROOT, app, page_text, run
+from ui_app import app, page_text, run
 
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.points.point import AccuracyPoint
@@ -46,7 +45,13 @@ def _small_ledger(monkeypatch):
 
 
 def accuracy(**chosen):
-    test = AppTest.from_file(str(ROOT / "advisor/ui/pages/accuracy.py"), default_timeout=60)
+    """How we know, at how good, or at the workshop where figures are chosen."""
+    return workshop(**chosen) if chosen else app("accuracy")
+
+
+def workshop(**chosen):
+    test = app("accuracy")
+    test.session_state["knowledge_How good"] = "Workshop"
     run(test)
     for name, values in chosen.items():
         test.multiselect(key=f"ledger_{name.replace('_', ' ')}").set_value(values)
@@ -77,13 +82,13 @@ def test_regimes_stand_beside_the_best_public_formula():
 
 
 def test_it_says_how_far_sources_differ_and_how_figures_are_judged():
-    text = page_text(accuracy())
+    text = page_text(accuracy()) + page_text(workshop())
     assert "differ by 12 % at the median (23 pairs of 9 settings)" in text
     assert "from constants fitted without its source" in text
 
 
 def test_every_public_formula_is_there_with_its_source():
-    text = page_text(accuracy())
+    text = page_text(workshop())
     for peer in PEERS:
         assert peer.name in text
         assert peer.source in text
@@ -113,21 +118,21 @@ def test_filters_that_leave_nothing_say_so():
 
 
 def test_each_row_of_the_table_opens_its_source():
-    shown = accuracy().dataframe[0].value
+    shown = workshop().dataframe[0].value
     assert set(shown["Source"]) == {SOURCE}
     assert shown["Off by"].max() == pytest.approx(50.0)
     assert set(shown["In range"]) == {"yes", "no"}
 
 
 def test_nothing_is_chosen_at_first():
-    test = accuracy()
+    test = workshop()
     assert "Click a point" in page_text(test)
     assert not test.get("link_button")
 
 
 def test_a_clicked_point_shows_its_figures_and_opens_its_source(monkeypatch):
     monkeypatch.setattr(points, "selected", lambda event, places: 40)
-    test = accuracy()
+    test = workshop()
     text = page_text(test)
     for words in ("RTX 3090", "9.0 tokens/s", "10 tokens/s", "8.2 to 12", "11 % too fast", "c0"):
         assert words in text

@@ -5,12 +5,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from markupsafe import escape
 from streamlit.testing.v1 import AppTest
-from ui_app import app, page_text, run
+from ui_app import app, page_text, run, tab
 
 from advisor.evidence.claims import Verdict, claims
 from advisor.evidence.claims.rows import case_rows
+from advisor.request.texts import from_address
 from advisor.ui.accuracy.claim_links import parameters
-from advisor.ui.sidebar import permalink
 
 
 def section():
@@ -74,34 +74,35 @@ def test_every_link_opens_without_complaint(answers):
     opened = [record for record in records if record]
     assert len(opened) > len(case_rows()) / 2
     for finding in opened:
-        assert permalink.problems(finding) == ()
-        assert finding["machine"] == "Another machine"
+        assert from_address(finding).problems == ()
+        assert finding["gpu"]
 
 
 def test_a_link_carries_the_scenario_to_advise(answers):
     case = answers[0].findings[0]
     record = parameters(case.scenario.inputs)
     assert record["model"] == "Llama-3.1-70B"
-    assert record["layers"] == "40"
+    assert record["gpu_layers"] == "40"
     test = app(**record)
-    assert test.selectbox(key="gpu").value == "RTX 4090"
-    assert test.selectbox(key="cpu").value == case.scenario.text("cpu")
-    assert f"{case.words.split()[0]}<span>tokens/s" in page_text(test)
+    request = test.session_state["request"]
+    assert request.gpu == "RTX 4090"
+    assert request.cpu == case.scenario.text("cpu")
+    assert f"{case.words.split()[0]}<span>tokens/s" in page_text(tab(test, "Where the time goes"))
 
 
 def test_a_unified_machine_opens_with_one_pool_of_memory():
     record = {"model": "GLM-4.5-Air", "format": "Q4_K_M", "gpu": "Apple M4 Max 40c", "ram_gb": 64,
             "vram_gb": 48, "context": 8192}  # fmt: skip
     question = parameters(record)
-    assert question["pool"] == "64"
-    assert "ram" not in question
+    assert question["ram_gb"] == "64"
+    assert "cpu" not in question
 
 
 @pytest.mark.parametrize(
     "record",
     [
         {"gpu": "RTX 4090"},  # no model
-        {"model": "Llama-3.1-8B", "format": "Q4_K_M", "swa_full": True},  # no such input there
+        {"model": "Llama-3.1-8B", "format": "Q4_K_M", "colour": "red"},  # no such input there
     ],
 )
 def test_combinations_that_advise_cannot_show_have_no_link(record):
@@ -116,4 +117,4 @@ def test_links_in_the_page_are_relative_and_escaped(page):
     for href in own:
         assert href.startswith("./?")
         keys = dict(parse_qsl(urlsplit(href.replace("&amp;", "&")).query))
-        assert keys["machine"] == "Another machine"
+        assert keys["model"]

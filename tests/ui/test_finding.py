@@ -1,4 +1,4 @@
-"""Find and "What can I run?": the same answers as the command line, state in the address."""
+"""Machines and Models: the same answers as the command line, state in the address."""
 
 import json
 import shlex
@@ -7,20 +7,19 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ui_app import ROOT, chart_words, copied, page_text, run
+from ui_app import app, chart_words, copied, page_text, run
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cli.main import main
 from advisor.cost_model.estimate import estimate
-from advisor.model import catalog, resolve
+from advisor.model import catalog
+from advisor.request.request import Request
+from advisor.request.texts import from_address
 from advisor.runtimes import LLAMA_CPP
-from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.field_kinds import Amount
-from advisor.ui.sidebar.fields import fields
 
 TARGET = {
-    "model": "Llama-3.1-8B", "machine": "Another machine", "leasttps": "60", "mostmonth": "60",
-    "formats": "Q8_0", "context": "16k", "unpriced": "true",
+    "model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": "64", "min_tps": "60",
+    "max_usd_per_month": "60", "format": "Q8_0", "context": "16k",
 }  # fmt: skip
 MODELS = (
     "Qwen3-30B-A3B",
@@ -30,19 +29,18 @@ MODELS = (
     "Qwen3-4B",
     "Phi-3.5-mini",
 )
-HERE = {"machine": "Another machine", "gpu": "RTX 3060", "enough": "20"}
+HERE = {"gpu": "RTX 3060", "ram_gb": "64", "reading_tps": "20"}
 
 
 def opened(page: str, **parameters: str) -> AppTest:
-    test = AppTest.from_file(str(ROOT / f"advisor/ui/pages/{page}.py"), default_timeout=120)
-    for key, value in parameters.items():
-        test.query_params[key] = value
-    return run(test)
+    return app(page, **parameters)
 
 
 @cache
 def find_page() -> AppTest:
-    return opened("find", **TARGET)
+    test = opened("find", **TARGET)
+    test.toggle(key="unpriced").set_value(True)
+    return run(test)
 
 
 def printed(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -50,17 +48,9 @@ def printed(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, 
     return json.loads(capsys.readouterr().out)
 
 
-def linked(address: str) -> Choices:
+def linked(address: str) -> Request:
     """What Advise is opened with."""
-    stated = dict(parse_qsl(urlsplit(address).query))
-    known = {key: field.default for key, field in fields().items()}
-    hidden = ("mygpu", "repack", "bridge", "pool", "rentusd", "gpu2", "owned")
-    values = {key: value for key, value in known.items() if key not in hidden}
-    for key, text in stated.items():
-        field = fields()[key]
-        whole = isinstance(field, Amount) and field.whole
-        values[key] = (int(text) if whole else float(text)) if isinstance(field, Amount) else text
-    return Choices(**{**values, "rentusd": None, "buyusd": None})
+    return from_address(dict(parse_qsl(urlsplit(address).query))).request
 
 
 def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> None:
@@ -79,7 +69,7 @@ def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> Non
 
 
 def test_cards_in_a_new_desktop_cost_what_the_copied_command_says(capsys) -> None:
-    page = opened("find", **{**TARGET, "mostmonth": "200", "cardsin": "a new desktop"})
+    page = opened("find", **{**TARGET, "max_usd_per_month": "200", "cards_owned": "nothing"})
     (command, *_) = copied(page)
     assert "--own nothing" in command
     upfront = {(row["machine"], row["count"], row["offer"]): row["upfront_usd"]
@@ -97,9 +87,8 @@ def test_cards_in_a_new_desktop_cost_what_the_copied_command_says(capsys) -> Non
 def test_a_row_opens_advise_with_everything_filled_in() -> None:
     table = find_page().dataframe[0].value
     for place in (0, len(table) // 2, len(table) - 1):
-        chosen = linked(table["Advise"][place])
-        model = resolve.find(chosen.model, chosen.format).model
-        nouns = chosen.request.nouns()
+        nouns = linked(table["Advise"][place]).nouns()
+        model = nouns.model
         how = nouns.runtime or LLAMA_CPP
         speeds = [
             float(answer.decode.value)
@@ -125,15 +114,15 @@ def test_the_answer_is_in_words_and_jargon_has_a_tooltip() -> None:
 
 
 def test_an_unreachable_target_and_a_wrong_link_are_reported() -> None:
-    text = page_text(opened("find", **{**TARGET, "leasttps": "-5", "mostonce": "1", "format": "x"}))
-    assert "Least speed (tokens/s) cannot be &#39;-5&#39;" in text
+    text = page_text(opened("find", **{**TARGET, "min_tps": "-5", "max_usd": "1"}))
+    assert "Least speed is -5" in text
     assert "rented" in text  # nothing is paid at once for these
 
 
 def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys, monkeypatch) -> None:
     some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
     monkeypatch.setattr(catalog, "model_rows", lambda: some)
-    here = opened("runnable", **HERE)
+    here = opened("run", **HERE)
     assert chart_words(here)[0].startswith("No other beats in both score and speed: ")
     scored, unscored = (table.value for table in here.dataframe[:2])
     rows = printed(copied(here)[0], capsys)

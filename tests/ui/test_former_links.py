@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from ui_app import app, copied
+from ui_app import app, copied, tab
 
 from advisor.request.command_line import from_argv
 
@@ -14,9 +14,11 @@ LINKS = Path(__file__).parents[1] / "samples" / "links.csv"
 
 
 def meaning(command: str) -> dict[str, object]:
-    """What a command asks; an open format of the cache is f16."""
+    """What a command asks; open formats are the usual ones, Q4_K_M and an f16 cache."""
     request = from_argv(shlex.split(command)[1:])
-    return asdict(replace(request, kv_type=request.kv_type or "f16"))
+    return asdict(
+        replace(request, kv_type=request.kv_type or "f16", format=request.format or "Q4_K_M")
+    )
 
 
 def test_links_ask_what_they_asked() -> None:
@@ -24,7 +26,7 @@ def test_links_ask_what_they_asked() -> None:
         rows = list(csv.DictReader(file))
     changed = {}
     for row in rows:
-        page = app(**dict(parse_qsl(row["link"])))
+        page = tab(app(**dict(parse_qsl(row["link"]))), "Sources")
         (command,) = (text for text in copied(page) if text.startswith("python -m advisor "))
         now, before = meaning(command.removeprefix("python -m advisor ")), meaning(row["command"])
         if now != before:

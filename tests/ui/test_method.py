@@ -1,4 +1,4 @@
-"""The Method page: routes with the machine's speeds, formulas, constants, limits."""
+"""How we know, at how it works: routes with the machine's speeds, formulas, constants, limits."""
 
 import re
 from functools import cache
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 from streamlit.testing.v1 import AppTest
-from ui_app import ROOT, page_text, run
+from ui_app import ROOT, app, page_text, run
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.schedule import Route
@@ -19,10 +19,7 @@ from advisor.ui.method.routes import TEXTS
 
 
 def opened(**parameters: str) -> AppTest:
-    test = AppTest.from_file(str(ROOT / "advisor/ui/pages/method.py"), default_timeout=60)
-    for key, value in parameters.items():
-        test.query_params[key] = value
-    return run(test)
+    return app("method", **parameters)
 
 
 @cache
@@ -30,6 +27,13 @@ def desktop() -> str:
     return page_text(
         opened(machine="Another machine", gpu="RTX 3090", ram="64", ramspeed="70", drivespeed="5")
     )
+
+
+@cache
+def workshop() -> str:
+    test = opened()
+    test.session_state["knowledge_How it works"] = "Workshop"
+    return page_text(run(test))
 
 
 def routes_of(text: str) -> list[str]:
@@ -85,7 +89,7 @@ def test_formulas_are_set_with_the_file_that_computes_them() -> None:
 
 def test_every_constant_but_the_widths_of_ranges_has_a_row() -> None:
     constants = [name for name in fitted_constants().rows if not name.startswith(RANGES)]
-    table = desktop().split("aria-label='Constants'")[1].split("</table>")[0]
+    table = workshop().split("aria-label='Constants'")[1].split("</table>")[0]
     assert table.count("<tr>") == len(constants) + 1
 
 
@@ -103,7 +107,7 @@ def test_unknown_name_gets_a_message_and_the_formulas_stay(part: dict[str, str])
 
 
 def test_software_that_can_be_stated_has_its_comparisons() -> None:
-    text = desktop()
+    text = workshop()
     assert "graphics driver Mesa before 25.0" in text
     for row in software_effects():
         assert escape(row.note) in text

@@ -9,13 +9,13 @@ from gguf import GGMLQuantizationType
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1.element_tree import Selectbox
-from ui_app import app, copied, page_text, run
+from ui_app import app, copied, page_text, run, shared_link, tab, unfolded
 
 from advisor.model import installed, resolve
 from advisor.model.installed import InstalledModel, Survey
 from advisor.reports.store.store import open_store
 from advisor.ui.parts import session
-from advisor.ui.sidebar import model_choice, other_model_sources
+from advisor.ui.question import models, other_model_sources
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 LLAMA = llama_config.LLAMA | {"_name_or_path": "somebody/My-Llama-8B"}
@@ -50,30 +50,32 @@ def sample(name):
 
 
 def paste(test, text):
+    unfolded(test, "more_settings")
     test.text_area(key="pasted_config").set_value(text)
     test.button(key="use_paste").click()
     return run(test)
 
 
 def title(test):
-    text = page_text(test)
-    return text[text.index("<h1") :].split("</h1>")[0]
+    """Title of the answer, as a report of it would be called."""
+    return unfolded(test, "save_report").text_input(key="report_name").placeholder
 
 
 def link_button(test):
     return next(
         element.proto.popover
         for element in test.get("popover")
-        if "Copy" in element.proto.popover.label
+        if element.proto.popover.label == "Share"
     )
 
 
-def options(test):
-    return test.selectbox(key="repack").options
+def details(test):
+    """Sources of the answer, with the parts of the model."""
+    return page_text(tab(test, "Sources"))
 
 
 def test_a_name_of_the_catalogue_shows_its_match():
-    text = page_text(app(model="DeepSeek-R1", ram="512"))
+    text = details(app(model="DeepSeek-R1", gpu="RTX 3090", ram_gb="512"))
     for words in ("routed experts", "shared experts", "latent attention", "8 of 256 in 58 layers"):
         assert words in text
     assert "href='https://" in text
@@ -88,34 +90,32 @@ def test_a_name_in_another_spelling_is_found():
 def test_an_unknown_name_offers_close_ones_and_answers_for_no_other_model():
     test = app(model="Lama 3.1 8")
     text = page_text(test)
-    assert "No model is called &#39;Lama 3.1 8&#39;" in text
-    assert "No answer is shown for another model." in text
-    test.button(key="sidebar_Llama-3.1-8B").click()
+    assert "I know no model called \u201cLama 3.1 8\u201d" in text
+    assert "No answer is shown for another question." in text
+    test.button(key="meant_Llama-3.1-8B").click()
     run(test)
-    assert test.selectbox(key="model").value == "Llama-3.1-8B"
+    assert test.selectbox(key="in_model").value == "Llama-3.1-8B"
     assert "Llama-3.1-8B, Q4_K_M" in title(test)
     assert "Please note." not in page_text(test)
 
 
 def test_the_last_model_that_was_understood_is_not_answered_for():
     test = app(model="Qwen3-8B")
-    test.selectbox(key="model").set_value("no such thing")
-    assert "No answer is shown for another model." in page_text(run(test))
+    test.selectbox(key="in_model").set_value("no such thing")
+    assert "No answer is shown for another question." in page_text(run(test))
     assert "Qwen3-8B" not in page_text(test)
 
 
 def test_a_gguf_file_comes_in_its_own_format_and_others_can_be_tried(gguf_file):
     test = app(model=str(gguf_file))
     assert "Small Llama, Q4_K_M" in title(test)
-    assert options(test)[0] == "as stored: Q4_K_M"
-    assert "Q4_K_M" not in options(test)
-    assert "as the file has them, tensor by tensor" in page_text(test)
-    test.selectbox(key="repack").set_value("Q8_0")
+    assert "as the file has them, tensor by tensor" in details(test)
+    unfolded(test, "more_settings").selectbox(key="in_format").select("Q8_0")
     assert "Small Llama, Q8_0" in title(run(test))
-    assert "it is stored as Q4_K_M" in page_text(test)
-    link = next(text for text in copied(test) if text.startswith("http"))
+    assert "it is stored as Q4_K_M" in details(test)
+    link = shared_link(test)
     assert "small.gguf" in link
-    assert "repack=Q8_0" in link
+    assert "format=Q8_0" in link
     assert not link_button(test).disabled
 
 
@@ -133,19 +133,18 @@ def test_a_config_and_its_folder(tmp_path):
     for path in (folder, folder / "config.json"):
         test = app(model=str(path))
         assert "gemma3 model" in title(test)
-        assert options(test)[0] == "as stored: BF16"
+        assert "gemma3 model, BF16" in title(test)
         # 62 layers, every sixth with full attention: 10.
-        text = page_text(test)
+        text = details(test)
         assert "with window of 1,024</abbr></td><td class='oa-right'>52" in text
         assert "with full attention</abbr></td><td class='oa-right'>10" in text
 
 
 def test_a_paste_is_used_and_cannot_be_linked():
     test = paste(app(model="Qwen3-8B"), json.dumps(LLAMA))
-    assert test.selectbox(key="model").value == "pasted: My-Llama-8B"
-    text = page_text(test)
+    assert test.selectbox(key="in_model").value == "pasted: My-Llama-8B"
     assert "My-Llama-8B" in title(test)
-    assert "no link can carry it" in text
+    text = details(test)
     # 8,030,261,248 weights; a token keeps 2 x 8 heads x 128 values x 32 layers x 2 bytes.
     assert "parameters</abbr></td><td class='oa-right'>8.03B" in text
     assert "for each token</abbr></td><td class='oa-right'>128 KiB" in text
@@ -156,7 +155,7 @@ def test_a_paste_is_used_and_cannot_be_linked():
 
 def test_the_command_of_a_report_names_a_file():
     test = paste(app(), json.dumps(LLAMA))
-    test.button(key="save_now").click()
+    unfolded(test, "save_report").button(key="save_now").click()
     run(test)
     (head,) = open_store().list()
     document = open_store().load(head.id).document
@@ -167,20 +166,20 @@ def test_the_command_of_a_report_names_a_file():
 def test_two_pastes_of_one_name_are_distinguished():
     test = paste(app(), json.dumps(LLAMA))
     paste(test, json.dumps(LLAMA | {"num_hidden_layers": 16}))
-    assert "layers</abbr></td><td class='oa-right'>16" in page_text(test)
+    assert "layers</abbr></td><td class='oa-right'>16" in details(test)
 
 
 def test_a_paste_into_the_field_for_names_is_read_as_a_paste():
     test = app()
-    test.selectbox(key="model").set_value(json.dumps(LLAMA))
+    test.selectbox(key="in_model").set_value(json.dumps(LLAMA))
     assert "My-Llama-8B" in title(run(test))
-    assert test.selectbox(key="model").value == "pasted: My-Llama-8B"
+    assert test.selectbox(key="in_model").value == "pasted: My-Llama-8B"
 
 
 def test_a_link_to_a_paste_says_that_no_link_can_carry_it():
     text = page_text(app(model="pasted: My-Llama-8B"))
     assert "A link cannot carry what was pasted" in text
-    assert "No answer is shown for another model." in text
+    assert "No answer is shown for another question." in text
 
 
 @pytest.mark.parametrize("text", ["", "no config", "{", "[]", '{"model_type": "nonsense"}', IMAGE])
@@ -189,28 +188,28 @@ def test_a_paste_that_is_no_config_changes_nothing(text):
     assert "Not possible." in page_text(test)
     assert "Qwen3-8B, Q4_K_M" in title(test)
     assert "Not possible." in page_text(run(test))  # another run takes nothing away
-    test.selectbox(key="model").select("Qwen3-32B")
+    test.selectbox(key="in_model").select("Qwen3-32B")
     assert "Not possible." not in page_text(run(test))
 
 
 def test_a_header_is_uploaded(gguf_file):
-    test = app()
+    test = unfolded(app(), "more_settings")
     assert "head -c 32M model.gguf > header.gguf" in copied(test)
     header = gguf_file.read_bytes()[:4096]
     test.file_uploader(key="uploaded_model").upload("header.gguf", header)
     assert "Small Llama, Q4_K_M" in title(run(test))
-    assert test.selectbox(key="model").value == "uploaded: header.gguf"
+    assert test.selectbox(key="in_model").value == "uploaded: header.gguf"
     assert link_button(test).disabled
 
 
 def test_an_upload_that_ends_too_soon_says_how_much_is_needed(gguf_file):
-    test = app()
+    test = unfolded(app(), "more_settings")
     test.file_uploader(key="uploaded_model").upload("header.gguf", gguf_file.read_bytes()[:200])
     assert "the header is longer than the part given" in page_text(run(test))
 
 
 def test_a_config_is_uploaded():
-    test = app()
+    test = unfolded(app(), "more_settings")
     test.file_uploader(key="uploaded_model").upload("config.json", json.dumps(LLAMA).encode())
     assert "My-Llama-8B, BF16" in title(run(test))
 
@@ -218,20 +217,20 @@ def test_a_config_is_uploaded():
 def test_hostile_text_is_shown_as_text(gguf_file):
     for text in (IMAGE, "../../etc/passwd\0.json", "//evil.example/share/a.gguf", "x" * 5000):
         test = app(model=text)
-        assert "No answer is shown for another model." in page_text(test)
+        assert "No answer is shown for another question." in page_text(test)
         assert "<img" not in page_text(test)
         assert "evil.example" not in "".join(
             quantity.value for quantity in (*test.markdown, *test.caption)
         )
     named = write(gguf_file, "llama", LLAMA_KEYS | {"general.name": IMAGE}, llama_tensors())
-    text = page_text(app(model=str(named)))
+    text = details(app(model=str(named)))
     assert "&lt;img src=" in text
     assert "<img" not in text
 
 
 @pytest.mark.parametrize("path", ["//evil/share/a.gguf", r"\\evil\share\a.gguf", "/\\evil/a.gguf"])
 def test_files_of_other_machines_are_not_even_offered(path, monkeypatch):
-    monkeypatch.setattr(model_choice, "_changed", lambda text: pytest.fail("was looked at"))
+    monkeypatch.setattr(models, "_changed", lambda text: pytest.fail("was looked at"))
     assert "lead to other machines" in page_text(app(model=path))
 
 
@@ -239,17 +238,14 @@ def test_a_repository_without_the_network_can_be_tried_again(monkeypatch):
     test = app(model="nobody/nothing")
     text = page_text(test)
     assert "Network requests are switched off" in text
-    assert "No answer is shown for another model." in text
+    assert "No answer is shown for another question." in text
     resolved = resolve.from_config(json.dumps(LLAMA), "nothing")
     monkeypatch.setattr(resolve, "from_repository", lambda identity, form=None: resolved)
     assert "switched off" in page_text(run(test))  # the answer is remembered
     next(button for button in test.button if button.label == "Try again").click()
     run(test)
     assert "nothing, BF16" in title(test)
-    assert options(test)[0] == "as stored: BF16"
-    assert "model=nobody%2Fnothing" in next(
-        text for text in copied(test) if text.startswith("http")
-    )
+    assert "model=nobody%2Fnothing" in shared_link(test)
 
 
 def test_local_files_switched_off(gguf_file, monkeypatch):
@@ -259,7 +255,7 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     test = app(model=str(gguf_file))
     text = page_text(test)
     assert "Files of this machine are not read here" in text
-    assert "No answer is shown for another model." in text
+    assert "No answer is shown for another question." in text
     assert "look_for_models" not in {button.key for button in test.button}
 
 
@@ -275,9 +271,9 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     ],
 )
 def test_only_a_server_of_this_machine_reads_its_files(text, address, allowed, monkeypatch):
-    monkeypatch.setenv(model_choice.SWITCH, text)
-    monkeypatch.setattr(model_choice.st, "get_option", lambda name: address)
-    assert model_choice.local_files() is allowed
+    monkeypatch.setenv(models.SWITCH, text)
+    monkeypatch.setattr(models.st, "get_option", lambda name: address)
+    assert models.local_files() is allowed
 
 
 def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file, monkeypatch):
@@ -290,7 +286,7 @@ def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file,
 
     monkeypatch.setattr(other_model_sources, "survey", survey)
     other_model_sources._survey.clear()
-    test = app()
+    test = unfolded(app(), "more_settings")
     assert request == []
     test.button(key="look_for_models").click()
     run(test)
@@ -300,5 +296,5 @@ def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file,
     assert offered.options == ["small:1m, 1.0 GiB, Ollama"]
     offered.select_index(0)
     assert "Small Llama" in title(run(test))
-    assert test.selectbox(key="model").value == str(gguf_file)
+    assert test.selectbox(key="in_model").value == str(gguf_file)
     other_model_sources._survey.clear()

@@ -16,12 +16,12 @@ from advisor.probes.measurement import Measurement
 from advisor.probes.progress import ProbeStep
 from advisor.reports.charts.charts import crossing
 from advisor.reports.document.document import SweepSeries
+from advisor.request.choices import CLOSED, listed
+from advisor.request.texts import from_address
 from advisor.ui.advise import typing_preview
 from advisor.ui.advise.tables import price_note
 from advisor.ui.parts import heap, probe_job
-from advisor.ui.sidebar import permalink
-from advisor.ui.sidebar.field_kinds import Pick
-from advisor.ui.sidebar.fields import fields
+from advisor.ui.parts.markup import plain_words
 
 FOUND = Measurement(
     name="ram_read",
@@ -45,35 +45,37 @@ def test_only_the_pages_know_streamlit_and_plotly():
     assert knowing == []
 
 
-def test_every_default_is_allowed_by_its_own_field():
-    for field in fields().values():
-        if isinstance(field, Pick) or field.default is not None:
-            assert field.problem(field.default_text) == "", field.key
-
-
-@pytest.mark.parametrize("value", ["", "abc", "nan", "inf", "-1", "0", "1e9", "1.5"])
+@pytest.mark.parametrize("value", ["abc", "nan", "inf", "-1", "0", "1e9", "1.5"])
 def test_numbers_that_no_link_may_have(value):
-    assert fields()["users"].problem(value)
+    assert from_address({"users": value}).problems
 
 
 def test_links_name_each_value_that_cannot_be_used_and_pass_by_foreign_keys():
-    texts = permalink.problems({"runtime": "lama.cpp", "users": "2", "utm_source": "mail"})
+    texts = from_address({"runtime": "lama.cpp", "users": "2", "utm_source": "mail"}).problems
     assert len(texts) == 1
     assert "llama.cpp" in texts[0]
 
 
-@pytest.mark.parametrize("field", [field for field in fields().values() if isinstance(field, Pick)])
-def test_names_in_links_mean_the_same_in_any_case(field):
-    for name in field.options:
-        for spelled in (name.upper(), name.lower(), f" {name} "):
-            assert field.meant(spelled) == name
-            assert field.problem(spelled) == ""
-    assert field.meant("no such name") is None
+@pytest.mark.parametrize("name", CLOSED)
+def test_names_in_links_mean_the_same_in_any_case(name):
+    for option in listed(name):
+        for spelled in (option.upper(), option.lower(), f" {option} "):
+            opened = from_address({name: spelled})
+            assert opened.problems == ()
+            assert getattr(opened.request, name) == option
+    assert from_address({name: "no such name"}).problems
 
 
-def test_links_are_respelled_as_the_lists_have_their_names():
-    record = {"runtime": "LLAMA.CPP", "gpu": "rtx 4090", "format": "Q4_K_M", "users": "2", "x": "Y"}
-    assert permalink.respelled(record) == {"runtime": "llama.cpp", "gpu": "RTX 4090"}
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Users (--users) is -3; allowed is 1 to 9.", "Users is -3; allowed is 1 to 9."),
+        ("No GPU is called 'x'. `data/gpus.csv` lists those.", "No GPU is called \u201cx\u201d."),
+        ("Type the model's name.", "Type the model's name."),
+    ],
+)
+def test_messages_have_no_options_paths_and_quotes_of_python(text, words):
+    assert plain_words(text) == words
 
 
 @pytest.mark.parametrize(

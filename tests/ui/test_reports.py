@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from saved_reports import RESULT, sample
-from ui_app import app, page_text, run
+from ui_app import app, page_text, run, unfolded
 
 from advisor.errors import InputError
 from advisor.reports.store.store import open_store
@@ -23,7 +23,8 @@ def _own_reports(tmp_path, monkeypatch):
 
 
 def save(name="", notes="", **parameters):
-    test = app(**parameters)
+    usual = {"model": "Llama-3.1-70B", "gpu": "RTX 3090", "ram_gb": "64"}
+    test = unfolded(app(**{**usual, **parameters}), "save_report")
     test.text_input(key="report_name").set_value(name)
     test.text_area(key="report_notes").set_value(notes)
     button = next(button for button in test.button if button.key == "save_now")
@@ -49,9 +50,9 @@ def test_save_list_open_and_delete():
     assert "Saved under Reports" in page_text(saving)
     assert "Saved under Reports" in page_text(run(saving))
     # The name tells which comparison it was, once another stands on the page.
-    saving.number_input(key="users").set_value(2)
+    saving.text_input(key="in_machine").set_value("RTX 3090 with 64 GB RAM")
     assert "under Reports as my 3090." in page_text(run(saving))
-    saving.selectbox(key="model").select("Qwen3-32B")
+    saving.selectbox(key="in_model").select("Qwen3-32B")
     assert "Saved under Reports" not in page_text(run(saving))
     listed = reports()
     assert "my 3090" in page_text(listed)
@@ -92,12 +93,12 @@ def test_names_and_notes_are_never_markdown_or_html():
 
 
 def test_open_in_advise_restores_every_input():
-    save(model="Qwen3-8B", gpu="RTX 4090", ramspeed="61.5")
+    save(model="Qwen3-8B", gpu="RTX 4090", ram_gbs="61.5")
     inputs = open_store().load(1).document.inputs
-    assert (inputs["model"], inputs["gpu"], inputs["ramspeed"]) == ("Qwen3-8B", "RTX 4090", "61.5")
+    assert (inputs["model"], inputs["gpu"], inputs["ram_gbs"]) == ("Qwen3-8B", "RTX 4090", "61.5")
     again = app(**inputs)
     assert "Please note" not in page_text(again)
-    assert again.selectbox(key="gpu").value == "RTX 4090"
+    assert again.session_state["request"].gpu == "RTX 4090"
 
 
 def test_notes_can_be_edited():

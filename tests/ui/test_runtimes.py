@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from ui_app import app, chart_words, copied, page_text, run
+from ui_app import app as page
+from ui_app import chart_words, copied, page_text, run, shared_link, tab, unfolded
 
 from advisor.advice.advise import advise
 from advisor.cost_model.workload import Workload
@@ -11,9 +12,8 @@ from advisor.machine.from_spec import TYPICAL_HOST, machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.command_line import command
+from advisor.request.request import Request
 from advisor.runtimes import RUNTIMES
-from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.option_words import ANOTHER
 
 
 @pytest.fixture(autouse=True)
@@ -31,10 +31,20 @@ def table_of(text: str, label: str) -> str:
     return text.partition(f"aria-label='{label}'")[2].partition("</table>")[0]
 
 
+def app(**parameters: str):
+    """A model that is offloaded, unless others are named, with all runtimes shown."""
+    usual = {"model": "Llama-3.1-70B", "gpu": "RTX 3090", "ram_gb": "64", "cpu": TYPICAL_HOST}
+    return tab(page(**{**usual, **parameters}), "All runtimes")
+
+
+TAB_OF = {"open_streaming": "Where the time goes", "open_renting": "What it costs"}
+
+
 def opened(part: str, **parameters: str):
     test = app(**parameters)
-    test.session_state[part] = True
-    return run(test)
+    if part in TAB_OF:
+        tab(test, TAB_OF[part])
+    return unfolded(test, part)
 
 
 def chart_about(test, part: str) -> str:
@@ -81,7 +91,7 @@ def test_a_command_that_no_longer_fits_gives_way_to_the_best() -> None:
     test = app()
     test.selectbox(key="command_of").select("Accelerate, Offload to NVMe")
     run(test)
-    test.number_input(key="users").set_value(8)
+    test.query_params["users"] = "8"
     assert "Accelerate" not in run(test).selectbox(key="command_of").value
 
 
@@ -90,7 +100,7 @@ def test_nothing_is_worked_out_until_its_part_is_opened() -> None:
     assert not [
         selectbox for selectbox in test.selectbox if selectbox.key in ("users_of", "rented")
     ]
-    assert len(chart_words(test)) == 3  # layers, costs, options
+    assert chart_words(test) == []
 
 
 def test_users_together_says_where_memory_and_speed_end() -> None:
@@ -117,8 +127,9 @@ def test_users_who_come_and_go_are_counted_with_the_limit() -> None:
         r"serves (\d+) users at once with 20 tokens/s", chart_about(test, "users at once")
     )
     assert first is not None
-    test.number_input(key="eachtps").set_value(40.0)
-    test.number_input(key="perhour").set_value(100.0)
+    test.text_input(key="in_user_tps").set_value("40")
+    run(test)
+    test.text_input(key="in_requests_per_hour").set_value("100")
     text = chart_about(run(test), "users at once")
     fewer = re.search(r"serves (\d+) users? at once with 40 tokens/s", text)
     assert fewer is not None
@@ -151,43 +162,37 @@ def test_a_rented_gpu_comes_with_its_task_file() -> None:
 
 
 def test_without_a_gpu_the_page_stands() -> None:
-    test = opened("open_users", gpu="No GPU", model="Llama-3-8B")
+    test = opened("open_users", gpu="none", model="Llama-3-8B")
     assert "together get" in chart_about(test, "together get")
 
 
 def test_a_card_of_another_kind_beside_the_first() -> None:
-    test = app(gpu2="RTX 4090")
+    test = app(gpu="RTX 3090 + RTX 4090")
     text = page_text(test)
-    assert "RTX 3090 + RTX 4090" in text
-    assert "It fits in the GPU" in text
-    link = next(text for text in copied(test) if text.startswith("http"))
-    assert "gpu2=RTX+4090" in link
+    assert "RTX 3090 24 GB</span>" in text
+    assert "RTX 4090 24 GB</span>" in text
+    assert "Runs well" in text
+    assert "gpu=RTX+3090+%2B+RTX+4090" in shared_link(test)
 
 
-@pytest.mark.parametrize(
-    ("gpus", "text"), [(1, "--gpu 'RTX 3090 + RTX 4090'"), (2, "--gpu '2x RTX 3090 + RTX 4090'")]
-)
-def test_cards_of_two_kinds_are_stated_on_the_command_line_too(gpus: int, text: str) -> None:
-    chosen = Choices(
-        model="Llama-3.1-70B", context="8k", users=1, replies=40, machine=ANOTHER, gpu="RTX 3090",
-        gpus=gpus, gpu2="RTX 4090", kv="f16", prompt=512, output=256, ubatch=512, hour=30,
-        rentday=24, months=36, kwh=0.18,
-    )  # fmt: skip
-    assert text in command(chosen.request)
-    assert "--gpu-count" not in command(chosen.request)
+@pytest.mark.parametrize("gpu", ["RTX 3090 + RTX 4090", "2x RTX 3090 + RTX 4090"])
+def test_cards_of_two_kinds_are_stated_on_the_command_line_too(gpu: str) -> None:
+    text = command(Request(model="Llama-3.1-70B", gpu=gpu))
+    assert f"--gpu '{gpu}'" in text
+    assert "--gpu-count" not in text
 
 
 @pytest.mark.parametrize("name", ["vLLM", "Accelerate", "Ollama"])
 def test_the_runtime_chosen_is_the_one_of_the_cards_and_the_verdict(name: str) -> None:
     test = app(runtime=name)
     text = page_text(test)
-    assert f"With {name}, " in text.partition("oa-verdict")[2].partition("</p>")[0]
-    named = re.findall(r"<span>Runtime</span><span>([^,<]+),", text)
+    assert f"With {name}, " in text.partition("oa-verdict")[2].partition("</h1>")[0]
+    assert test.selectbox(key="command_of").value.startswith(f"{name}, ")
+    assert f"runtime={name}" in shared_link(test)
+    cards = page_text(tab(test, "Where the time goes"))
+    named = re.findall(r"<span>Runtime</span><span>([^,<]+),", cards)
     assert named
     assert set(named) == {name}
-    assert test.selectbox(key="command_of").value.startswith(f"{name}, ")
-    link = next(text for text in copied(test) if text.startswith("http"))
-    assert f"runtime={name}" in link
 
 
 def test_a_card_states_what_the_chosen_runtime_cannot_do() -> None:
@@ -214,27 +219,18 @@ def test_the_task_file_is_of_the_runtime_chosen(name: str, words: str) -> None:
 
 
 def test_a_runtime_without_a_task_file_says_so() -> None:
-    test = opened("open_renting", runtime="Accelerate", ram="256")
+    test = opened("open_renting", runtime="Accelerate", ram_gb="256")
     assert "For Accelerate, rent the GPU and type" in page_text(test)
 
 
-def test_a_bridge_is_asked_for_where_two_cards_can_have_one() -> None:
-    keys = {runtime.key for runtime in app(gpus="2").selectbox}
-    assert "bridge" in keys
-    for other in ({"gpus": "4"}, {"gpu": "RTX 4090", "gpus": "2"}, {}):
-        assert "bridge" not in {runtime.key for runtime in app(**other).selectbox}
-
-
 def test_two_cards_at_once_are_named_beside_the_command() -> None:
-    text = page_text(app(gpus="2", bridge="NVLink bridge", runtime="llama.cpp"))
+    text = page_text(app(gpu_count="2", bridge="true", runtime="llama.cpp"))
     assert "With -sm tensor -fa on in place of -sm layer" in text
 
 
 def test_a_bridge_and_a_runtime_are_stated_on_the_command_line_too() -> None:
-    chosen = Choices(
-        model="Llama-3.1-70B", context="8k", users=1, replies=40, machine=ANOTHER, gpu="RTX 3090",
-        gpus=2, bridge="NVLink bridge", runtime="vLLM", kv="f16", prompt=512, output=256,
-        ubatch=512, hour=30, rentday=24, months=36, kwh=0.18,
-    )  # fmt: skip
-    assert "--nvlink" in command(chosen.request)
-    assert "--runtime vLLM" in command(chosen.request)
+    text = command(
+        Request(model="Llama-3.1-70B", gpu="RTX 3090", gpu_count=2, bridge=True, runtime="vLLM")
+    )
+    assert "--nvlink" in text
+    assert "--runtime vLLM" in text

@@ -10,7 +10,7 @@ from advisor.advice import advise
 from advisor.cost_model.workload import Workload
 from advisor.ui.advise.answer import answer
 from advisor.ui.parts.unforeseen import place, sentence
-from advisor.ui.sidebar import form
+from advisor.ui.question import row
 
 
 class Fault(Exception):
@@ -37,28 +37,28 @@ def test_it_names_itself_and_tells_no_secret(monkeypatch):
 
 
 def test_every_input_is_kept_and_the_next_change_is_answered(monkeypatch):
-    test = app(model="Llama-3.1-8B", gpu="RTX 3090", ram="48")
-    test.text_input(key="ramspeed").set_value("61")
+    test = app(model="Llama-3.1-8B", gpu="RTX 3090", ram_gb="48")
+    test.text_input(key="in_machine").set_value("RTX 3090 with 96 GB RAM")
     with monkeypatch.context() as broken:
         broken.setattr(advise, "options", failing)
         assert "Fault in" in page_text(run(test))
-        assert test.text_input(key="ramspeed").value == "61"
-    test.selectbox(key="gpu").select("RTX 4090")
+        assert test.text_input(key="in_machine").value == "RTX 3090 with 96 GB RAM"
+    test.selectbox(key="in_model").select("Qwen3-8B")
     text = page_text(run(test))
     assert "Fault in" not in text
-    assert "RTX 4090" in text
-    assert test.text_input(key="ramspeed").value == "61"
-    assert test.text_input(key="ram").value == "48"
+    assert "96 GB RAM" in text
+    assert test.session_state["request"].machine == "RTX 3090 with 96 GB RAM"
+    assert test.session_state["request"].model == "Qwen3-8B"
 
 
 def test_inputs_that_a_failed_run_did_not_draw_are_kept(monkeypatch):
-    test = app(model="Llama-3.1-8B", gpu="RTX 3090", ram="48")
+    test = app(model="Llama-3.1-8B", gpu="RTX 3090", ram_gb="48")
     with monkeypatch.context() as broken:
-        broken.setattr(form, "choices", failing)
+        broken.setattr(row, "question", failing)
         assert "Fault in" in page_text(run(test))
     run(test)
-    assert test.selectbox(key="gpu").value == "RTX 3090"
-    assert test.text_input(key="ram").value == "48"
+    assert test.session_state["request"].gpu == "RTX 3090"
+    assert test.text_input(key="in_machine").value == "RTX 3090, 48 GB RAM"
 
 
 @pytest.mark.parametrize("attempt", ["first", "second"])

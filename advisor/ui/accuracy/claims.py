@@ -9,7 +9,7 @@ from markupsafe import Markup
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.ui.accuracy.claim_links import parameters
 from advisor.ui.parts.markup import block, joined, show, table
-from advisor.ui.sidebar.choices import address
+from advisor.ui.question.current import address
 
 REMEMBERED = 3600
 """Seconds until all are computed again [s]."""

@@ -1,4 +1,4 @@
-"""Answer to a set of choices, computed once per set."""
+"""Answer to the visitor's request, computed once per request."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,26 +15,26 @@ from advisor.model.resolve import ResolvedModel
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.document.from_advice import answer_document
 from advisor.request.money import MoneyInputs
-from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.model_choice import Picked
+from advisor.request.request import Request
+from advisor.ui.question import current
+from advisor.ui.question.models import Picked, pick
+from advisor.ui.question.this_machine import calibrated_at
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdviseAnswer:
-    """Data of one comparison for the page.
+    """Data of one answer for the page.
 
     Attributes:
-        choices: choices of the sidebar.
-        answered: the answer to them.
+        answered: nouns of the request, and the advice.
     """
 
-    choices: Choices
     answered: Answer
 
     @property
-    def advice(self) -> Advice:
-        """The answer."""
-        return self.answered.advice
+    def request(self) -> Request:
+        """What is asked."""
+        return self.answered.nouns.request
 
     @property
     def resolved(self) -> ResolvedModel:
@@ -48,18 +48,23 @@ class AdviseAnswer:
 
     @property
     def work(self) -> Workload:
-        """The request."""
+        """Request of one reply."""
         return self.answered.nouns.work
 
     @property
     def money(self) -> MoneyInputs:
         """Time and prices."""
-        return self.advice.question.money
+        return self.answered.nouns.money
+
+    @property
+    def advice(self) -> Advice:
+        """The answer."""
+        return self.answered.advice
 
     @cached_property
     def document(self) -> ReportDocument:
         """Report document of the answer, made on first use."""
-        return answer_document(self.answered, self.choices.parameters())
+        return answer_document(self.answered, current.parameters(self.request))
 
     @cached_property
     def crossovers(self) -> tuple[Crossover | None, Crossover | None]:
@@ -69,23 +74,33 @@ class AdviseAnswer:
         return by_users(self.advice.estimates), by_prompt(self.advice.estimates)
 
 
-def _key(picked: Picked) -> str:
+def key_of(picked: Picked) -> str:
+    """What tells a model from others in a cache."""
     return f"{picked.stamp} {picked.text}"
 
 
 @st.cache_resource(
-    max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Choices: repr, Picked: _key}
+    max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Request: repr, Picked: key_of}
 )
 def answer(
-    choices: Choices,
+    request: Request,
     picked: Picked,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> AdviseAnswer:
-    """Answer to the choices; `calibrated` changes with every new measurement of this machine.
+    """Answer to a request; `calibrated` changes with every new measurement of this machine.
 
     Raises:
-        AdvisorError: impossible choices; the message says why.
+        AdvisorError: an impossible request; the message says why.
     """
-    request = choices.request
     nouns = request.nouns(picked.in_format(request.format))
-    return AdviseAnswer(choices=choices, answered=answer_to(nouns))
+    return AdviseAnswer(answered=answer_to(nouns))
+
+
+def current_answer() -> AdviseAnswer:
+    """Answer to the visitor's request.
+
+    Raises:
+        AdvisorError: an impossible request; the message says why.
+    """
+    request = current.asked()
+    return answer(request, pick(request.model), calibrated_at())

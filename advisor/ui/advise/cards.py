@@ -13,7 +13,6 @@ from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
-from advisor.ui.advise import explanation
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.typing_preview import typing
 from advisor.ui.parts.glossary import explained
@@ -26,42 +25,21 @@ PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-
 
 def cards(answer: AdviseAnswer) -> None:
     """The three cards, in a fixed order."""
-    before = _speeds_before(answer)
     for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
         estimate = answer.advice.card(strategy)
         with column, st.container(
             border=True, height="stretch", vertical_alignment="distribute",
             key=f"card_{strategy.name}",
         ):  # fmt: skip
-            show(_card(answer, strategy, estimate, before.get(strategy, "")))
-            if estimate is not None and estimate.step is not None:
-                explanation.button(estimate)
+            show(_card(answer, strategy, estimate))
 
 
-def _speeds_before(answer: AdviseAnswer) -> dict[PlacementStrategy, str]:
-    """Speeds under the previous choices, to show what changed."""
-    state = st.session_state
-    now = {
-        strategy: tokens_per_second(decode_tps(estimate)) if bool(estimate.fits) else "not possible"
-        for strategy in PlacementStrategy
-        if (estimate := answer.advice.card(strategy)) is not None
-    }
-    inputs = (answer.choices, repr(answer.machine))  # measuring changes the machine alone
-    if state.get("shown_asked") != inputs:
-        state["shown_before"] = state.get("shown_speeds", {})
-        state["shown_asked"], state["shown_speeds"] = inputs, now
-    before: dict[PlacementStrategy, str] = state["shown_before"]
-    return {key: text for key, text in before.items() if now.get(key) != text}
-
-
-def _card(
-    answer: AdviseAnswer, strategy: PlacementStrategy, estimate: Estimate | None, before: str
-) -> Markup:
+def _card(answer: AdviseAnswer, strategy: PlacementStrategy, estimate: Estimate | None) -> Markup:
     if estimate is None:
         return joined((_head(strategy, "not possible", "bad"), *_refused(answer, strategy)))
     if not bool(estimate.fits):
-        return joined((_head(strategy, "does not fit", "bad"), *_short(answer, estimate, before)))
-    return joined((_head(strategy, "fits", "good"), *_running(answer, estimate, before)))
+        return joined((_head(strategy, "does not fit", "bad"), *_short(answer, estimate)))
+    return joined((_head(strategy, "fits", "good"), *_running(answer, estimate)))
 
 
 def _head(strategy: PlacementStrategy, badge: str, tone: str) -> Markup:
@@ -71,15 +49,14 @@ def _head(strategy: PlacementStrategy, badge: str, tone: str) -> Markup:
 
 def _refused(answer: AdviseAnswer, strategy: PlacementStrategy) -> Iterable[Markup]:
     reason = answer.advice.why_not(strategy) or UNKNOWN
-    yield block("oa-speed oa-none", "not possible" if answer.machine.gpus else "no GPU")
+    yield block("oa-speed oa-short", "not possible" if answer.machine.gpus else "no GPU")
     yield block("oa-why", reason, "p")
     if strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
 
 
-def _short(answer: AdviseAnswer, estimate: Estimate, before: str) -> Iterable[Markup]:
-    yield block("oa-speed oa-none", f"{memory(float(estimate.missing))} short")
-    yield _was(before)
+def _short(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
+    yield block("oa-speed oa-short", f"{memory(float(estimate.missing))} short")
     yield block("oa-range", f"with {estimate.runtime}, {estimate.model.format}")
     if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
@@ -108,23 +85,18 @@ def _reach(option: Option) -> Markup:
     )
 
 
-def _running(answer: AdviseAnswer, estimate: Estimate, before: str) -> Iterable[Markup]:
+def _running(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
     speed, decode = decode_tps(estimate), estimate.decode
     amount, _, unit = tokens_per_second(speed).partition(" ")
     yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
-    yield _was(before)
     if decode is not None:
         yield block("oa-range", f"{range_of(float(decode.low), float(decode.high))} tokens/s")
     yield _facts(answer, estimate)
     yield typing(speed)
-    length = answer.choices.output
+    length = answer.request.output
     yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(estimate.reply))}.")
     yield from _tiers(answer, estimate)
     yield from _remarks(answer, estimate)
-
-
-def _was(before: str) -> Markup:
-    return block("oa-was", f"was {before}") if before else Markup()
 
 
 def _facts(answer: AdviseAnswer, estimate: Estimate) -> Markup:

@@ -49,8 +49,8 @@ def panel(answer: AdviseAnswer) -> None:
     if not named:
         return
     with st.expander("Measured another speed?", key="diagnose"):
-        system = this_system() if answer.choices.this_machine else ""
-        stated = answer.answered.nouns.request.system
+        system = this_system() if answer.request.here else ""
+        stated = answer.request.system
         system = SYSTEMS[stated] if stated else system
         try:
             estimate, typed = _typed(named)

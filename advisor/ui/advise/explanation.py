@@ -17,10 +17,14 @@ from advisor.units import GB
 
 
 def button(estimate: Estimate) -> None:
-    """Popover with the explanation."""
-    key = f"why_{estimate.strategy.name}"
-    with st.popover("Why this number?", width="stretch", key=key):
-        show(joined(explanation(estimate)))
+    """Button that opens the explanation."""
+    if st.button("Why this number?", key=f"why_{estimate.strategy.name}", type="tertiary"):
+        _dialog(estimate)
+
+
+@st.dialog("Why this number?", width="large")
+def _dialog(estimate: Estimate) -> None:
+    show(joined(explanation(estimate)))
 
 
 def explanation(estimate: Estimate) -> Iterable[Markup]:

@@ -25,8 +25,7 @@ from advisor.request.load import LoadQuestion
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show, table
-from advisor.ui.sidebar.folded import LOAD
-from advisor.ui.sidebar.widgets import ask
+from advisor.ui.question import inputs
 
 
 def many_users(answer: AdviseAnswer) -> None:
@@ -39,7 +38,7 @@ def many_users(answer: AdviseAnswer) -> None:
 
 def _load(answer: AdviseAnswer) -> None:
     _asked()
-    question = answer.answered.nouns.load
+    question = answer.request.nouns(answer.resolved).load
     load = _simulated(answer, question)
     words = " ".join(sentences(load))
     show(block("oa-strong", words, "p"))
@@ -51,11 +50,10 @@ def _load(answer: AdviseAnswer) -> None:
 
 def _asked() -> None:
     """Inputs of the question, whose values the choices take."""
-    for column, key in zip(st.columns(len(LOAD)), LOAD, strict=True):
-        with column:
-            ask(key)
+    inputs.several(LOAD, columns=len(LOAD))
 
 
+LOAD = ("user_tps", "first_token_within", "requests_per_hour", "length_spread")
 MEANING = (
     "Simulated: each user sends the next request as soon as a reply is there, prompts and replies "
     "vary about the lengths chosen, and memory holds what they come to, not the whole context. "
@@ -68,7 +66,7 @@ def _wishes(demand: Demand) -> str:
 
 
 def _name(answer: AdviseAnswer) -> str:
-    return f"{answer.choices!r} {answer.advice.title}"
+    return f"{answer.request!r} {answer.advice.title}"
 
 
 @st.cache_resource(
@@ -83,7 +81,7 @@ def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> ServerLoad | Non
 
 
 def _fleets(answer: AdviseAnswer, question: LoadQuestion) -> None:
-    """Machines that serve all users of the sidebar, cheapest first."""
+    """Machines that serve all users, cheapest first."""
     advice = answer.advice
     demand = Demand(question=advice.question, load=question, chosen=advice.chosen)
     if demand.users < 2:
@@ -103,7 +101,7 @@ def _fleets(answer: AdviseAnswer, question: LoadQuestion) -> None:
 
 
 HEADINGS = ("Machines", "A month", "At once", "Users in all", "Price")
-ALONE = "Type more than one user in the sidebar to see the machines that serve all of them."
+ALONE = "Type more than one user under Use to see the machines that serve all of them."
 
 
 @st.cache_resource(

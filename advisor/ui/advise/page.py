@@ -1,228 +1,201 @@
-"""Main part of the Advise page: title, verdict, cards, charts, tables, accuracy."""
+"""The Advise page: verdict, placements, ways out, certainty, and tabs drawn when opened."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 import streamlit as st
 from markupsafe import Markup
 
-from advisor import formatting
-from advisor.advice.compare import TITLES
+from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.words.context_limits import context_notes
 from advisor.advice.words.price_notes import price_notes
-from advisor.advice.words.verdict import VerdictText
+from advisor.advice.words.verdict import Judgement, VerdictText
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.errors import AdvisorError, Refusal
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.evidence.accuracy.regimes import description
 from advisor.evidence.accuracy.text import percent
-from advisor.machine.quantity import Provenance
 from advisor.reports.charts import charts
 from advisor.reports.document import from_advice
-from advisor.reports.document.parts import PlacementCard, SweepSeries, TierUse, TimePart
-from advisor.request.command_line import command
 from advisor.ui.advise import (
+    cards,
+    certainty,
     concurrency,
     diagnosis,
+    explanation,
     many_users,
     model_summary,
     options_table,
+    placements,
     rent,
     runtime_table,
-    save,
     tables,
+    ways,
 )
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.advise.cards import cards
-from advisor.ui.parts import comparison_charts, markup
+from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, joined, notice
-from advisor.ui.sidebar import machine_panel
-from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.model_choice import Picked
-from advisor.ui.sidebar.model_panel import Wanted, suggestions
+from advisor.ui.parts.markup import block, heading, joined, notice, show
+from advisor.ui.question import chips, current, presets, uploads
+
+TABS = "advise_tab"
+"""Session key of the open tab."""
 
 
-def impossible(picked: Picked, chosen: Choices, error: AdvisorError) -> None:
-    """Message for choices that have no answer."""
-    model = picked.resolved.model
-    markup.show(block("oa-title", f"{model.name}, {chosen.form or model.format}", "h1"))
-    notice(str(error), "error")
-    if isinstance(error, Refusal):
-        markup.show(block("oa-soft", "Choose another model or format in the sidebar.", "p"))
+def shown(answer: AdviseAnswer) -> None:
+    """One answer, from what was understood down to the tabs."""
+    advice = answer.advice
+    best = advice.best
+    chips.row(answer.machine, answer.resolved.model, answer.work, answer.resolved.taken_as)
+    presets.machines()
+    _notices(answer)
+    verdict(advice.summary)
+    placements.row(answer, best)
+    ways.row(answer, open_tab)
+    certainty.line(answer, best)
+    _tabs(answer)
 
 
-def unanswered(wanted: Wanted, problems: Iterable[str]) -> None:
-    """Message for a model that is unknown or cannot be read; no other model is shown instead.
-
-    On a phone the sidebar is closed, so the models that may be meant stand here, too.
-
-    Args:
-        wanted: problem with the model, and the models that may be meant.
-        problems: problems with the opened link, one sentence each.
-    """
-    for sentence in (wanted.problem, *problems):
+def _notices(answer: AdviseAnswer) -> None:
+    model, machine = answer.resolved.model, answer.machine
+    uncertain = answer.resolved.notes if model.architecture.shape_uncertainty else ()
+    lengths = context_notes(model, answer.work)
+    prices = price_notes(answer.advice.question)
+    for sentence in (*current.problems(), *lengths, *prices, *uncertain):
         notice(sentence, "warning")
-    if wanted.close:
-        markup.show(block("oa-soft", "Did you mean:", "p"))
-        suggestions(wanted.close, "page")
+    if machine.software_notes and answer.request.stated().keys() & {"driver", "build", "numa"}:
+        notice(" ".join(machine.software_notes))
 
 
-def show(answer: AdviseAnswer, problems: Iterable[str]) -> None:
-    """One comparison.
+TONES = {"good": "oa-good-text", "partly": "oa-partly-text", "bad": "oa-bad-text"}
 
-    Args:
-        answer: the comparison.
-        problems: problems with the opened link, one sentence each.
-    """
-    _head(answer)
-    lengths = context_notes(answer.resolved.model, answer.work)
-    prices = (*_unpaid(answer.choices), *price_notes(answer.advice.question))
-    for sentence in (*problems, *lengths, *prices):
-        notice(sentence, "warning")
-    model_summary.expander(answer)
-    cards(answer)
-    _unknown(answer)
-    _software(answer)
+
+def verdict(words: VerdictText) -> None:
+    """The two lines, and what they are counted with."""
+    first, colon, rest = words.gives.partition(":")
+    tone = TONES[placements.tone(words.judgement)]
+    if words.judgement is Judgement.NOTHING or not colon:
+        show(heading(words.gives, "", tone))
+    else:
+        show(heading(f"{first}:", rest, tone))
+    show(block("oa-way", words.way, "p"))
+    show(block("oa-soft", words.assumptions, "p"))
+
+
+def open_tab(title: str) -> None:
+    """Open a tab (for callbacks)."""
+    st.session_state[TABS] = title
+
+
+def _tabs(answer: AdviseAnswer) -> None:
+    bodies: Mapping[str, Callable[[AdviseAnswer], None]] = {
+        "Run it": _run,
+        ways.COSTS: _costs,
+        "Where the time goes": _time,
+        "All runtimes": _runtimes,
+        "Sources": _sources,
+    }
+    tabs = st.tabs(list(bodies), key=TABS, on_change="rerun")
+    for tab, body in zip(tabs, bodies.values(), strict=True):
+        if tab.open:
+            with tab:
+                body(answer)
+
+
+def _run(answer: AdviseAnswer) -> None:
+    """The command of a program, and what to do where it is slower than said."""
+    runtime_table.run_it(answer)
     diagnosis.panel(answer)
-    _charts(answer)
+
+
+def _costs(answer: AdviseAnswer) -> None:
     st.subheader("Options", anchor="options")
     options_table.options(answer)
+    if curves := from_advice.cost_curves(answer.advice):
+        comparison_charts.headed(charts.costs(curves), anchor="cost")
     rent.task_file(answer)
-    st.subheader("Runtimes for this, fastest first", anchor="runtimes")
-    runtime_table.runtimes(answer)
-    concurrency.users_together(answer)
-    many_users.many_users(answer)
-    concurrency.in_place_or_streamed(answer)
-    _how_sure(answer)
-    st.subheader("The same on the command line", anchor="command")
-    copyable(command(answer.choices.copied))
 
 
-def _unpaid(chosen: Choices) -> Iterable[str]:
-    """Warning for a currency without an exchange rate."""
-    if chosen.currency != chosen.paying.code:
-        yield (
-            f"Amounts are in US dollars until you type under Money what one {chosen.currency} is "
-            "worth."
-        )
-
-
-def _head(answer: AdviseAnswer) -> None:
-    words, actions = st.columns([2, 1], vertical_alignment="top")
-    with words:
-        markup.show(block("oa-title", answer.advice.title, "h1"))
-    with actions, st.container(horizontal=True, horizontal_alignment="right"):
-        save.save_button(answer)
-        save.link_button(answer)
-    _verdict(answer.advice.summary)
-
-
-def _verdict(words: VerdictText) -> None:
-    """What the machine gives, the best way out, and what both are counted with."""
-    markup.show(block("oa-verdict", words.gives, "p"))
-    markup.show(block("oa-why", words.way, "p"))
-    markup.show(block("oa-soft", words.assumptions, "p"))
-
-
-def _unknown(answer: AdviseAnswer) -> None:
-    """Warning for an assumed speed that decides the answer."""
-    figure = answer.machine.host.bandwidth
-    if figure.kind is not Provenance.ASSUMED:
-        return
-    speed = formatting.rate(float(figure.value))
-    words, action = st.columns([2, 1], vertical_alignment="center")
-    here = answer.choices.this_machine
-    do = "measure it in a few seconds" if here else "type it in the sidebar if you know it"
-    with words:
-        notice(f"The RAM speed is assumed: {speed}; {do}.")
-    with action:
-        if here:
-            machine_panel.measure("main")
-
-
-def _software(answer: AdviseAnswer) -> None:
-    """How stated software is taken, and what is assumed of it."""
-    if answer.machine.software_notes:
-        notice(" ".join(answer.machine.software_notes))
-
-
-def _charts(answer: AdviseAnswer) -> None:
+def _time(answer: AdviseAnswer) -> None:
     advice, machine, work = answer.advice, answer.machine, answer.work
+    cards.cards(answer)
     left, right = st.columns(2, gap="medium")
+    shown_cards = from_advice.shown_placements(advice)
     with left:
-        _memory(from_advice.memory_use(advice, machine, work))
-        _speed(from_advice.shown_placements(advice))
-        _layers(from_advice.layer_sweep(advice, machine, work))
+        if rows := from_advice.memory_use(advice, machine, work):
+            comparison_charts.headed(charts.memory_use(rows), anchor="bytes")
+        if any(card.fits for card in shown_cards):
+            comparison_charts.headed(charts.speed(shown_cards), anchor="speed")
+        sweep = from_advice.layer_sweep(advice, machine, work)
+        if sweep is not None and len(sweep.x) > 1:
+            comparison_charts.headed(charts.layers(sweep), anchor="layers")
     with right:
-        _time(from_advice.token_time(advice))
+        if parts := from_advice.token_time(advice):
+            comparison_charts.headed(charts.token_time(parts), anchor="time")
         if advice.best is not None:
             st.subheader("Faster, in order of gain", anchor="faster")
             tables.what_ifs(answer)
-        _cost(from_advice.cost_curves(advice))
+    concurrency.in_place_or_streamed(answer)
 
 
-def _memory(rows: Sequence[TierUse]) -> None:
-    if rows:
-        comparison_charts.headed(charts.memory_use(rows), anchor="bytes")
+def _runtimes(answer: AdviseAnswer) -> None:
+    runtime_table.runtimes(answer)
+    concurrency.users_together(answer)
+    many_users.many_users(answer)
 
 
-def _time(parts: Sequence[TimePart]) -> None:
-    if parts:
-        comparison_charts.headed(charts.token_time(parts), anchor="time")
-
-
-def _speed(placements: Sequence[PlacementCard]) -> None:
-    if any(card.fits for card in placements):
-        comparison_charts.headed(charts.speed(placements), anchor="speed")
-
-
-def _layers(sweep: SweepSeries | None) -> None:
-    if sweep is not None and len(sweep.x) > 1:
-        comparison_charts.headed(charts.layers(sweep), anchor="layers")
-
-
-def _cost(curves: Sequence[SweepSeries]) -> None:
-    if curves:
-        comparison_charts.headed(charts.costs(curves), anchor="cost")
+def _sources(answer: AdviseAnswer) -> None:
+    _how_sure(answer)
+    for strategy in PlacementStrategy:
+        estimate = answer.advice.card(strategy)
+        if estimate is not None and estimate.step is not None:
+            with st.expander(f"Figures behind {TITLES[strategy]}", key=f"figures_{strategy.name}"):
+                show(joined(explanation.explanation(estimate)))
+    model_summary.expander(answer)
+    notes = (*answer.resolved.notes, *answer.machine.notes)
+    if notes:
+        show(joined(block("oa-soft", note, "p") for note in notes))
+    st.subheader("The same on the command line", anchor="command")
+    copyable(uploads.command_of(answer.request))
 
 
 def _how_sure(answer: AdviseAnswer) -> None:
-    st.subheader("How sure", anchor="sure")
+    """Accuracy of earlier predictions like these, and kinds of the figures behind the best."""
+    st.subheader("How sure is this?", anchor="sure")
     best = answer.advice.best
-    kinds = (
-        Counter(str(assumption.figure.kind.value) for assumption in best.assumptions)
-        if best
-        else Counter()
-    )
+    kinds = Counter(item.figure.kind.value for item in best.assumptions) if best else Counter()
     rests = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     sentences = (
         *_fared(answer),
         "A range should contain what you would measure in four cases of five.",
         f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
-        "“Why this number?” on a card lists its figures.",
     )
     told = (Markup("{} ").format(sentence) for sentence in sentences if sentence)
-    markup.show(block("oa-why", joined(told), "p"))
+    show(block("oa-why", joined(told), "p"))
 
 
 def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:
-    """Past accuracy of predictions like those on the cards, one sentence per kind of run."""
-    shown = (answer.advice.card(strategy) for strategy in PlacementStrategy)
-    able = [estimate for estimate in shown if estimate is not None and bool(estimate.fits)]
-    rows = dict.fromkeys(row for estimate in able if (row := coverage_like(estimate)) is not None)
-    for row in rows:
-        runs = "measurement" if row.rows == 1 else "measurements"
+    """Past accuracy of predictions like those shown, one sentence per kind of run."""
+    each = (answer.advice.card(strategy) for strategy in PlacementStrategy)
+    able: list[Estimate] = [card for card in each if card is not None and bool(card.fits)]
+    rows = dict.fromkeys(row for card in able if (row := coverage_like(card)) is not None)
+    for line in rows:
+        runs = "measurement" if line.rows == 1 else "measurements"
         yield Markup(
             "Of {} {} of runs like this ({}), each predicted without its own source, {} lay within "
             "the range shown, and half within {} of the prediction."
         ).format(
-            row.rows, runs, term(row.regime, description(row.regime)), row.held,
-            percent(row.median_error),
+            line.rows, runs, term(line.regime, description(line.regime)), line.held,
+            percent(line.median_error),
         )  # fmt: skip
-    if any(coverage_like(estimate) is None for estimate in able):
-        names = dict.fromkeys(
-            TITLES[estimate.strategy] for estimate in able if coverage_like(estimate) is None
-        )
+    if any(coverage_like(card) is None for card in able):
+        names = dict.fromkeys(TITLES[card.strategy] for card in able if coverage_like(card) is None)
         yield f"No published run like {' and '.join(names)} states enough to be predicted."
+
+
+def title(answer: AdviseAnswer) -> str:
+    """Title of the browser's tab: model, machine and speed."""
+    best = answer.advice.best
+    speed = f"{decode_tps(best):.2g} tokens/s" if best else "does not run"
+    return f"{answer.resolved.model.name}, {answer.machine.name}: {speed}"

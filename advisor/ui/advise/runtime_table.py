@@ -33,6 +33,33 @@ def runtimes(answer: AdviseAnswer) -> None:
     _refused([estimate for estimate in estimates if not bool(estimate.fits)])
 
 
+FIRST = ("Ollama", "LM Studio", "llama.cpp")
+"""Programs that most people run at home, in the order of a choice."""
+
+
+def _usual(name: str) -> int:
+    return FIRST.index(name) if name in FIRST else len(FIRST)
+
+
+def run_it(answer: AdviseAnswer) -> None:
+    """Command of a program in its fastest placement, chosen among those that run it."""
+    ready: dict[str, Estimate] = {}
+    fitting = (estimate for estimate in answer.advice.estimates if bool(estimate.fits))
+    for estimate in sorted(fitting, key=decode_tps, reverse=True):
+        ready.setdefault(estimate.runtime, estimate)
+    if not ready:
+        show(block("oa-why", "Nothing runs it here; All runtimes says why.", "p"))
+        return
+    best = answer.advice.best
+    ready = {name: ready[name] for name in sorted(ready, key=_usual)}
+    if st.session_state.get("program") not in ready:
+        st.session_state["program"] = best.runtime if best else next(iter(ready))
+    name = st.pills(
+        "Program", list(ready), key="program", required=True, label_visibility="collapsed"
+    )  # fmt: skip
+    _told(ready[str(name)])
+
+
 def _row(estimate: Estimate) -> Sequence[object]:
     decode, first = estimate.decode, estimate.first_token
     speeds = range_of(float(decode.low), float(decode.high)) if decode else ""
@@ -56,8 +83,17 @@ def effort(runtime: str) -> Markup | str:
 
 def _command(answer: AdviseAnswer, ready: Sequence[Estimate]) -> None:
     """Command of the chosen runtime, with remarks."""
-    picked = choose("Command for", ready, answer.advice.best, key="command_of")
+    _told(choose("Command for", ready, answer.advice.best, key="command_of"))
+
+
+def _told(picked: Estimate) -> None:
+    """Command with its remarks."""
     copyable(picked.command)
+    with st.expander("About this command", key=f"about_{picked.runtime}_{picked.strategy.name}"):
+        _about(picked)
+
+
+def _about(picked: Estimate) -> None:
     row = setup_efforts().get(picked.runtime)
     written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
     for sentence in explained_in_turn((written, *remarks(picked), *picked.how.notes)):

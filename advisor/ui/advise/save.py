@@ -1,44 +1,57 @@
-"""Buttons that keep a comparison: as a report, or as a link."""
+"""Buttons of the bar that keep an answer: as a report, or as a link."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import streamlit as st
 
-from advisor.errors import InputError
+from advisor.errors import AdvisorError, InputError
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_NOTES
-from advisor.request.command_line import command
-from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.advise.answer import AdviseAnswer, current_answer
 from advisor.ui.parts import outcome
 from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.session import author, base, own_store
-from advisor.ui.sidebar import uploads
+from advisor.ui.parts.markup import notice
+from advisor.ui.parts.session import author, own_store
+from advisor.ui.question import current, uploads
 
 NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 
-def save_button(answer: AdviseAnswer) -> None:
-    """Name, notes, and the button that saves the report."""
-    title = answer.advice.title[:LONGEST_NAME]
-    with st.popover("Save report", icon=":material/bookmark:", key="save_report"):
-        with st.form("save", border=False):
-            st.text_input("Name", max_chars=LONGEST_NAME, placeholder=title, key="report_name")
-            st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
-            st.text_input("Tags, with commas between", key="report_tags")
-            st.text_input(
-                "Made by", author(), max_chars=LONGEST_NAME, key="report_author",
-                help="Shown in the report; optional.",
-            )  # fmt: skip
-            st.form_submit_button(
-                "Save", type="primary", key="save_now", on_click=outcome.attempt,
-                args=("save", lambda: _save(answer, title)),
-            )  # fmt: skip
-        outcome.show("save")
+def buttons() -> None:
+    """Save and Share."""
+    with st.container(horizontal=True, key="bar_actions", gap="xsmall", width="content"):
+        part = st.popover("Save", key="save_report", on_change="rerun")
+        if part.open:
+            with part:
+                _form()
+        _link()
 
 
-def _save(answer: AdviseAnswer, title: str) -> str:
-    """Save the comparison that the visitor sees, and say so.
+def _form() -> None:
+    """Name, notes, and the button that saves the answer to the present question."""
+    try:
+        title = current_answer().advice.title[:LONGEST_NAME]
+    except AdvisorError as error:
+        notice(str(error), "error")
+        return
+    with st.form("save", border=False):
+        st.text_input("Name", max_chars=LONGEST_NAME, placeholder=title, key="report_name")
+        st.text_area("Notes", max_chars=LONGEST_NOTES, key="report_notes")
+        st.text_input("Tags, with commas between", key="report_tags")
+        st.text_input(
+            "Made by", author(), max_chars=LONGEST_NAME, key="report_author",
+            help="Shown in the report; optional.",
+        )  # fmt: skip
+        st.form_submit_button(
+            "Save", type="primary", key="save_now", on_click=outcome.attempt,
+            args=("save", lambda: _save(title)),
+        )  # fmt: skip
+    outcome.show("save")
+
+
+def _save(title: str) -> str:
+    """Save the answer that the visitor sees, and say so.
 
     Raises:
         InputError: nobody is logged in where reports have owners.
@@ -51,28 +64,27 @@ def _save(answer: AdviseAnswer, title: str) -> str:
     store = own_store()
     if store is None:
         raise InputError("Log in on the Reports page first; reports belong to whoever saves them.")
-    report = store.save(
-        _document(answer), name or title, notes, tags=tags.split(","), author=made_by
-    )
+    document = _document(current_answer())
+    report = store.save(document, name or title, notes, tags=tags.split(","), author=made_by)
     return f"Saved under Reports as {report.name}."
 
 
 def _document(answer: AdviseAnswer) -> ReportDocument:
-    link = "" if uploads.is_given(answer.choices.model) else answer.choices.permalink(base())
+    link = "" if uploads.is_given(answer.request.model) else current.link(answer.request)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(
-        answer.document, created_at=now, link=link, command=command(answer.choices.copied)
-    )
+    command = uploads.command_of(answer.request)
+    return replace(answer.document, created_at=now, link=link, command=command)
 
 
-def link_button(answer: AdviseAnswer) -> None:
-    """Address that reopens the comparison, with a button to copy it."""
-    no_link = uploads.is_given(answer.choices.model)
-    with st.popover(
-        "Copy link", icon=":material/link:", key="copy_link", disabled=no_link,
-        help=NO_LINK if no_link else None,
-    ):  # fmt: skip
-        if no_link:
-            return
-        st.caption("This address reopens the comparison. The button on its right copies it.")
-        copyable(answer.choices.permalink(base()))
+def _link() -> None:
+    """Address that reopens the page, with a button to copy it."""
+    request = current.asked()
+    no_link = uploads.is_given(request.model)
+    part = st.popover(
+        "Share", key="copy_link", disabled=no_link, help=NO_LINK if no_link else None,
+        on_change="rerun",
+    )  # fmt: skip
+    if part.open and not no_link:
+        with part:
+            st.caption("This address reopens the page as it is. The button copies it.")
+            copyable(current.link(request))

@@ -18,7 +18,8 @@ from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.ui.parts.markup import block, notice, show, table
-from advisor.ui.sidebar.fields import fields
+from advisor.ui.question import current
+from advisor.ui.question.models import pick
 
 SAME = 0.01
 """Change of a speed that nobody would notice."""
@@ -50,22 +51,17 @@ class SpeedChange:
 
 
 def last_request() -> tuple[Model, Workload]:
-    """Model and request of the Advise page; the defaults before its first visit."""
-    last = st.session_state.get("last_asked")
-    if last is not None:
-        picked, chosen = last
-        # What is wrong with a question that has no answer is said on the Advise page.
-        with suppress(AdvisorError):
-            return picked.in_format(chosen.form).model, chosen.request.nouns().work
-    default = fields()
-    name, form = str(default["model"].default), str(default["format"].default)
-    return resolve.find(name, form).model, Workload()
+    """Model and request of the visitor's question; a usual one where that has no answer."""
+    request = current.asked()
+    with suppress(AdvisorError):
+        resolved = pick(request.model).in_format(request.format)
+        return resolved.model, request.nouns(resolved).work
+    return resolve.find(current.MODEL).model, Workload()
 
 
 def last_runtime() -> Runtime:
-    """Runtime chosen on the Advise page; llama.cpp if none is."""
-    _, chosen = st.session_state.get("last_asked", (None, None))
-    return (chosen and chosen.request.nouns().runtime) or LLAMA_CPP
+    """Runtime of the visitor's question; llama.cpp if it names none."""
+    return current.asked().nouns().runtime or LLAMA_CPP
 
 
 def changes(

@@ -1,6 +1,7 @@
 """Machines on the Calibrate page: export, import, rename, delete."""
 
 import json
+from dataclasses import replace
 
 import streamlit as st
 from markupsafe import Markup
@@ -9,17 +10,15 @@ from advisor.calibration import imported_store
 from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.measurement_file import LARGEST, MeasurementHistory, imported, to_json
-from advisor.errors import InputError, StoreError, UnknownName
+from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment
-from advisor.machine.catalog import find_gpu, find_host, gpu_rows, host_rows
+from advisor.machine.catalog import gpu_rows, host_rows
+from advisor.request.request import Request
 from advisor.ui.parts import outcome, probe_job
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, show
-from advisor.ui.parts.session import base
-from advisor.ui.sidebar.choices import address
-from advisor.ui.sidebar.fields import fields
-from advisor.ui.sidebar.option_words import ANOTHER, NO_GPU
-from advisor.units import GB, GIB
+from advisor.ui.question import current
+from advisor.units import GIB
 
 CHOSEN = "calibrate_machine"
 """Session key of the chosen machine."""
@@ -74,7 +73,7 @@ def _actions(name: str, history: MeasurementHistory) -> None:
     if not history.history:
         return
     if name != THIS and history.fingerprint is not None:
-        st.link_button("Open in Advise", link(history))
+        st.link_button("Open in Advise", link(name))
     st.download_button(
         "Export", json.dumps(to_json(history), indent=1), file_name=f"{name}.json",
         mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
@@ -144,29 +143,9 @@ def _when(history: MeasurementHistory) -> str:
     return f"Measured {moment(last.when)}" + (f", {count} times in all." if count > 1 else ".")
 
 
-def link(history: MeasurementHistory) -> str:
+def link(name: str) -> str:
     """Address of the Advise page with the machine filled in."""
-    seen, latest = history.fingerprint, history.latest
-    values: dict[str, str] = {"machine": ANOTHER}
-    if seen is not None:
-        values |= {"gpu": _known("gpu", seen.gpus[0]) if seen.gpus else NO_GPU}
-        values |= {"gpus": str(len(seen.gpus))} if len(seen.gpus) > 1 else {}
-        values |= {"cpu": _known("cpu", seen.cpu)}
-        values |= {"ram": f"{seen.memory / GIB:.0f}"} if seen.memory else {}
-    for key, name in (("ramspeed", "ram_read"), ("drivespeed", "disk_read_direct")):
-        if name in latest:
-            values[key] = f"{latest[name].value / GB:.2f}"
-    return address(base(), {key: text for key, text in values.items() if text})
-
-
-def _known(key: str, name: str) -> str:
-    """Name as the input of the Advise page writes it; empty if it is not in its list."""
-    find = find_gpu if key == "gpu" else find_host
-    try:
-        listed = find(name).name
-    except UnknownName:
-        return ""
-    return "" if fields()[key].problem(listed) else listed
+    return current.link(replace(Request(), model=current.asked().model, machine=name))
 
 
 def _form() -> None:

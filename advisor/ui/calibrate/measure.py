@@ -14,7 +14,7 @@ from advisor.probes.progress import ProbeStep
 from advisor.ui.parts import probe_job, unforeseen
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
-from advisor.ui.sidebar import machine_panel
+from advisor.ui.question import this_machine
 from advisor.units import GB
 
 MINE, PACE = "calibrate_job", "calibrate_pace"
@@ -39,7 +39,7 @@ def section() -> None:
             "warning",
         )
         return
-    job = machine_panel.prober().job
+    job = this_machine.prober().job
     if job is not None and st.query_params.get(STARTED) == job.token:
         st.session_state[MINE] = job
     if job is not None and job.running:
@@ -90,11 +90,11 @@ def _start() -> None:
 
 
 def _begin(paces: Mapping[str, bool]) -> None:
-    prober = machine_panel.prober()
+    prober = this_machine.prober()
     before = prober.job
     job = prober.start(tuple(suite.QUICK), full=paces[st.session_state[PACE]])
     if job is not before:
-        st.session_state[MINE] = st.session_state[machine_panel.JOB] = job
+        st.session_state[MINE] = st.session_state[this_machine.JOB] = job
         st.query_params[STARTED] = job.token
 
 
@@ -110,10 +110,10 @@ def free_space(folder: Path) -> float | None:
 @st.fragment(run_every=0.5)
 @unforeseen.named()
 def _watch() -> None:
-    job = machine_panel.prober().job
+    job = this_machine.prober().job
     if job is None or not job.running:
         st.rerun()
-    mine = st.session_state.get(MINE) is job or st.session_state.get(machine_panel.JOB) is job
+    mine = st.session_state.get(MINE) is job or st.session_state.get(this_machine.JOB) is job
     if not mine:
         notice(
             "This machine is being measured, by another visitor or in another tab, and two at once "

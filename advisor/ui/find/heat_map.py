@@ -13,7 +13,6 @@ from advisor.model.model import Floats
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.find.answer import FindAnswer
 from advisor.ui.parts.markup import block, show, table
-from advisor.ui.sidebar.widgets import switch
 
 MODELS, MACHINES = 14, 6
 """Rows where not every model is shown, and columns."""
@@ -25,7 +24,7 @@ def heat_map(answer: FindAnswer) -> None:
     if not columns:
         return
     st.subheader("Models on these machines", anchor="models")
-    most = None if switch("curated") else MODELS
+    most = None if st.toggle("Every model of the catalogue", key="curated") else MODELS
     rows, speeds = _speeds(answer, most)
     speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
     heads = [hit.title for hit in columns]
@@ -33,7 +32,7 @@ def heat_map(answer: FindAnswer) -> None:
         show(_table(rows, heads, speeds))
     show(
         block(
-            "oa-soft", "tokens/s for each user: the model of the sidebar as in the table above, "
+            "oa-soft", "tokens/s for each user: the model above as in the table above, "
             "then others in llama.cpp, in the format that most people use of each, by their "
             "published score, unrated ones by size. Empty: does not run there.", "p",
         )
@@ -56,7 +55,7 @@ def _speeds(answer: FindAnswer, most: int | None) -> tuple[list[str], Floats]:
     """
     others = [model for model in curated_models() if model.name != answer.model.name]
     models = [answer.model, *(others if most is None else others[: most - 1])]
-    work = answer.choices.request.nouns().work
+    work = answer.request.nouns().work
     speeds = speeds_of(models, [hit.machine for hit in _columns(answer.best)], work, LLAMA_CPP)
     return [model.name for model in models], speeds
 

@@ -4,64 +4,50 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.advice.finder.search import Hit
-from advisor.formatting import context_size
+from advisor.calibration.imported_store import THIS
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
-from advisor.ui.parts.session import base
-from advisor.ui.sidebar.choices import Choices
-from advisor.ui.sidebar.field_kinds import Pick
-from advisor.ui.sidebar.fields import fields
-from advisor.ui.sidebar.option_words import ANOTHER, ANY, NAMED, THIS
-from advisor.units import GB, GIB
+from advisor.request.choices import listed
+from advisor.request.request import Request
+from advisor.ui.advise.ways import of_machine
+from advisor.ui.question import current
+from advisor.units import GIB
 
 
-def advise_link(hit: Hit, choices: Choices, host: Machine) -> str:
+def advise_link(hit: Hit, request: Request, host: Machine) -> str:
     """Address of the Advise page for a row.
 
     Args:
         hit: row.
-        choices: choices of the sidebar.
+        request: what is asked.
         host: machine that the cards are put into.
     """
+    form = hit.speed.format.removesuffix("-hf")
     shown = replace(
-        choices,
-        format=_listed("format", hit.speed.format),
-        kv=hit.kv_type,
-        context=context_size(hit.context),
-        runtime=hit.speed.runtime if _listed("runtime", hit.speed.runtime) else ANY,
+        request,
+        format=form if form in listed("format") else None,
+        kv_type=hit.kv_type,
+        context=int(hit.context),
+        runtime=hit.speed.runtime if hit.speed.runtime in listed("runtime") else None,
+        **_machine(hit, request, host),
     )
-    return _on_machine(shown, hit, host).permalink(base())
+    return current.link(shown)
 
 
-def _listed(key: str, name: str) -> str | None:
-    """Name as the input's list spells it."""
-    field = fields()[key]
-    short = name.removesuffix("-hf")
-    return short if isinstance(field, Pick) and short in field.options else None
-
-
-def _on_machine(choices: Choices, hit: Hit, host: Machine) -> Choices:
+def _machine(hit: Hit, request: Request, host: Machine) -> dict[str, Any]:
     if hit.whole and hit.name in machine_rows():
-        return replace(choices, machine=NAMED, owned=hit.name)
+        return of_machine(machine=hit.name)
     if hit.whole:
-        gpu, pool = hit.machine.gpus[0].name, float(hit.machine.host.memory.value) / GIB
-        return replace(choices, machine=ANOTHER, gpu=gpu, gpus=1, pool=pool)
-    if choices.machine == THIS:
-        return replace(choices, mygpu=hit.cards)
-    if choices.machine == ANOTHER:
-        return replace(choices, gpu=hit.name, gpus=hit.count, gpu2=None, bridge=None)
-    return replace(choices, **_parts(host), gpu=hit.name, gpus=hit.count)
-
-
-def _parts(host: Machine) -> dict[str, Any]:
-    """A named machine as parts, since its cards are changed."""
-    known = host.host.name in host_rows()
-    disk = host.disk.sequential.value / GB if host.disk else None
-    return {
-        "machine": ANOTHER,
-        "owned": None,
-        "cpu": host.host.name if known else None,
-        "ram": round(float(host.host.memory.value) / GIB, 2),
-        "ramspeed": round(float(host.host.bandwidth.value) / GB, 2),
-        "drivespeed": disk,
-    }
+        memory = float(hit.machine.host.memory.value) / GIB
+        return of_machine(gpu=hit.machine.gpus[0].name, ram_gb=memory)
+    if (request.machine or "").casefold() == THIS:
+        return {"gpu": hit.name, "gpu_count": hit.count}
+    return of_machine(
+        gpu=hit.name,
+        gpu_count=hit.count,
+        cpu=host.host.name if host.host.name in host_rows() else None,
+        ram_gb=round(float(host.host.memory.value) / GIB, 2),
+        ram_gbs=request.ram_gbs,
+        disk=request.disk,
+        disk_gbs=request.disk_gbs,
+    )

@@ -1,61 +1,81 @@
 """Main part of the Find page: target, answer, table, charts, command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from advisor.advice.finder.search import Hit
-from advisor.errors import AdvisorError
 from advisor.formatting import context_size, money, number, tokens_per_second
-from advisor.request.command_line import command
-from advisor.ui.find.answer import FindAnswer, TargetChoices
+from advisor.request.request import NOTHING, Request
+from advisor.runtimes import LLAMA_CPP
+from advisor.ui.find.answer import FindAnswer
 from advisor.ui.find.chart import cost_against_speed
 from advisor.ui.find.heat_map import heat_map
 from advisor.ui.find.table import MOST_ROWS, hits_table
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.points import points
-from advisor.ui.sidebar import uploads
-from advisor.ui.sidebar.target_fields import NEW_DESKTOP
-from advisor.ui.sidebar.widgets import ask, switch
+from advisor.ui.question import current, inputs, uploads
 
-
-def target() -> TargetChoices:
-    """Inputs of the target."""
-    amounts = ("leasttps", "mostmonth", "mostonce", "cardsin")
-    values = {}
-    for group in (amounts, ("formats", "engine", "caches", "contexts")):
-        for column, key in zip(st.columns(len(group), gap="small"), group, strict=True):
-            with column:
-                values[key] = ask(key)
-    return TargetChoices(**values)
+ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)
+"""Least speeds to choose from [tokens/s]."""
+OFFERS = ("Buy", "Rent", "Both")
+FILTERS = ("max_usd_per_month", "max_usd", "format", "kv_type", "runtime", "contexts", "min_tps")
+_SPEED, _OFFER = "least_speed", "offers"
 
 
 def head() -> None:
-    """Title and purpose of the page."""
-    show(block("oa-title", "Find", "h1"))
+    """Purpose of the page, and the least speed."""
+    show(block("oa-title", "Machines", "h1"))
     show(block("oa-sub", "Which machine runs a model fast enough, and what it costs.", "p"))
+    with st.container(horizontal=True, key="target", vertical_alignment="bottom", gap="medium"):
+        now = target().min_tps
+        st.session_state[_SPEED] = now if now in ANY_SPEED else None
+        st.pills(
+            "At least, tokens a second", ANY_SPEED, key=_SPEED, on_change=_take_speed,
+            format_func="{:g}".format,
+        )  # fmt: skip
+        st.segmented_control("Offers", OFFERS, default="Both", key=_OFFER, required=True)
+        part = st.popover("Other filters", on_change="rerun", key="filters")
+        if part.open:
+            with part:
+                inputs.several(FILTERS)
+                st.toggle(
+                    "Cards go into a new desktop", current.asked().nothing, key="new_desktop",
+                    on_change=_take_desktop,
+                )  # fmt: skip
 
 
-def unanswered(error: AdvisorError | str, problems: Iterable[str]) -> None:
-    """Message for inputs that have no answer."""
-    for sentence in problems:
-        notice(sentence, "warning")
-    notice(str(error), "error" if isinstance(error, AdvisorError) else "warning")
+def _take_speed() -> None:
+    if speed := st.session_state[_SPEED]:
+        current.change(f"Least speed: {number(speed)}", min_tps=speed)
 
 
-def shown(answer: FindAnswer, problems: Iterable[str]) -> None:
-    """Table, charts and command of the found machines.
+def _take_desktop() -> None:
+    new = st.session_state["new_desktop"]
+    current.change("Cards: new desktop", cards_owned=NOTHING if new else None)
 
-    Args:
-        answer: what was found.
-        problems: problems with the opened link, one sentence each.
+
+def target() -> Request:
+    """The request with a least speed, reading speed where none is stated, and in llama.cpp where no
+    runtime is: trying all takes some seconds.
     """
-    for sentence in problems:
+    request = current.asked()
+    return replace(
+        request, min_tps=request.min_tps or request.reading_tps,
+        runtime=request.runtime or LLAMA_CPP.name,
+    )  # fmt: skip
+
+
+def shown(answer: FindAnswer) -> None:
+    """Table, charts and command of the found machines."""
+    for sentence in current.problems():
         notice(sentence, "warning")
     show(block("oa-verdict", verdict(answer), "p"))
-    unpriced, every = (switch(key) for key in ("unpriced", "every"))
+    with st.container(horizontal=True, key="find_switches"):
+        unpriced = st.toggle("Also what has no price on record", key="unpriced")
+        every = st.toggle("Every format and runtime of a machine", key="every")
     rows = _rows(answer, unpriced=unpriced, every=every)
     if rows:
         _table_and_chart(answer, rows)
@@ -87,17 +107,17 @@ def verdict(answer: FindAnswer) -> str:
 
 
 def _wish(answer: FindAnswer) -> str:
-    chosen, target = answer.choices, answer.target
+    chosen = answer.request
     users = f" for {chosen.users} users" if chosen.users > 1 else ""
     unit = chosen.paying.usd
     limits = (
-        f", within {money(target.mostmonth * unit)} a month"
-        if target.mostmonth is not None
+        f", within {money(chosen.max_usd_per_month * unit)} a month"
+        if chosen.max_usd_per_month is not None
         else "",
-        f", within {money(target.mostonce * unit)} at once" if target.mostonce is not None else "",
+        f", within {money(chosen.max_usd * unit)} at once" if chosen.max_usd is not None else "",
     )
-    speed = tokens_per_second(target.leasttps)
-    sizes = " or ".join(map(context_size, answer.request.contexts)) or chosen.context
+    speed = tokens_per_second(chosen.min_tps)
+    sizes = " or ".join(map(context_size, chosen.contexts or (float(chosen.context),)))
     return f"{speed} with {answer.model.name} at {sizes}{users}{''.join(limits)}"
 
 
@@ -111,7 +131,10 @@ def _told(hit: Hit) -> str:
 
 def _rows(answer: FindAnswer, *, unpriced: bool, every: bool) -> list[Hit]:
     rows = answer.findings.hits if every else answer.best
-    return [hit for hit in rows if unpriced or hit.monthly is not None]
+    wanted = {"Buy": ("bought",), "Rent": ("rented",)}.get(
+        str(st.session_state.get(_OFFER)), ("bought", "rented")
+    )
+    return [hit for hit in rows if (unpriced or hit.monthly is not None) and hit.offer in wanted]
 
 
 def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
@@ -131,11 +154,11 @@ def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
 
 def _host(answer: FindAnswer) -> str:
     """Host of the cards, in words."""
-    return NEW_DESKTOP if answer.request.nothing else answer.host.host.name
+    return "a new desktop" if answer.request.nothing else answer.host.host.name
 
 
 def _command(answer: FindAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
-    copyable(command(replace(answer.request, model=answer.choices.copied.model), "find"))
-    if not uploads.is_given(answer.choices.model):
+    copyable(uploads.command_of(answer.request, "find"))
+    if not uploads.is_given(answer.request.model):
         show(block("oa-soft", "The address of this page reopens it as it is.", "p"))

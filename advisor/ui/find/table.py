@@ -31,7 +31,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         "At once": [_in(hit.upfront, paid.usd) for hit in shown],
         "Bought or rented": [hit.offer for hit in shown],
         "Format": [hit.speed.format for hit in shown],
-        "Advise": [advise_link(hit, answer.choices, answer.host) for hit in shown],
+        "Advise": [advise_link(hit, answer.request, answer.host) for hit in shown],
         "At least": [hit.speed.low for hit in shown],
         "At most": [hit.speed.high for hit in shown],
         "Weights are": [TITLES[hit.speed.strategy] for hit in shown],

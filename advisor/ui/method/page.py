@@ -1,17 +1,14 @@
-"""Main part of the Method page: idea, routes, formulas, constants, software, limits."""
-
-from collections.abc import Iterable
+"""How it works: idea, routes, formulas, limits; constants and software."""
 
 import streamlit as st
 
-from advisor.errors import AdvisorError
+from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.ui.method import constants, formulas, routes, software_table
 from advisor.ui.method.answer import route_use_of
 from advisor.ui.parts.glossary import explained
-from advisor.ui.parts.markup import block, joined, notice, show, table
-from advisor.ui.sidebar.choices import Choices
+from advisor.ui.parts.markup import block, joined, show, table
 
 LIMITS = (
     "Experts are assumed to be chosen evenly and independently; text on one subject repeats some "
@@ -26,45 +23,40 @@ LIMITS = (
 """What the formulas leave out, a sentence or two each."""
 
 
-def head() -> None:
-    """Title and idea of the page."""
-    show(block("oa-title", "Method", "h1"))
+def idea() -> None:
+    """Idea of the method."""
     show(
         block(
-            "oa-verdict", "Generating a token means reading bytes: where they lie and who "
+            "oa-way", "Generating a token means reading bytes: where they lie and who "
             "reads them decides the speed.", "p",
         )
     )  # fmt: skip
 
 
-def unanswered(error: AdvisorError | str, problems: Iterable[str]) -> None:
-    """Message for inputs that cannot be drawn; the formulas hold without them."""
-    for sentence in problems:
-        notice(sentence, "warning")
-    notice(str(error), "error")
-    _general()
-
-
-def shown(model: Model, machine: Machine, choices: Choices, problems: Iterable[str]) -> None:
-    """Routes of a model on a machine, then what holds for all."""
-    for sentence in problems:
-        notice(sentence, "warning")
+def five_routes(model: Model, machine: Machine, work: Workload) -> None:
+    """Routes of a model on a machine."""
     st.subheader("Five routes", anchor="routes")
     show(block("oa-sub", f"Speeds of {machine.name}. Hover over one for its source.", "p"))
-    use = route_use_of(model, machine, choices.request.nouns().work)
+    use = route_use_of(model, machine, work)
     show(routes.drawing(machine, use, f"{model.name}, {model.format}"))
-    _general()
 
 
-def _general() -> None:
+def general() -> None:
+    """Formulas and limits."""
     st.subheader("Formulas", anchor="formulas")
     formulas.shown()
+    st.subheader("Limits", anchor="limits")
+    show(block("oa-answer", joined(block("", explained(limit), "li") for limit in LIMITS), "ul"))
+
+
+def figures() -> None:
+    """Constants, and factors of stated software."""
     st.subheader("Constants", anchor="constants")
     show(
         block(
             "oa-sub", "Shares of datasheet speeds, and fixed costs. Each is fitted to published "
             "runs, measured, derived from a document, or assumed. Families of GPUs, runtimes, "
-            "builds or formats that differ have values of their own. The Accuracy page shows "
+            "builds or formats that differ have values of their own. How good shows "
             "the errors that remain.", "p",
         )
     )  # fmt: skip
@@ -82,5 +74,3 @@ def _general() -> None:
     with st.expander("All comparisons"):
         compared = software_table.software_rows()
         show(table(software_table.HEADINGS, compared, label="Software", numeric=(2, 3, 4, 5)))
-    st.subheader("Limits", anchor="limits")
-    show(block("oa-answer", joined(block("", explained(limit), "li") for limit in LIMITS), "ul"))

@@ -4,6 +4,7 @@ Streamlit's own text commands read Markdown, and Markdown in a link or a report'
 image from anywhere. What people typed is therefore shown through this module.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 
 import streamlit as st
@@ -32,6 +33,27 @@ def block(style: str, content: object, element: str = "div") -> Markup:
     return Markup(f"<{element} class='{style}'>{escape(content)}</{element}>")  # noqa: S704  escaped
 
 
+def plain_words(text: str) -> str:
+    """A message for people who see a page: no options, file paths and quotes of a program."""
+    text = re.sub(r"\s*\(--[\w-]+\)", "", text)
+    text = re.sub(r"\s*`[^`]*`[^.]*\.", "", text)
+    return re.sub(r"(?<![\w])'([^']{1,80})'(?!\w)", "\u201c\\1\u201d", text)
+
+
+def heading(coloured: str, rest: str, tone: str) -> Markup:
+    """Heading of a page's answer, to which the skip link leads.
+
+    Args:
+        coloured: words in the colour of the tone.
+        rest: words after them.
+        tone: class name, fixed in the program.
+    """
+    html = Markup(
+        "<h1 id='verdict' tabindex='-1' class='oa-verdict'><span class='{}'>{}</span>{}</h1>"
+    )
+    return html.format(tone, coloured, rest)
+
+
 def notice(text: str, kind: str = "note") -> None:
     """Sentence in a box.
 
@@ -47,6 +69,7 @@ def notice(text: str, kind: str = "note") -> None:
         "failure": "Something went wrong. ",
     }[kind]
     box = Markup("<div class='oa-notice oa-{}' role='status'><b>{}</b>{}</div>")
+    text = plain_words(text)
     show(box.format(kind, label, text if text.endswith((".", "?")) else f"{text}."))
 
 

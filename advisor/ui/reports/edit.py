@@ -10,8 +10,8 @@ from advisor.ui.parts import outcome
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.session import base
+from advisor.ui.question.current import address
 from advisor.ui.reports.listing import PLACE
-from advisor.ui.sidebar.choices import address
 
 NOTES = "report_notes_form"
 """Place of the outcome below the notes."""

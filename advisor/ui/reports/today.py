@@ -16,7 +16,7 @@ from advisor.reports.side_by_side.changes import (
 )
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.markup import notice, show, table
-from advisor.ui.sidebar.model_choice import local_files, pick
+from advisor.ui.question.models import local_files, pick
 
 
 def panel(report: SavedReport) -> None:

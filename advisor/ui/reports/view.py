@@ -18,9 +18,9 @@ from advisor.ui.parts.bars import track
 from advisor.ui.parts.code_block import copyable
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.session import base
+from advisor.ui.question.current import address
 from advisor.ui.reports import edit, results, today
 from advisor.ui.reports.listing import PLACE, delete_button
-from advisor.ui.sidebar.choices import address
 
 
 def view(store: ReportStore, number: str) -> None:

@@ -1,1 +1,1 @@
-"""The page "What can I run?": models worth running on a machine."""
+"""The page Models: models worth running on a machine."""

@@ -1,4 +1,4 @@
-"""Models that run on a machine, computed once per set of inputs."""
+"""Models that run on a machine, computed once per request."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,8 @@ import streamlit as st
 
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.machine.machine import Machine
-from advisor.runtimes import Runtime
-from advisor.runtimes import runtime as runtime_named
-from advisor.ui.sidebar.choices import Choices
+from advisor.request.request import Request
+from advisor.runtimes import LLAMA_CPP, Runtime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +15,7 @@ class RunnableAnswer:
     """Data of the page.
 
     Attributes:
-        choices: choices of the sidebar.
+        request: what is asked; its model does not count.
         machine: machine they run on.
         runtime: runtime that runs them.
         reading_tps: speed at which a model keeps up with a reader [tokens/s].
@@ -24,7 +23,7 @@ class RunnableAnswer:
         unscored: other models, fastest first.
     """
 
-    choices: Choices
+    request: Request
     machine: Machine
     runtime: Runtime
     reading_tps: float
@@ -32,26 +31,25 @@ class RunnableAnswer:
     unscored: tuple[Runnable, ...]
 
 
-@st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Choices: repr})
+@st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Request: repr})
 def answer(
-    choices: Choices,
-    reading_tps: float,
-    runtime: str,
+    request: Request,
     calibrated: int,  # noqa: ARG001 - a part of the key
 ) -> RunnableAnswer:
-    """Answer to the inputs; `calibrated` changes with every new measurement of this machine.
+    """Answer to a request; `calibrated` changes with every new measurement of this machine.
 
     Raises:
         AdvisorError: impossible inputs; the message says why.
     """
-    nouns, how = choices.request.nouns(), runtime_named(runtime)
-    machine = nouns.machine
-    rows = runnable(machine, nouns.work, reading_tps=reading_tps, runtime=how)
+    nouns = request.nouns()
+    how = nouns.runtime or LLAMA_CPP
+    reading = nouns.money.reading_tps
+    rows = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=how)
     return RunnableAnswer(
-        choices=choices,
-        machine=machine,
+        request=request,
+        machine=nouns.machine,
         runtime=how,
-        reading_tps=reading_tps,
+        reading_tps=reading,
         scored=tuple(row for row in rows if row.quality is not None),
         unscored=tuple(row for row in rows if row.quality is None),
     )

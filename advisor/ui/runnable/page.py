@@ -1,60 +1,28 @@
-"""Main part of the page "What can I run?": inputs, answer, table, chart, unscored models."""
+"""Main part of the page Models: answer, table, chart, unscored models."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import streamlit as st
 
 from advisor.advice.finder.runnable import Runnable, points_per_nat
-from advisor.errors import AdvisorError
 from advisor.formatting import number
 from advisor.request.command_line import command
 from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.markup import block, show
 from advisor.ui.parts.points import points
 from advisor.ui.runnable.answer import RunnableAnswer
 from advisor.ui.runnable.chart import quality_against_speed
 from advisor.ui.runnable.table import models_table
-from advisor.ui.sidebar.widgets import ask
 
 
 def head() -> None:
     """Title and purpose of the page."""
-    show(block("oa-title", "What can I run?", "h1"))
-    show(
-        block(
-            "oa-sub",
-            "Models worth running on a machine, the best ones that are fast enough first.",
-            "p",
-        )
-    )
+    show(block("oa-title", "Models", "h1"))
+    show(block("oa-sub", "What this machine runs well, the best that are fast enough first.", "p"))
 
 
-def balance() -> tuple[float, str]:
-    """Inputs: reading speed and runtime."""
-    left, right = st.columns(2, gap="small")
-    with left:
-        enough = ask("enough")
-    with right:
-        return float(enough or 0.0), str(ask("loader"))
-
-
-def impossible(error: AdvisorError, problems: Iterable[str]) -> None:
-    """Message for inputs that have no answer."""
-    for sentence in problems:
-        notice(sentence, "warning")
-    notice(str(error), "error")
-
-
-def shown(answer: RunnableAnswer, problems: Iterable[str]) -> None:
-    """Verdict, tables and chart of one machine.
-
-    Args:
-        answer: models that run there.
-        problems: problems with the opened link, one sentence each.
-    """
-    for sentence in problems:
-        notice(sentence, "warning")
+def shown(answer: RunnableAnswer) -> None:
+    """Verdict, tables and chart of one machine."""
     show(block("oa-verdict", verdict(answer), "p"))
     if answer.scored:
         _scored(answer)
@@ -106,4 +74,6 @@ def _scored(answer: RunnableAnswer) -> None:
 
 def _command(answer: RunnableAnswer) -> None:
     st.subheader("The same on the command line", anchor="command")
-    copyable(command(replace(answer.choices.request, runtime=answer.runtime.name), "find"))
+    copyable(
+        command(replace(answer.request, model="", format=None, runtime=answer.runtime.name), "find")
+    )

@@ -8,10 +8,9 @@ import streamlit as st
 
 from advisor.advice.compare import TITLES
 from advisor.advice.finder.runnable import Runnable
-from advisor.ui.parts.session import base
+from advisor.request.choices import listed
+from advisor.ui.question import current
 from advisor.ui.runnable.answer import RunnableAnswer
-from advisor.ui.sidebar.field_kinds import Pick
-from advisor.ui.sidebar.fields import fields
 
 HEIGHT = 458
 """Height of the table, twelve rows; it scrolls [pixels]."""
@@ -59,15 +58,8 @@ def _scored_by(row: Runnable) -> str:
 
 
 def _advise_link(answer: RunnableAnswer, row: Runnable) -> str:
-    field = fields()["format"]
-    listed = isinstance(field, Pick) and row.model.format in field.options
-    chosen = replace(
-        answer.choices,
-        model=row.model.name,
-        format=row.model.format if listed else None,
-        runtime=answer.runtime.name,
-    )
-    return chosen.permalink(base())
+    form = row.model.format if row.model.format in listed("format") else None
+    return current.link(replace(answer.request, model=row.model.name, format=form))
 
 
 def _columns() -> dict[str, Any]:

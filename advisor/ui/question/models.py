@@ -9,9 +9,8 @@ import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
 from advisor.model import catalog, resolve
-from advisor.model.by_name.native_formats import USUAL
 from advisor.model.resolve import ReferenceKind, ResolvedModel
-from advisor.ui.sidebar import uploads
+from advisor.ui.question import uploads
 
 SWITCH = "ADVISOR_LOCAL_FILES"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -36,11 +35,6 @@ class Picked:
     resolved: ResolvedModel
     way: ReferenceKind
     stamp: str = ""
-
-    @property
-    def own_format(self) -> bool:
-        """Whether the model comes with a format, so that other formats are hypothetical."""
-        return self.way is not ReferenceKind.NAME or self.resolved.model.format != USUAL
 
     def in_format(self, form: str | None) -> ResolvedModel:
         """The model in another format.

@@ -1,18 +1,14 @@
-"""This machine in the sidebar: detected parts, and the button that measures it."""
+"""The computer that the program runs on: detected parts, and the button that measures it."""
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import streamlit as st
-from markupsafe import Markup
 
-from advisor import formatting
 from advisor.calibration import local_store
 from advisor.calibration.local_machine import this_machine
 from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
-from advisor.machine.quantity import Provenance, Quantity
 from advisor.paths import data_folder
 from advisor.ui.parts import markup, probe_job, unforeseen
 
@@ -61,23 +57,6 @@ def prober() -> probe_job.Prober:
     return probe_job.Prober()
 
 
-def show() -> None:
-    """Detected parts, undetected ones, and the button to measure."""
-    here = seen()
-    if here is None:
-        markup.notice("This machine cannot be looked at; describe another one.", "warning")
-        return
-    markup.show(_figures(here.machine))
-    if here.stale:
-        markup.notice(here.stale, "warning")
-    elsewhere = {here.stale, *here.machine.software_notes}
-    notes = [note for note in here.machine.notes if note not in elsewhere]
-    if notes:
-        with st.expander("What could not be seen"):
-            markup.show(markup.joined(markup.block("oa-soft", note, "p") for note in notes))
-    measure("sidebar")
-
-
 def measure(where: str) -> None:
     """Button, then progress, then the result."""
     if probe_job.switched_off():
@@ -121,30 +100,3 @@ def _watch(where: str) -> None:
         st.button("Stop", key=f"stop_{where}", on_click=job.cancel, width="stretch")
     else:
         st.caption("Another tab measures this machine; its figures are used here too.")
-
-
-def _figures(machine: Machine) -> Markup:
-    rows: list[tuple[str, str, Quantity | None]] = [("Processor", machine.host.name, None)]
-    rows += [
-        (f"GPU {gpu.name}", formatting.memory(float(gpu.memory.value)), gpu.memory)
-        for gpu in machine.gpus
-    ] or [("GPU", "none seen", None)]
-    memory, speed = machine.host.memory, machine.host.bandwidth
-    rows.append(("RAM", formatting.memory(float(memory.value)), memory))
-    rows.append(("RAM speed", formatting.rate(float(speed.value)), speed))
-    if machine.disk:
-        drive = machine.disk.sequential
-        rows.append(("Drive", formatting.rate(float(drive.value)), drive))
-    return markup.block("oa-seen", markup.joined(_rows(rows)))
-
-
-def _rows(rows: Iterable[tuple[str, str, Quantity | None]]) -> Iterable[Markup]:
-    for name, value, figure in rows:
-        row = Markup("<div><div class='oa-head'><span>{}</span><b>{}</b></div>{}</div>")
-        yield row.format(name, value, markup.block("oa-soft", _origin(figure)) if figure else "")
-
-
-def _origin(figure: Quantity) -> str:
-    if figure.kind is Provenance.ASSUMED:
-        return "assumed, not measured"
-    return " ".join(part for part in (figure.kind.value, figure.date) if part)

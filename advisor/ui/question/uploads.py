@@ -8,6 +8,8 @@ import streamlit as st
 from advisor.errors import InputError
 from advisor.model import resolve
 from advisor.model.resolve import ResolvedModel
+from advisor.request.command_line import command
+from advisor.request.request import Request
 
 PASTED, UPLOADED = "pasted: ", "uploaded: "
 """How the names of such models begin, in the model control and in the address."""
@@ -40,6 +42,16 @@ def as_file(text: str) -> str:
     if text.startswith(PASTED):
         return "config.json"
     return text.removeprefix(UPLOADED)
+
+
+def command_of(request: Request, name: str = "advise") -> str:
+    """Command that gives the answer to a request, with the file of a given model by name.
+
+    Args:
+        request: the request.
+        name: of the command.
+    """
+    return command(replace(request, model=as_file(request.model)), name)
 
 
 def paste(text: str) -> str:

@@ -9,7 +9,7 @@ from advisor.formatting import memory
 from advisor.model.installed import InstalledModel, Survey, survey
 from advisor.ui.parts import markup, outcome
 from advisor.ui.parts.code_block import copyable
-from advisor.ui.sidebar import model_choice, uploads
+from advisor.ui.question import current, models, uploads
 
 REMEMBERED = 600
 """Seconds until this machine is searched again [s]."""
@@ -33,8 +33,8 @@ def show() -> None:
 
 def choose(text: str) -> None:
     """Put a text into the model control (for callbacks only)."""
-    st.session_state["model"] = text
     outcome.forget()
+    current.change(f"Model: {text}", model=text, format=None)
 
 
 def take_paste(text: str) -> None:
@@ -50,8 +50,8 @@ def _take(keep: Callable[[], str]) -> None:
 
 
 def _installed() -> None:
-    if not model_choice.local_files():
-        text = f"Files of this machine are not read here ({model_choice.SWITCH})."
+    if not models.local_files():
+        text = f"Files of this machine are not read here ({models.SWITCH})."
         markup.show(markup.block("oa-soft", text))
         return
     if not st.session_state.get(_LOOKED):

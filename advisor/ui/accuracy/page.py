@@ -1,0 +1,62 @@
+"""How we know: how good predictions were, how they are made, claims of articles, workshop."""
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from advisor.errors import AdvisorError
+from advisor.ui.accuracy import groups, own_results, points, scores
+from advisor.ui.accuracy.claims import claims_section
+from advisor.ui.accuracy.ledger import judged
+from advisor.ui.method import page as method
+from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.question import current, models, row
+
+HOW_GOOD, HOW_IT_WORKS, MYTHS, WORKSHOP = "How good", "How it works", "Myths", "Workshop"
+
+
+def shown(first: str) -> None:
+    """The page.
+
+    Args:
+        first: tab that is open at first.
+    """
+    show(block("oa-title", "How we know", "h1"))
+    bodies: Mapping[str, Callable[[], None]] = {
+        HOW_GOOD: _how_good, HOW_IT_WORKS: _how_it_works, MYTHS: claims_section,
+        WORKSHOP: _workshop,
+    }  # fmt: skip
+    tabs = st.tabs(list(bodies), default=first, key=f"knowledge_{first}", on_change="rerun")
+    for tab, body in zip(tabs, bodies.values(), strict=True):
+        if tab.open:
+            with tab:
+                body()
+
+
+def _how_good() -> None:
+    accuracy = judged()
+    scores.verdict(accuracy)
+    scores.regimes(accuracy)
+    groups.section(accuracy)
+
+
+def _how_it_works() -> None:
+    """Routes of the present question, then the formulas; those hold without it."""
+    method.idea()
+    row.question()
+    request = current.asked()
+    try:
+        resolved = models.pick(request.model).in_format(request.format)
+        nouns = request.nouns(resolved)
+        method.five_routes(nouns.model, nouns.machine, nouns.work)
+    except AdvisorError as error:
+        notice(str(error), "error")
+    method.general()
+
+
+def _workshop() -> None:
+    accuracy = judged()
+    points.figures((*accuracy.points, *own_results.points()))
+    scores.formulas(accuracy)
+    scores.method()
+    method.figures()

@@ -1,0 +1,287 @@
+"""Ways to make it better: another model, a smaller format, a bigger GPU, rent or API."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.compare import decode_tps
+from advisor.advice.edits.changes import SOME_QUALITY
+from advisor.advice.edits.edit import Edited
+from advisor.advice.finder.runnable import Runnable, quality_rows, rated_as_well
+from advisor.advice.table.option import Option, OptionKind, by_comparison
+from advisor.advice.words.verdict import Judgement, aged, judgement, plain
+from advisor.formatting import hours, memory, money, number
+from advisor.machine.catalog import host_rows, machine_rows
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MIXED
+from advisor.request.request import Request
+from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.question import current
+from advisor.units import GIB
+
+COSTS = "What it costs"
+"""Title of the tab that the dearer ways lead to."""
+CARDS = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
+NOTABLE = 1.15
+"""Factor of speed from which a smaller format is offered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way out.
+
+    Attributes:
+        name: what it is.
+        price: its price tag.
+        figure: what it gives.
+        text: one sentence.
+        action: words on its button; empty for none.
+        changes: inputs that the button changes; empty to open the costs.
+    """
+
+    name: str
+    price: str
+    figure: str
+    text: str
+    action: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def ways(answer: AdviseAnswer) -> list[Way]:
+    """The ways that help, in their order; the bigger GPU is always among them."""
+    free = [_another_model(answer), _smaller_format(answer)]
+    return [way for way in (*free, _bigger(answer), _elsewhere(answer)) if way is not None]
+
+
+def row(answer: AdviseAnswer, open_tab: Callable[[str], None]) -> None:
+    """Cards of the ways.
+
+    Args:
+        answer: the answer.
+        open_tab: opens a tab of the page by its title (a callback).
+    """
+    found = ways(answer)
+    level = _level(answer)
+    free = [way for way in found if way.price == "free"]
+    settled = level is Judgement.FASTER or (level.enough and not free)
+    title = "Nothing needs to change" if settled else _title(len(found))
+    show(block("oa-section", title, "h2"))
+    with st.container(key="ways"):
+        for column, (place, way) in zip(st.columns(4, gap="small"), enumerate(found), strict=False):
+            with column, st.container(
+                border=True, height="stretch", vertical_alignment="distribute",
+                key=f"way_{place}",
+            ):  # fmt: skip
+                _card(place, way, open_tab)
+
+
+def _title(count: int) -> str:
+    numbers = {1: "One way", 2: "Two ways", 3: "Three ways", 4: "Four ways"}
+    return f"{numbers[count]} to make it better"
+
+
+def _card(place: int, way: Way, open_tab: Callable[[str], None]) -> None:
+    tone = "good" if way.price == "free" else "partly"
+    head = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
+    show(joined((
+        block("oa-head", head.format(way.name, tone, way.price)),
+        block("oa-gives", way.figure), block("oa-soft", way.text, "p"),
+    )))  # fmt: skip
+    if way.changes:
+        st.button(
+            way.action, key=f"take_{place}", type="tertiary", on_click=_take, args=(way,)
+        )  # fmt: skip
+    elif way.action:
+        st.button(
+            way.action, key=f"take_{place}", type="tertiary", on_click=open_tab, args=(COSTS,)
+        )  # fmt: skip
+
+
+def _take(way: Way) -> None:
+    current.change(f"{way.name}: {way.action}", **way.changes)
+
+
+def _level(answer: AdviseAnswer) -> Judgement:
+    best = answer.advice.best
+    return judgement(None if best is None else decode_tps(best), answer.money.reading_tps)
+
+
+def _another_model(answer: AdviseAnswer) -> Way | None:
+    """A model that is rated as well and faster here."""
+    level, row = _level(answer), answer.advice.another_model
+    if row is None and level is Judgement.KEEPS_UP and answer.advice.best is not None:
+        row = rated_as_well(
+            answer.resolved.model, answer.machine, answer.work, answer.money.reading_tps,
+            decode_tps(answer.advice.best),
+        )  # fmt: skip
+    if row is None:
+        return None
+    rated = quality_rows().get(answer.resolved.model.name)
+    score = f", rated {row.score:.0f} against {rated.score:.0f}" if row.score and rated else ""
+    return Way(
+        name="Another model",
+        price="free",
+        figure=f"{number(row.speed.decode)} tokens/s",
+        text=f"{row.model.name} in {row.model.format}{score}. {_download(row)}",
+        action="Use this model",
+        changes={"model": row.model.name, "format": row.model.format},
+    )
+
+
+def _download(row: Runnable) -> str:
+    return f"Download: {memory(row.model.file_bytes)}."
+
+
+def _smaller_format(answer: AdviseAnswer) -> Way | None:
+    """The format that loses least and is notably faster, or keeps up with reading."""
+    edits = [
+        edit for edit in answer.advice.what_ifs
+        if edit.changes.keys() == {"model"} and edit.gain >= NOTABLE
+    ]  # fmt: skip
+    if not edits or _level(answer) is Judgement.FASTER:
+        return None
+    mild = sorted(edits, key=lambda edit: edit.gain)
+    enough = [edit for edit in mild if edit.speed.decode >= answer.money.reading_tps]
+    edit = (enough or mild)[0]
+    form = edit.changes["model"].format
+    return Way(
+        name="A smaller format",
+        price="free",
+        figure=f"{number(edit.speed.decode)} tokens/s",
+        text=f"{edit.words[0].upper()}{edit.words[1:]}{_loss(edit)}.",
+        action=f"Try {form}",
+        changes={"format": form},
+    )
+
+
+def _loss(edit: Edited) -> str:
+    """What a format loses: "3.4 times the loss of Q4_K_M"."""
+    said = edit.cost.removeprefix(SOME_QUALITY).strip(" ()").split(",")[0]
+    return f": {said}" if said else ": some quality"
+
+
+def _bigger(answer: AdviseAnswer) -> Way:
+    """The safe purchase; else the cheapest that is notably faster, and why it does not pay."""
+    advice = answer.advice
+    option = advice.choice.safe or advice.choice.cheapest or _cheapest_faster(advice.options)
+    if option is None or option.speed is None:
+        return Way(
+            name="A bigger GPU", price="none", figure="None helps here",
+            text="No card or machine with a price on record runs this faster.",
+            action="All options",
+        )  # fmt: skip
+    name = "A bigger machine" if option.kind is OptionKind.MACHINE else "A bigger GPU"
+    added = {OptionKind.ADD: " added", OptionKind.REPLACE: " in place of yours"}
+    return Way(
+        name=name,
+        price=money(option.upfront or 0.0),
+        figure=f"{number(option.speed.decode)} tokens/s",
+        text=f"{plain(option.name)}{added.get(option.kind, '')}{aged(option)}. {_pays(option)}",
+        action="Try it",
+        changes=_with(option, answer),
+    )
+
+
+def _pays(option: Option) -> str:
+    saved, worth = option.hours_saved, option.worth_from
+    if option.kept is None or option.kept.speed is None:
+        return f"{money(option.monthly or 0.0)} a month in all."
+    if saved is None or saved < 0.05:
+        return "It saves you hardly any waiting at this use."
+    told = f"Saves {hours(saved)} a month"
+    if worth is None:
+        return f"{told}."
+    if not worth:
+        return f"{told} and costs no more."
+    return f"{told}: pays if your hour is worth over {money(worth)}."
+
+
+def _cheapest_faster(options: Iterable[Option]) -> Option | None:
+    kept, *rest = options
+    now = kept.speed.decode if kept.speed else 0.0
+    able = [
+        option for option in rest
+        if option.kind in CARDS and option.may_win and option.speed is not None
+        and option.speed.decode >= 1.5 * now and option.upfront is not None
+    ]  # fmt: skip
+    return min(able, key=by_comparison, default=None)
+
+
+def _with(option: Option, answer: AdviseAnswer) -> dict[str, Any]:
+    """Inputs of the machine with what an option buys; none where they cannot be told."""
+    if option.kind is OptionKind.MACHINE and plain(option.name) in machine_rows():
+        return of_machine(machine=plain(option.name))
+    machine = option.machine
+    if machine is None or not machine.gpus:
+        return {}
+    here = answer.request.here or answer.request.machine is None
+    if here:
+        return {"gpu": cards_of(machine), "gpu_count": 1}
+    return parts_of(machine, answer.request)
+
+
+def of_machine(**values: Any) -> dict[str, Any]:
+    """Values of a machine, with all other inputs of a machine open."""
+    plain_request = Request()
+    return {name: getattr(plain_request, name) for name in current.MACHINE} | values
+
+
+def cards_of(machine: Machine) -> str:
+    """Cards as a name: "2x RTX 3090 + RTX 4090"."""
+    counted: dict[str, int] = {}
+    for gpu in machine.gpus:
+        counted[gpu.name] = counted.get(gpu.name, 0) + 1
+    return MIXED.join(f"{count}x {name}" if count > 1 else name for name, count in counted.items())
+
+
+def parts_of(machine: Machine, request: Request) -> dict[str, Any]:
+    """A machine as parts, since its cards differ from those that its name says."""
+    host = machine.host
+    kept = {name: getattr(request, name) for name in ("ram_gbs", "disk", "disk_gbs", "system")}
+    return of_machine(**kept) | {
+        "gpu": cards_of(machine),
+        "cpu": host.name if host.name in host_rows() else None,
+        "ram_gb": round(float(host.memory.value) / GIB, 2),
+    }
+
+
+def _offer(option: Option) -> str:
+    """Name and price of a rent, each said once."""
+    name = plain(option.name)
+    parts = [part for part in option.price.note.split(", ") if part and part not in name]
+    return ", ".join((name, *parts))
+
+
+def _elsewhere(answer: AdviseAnswer) -> Way | None:
+    """Cheapest rent by the month, else an API."""
+    advice = answer.advice
+    kept = advice.options[0]
+    now = kept.speed.decode if kept.speed else 0.0
+    rents = [
+        option for option in advice.options
+        if option.kind is OptionKind.RENT and option.cost is not None
+        and option.speed is not None and option.speed.decode > now
+    ]  # fmt: skip
+    apis = [
+        option for option in advice.options
+        if option.kind is OptionKind.API and option.cost is not None
+    ]  # fmt: skip
+    if not rents and not apis:
+        return None
+    option = min(rents or apis, key=by_comparison)
+    also = min(apis, key=by_comparison, default=None) if rents else None
+    api = f" An API: {money(also.monthly or 0.0)} a month." if also else ""
+    speed = "speed not published" if option.speed is None else (
+        f"{number(option.speed.decode)} tokens/s"
+    )  # fmt: skip
+    return Way(
+        name="Rent or API",
+        price=f"{money(option.monthly or 0.0)} a month",
+        figure=speed,
+        text=f"{_offer(option)}.{api} Your texts leave your house.",
+        action=COSTS,
+    )

@@ -1,0 +1,218 @@
+"""The visitor's request: read from the address, changed by inputs and buttons, written back.
+
+The address holds all of it, so that a link, a reload and a report reopen the same page, and the
+browser's Back undoes the last change. Widgets show the request; their callbacks change it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from advisor.calibration.imported_store import THIS
+from advisor.catalog.inputs import BY_NAME
+from advisor.errors import AdvisorError, InputError
+from advisor.request import former_links, texts
+from advisor.request.request import Request
+from advisor.ui.parts import outcome
+from advisor.ui.parts.session import base
+from advisor.ui.question.this_machine import seen
+
+MODEL, FORMER_MODEL = "Gemma-3-27B", "Llama-3.1-70B"
+"""Model of a first visit, and of a former link that names none."""
+EXAMPLE = "gaming PC with a 3060 12GB and 32 GB RAM"
+"""Machine of a first visit where the server's own has no graphics card."""
+MACHINE = (
+    "machine", "gpu", "gpu_count", "vram_gb", "bridge", "screen_gb", "cpu", "cores", "threads",
+    "backend", "system", "driver", "build", "numa", "ram_gb", "ram_gbs", "ram_channels", "ram_mts",
+    "pcie_gbs", "pcie_gen", "pcie_lanes", "disk", "disk_gbs", "machines", "network", "network_gbs",
+    "cards_owned", "form", "resale", "resale_counts", "rented_at",
+)  # fmt: skip
+"""Inputs that another machine leaves open again."""
+OWNED = ("cards_owned", "form", "resale", "resale_counts", "rented_at")
+"""Those of them that describe no part."""
+KEYS = frozenset((*BY_NAME, *former_links.RENAMED, *former_links.ELSEWHERE))
+"""Parameters of the address that are inputs."""
+FORMER_PAGES = {"find": "find", "run": "runnable"}
+LATELY = 3
+"""Changes that can be undone by name."""
+_REQUEST, _WRITTEN, _LATELY = "request", "request_in_address", "lately"
+_PROBLEMS, _UNREAD = "link_problems", "unread_inputs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """Typed text that could not be read.
+
+    Attributes:
+        text: as typed.
+        why: what is wrong, and what is allowed.
+    """
+
+    text: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Change of the request.
+
+    Attributes:
+        words: what was changed.
+        before: request before it.
+    """
+
+    words: str
+    before: Request
+
+
+def read(page: str) -> None:
+    """Take over the request of the address where that is another one than the last run's.
+
+    Args:
+        page: address of the page.
+    """
+    state = st.session_state
+    stated = _inputs()
+    if _REQUEST not in state:
+        _open(stated, page)
+    elif stated and stated != texts.to_texts(state[_WRITTEN] or Request(), defaults=True):
+        _open(stated, page)
+        state[_WRITTEN] = state[_REQUEST]  # it is in the address as the visitor's history has it
+
+
+def _open(stated: Mapping[str, str], page: str) -> None:
+    state = st.session_state
+    former = former_links.is_former(stated)
+    opened = texts.from_address(stated, FORMER_PAGES.get(page, "") if former else "")
+    state[_REQUEST] = _begun(opened.request, former=former)
+    state[_PROBLEMS], state[_UNREAD] = opened.problems, {}
+    state.setdefault(_WRITTEN, None)
+    state.setdefault(_LATELY, ())
+
+
+def _begun(request: Request, *, former: bool) -> Request:
+    """The request with a model and a machine where it states none."""
+    if not request.model:
+        request = replace(request, model=FORMER_MODEL if former else MODEL)
+    if not request.stated().keys() & {*MACHINE} - {*OWNED}:
+        here = seen()
+        own = here is not None and here.machine.gpus
+        request = replace(request, machine=THIS if own else EXAMPLE)
+    return request
+
+
+def write() -> None:
+    """Write the request into the address, beside what pages keep there themselves."""
+    request = asked()
+    if request == st.session_state[_WRITTEN]:
+        return
+    kept = {
+        key: text for key, text in st.query_params.to_dict().items() if key not in KEYS
+    }  # fmt: skip
+    st.query_params.from_dict(kept | parameters(request))
+    st.session_state[_WRITTEN] = request
+
+
+def _inputs() -> dict[str, str]:
+    return {key: text for key, text in st.query_params.to_dict().items() if key in KEYS}
+
+
+def asked() -> Request:
+    """The request of this run."""
+    request: Request = st.session_state[_REQUEST]
+    return request
+
+
+def problems() -> tuple[str, ...]:
+    """What the opened address states that cannot be read, until something changes."""
+    wrong: tuple[str, ...] = st.session_state[_PROBLEMS]
+    return wrong
+
+
+def unread(name: str) -> Unread | None:
+    """Typed text of an input that could not be read; None where there is none."""
+    texts_unread: dict[str, Unread] = st.session_state[_UNREAD]
+    return texts_unread.get(name)
+
+
+def change(words: str, /, **values: Any) -> None:
+    """Change inputs (for callbacks).
+
+    Args:
+        words: the change, for the list of what can be undone.
+        values: values by name of the input.
+    """
+    name = next(iter(values), "")
+    try:
+        become(words, replace(asked(), **values))
+    except InputError as error:
+        refuse(name, str(values[name]), str(error))
+
+
+def become(words: str, request: Request) -> None:
+    """Replace the request (for callbacks)."""
+    state = st.session_state
+    before = asked()
+    state[_UNREAD], state[_PROBLEMS] = {}, ()
+    if request.model != before.model:
+        outcome.forget()
+    if request != before:
+        state[_LATELY] = (Change(words=words, before=before), *state[_LATELY])[:LATELY]
+        state[_REQUEST] = request
+
+
+def refuse(name: str, text: str, why: str) -> None:
+    """Keep a typed text that cannot be read under its input (for callbacks)."""
+    st.session_state[_UNREAD] = {
+        **st.session_state[_UNREAD], name: Unread(text=text, why=why)
+    }  # fmt: skip
+
+
+def lately() -> tuple[Change, ...]:
+    """Last changes, the newest first."""
+    changes: tuple[Change, ...] = st.session_state[_LATELY]
+    return changes
+
+
+def undo(place: int) -> None:
+    """Go back to the request before a change (for callbacks).
+
+    Args:
+        place: of the change in `lately`.
+    """
+    st.session_state[_REQUEST] = lately()[place].before
+    st.session_state[_LATELY] = lately()[place + 1 :]
+
+
+def another_machine(words: str, /, **values: Any) -> None:
+    """Another machine, whose parts are open but for those given (for callbacks)."""
+    plain = Request()
+    try:
+        become(words, replace(asked(), **{
+            **{name: getattr(plain, name) for name in MACHINE}, **values
+        }))  # fmt: skip
+    except AdvisorError as error:
+        refuse("machine", str(values.get("machine", "")), str(error))
+
+
+def parameters(request: Request) -> dict[str, str]:
+    """Parameters of the address that reopens a request, defaults too."""
+    return texts.to_texts(request, defaults=True)
+
+
+def link(request: Request, page: str = "") -> str:
+    """Address that reopens a request.
+
+    Args:
+        request: the request.
+        page: address of the page; empty for Advise.
+    """
+    return address(f"{base()}{page}", parameters(request))
+
+
+def address(place: str, stated: Mapping[str, str]) -> str:
+    """Address with parameters."""
+    return f"{place}?{urlencode(stated)}"

@@ -1,0 +1,152 @@
+"""Widgets of the inputs: each shows its value in the request and changes it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from advisor.catalog.inputs import BY_NAME, Input, Kind
+from advisor.errors import InputError
+from advisor.formatting import US_DOLLAR, context_size, shown_currency
+from advisor.request.choices import CLOSED, listed, respelled
+from advisor.request.request import DEFAULTS
+from advisor.ui.parts.markup import notice
+from advisor.ui.question import current, other_model_sources
+
+SWITCHES = (Kind.SWITCH, Kind.OFF)
+CODE = "typed_currency"
+"""Session key of a currency whose exchange rate is not typed yet."""
+
+
+def ask(name: str, *, label: str = "", show_label: bool = True) -> None:
+    """Widget of an input, with what is wrong below it.
+
+    Args:
+        name: of the input in the registry.
+        label: other words than the registry's.
+        show_label: whether the label is visible.
+    """
+    entry, key = BY_NAME[name], f"in_{name}"
+    words = label or _in_currency(entry)
+    common: dict[str, Any] = {
+        "key": key, "on_change": _typed, "args": (name,), "help": entry.sentence or None,
+        "label_visibility": "visible" if show_label else "collapsed",
+    }  # fmt: skip
+    if entry.kind in SWITCHES:
+        st.session_state[key] = bool(getattr(current.asked(), name))
+        st.toggle(words, **common)
+    elif listed(name):
+        _pick(entry, words, common)
+    else:
+        wrong = current.unread(name)
+        st.session_state[key] = wrong.text if wrong else _text(entry)
+        st.text_input(words, placeholder=_empty(entry), **common)
+    complain(name)
+
+
+def complain(name: str) -> None:
+    """What is wrong with the typed text of an input; nothing where it was read."""
+    if wrong := current.unread(name):
+        notice(wrong.why, "warning")
+
+
+def _pick(entry: Input, words: str, common: dict[str, Any]) -> None:
+    """Choice from a list; other text may be typed where the list is not complete."""
+    value, key = getattr(current.asked(), entry.name), common["key"]
+    optional = DEFAULTS[entry.name] in (None, "") and entry.name != "model"
+    chosen = _shown(entry, value)
+    names = [*([""] if optional else []), *listed(entry.name)]
+    st.session_state[key] = chosen
+    st.selectbox(
+        words, names if chosen in names else [*names, chosen],
+        format_func=lambda name: spoken(name) or f"usual: {_empty(entry)}",
+        accept_new_options=entry.name not in CLOSED, **common,
+    )  # fmt: skip
+
+
+def _shown(entry: Input, value: Any) -> str:
+    """Value as its list spells it."""
+    if entry.name == "context":
+        size = context_size(value)
+        return size if size in listed("context") else entry.text(value)
+    if entry.name == "currency":
+        return str(st.session_state.get(CODE, value))
+    return "" if value is None else str(value)
+
+
+def spoken(name: str) -> str:
+    """Name with spaces, as people type it to search."""
+    return name.replace("-", " ") if "/" not in name and not name.startswith("http") else name
+
+
+def _empty(entry: Input) -> str:
+    default = DEFAULTS[entry.name]
+    return entry.empty or ("" if default in (None, "", ()) else entry.text(default))
+
+
+def _text(entry: Input) -> str:
+    value = getattr(current.asked(), entry.name)
+    return "" if value in (None, ()) else entry.text(value)
+
+
+def _in_currency(entry: Input) -> str:
+    """Title with the sign of the currency that amounts are typed in."""
+    if not entry.in_money or "US $" in entry.title:
+        return entry.title
+    return entry.title.replace(US_DOLLAR.sign, shown_currency().sign.strip())
+
+
+def _typed(name: str) -> None:
+    """Take over what a widget holds (for callbacks)."""
+    entry, typed = BY_NAME[name], st.session_state[f"in_{name}"]
+    if entry.kind in SWITCHES:
+        value = typed or DEFAULTS[name]
+        current.change(f"{entry.label}: {'on' if typed else 'off'}", **{
+            name: typed if entry.kind == Kind.OFF else value
+        })  # fmt: skip
+        return
+    text = str(typed or "").strip()
+    if name == "model" and text.startswith("{"):
+        other_model_sources.take_paste(text)
+        return
+    if name in ("currency", "usd_rate"):
+        _take_currency(name, text)
+        return
+    try:
+        value = entry.read(respelled(name, text)) if text else DEFAULTS[name]
+    except InputError as error:
+        current.refuse(name, text, str(error))
+        return
+    current.change(f"{entry.label}: {text or 'as usual'}", **{name: value})
+
+
+def _take_currency(name: str, text: str) -> None:
+    """A currency and its exchange rate, which are taken together."""
+    state, request = st.session_state, current.asked()
+    code = (text or US_DOLLAR.code) if name == "currency" else state.get(CODE, request.currency)
+    state[CODE] = code
+    if code == US_DOLLAR.code:
+        state.pop(CODE)
+        current.change(f"Currency: {code}", currency=code, usd_rate=None)
+        return
+    rate = text if name == "usd_rate" else ""
+    if not rate:
+        why = f"Type what one {code} is worth in US dollars; no rate is assumed."
+        current.refuse("usd_rate", rate, why)
+        return
+    try:
+        worth = BY_NAME[name].read(rate)
+    except InputError as error:
+        current.refuse("usd_rate", rate, str(error))
+        return
+    state.pop(CODE)
+    current.change(f"Currency: {code}", currency=code, usd_rate=worth)
+
+
+def several(names: Sequence[str], columns: int = 2) -> None:
+    """Inputs side by side."""
+    for start in range(0, len(names), columns):
+        group = names[start : start + columns]
+        for column, name in zip(st.columns(columns, gap="small"), group, strict=False):
+            with column:
+                ask(name)

@@ -1,0 +1,55 @@
+"""A question that has no answer: what is wrong, and what may be meant, as buttons."""
+
+import streamlit as st
+
+from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
+from advisor.ui.parts.markup import block, heading, notice, plain_words, show
+from advisor.ui.question import current, models, presets
+
+AT_HOME = "gpt-oss-20b"
+"""Model offered to who names one that runs at its maker alone."""
+MAKER = "maker alone"
+MOST = 5
+
+
+def refused(error: AdvisorError) -> None:
+    """What is wrong in place of an answer, with suggestions as buttons."""
+    presets.machines()
+    for sentence in current.problems():
+        notice(sentence, "warning")
+    show(heading("", _what(error), "oa-bad-text"))
+    close = error.close if isinstance(error, UnknownName) else ()
+    if isinstance(error, Refusal) and MAKER in str(error):
+        close = (AT_HOME,)
+        show(block("oa-soft", "Nearest at home:", "p"))
+    if close:
+        with st.container(horizontal=True, gap="small", key="suggestions"):
+            for name in close[:MOST]:
+                st.button(name, key=f"meant_{name}", on_click=_take, args=(error, name))
+    show(block("oa-soft", "No answer is shown for another question.", "p"))
+    if isinstance(error, NetworkError):
+        st.button(
+            "Try again", key="try_again", on_click=models.ask_again, args=(current.asked().model,)
+        )  # fmt: skip
+
+
+def _what(error: AdvisorError) -> str:
+    if not isinstance(error, UnknownName):
+        return plain_words(str(error))
+    rest = "Did you mean:" if error.close else error.hint
+    return plain_words(f"I know no {error.kind} called {error.name[:80]!r}. {rest}")
+
+
+def _take(error: AdvisorError, name: str) -> None:
+    """Take a suggestion (for callbacks)."""
+    request = current.asked()
+    if not isinstance(error, UnknownName) or error.kind == "model":
+        current.change(f"Model: {name}", model=name, format=None)
+        return
+    for key in ("machine", "gpu", "cpu", "disk", "format", "runtime"):
+        text = getattr(request, key) or ""
+        at = text.casefold().find(error.name.casefold())
+        if at >= 0:
+            meant = f"{text[:at]}{name}{text[at + len(error.name) :]}"
+            current.change(f"{error.kind}: {name}", **{key: meant})
+            return

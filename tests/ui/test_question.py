@@ -1,0 +1,246 @@
+"""The question: every input within reach, state in the address, what was understood, and undo."""
+
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from ui_app import app, page_styles, page_text, run, shared_link, unfolded
+
+from advisor.catalog.inputs import INPUTS
+from advisor.request.request import Request
+from advisor.request.texts import from_address, to_texts
+from advisor.ui.find.page import FILTERS
+from advisor.ui.question import current, presets, row
+
+OF_THE_ROW = {"machine", "model"}
+PC = "gaming PC with a 3060 12GB and 32 GB RAM"
+
+
+@pytest.fixture(autouse=True)
+def _own_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
+
+
+def asked(test) -> Request:
+    return test.session_state["request"]
+
+
+def stated(test) -> dict[str, str]:
+    return {
+        key: text if isinstance(text, str) else text[0] for key, text in test.query_params.items()
+    }
+
+
+def drawer(test, group):
+    unfolded(test, "more_settings")
+    test.pills(key="settings_group").set_value(group)
+    return run(test)
+
+
+def test_every_input_of_the_registry_is_within_reach():
+    drawn = {name for names in row.SETTINGS.values() for name in names}
+    assert {entry.name for entry in INPUTS} == drawn | set(FILTERS) | OF_THE_ROW | {"contexts"}
+
+
+@pytest.mark.parametrize("group", row.SETTINGS)
+def test_every_group_of_the_drawer_opens(group):
+    test = drawer(app(), group)
+    keys = {
+        each.key for kind in ("text_input", "selectbox", "toggle") for each in test.get(kind)
+    }  # fmt: skip
+    assert {f"in_{name}" for name in row.SETTINGS[group]} <= keys
+
+
+def test_the_address_holds_the_whole_state_and_reopens_the_same_page():
+    first = app()
+    texts = stated(first)
+    assert texts == to_texts(asked(first), defaults=True)
+    assert {"context", "reading_tps", "purchase_months"} <= texts.keys()  # defaults, too
+    again = app(**texts)
+    assert asked(again) == asked(first)
+    assert page_text(again) == page_text(first)
+
+
+def test_who_visits_first_sees_an_example_and_is_told_so():
+    test = app()
+    assert test.text_input(key="in_machine").value == PC
+    assert ">Example<" in page_text(test)
+    test.text_input(key="in_machine").set_value("2x RTX 3090 with 128 GB RAM")
+    assert ">Example<" not in page_text(run(test))
+
+
+def test_what_is_typed_is_understood_and_the_rest_is_marked_as_assumed():
+    text = page_text(app(machine=PC, model="Gemma-3-27B"))
+    assert "</b> RTX 3060 12GB</span>" in text
+    assert "</b> 32 GB RAM</span>" in text
+    test = app(machine=PC)
+    chips = [
+        part.proto.popover.label
+        for part in test.get("popover")
+        if part.proto.popover.label.startswith("assumed")
+    ]
+    assert chips[0] == "assumed: DDR5, 76 GB/s"
+    assert any("drive" in words for words in chips)
+
+
+def test_an_assumption_opens_to_be_set():
+    test = app(machine=PC)
+    slow = app(machine=PC)
+    unfolded(slow, "chip_ram_speed")
+    slow.segmented_control(key="memory_kind").set_value("DDR4")
+    run(run(slow))  # what opened closes, since its chip has other words now
+    assert asked(slow).cpu == "Desktop DDR4-3200 dual-channel (typical)"
+    assert page_text(slow) != page_text(test)
+    slow.text_input(key="in_ram_gbs").set_value("61.5")
+    text = page_text(run(slow))
+    assert asked(slow).ram_gbs == 61.5
+    assert re.search(r"RAM 6[12][.\d]* GB/s, given", text)
+
+
+@pytest.mark.parametrize("name", [name for name in presets.MACHINES if name != presets.HERE])
+def test_every_preset_is_answered(name):
+    test = app(model="Qwen3-8B")
+    test.pills(key="preset_machine").set_value(name)
+    run(test)
+    wanted = presets.MACHINES[name]
+    assert {key: getattr(asked(test), key) for key in wanted} == wanted
+    assert "oa-verdict" in page_text(test)
+    assert test.pills(key="preset_machine").value == name
+
+
+def test_a_use_changes_what_it_says_and_a_chat_is_the_default():
+    test = app(model="Qwen3-8B", machine=PC)
+    unfolded(test, "use")
+    assert test.pills(key="preset_use").value == "Chat"
+    test.pills(key="preset_use").set_value("Coding helper")
+    run(test)
+    assert asked(test).context == 32_768
+    assert asked(test).replies_per_day == 100
+    test.pills(key="preset_use").set_value("Chat")
+    run(test)
+    assert asked(test).context == Request().context
+    assert asked(test).cached_share is None
+
+
+def test_a_change_can_be_undone_and_so_can_the_one_before():
+    test = app(model="Qwen3-8B", machine=PC)
+    before = asked(test)
+    test.selectbox(key="in_model").select("Qwen3-32B")
+    run(test)
+    test.text_input(key="in_machine").set_value("RTX 4090 with 64 GB RAM")
+    run(test)
+    assert asked(test).model == "Qwen3-32B"
+    test.button(key="undo").click()
+    run(test)
+    assert (asked(test).model, asked(test).machine) == ("Qwen3-32B", PC)
+    test.button(key="undo").click()
+    assert asked(run(test)) == before
+    assert "undo" not in {button.key for button in test.button}
+
+
+def test_another_address_is_obeyed_as_after_the_browsers_back():
+    test = app(model="Qwen3-8B", machine=PC)
+    before = stated(test)
+    test.selectbox(key="in_model").select("Qwen3-32B")
+    run(test)
+    for key, text in before.items():
+        test.query_params[key] = text
+    assert asked(run(test)).model == "Qwen3-8B"
+
+
+def test_what_cannot_be_read_stands_under_its_input_and_changes_nothing():
+    test = drawer(app(machine=PC), "Request")
+    before = asked(test)
+    test.text_input(key="in_prompt").set_value("9 parsecs")
+    text = page_text(run(test))
+    assert "is no number of tokens; give it as 8192 or 128k" in text
+    assert test.text_input(key="in_prompt").value == "9 parsecs"
+    assert asked(test) == before
+    test.text_input(key="in_prompt").set_value("4k")
+    assert "parsecs" not in page_text(run(test))
+    assert asked(test).prompt == 4096
+
+
+def test_sizes_are_typed_with_their_units():
+    test = drawer(app(machine=PC), "Machine")
+    test.text_input(key="in_ram_gb").set_value("0.5 TB")
+    run(test)
+    test.text_input(key="in_disk_gbs").set_value("3500MB/s")
+    run(test)
+    assert (asked(test).ram_gb, asked(test).disk_gbs) == (512, 3.5)
+
+
+def test_a_currency_is_taken_with_its_rate():
+    test = drawer(app(machine=PC), "Money")
+    test.selectbox(key="in_currency").select("EUR")
+    text = page_text(run(test))
+    assert "Type what one EUR is worth in US dollars" in text
+    assert asked(test).currency == "USD"
+    test.text_input(key="in_usd_rate").set_value("1.25")
+    run(test)
+    assert (asked(test).currency, asked(test).usd_rate) == ("EUR", 1.25)
+    assert test.text_input(key="in_usd_per_hour_of_time").label == "Worth of an hour (\u20ac)"
+    test.selectbox(key="in_currency").select("USD")
+    run(test)
+    assert (asked(test).currency, asked(test).usd_rate) == ("USD", None)
+
+
+def test_changed_settings_are_counted_and_can_be_reset():
+    test = app(machine=PC, usd_per_kwh="0.3", kv_type="q8_0")
+    assert ": 2 changed" in page_styles(test)
+    drawer(test, "Money").button(key="reset_settings").click()
+    run(test)
+    assert asked(test).usd_per_kwh == Request().usd_per_kwh
+    assert "changed" not in page_styles(test)
+
+
+def test_former_links_ask_what_they_asked():
+    record = {
+        "machine": "Another machine", "model": "Qwen3-8B", "format": "Q8_0", "context": "16k",
+        "users": "2", "gpu": "RTX 4090", "ram": "48", "ramspeed": "61.5", "kv": "q8_0",
+        "hour": "12",
+    }  # fmt: skip
+    test = app(**record)
+    request = asked(test)
+    assert (request.gpu, request.ram_gb, request.ram_gbs) == ("RTX 4090", 48, 61.5)
+    assert (request.context, request.users, request.kv_type) == (16_384, 2, "q8_0")
+    assert request.usd_per_hour_of_time == 12
+    assert "Please note" not in page_text(test)
+
+
+def test_the_link_that_is_shared_asks_the_same():
+    test = app(model="Qwen3-8B", gpu="RTX 4090", ram_gb="48", reading_tps="9")
+    address = shared_link(test)
+    opened = from_address(dict(parse_qsl(urlsplit(address).query)))
+    assert opened.problems == ()
+    assert opened.request == asked(test)
+
+
+def test_wrong_values_of_a_link_are_said_until_something_changes():
+    image = "![x](http://evil.example/x.png)"
+    test = app(gpu="RTX 4090", ram_gb="abc", users="-3", unknown="1", kv_type=image)
+    text = page_text(test)
+    assert text.count("Please note.") == 3
+    assert "--users" not in text
+    assert image not in "".join(markdown.value for markdown in test.markdown)
+    test.selectbox(key="in_model").select("Qwen3-8B")
+    assert "Please note." not in page_text(run(test))
+
+
+def test_pages_keep_what_was_asked_and_the_address_says_it():
+    for page in ("find", "run", "accuracy"):
+        test = app(page, model="Qwen3-8B", machine=PC)
+        assert stated(test)["machine"] == PC
+        assert asked(test).model == "Qwen3-8B"
+
+
+def test_the_address_of_a_page_keeps_what_the_page_itself_writes_there():
+    test = app("reports", model="Qwen3-8B", report="12")
+    assert stated(test)["report"] == "12"
+    assert stated(test)["model"] == "Qwen3-8B"
+
+
+def test_parts_that_another_machine_leaves_open_are_those_of_a_machine():
+    plain = Request()
+    assert all(hasattr(plain, name) for name in current.MACHINE)
+    assert "model" not in current.MACHINE
