@@ -320,7 +320,7 @@ class LayerSweep:
     Attributes:
         layers: number of repeating layers on the GPU.
         decode: decode speed [tokens/s].
-        fits: whether VRAM and RAM are large enough.
+        fits: whether VRAM and RAM are large enough, with what the runtime leaves free.
     """
 
     layers: Floats
@@ -342,21 +342,20 @@ def speed_by_layers(
     except Refusal:
         return None
     layers = np.arange(model.layers + 1, dtype=float)
-    swept = estimate(
-        model,
-        machine,
-        work,
-        runtime,
-        PlacementStrategy.CPU_OFFLOAD,
-        fitted_constants(),
-        Settings(gpu_layers=layers),
+    automatic = estimate(
+        model, machine, work, runtime, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
     )
+    if automatic.placement is None:
+        return None
+    # None where the whole model fits, which this placement then leaves in RAM.
+    most = float(automatic.placement.gpu_layers) or float(model.layers)
+    swept = again(automatic, settings=Settings(gpu_layers=layers))
     if swept.decode is None:
         return None
     return LayerSweep(
         layers=layers,
         decode=np.broadcast_to(swept.decode.value, layers.shape),
-        fits=np.broadcast_to(swept.fits, layers.shape),
+        fits=np.broadcast_to(swept.fits, layers.shape) & (layers <= most),
     )
 
 

@@ -11,7 +11,7 @@ from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, weigh
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import number, range_of, seconds, tokens_per_second
 from advisor.machine.machine import Machine
-from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, LLAMA_CPP_TENSOR, VLLM
+from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, LLAMA_CPP_TENSOR, OLLAMA, VLLM
 from advisor.runtimes.accelerate import MEMORY_USED
 from advisor.runtimes.device_map import HEAD, device_map
 from advisor.runtimes.llama_cpp.passes import READ_IN
@@ -25,7 +25,12 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
     return tuple(_remarks(estimate))
 
 
+COUNTED = {LLAMA_CPP.name: "-ngl", OLLAMA.name: "num_gpu"}
+"""Options that count the output layer besides the repeating ones."""
+
+
 def _remarks(estimate: Estimate) -> Iterable[str]:
+    yield from _layers_counted(estimate)
     if estimate.how is LLAMA_CPP:
         yield from _llama_cpp(estimate)
     if estimate.how is ACCELERATE:
@@ -38,6 +43,14 @@ def _remarks(estimate: Estimate) -> Iterable[str]:
         yield from _ray(estimate)
     if estimate.how.reads_over_link:
         yield from _read_or_copied(estimate)
+
+
+def _layers_counted(estimate: Estimate) -> Iterable[str]:
+    """Number of the command beside the number of layers that is shown everywhere else."""
+    option = COUNTED.get(estimate.runtime)
+    layers = int(estimate.placement.gpu_layers) if estimate.placement else 0
+    if option and 0 < layers < estimate.model.layers:
+        yield f"{option} {layers + 1} is {layers} layers and the output layer, which it counts too."
 
 
 def _fitting(before: Estimate, settings: Settings, **changes: Any) -> Estimate | None:
