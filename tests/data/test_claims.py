@@ -4,9 +4,8 @@ computed."""
 import pytest
 from provenance import is_past, is_public
 
-from advisor.evidence.claims.findings import range_claimed
+from advisor.evidence.claims.findings import VARIED, range_claimed
 from advisor.evidence.claims.measures import MEASURES
-from advisor.evidence.claims.needs import VARIED
 from advisor.evidence.claims.ranges import UNITS
 from advisor.evidence.claims.rows import case_rows, changed, claim_rows, inherited, inputs
 from advisor.evidence.claims.scenarios import Scenario

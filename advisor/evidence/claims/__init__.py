@@ -4,8 +4,7 @@ rows        claims and their cases, from data/
 scenarios   a case as model, machine, workload and placement
 measures    quantities computed for a scenario
 ranges      claimed ranges, their units, and the comparison with a computed figure
-needs       changes of one input that would make a claim hold
-findings    result of one case
+findings    result of one case, and the edits of one input that would make the claim hold
 verdicts    result of a claim over all its cases
 """
 

@@ -1,17 +1,19 @@
 """One case of a claim: its computed figure, and the changes that would make the claim hold."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from advisor.advice.edits.edit import Edit
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError, Refusal
 from advisor.evidence.claims.measures import MEASURES, Measure, missing
-from advisor.evidence.claims.needs import needs
 from advisor.evidence.claims.ranges import Claimed, exact, holds, ratio, reaches
 from advisor.evidence.claims.rows import CaseRow, ClaimRow, changed, inherited, inputs
 from advisor.evidence.claims.scenarios import Scenario
-from advisor.formatting import memory, range_of
+from advisor.formatting import memory, range_of, rate
+from advisor.units import GB, GIB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,3 +182,108 @@ def _needs(finding: Finding, measure: Measure, vary: str) -> tuple[str, ...]:
     if not finding.fits:
         return ()
     return needs(finding.scenario, measure, finding.claimed, vary)
+
+
+POINTS = 100
+"""Number of values tried for each input."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariedInput:
+    """An input that may make a claim hold, with the values that are tried.
+
+    Attributes:
+        name: name in sentences.
+        ends: smallest and largest value tried, in the unit of the data files.
+        say: formatter of a value.
+        now: value in a scenario; None for the stated one, or the smallest.
+    """
+
+    name: str
+    ends: tuple[float, float]
+    say: Callable[[float], str]
+    now: Callable[[Scenario], float] | None = None
+
+    def edit(self, key: str) -> Edit:
+        """The input set to each value, rounded to two digits."""
+        tried = np.geomspace(*self.ends, POINTS)
+        return Edit(changes={key: np.unique([float(f"{value:.1e}") for value in tried])})
+
+
+VARIED = {
+    "ram_gbs": VariedInput(
+        name="speed of the RAM", ends=(5, 2000),
+        say=lambda value: f"RAM that is read at {rate(value * GB)}",
+        now=lambda case: float(case.machine.host.bandwidth.value) / GB,
+    ),
+    "pcie_gbs": VariedInput(
+        name="speed of the link", ends=(2, 2000),
+        say=lambda value: f"a link of {rate(value * GB)}",
+        now=lambda case: float(case.machine.gpus[0].link.pinned.value) / GB,
+    ),
+    "disk_gbs": VariedInput(
+        name="speed of the drive", ends=(0.2, 2000),
+        say=lambda value: f"a drive of {rate(value * GB)}",
+        now=lambda case: (
+            float(case.machine.disk.sequential.value) / GB if case.machine.disk else 1.0
+        ),
+    ),
+    "cache_gb": VariedInput(
+        name="page cache", ends=(1, 4096),
+        say=lambda value: f"{memory(value * GIB)} of the file in the page cache",
+    ),
+    "ram_gb": VariedInput(
+        name="size of the RAM", ends=(8, 8192),
+        say=lambda value: f"{memory(value * GIB)} of RAM",
+        now=lambda case: float(case.machine.host.memory.value) / GIB,
+    ),
+    "context": VariedInput(
+        name="context", ends=(1024, 16_777_216),
+        say=lambda value: f"a context of {value:,.0f} tokens",
+        now=lambda case: float(case.work.context),
+    ),
+    "users": VariedInput(
+        name="number of users", ends=(1, 4096),
+        say=lambda value: f"{value:,.0f} users at once",
+        now=lambda case: float(case.work.users),
+    ),
+    "prompt": VariedInput(
+        name="prompt", ends=(128, 1_048_576),
+        say=lambda value: f"a prompt of {value:,.0f} tokens",
+        now=lambda case: float(case.work.prompt),
+    ),
+}  # fmt: skip
+"""Inputs allowed under `vary` in data files."""
+
+
+def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> tuple[str, ...]:
+    """Smallest change of each input that would make a failing case hold, in words.
+
+    Args:
+        scenario: scenario of the case.
+        measure: measure that is compared with the claim.
+        claimed: claimed range.
+        vary: keys of `VARIED`, separated by semicolons.
+
+    Raises:
+        DataError: another key.
+    """
+    names = [name.strip() for name in vary.split(";") if name.strip()]
+    if not set(names) <= VARIED.keys():
+        raise DataError(
+            f"data/claims/claims.csv: {vary!r} cannot be varied; {', '.join(VARIED)} can."
+        )
+    return tuple(_need(scenario, measure, claimed, name) for name in names)
+
+
+def _need(scenario: Scenario, measure: Measure, claimed: Claimed, key: str) -> str:
+    varied = VARIED[key]
+    edit = varied.edit(key)
+    values = edit.changes[key]
+    figure = measure(Scenario(inputs={**scenario.inputs, **edit.changes}))
+    enough = values[np.broadcast_to(holds(figure, claimed), values.shape)]
+    if not enough.size:
+        return f"no {varied.name} alone is enough"
+    stated = scenario.number(key) or varied.ends[0]
+    now = stated if varied.now is None else varied.now(scenario)
+    return varied.say(min(enough, key=lambda value: abs(np.log(value / now))))

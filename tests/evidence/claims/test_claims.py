@@ -9,9 +9,8 @@ import pytest
 from advisor.cli.main import main
 from advisor.errors import DataError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
-from advisor.evidence.claims.findings import finding, measured
+from advisor.evidence.claims.findings import finding, measured, needs
 from advisor.evidence.claims.measures import MEASURES
-from advisor.evidence.claims.needs import needs
 from advisor.evidence.claims.ranges import Claimed, exact, holds
 from advisor.evidence.claims.rows import case_rows, claim_rows
 from advisor.evidence.claims.scenarios import Scenario, in_words
