@@ -27,13 +27,22 @@ TOGETHER = 500
 """Rows that a process answers at once."""
 WAITING = 3
 """Groups of rows in work or waiting, for each process: what is read ahead stays small."""
+MODEL_COLUMNS = ("model", "params_b")
+"""Columns of which a table needs at least the first, or the second for models without a name."""
 NO_UTF8 = "\ufffd"
 """What stands in the text for bytes that are not UTF-8."""
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = commands.add_parser("predict", help="speeds for the rows of a measurement file")
+    from advisor.evidence.published.row import CATEGORIES, columns
+
+    places = ", ".join(f"{word} ({meaning})" for word, meaning in CATEGORIES.items())
+    parser = commands.add_parser(
+        "predict", help="speeds for the rows of a measurement file",
+        epilog=f"Columns, all but the model optional: {', '.join(columns())}. Words of category: "
+        f"{places}; empty where GPU, layers and runtime tell.",
+    )  # fmt: skip
     parser.set_defaults(command=_predict)
     parser.add_argument("rows", type=Path, metavar="ROWS.csv")
     parser.add_argument(
@@ -82,7 +91,7 @@ def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
     """Rows of a table, read as they are needed, after a look at its first lines.
 
     Raises:
-        InputError: no text in UTF-8, or a table without rows or without the column `category`.
+        InputError: no text in UTF-8, or a table without rows or without a model.
     """
     reader = csv.DictReader(text)
     try:
@@ -94,9 +103,10 @@ def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
         raise InputError(f"{path} cannot be read as a CSV file: it is no text in UTF-8.")
     if first is None:
         raise InputError(f"{path} holds no rows; a header and at least one row are needed.")
-    if "category" not in columns:
+    if not set(MODEL_COLUMNS) & set(columns):
         raise InputError(
-            f"{path} has no column 'category'; the columns are those of the published measurements."
+            f"{path} has no column {' or '.join(map(repr, MODEL_COLUMNS))}; "
+            f"`python -m advisor predict --help` lists the columns that are read."
         )
     return chain((first,), _readable(reader))
 

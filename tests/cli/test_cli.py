@@ -614,7 +614,7 @@ def test_an_invalid_value_is_reported_in_a_sentence(run, arguments, words: str) 
     [
         ("", "holds no rows"),
         ("id,category\n", "holds no rows"),
-        ("id,model\n1,Llama-3.1-8B\n", "no column 'category'"),
+        ("id,gpu\n1,RTX 3090\n", "no column 'model' or 'params_b'"),
         (b"\xff\xfe\x00", "cannot be read as a CSV file"),
         (None, "cannot be read: No such file"),
     ],

@@ -1,6 +1,7 @@
 """`predict`: rows are answered as they are read, in their order, on several processes."""
 
 import csv
+import io
 from collections import Counter
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 
 from advisor.cli import predict
 from advisor.cli.main import main
+from advisor.evidence.published.predict import STRATEGIES
+from advisor.evidence.published.row import CATEGORIES
 
 ROW = {
     "category": "resident", "runtime": "llama.cpp", "gpu": "RTX 3090", "model": "Llama-3.1-8B",
@@ -56,3 +59,20 @@ def test_a_line_that_is_no_row_is_answered_and_the_next_ones_too(tmp_path: Path)
     known = {row["id"]: row["tg_tps"] for row in answers(target)}
     assert known["a"] == known["d"] != ""
     assert known["c"] == "" or known["c"] == known["a"]
+
+
+def test_columns_and_words_that_are_read_stand_in_the_help(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["predict", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert set(CATEGORIES) == set(STRATEGIES)
+    for word in (*STRATEGIES, "model_size_gib", "n_cpu_moe"):
+        assert word in text
+
+
+def test_a_table_without_categories_is_answered(tmp_path, capsys) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,model,quant,gpu\n1,Llama-3.1-8B,Q4_K_M,RTX 3090\n2,Llama-3.1-8B,Q4_K_M,\n")
+    assert main(["predict", str(rows)]) == 0
+    resident, alone = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert float(resident["tg_tps"]) > 3 * float(alone["tg_tps"]) > 0

@@ -129,6 +129,24 @@ class PublishedRow:
     publisher = Text()
 
 
+def columns() -> tuple[str, ...]:
+    """Columns that are read."""
+    return tuple(name for name, cell in vars(PublishedRow).items() if isinstance(cell, _Cell))
+
+
+CATEGORIES = {
+    "resident": "all weights in GPUs",
+    "batched": "the same, for several sequences at once",
+    "cpu": "all in RAM, computed by the processor",
+    "partial": "some layers in the GPU, the rest in RAM",
+    "moe_offload": "experts in RAM",
+    "stream_cpu": "weights in RAM, copied to the GPU",
+    "kv_offload": "the KV cache in RAM",
+    "nvme": "what RAM does not hold on the drive",
+}
+"""Words of the column `category`: where the weights lie, and what reads them."""
+
+
 def published_rows(path: Path) -> Iterator[PublishedRow]:
     """Rows of a measurement file."""
     with path.open(encoding="utf-8", newline="") as file:
