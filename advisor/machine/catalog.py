@@ -213,7 +213,23 @@ def machine_named(name: str) -> MachineName:
     Raises:
         UnknownName: neither; lists similar names.
     """
-    return machine_names().match(name)
+    named = machine_names().match(name)
+    return _with_bridge(named) if NVLINK.search(plain(name)) else named
+
+
+NVLINK = re.compile(r"(?<!no )(?<!without )\bnvlink\b(?! ?switch)")
+
+
+def _with_bridge(named: MachineName) -> MachineName:
+    """Machine with the NVLink bridge that its name says; cards on a board have theirs anyway."""
+    spec = named.spec
+    if spec.gpu not in gpu_bridges() or spec.machines > 1:
+        return named
+    pair = spec.gpu_count == 2
+    note = f"The two {spec.gpu} are joined by an NVLink bridge."
+    if not pair:
+        note = f"An NVLink bridge joins two {spec.gpu}; with {spec.gpu_count} none is counted."
+    return replace(named, spec=replace(spec, bridge=pair), notes=(*named.notes, note))
 
 
 def find_disk(name: str) -> DiskRow:

@@ -1,6 +1,5 @@
 """Causes in the machine: threads, sockets, clocks, other load; RAM, drive, link and GPU."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,6 +12,7 @@ from advisor.cost_model.schedule import Route
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu, find_host
+from advisor.machine.names.machine_memory import TAKES_BOTH
 from advisor.machine.quantity import Provenance
 from advisor.machine.software import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
@@ -127,10 +127,6 @@ def one_channel(run: MeasuredRun) -> Edits:
             yield run.on_host(f"{filled} of {channels} channels", bandwidth=fewer)
 
 
-BOTH_TYPES = re.compile(r"Core i[3579]-1[234]\d{3}(?![A-Z]*[HUP])")
-"""Desktop processors for which boards have DDR4 or DDR5: Intel's 12th to 14th generation
-(https://www.techspot.com/news/93633-intel-wants-700-series-chipset-motherboards-support-only.html,
-2022-02, read 2026-11-23)."""
 OLDER_TYPE = "Desktop DDR4-3200 dual-channel (typical)"
 """Memory where a board or a machine is older than assumed."""
 
@@ -140,7 +136,7 @@ def older_memory(run: MeasuredRun) -> Edits:
     row, figure = run.host_row, run.machine.host.bandwidth
     if row is None or row.memory_type != "DDR5" or not _modules_in_doubt(run):
         return
-    if not row.name.endswith("(typical)") and not BOTH_TYPES.match(row.name):
+    if not row.name.endswith("(typical)") and not TAKES_BOTH.match(row.name):
         return
     older = find_host(OLDER_TYPE)
     rate, now = older.memory_mts, row.memory_mts

@@ -3,6 +3,7 @@
 import re
 
 from advisor.machine.names.spelling import sizes_gib
+from advisor.machine.rows import HostRow
 
 KINDS_OF_DRIVE = r"(?:ssd|nvme|hdd|disk|drive|storage|m\.2|emmc|raid)"
 DRIVE = re.compile(
@@ -117,6 +118,36 @@ def memory_rate(text: str) -> float | None:
     stated = {float(next(filter(None, match.groups()))) for match in RATE.finditer(text)}
     rates = {rate for rate in stated if rate in RATES}
     return rates.pop() if len(rates) == 1 else None
+
+
+TYPE = re.compile(r"(?<![a-z])ddr[2-5]\b")
+TAKES_BOTH = re.compile(r"Core i[3579]-1[234]\d{3}")
+"""Processors for which boards have DDR4 or DDR5: Intel's 12th to 14th generation
+(https://www.techspot.com/news/93633-intel-wants-700-series-chipset-motherboards-support-only.html,
+2022-02, read 2026-11-23)."""
+USUAL_RATES = {"DDR4": 3200.0, "DDR5": 4800.0}
+"""Rates of both types in the specifications of those processors' first generation [MT/s]."""
+
+
+def memory_type(text: str) -> str:
+    """Type of the modules in a plain text, "DDR4"; empty without one, or with several."""
+    types = {match.upper() for match in TYPE.findall(text)}
+    return types.pop() if len(types) == 1 else ""
+
+
+def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
+    """Rate of modules of a stated type that is not the catalogue's, and what is assumed [MT/s].
+
+    Args:
+        stated: type of the modules; empty for none.
+        row: processor.
+    """
+    if not stated or not row.memory_type.startswith("DDR") or stated == row.memory_type:
+        return None, ""
+    if TAKES_BOTH.match(row.name) and stated in USUAL_RATES:
+        rate = USUAL_RATES[stated]
+        return rate, f"{stated} is taken at {rate:.0f} MT/s; write the rate behind it if it is another."
+    return None, f"{row.name} takes {row.memory_type}: {stated} in the name is left out."
 
 
 def memory_channels(text: str) -> int | None:

@@ -22,6 +22,7 @@ from advisor.machine.names.instance_names import Instance, instance_in
 from advisor.machine.names.machine_memory import (
     memory_channels,
     memory_rate,
+    memory_type,
     with_modules_summed,
 )
 from advisor.machine.names.machine_parts import listed, machine_of_parts, share_of_channels
@@ -159,7 +160,8 @@ class MachineNames:
             UnknownName: no known part, or a number that belongs to no part.
         """
         laptop = is_laptop(text)
-        stated = memory_channels(text), memory_rate(translated(plain(name)))
+        written = translated(plain(name))
+        stated = memory_channels(text), memory_rate(written), memory_type(written)
         text = without_line_numbers(text)
         gpus, rest = self.cards.within(text, laptop=laptop)
         rest = with_modules_summed(rest)

@@ -9,6 +9,7 @@ from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_memory import (
     main_memory,
     memory_sizes,
+    rate_of_type,
     server_memory,
 )
 from advisor.machine.names.machine_words import (
@@ -34,7 +35,7 @@ def machine_of_parts(
     rest: str,
     notes: list[str],
     *,
-    stated: tuple[int | None, float | None],
+    stated: tuple[int | None, float | None, str],
     laptop: bool,
     rows: Mapping[str, GpuRow],
 ) -> MachineName:
@@ -45,7 +46,7 @@ def machine_of_parts(
         cpu: processor; None for an unknown one.
         rest: plain text without graphics.
         notes: what was assumed so far.
-        stated: channels of a socket and rate [MT/s] of the memory in the name.
+        stated: channels of a socket, rate [MT/s] and type of the memory in the name.
         laptop: the machine is a laptop.
         rows: rows of all graphics.
     """
@@ -56,7 +57,8 @@ def machine_of_parts(
     platform = cpu.row.name if cpu else None
     notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
     if cpu is None and chip is None:
-        platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else None)
+        kind = typical_platform(stated[2].casefold()) if gpus else None
+        platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else kind)
         notes += [f"The processor is taken as {platform}."] if platform else []
     threads = None if chip else virtual_processors(rest)
     if threads:
@@ -67,7 +69,10 @@ def machine_of_parts(
     cores = max(1, threads // 2) if threads else part
     notes += [note for gpu in gpus if (note := _other_sizes(gpu, rows))]
     cards, count = listed(gpus)
-    channels, rate = stated if chip is None or chip.of_ram else (None, None)
+    channels, rate = stated[:2] if chip is None or chip.of_ram else (None, None)
+    if cpu and chip is None and rate is None:
+        rate, assumed = rate_of_type(stated[2], cpu.row)
+        notes += [assumed] if assumed else []
     if cpu and channels:
         channels = _of_all_sockets(channels, cpu.row)
     elif cpu and cores:

@@ -167,3 +167,42 @@ def test_an_unknown_item_of_a_list_is_said_to_be_left_out(name, item) -> None:
 )
 def test_a_list_of_known_items_is_read_whole(name) -> None:
     assert not [note for note in machine_named(name).notes if "left out" in note]
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "words"),
+    [
+        # Intel's specification of the Core i5-12400: DDR5-4800 or DDR4-3200
+        ("i5-12400, 32GB DDR4, RTX 3060 12GB", 3200, "DDR4 is taken at 3200 MT/s"),
+        ("i5-12400, 32GB DDR4-3600, RTX 3060 12GB", 3600, ""),
+        ("i5-12400, 32GB DDR5, RTX 3060 12GB", None, ""),
+        ("Ryzen 9 7950X, 64GB DDR4, RTX 4090 24GB", None, "Ryzen 9 7950X takes DDR5: DDR4 in"),
+    ],
+)
+def test_the_type_of_memory_is_taken_or_said_to_be_left_out(name, rate, words) -> None:
+    named = machine_named(name)
+    assert named.spec.ram_mts == rate
+    assert words in " ".join(named.notes)
+    assert bool(words) == any("DDR" in note for note in named.notes)
+
+
+def test_modules_without_a_processor_choose_the_typical_one_of_their_type() -> None:
+    older, newer = (machine_named(f"RTX 3060 12GB, 32GB {kind}") for kind in ("DDR4-3200", "DDR5"))
+    assert older.spec.cpu == "Desktop DDR4-3200 dual-channel (typical)"
+    assert newer.spec.cpu == "Desktop DDR5 dual-channel (typical)"
+
+
+@pytest.mark.parametrize(
+    ("name", "bridge", "words"),
+    [
+        ("two RTX 3090s and the NVLink bridge", True, "joined by an NVLink bridge"),
+        ("4x RTX 3090 NVLink, Threadripper", False, "with 4 none is counted"),
+        ("2x 3090 without NVLink, i9-11900KF", False, ""),
+        ("2x 3090 no NVLink, i9-11900KF", False, ""),
+    ],
+)
+def test_a_bridge_in_the_name_is_taken_or_said_not_to_count(name, bridge, words) -> None:
+    named = machine_named(name)
+    assert named.spec.bridge is bridge
+    assert words in " ".join(named.notes)
+    assert bool(words) == any("NVLink" in note for note in named.notes)
