@@ -3,16 +3,18 @@
 All are valued in the runtime of the best placement now.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.edits.drafting import drafted_work
 from advisor.advice.edits.edit import Edit, Edited, edited
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
 from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.formatting import number
@@ -122,6 +124,38 @@ def _smaller_cache(work: Workload, best: Estimate) -> Edits:
     if shorter < float(work.context):
         less = replace(work, context=shorter)
         yield Edit(words=f"context of {shorter:,.0f} tokens", cost="free", changes={"work": less})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DraftingRow:
+    """One row of data/models/drafting.csv: number of `layers` that draft, from `key` in the model's
+    config.json.
+    """
+
+    model: str
+    draft: str
+    key: str
+    layers: int
+    source: str
+    source_date: str
+
+
+@cache
+def drafting_rows() -> Mapping[str, DraftingRow]:
+    """Rows by the model's name in the catalogue."""
+    return {row.model: row for row in read(DATA / "models/drafting.csv", DraftingRow)}
+
+
+def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | None:
+    """Request with tokens drafted by the model's own layers; None without such layers, without
+    support in the runtime, or where the request has drafting already.
+    """
+    row = drafting_rows().get(model)
+    if row is None or work.draft or not runtime.drafts:
+        return None
+    return replace(
+        work, draft=row.draft, drafted=DRAFTED[row.draft], acceptance=ACCEPTED[row.draft]
+    )
 
 
 def _drafted(model: Model, work: Workload, best: Estimate) -> Edits:

@@ -146,7 +146,7 @@ def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
         return None, ""
     if TAKES_BOTH.match(row.name) and stated in USUAL_RATES:
         rate = USUAL_RATES[stated]
-        return rate, f"{stated} is taken at {rate:.0f} MT/s; write the rate behind it if it is another."
+        return rate, f"{stated} is taken at {rate:.0f} MT/s, as its rate is not said."
     return None, f"{row.name} takes {row.memory_type}: {stated} in the name is left out."
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.advise import advise
-from advisor.advice.edits.drafting import drafted_work, drafting_rows
+from advisor.advice.edits.changes import drafted_work, drafting_rows
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
