@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import fields
+from functools import cache
 
 import pytest
 import yaml
@@ -58,10 +59,15 @@ REQUESTS = st.fixed_dictionaries(
 ).map(lambda stated: Request(**stated))
 
 
-def parsed(words):
+@cache
+def every_option():
     parser = command_line.StrictParser(add_help=False)
     command_line.add_options(parser, (*command_line.FULL, "target"))
-    return command_line.from_args(parser.parse_args(words))
+    return parser
+
+
+def parsed(words):
+    return command_line.from_args(every_option().parse_args(words))
 
 
 @settings(max_examples=100, deadline=None, phases=[Phase.generate])
