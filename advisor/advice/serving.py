@@ -32,7 +32,7 @@ from advisor.errors import Refusal
 from advisor.formatting import money, seconds, tokens_per_second
 from advisor.machine import from_catalog
 from advisor.machine.machine import Machine
-from advisor.request.load import LoadQuestion
+from advisor.request.request import Request
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.units import HOURS_PER_MONTH
 
@@ -139,7 +139,7 @@ class Demand:
     """
 
     question: Question
-    load: LoadQuestion
+    load: Request
     chosen: Runtime | None = None
 
     @property
@@ -214,7 +214,7 @@ class Replicas:
         if key not in self._simulated:
             load = self.load(gpu, gpus)
             self._simulated[key] = 0 if load is None else users_supported(
-                load.server, load.lengths, load.question, most=self.demand.users
+                load.server, load.lengths, load.request, most=self.demand.users
             )  # fmt: skip
         return self._simulated[key]
 

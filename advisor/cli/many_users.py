@@ -18,7 +18,7 @@ def load_of(answered: Answer) -> ServerLoad | None:
     """Load of the request, on the chosen runtime or the fastest."""
     advice = answered.advice
     mine = (each for each in advice.estimates if advice.chosen in (None, each.how))
-    return load_on(mine, answered.nouns.load)
+    return load_on(mine, answered.nouns.request)
 
 
 def is_asked(args: argparse.Namespace) -> bool:
@@ -32,7 +32,7 @@ def text(answered: Answer) -> Iterable[str]:
     yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
-    demand = Demand(question=advice.question, load=answered.nouns.load, chosen=advice.chosen)
+    demand = Demand(question=advice.question, load=answered.nouns.request, chosen=advice.chosen)
     if demand.users > 1:
         yield from ("", heading(demand))
         yield from lines(serving_fleets(demand))
@@ -47,7 +47,7 @@ def record(answered: Answer, *, wanted: bool) -> Json:
     """
     advice = answered.advice
     load = _load(load_of(answered), curve=wanted)
-    demand = Demand(question=advice.question, load=answered.nouns.load, chosen=advice.chosen)
+    demand = Demand(question=advice.question, load=answered.nouns.request, chosen=advice.chosen)
     fleets = serving_fleets(demand) if wanted and demand.users > 1 else ()
     return load | {"fleets": [_fleet(fleet) for fleet in fleets]}
 
@@ -61,17 +61,17 @@ def _load(load: ServerLoad | None, *, curve: bool) -> Json:
     """
     if load is None:
         return {"users_supported": None, "load": None}
-    question, waiting = load.question, load.waiting
-    saturated = question.requests_per_hour is not None and waiting is None
+    request, waiting = load.request, load.waiting
+    saturated = request.requests_per_hour is not None and waiting is None
     record = {
         "runtime": load.estimate.runtime,
         "format": load.estimate.model.format,
-        "user_tps": question.user_tps,
-        "first_token_within_s": question.first_token_within,
-        "length_spread": question.length_spread,
+        "user_tps": request.user_tps,
+        "first_token_within_s": request.first_token_within,
+        "length_spread": request.length_spread,
         "users_supported": load.users_supported,
         "full_requests_per_hour": load.full_per_hour,
-        "requests_per_hour": question.requests_per_hour,
+        "requests_per_hour": request.requests_per_hour,
         "saturated": saturated,
         "at_rate": _waiting(waiting) if waiting else None,
         "curve": [_waiting(point) for point in load.curve] if curve else None,

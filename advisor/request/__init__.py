@@ -5,5 +5,5 @@ texts           addresses, saved reports and rows of a table; `former_links` rea
 values          scenario files, cases of claims and Python
 command_line    options of the command line
 choices         names to choose from
-money, ownership, load    nouns that no layer below has
+money, ownership    nouns that no layer below has
 """

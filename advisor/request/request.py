@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.calibration import local_machine
-from advisor.calibration.imported_machine import named_machine, rented_by_name
+from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import THIS, is_imported
 from advisor.catalog.inputs import (
     BY_NAME,
@@ -57,7 +57,6 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.model.resolve import ResolvedModel
-from advisor.request.load import LoadQuestion
 from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Form, Ownership, form_of
 from advisor.runtimes import Runtime
@@ -126,10 +125,10 @@ class Request:
     draft: str | None = None
     drafted: Array | None = None
     acceptance: Array | None = None
-    requests_per_hour: float | None = LoadQuestion.requests_per_hour
-    user_tps: float = LoadQuestion.user_tps
-    first_token_within: float = LoadQuestion.first_token_within
-    length_spread: float = LoadQuestion.length_spread
+    requests_per_hour: float | None = None
+    user_tps: float = 20.0
+    first_token_within: float = 2.0
+    length_spread: float = 0.5
     runtime: str | None = None
     placement: str | None = None
     gpu_layers: Array | None = Settings.gpu_layers
@@ -416,17 +415,6 @@ class Nouns:
         form = _listed(Form, "kind of machine", request.form) or form_of(self.owned)
         amounts = {"resale": request.resale, "rented_at": request.rented_at}
         return Ownership(form=form, **in_usd(amounts, request.paying.usd), nothing=request.nothing)
-
-    @property
-    def rented(self) -> bool:
-        """Whether the machine's name says that a provider owns it."""
-        name = self.request.machine
-        return name is not None and rented_by_name(name)
-
-    @cached_property
-    def load(self) -> LoadQuestion:
-        """Speed and wait that each user should have."""
-        return _as(LoadQuestion, self.request)
 
 
 def _as(noun: type[Noun], request: Request, **computed: Any) -> Noun:

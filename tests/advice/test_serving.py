@@ -24,9 +24,9 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.load import LoadQuestion
 from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Ownership
+from advisor.request.request import Request
 from advisor.runtimes import VALUED, VLLM
 
 
@@ -45,7 +45,7 @@ def question_of(users: int, **money: object) -> Question:
 @cache
 def served(users: int) -> tuple[ServingFleet, ...]:
     question = question_of(users)
-    return serving_fleets(Demand(question=question, load=LoadQuestion(), chosen=None))
+    return serving_fleets(Demand(question=question, load=Request(), chosen=None))
 
 
 def test_gpus_are_divided_among_copies_that_serve_most_by_hand() -> None:
@@ -98,7 +98,7 @@ def test_more_users_never_cost_less() -> None:
 
 def test_no_bound_is_below_what_is_simulated() -> None:
     question = question_of(30)
-    replicas = Replicas(Demand(question=question, load=LoadQuestion(), chosen=None))
+    replicas = Replicas(Demand(question=question, load=Request(), chosen=None))
     for gpu, gpus in (("L40S", 1), ("RTX 3090", 2), ("H100 SXM", 1), ("RTX 4090", 4)):
         assert replicas.bound(gpu, gpus) >= replicas.simulated(gpu, gpus)
         assert replicas.simulated(gpu, gpus) <= 30
@@ -107,9 +107,7 @@ def test_no_bound_is_below_what_is_simulated() -> None:
 def test_a_typed_rent_wins_by_hand() -> None:
     # 0.01 USD an hour for an L40S, 730.5 hours a month: 7.305 USD, whatever else there is.
     question = question_of(2, own_rent=(("L40S", 0.01),))
-    fleets = serving_fleets(
-        Demand(question=question, load=LoadQuestion(user_tps=10.0), chosen=VLLM)
-    )
+    fleets = serving_fleets(Demand(question=question, load=Request(user_tps=10.0), chosen=VLLM))
     assert fleets[0].monthly == pytest.approx(7.305)
     assert [part.name for part in fleets[0].parts] == ["L40S"]
     assert fleets[0].parts[0].runtime == "vLLM"
@@ -126,9 +124,7 @@ def test_hours_typed_for_a_rented_machine_count_for_all() -> None:
 
 def test_nothing_serves_a_wish_beyond_every_machine() -> None:
     question = question_of(4)
-    fleets = serving_fleets(
-        Demand(question=question, load=LoadQuestion(user_tps=9000.0), chosen=None)
-    )
+    fleets = serving_fleets(Demand(question=question, load=Request(user_tps=9000.0), chosen=None))
     assert fleets == ()
     assert "lower the speed" in next(iter(lines(fleets)))
 

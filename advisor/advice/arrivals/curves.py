@@ -8,7 +8,7 @@ import numpy as np
 from advisor.advice.arrivals.requests import Lengths, at_random, of_users
 from advisor.advice.arrivals.server import Server
 from advisor.advice.arrivals.simulation import Served, simulate
-from advisor.request.load import LoadQuestion
+from advisor.request.request import Request
 from advisor.units import SECONDS_PER_HOUR
 
 ROUNDS, FEWEST = 4, 40
@@ -43,10 +43,10 @@ class Waiting:
     token_p50: float
     token_p95: float
 
-    def meets(self, question: LoadQuestion) -> bool:
+    def meets(self, request: Request) -> bool:
         """Whether 95 % of the requests are served in time."""
-        soon = self.first_p95 <= question.first_token_within
-        return soon and self.token_p95 <= 1.0 / question.user_tps
+        soon = self.first_p95 <= request.first_token_within
+        return soon and self.token_p95 <= 1.0 / request.user_tps
 
 
 def with_users(server: Server, lengths: Lengths, users: int) -> Waiting:
@@ -90,7 +90,7 @@ def together(server: Server, lengths: Lengths) -> float:
 
 
 def users_supported(
-    server: Server, lengths: Lengths, question: LoadQuestion, most: int = MOST_USERS
+    server: Server, lengths: Lengths, request: Request, most: int = MOST_USERS
 ) -> int:
     """Largest number of simultaneous users who are all served in time; 0 if a single one is not.
 
@@ -100,7 +100,7 @@ def users_supported(
     Args:
         server: server.
         lengths: distribution of lengths.
-        question: speed and wait that each user should have.
+        request: speed and wait that each user should have.
         most: largest number of interest.
     """
     most = min(most, MOST_USERS)
@@ -108,24 +108,24 @@ def users_supported(
 
     def holds(users: int) -> bool:
         if users not in known:
-            known[users] = with_users(server, lengths, users).meets(question)
+            known[users] = with_users(server, lengths, users).meets(request)
         return known[users]
 
-    guess = by_closed_form(server, lengths, question)
+    guess = by_closed_form(server, lengths, request)
     return _most(holds, min(max(guess, 1), most), most)
 
 
-def by_closed_form(server: Server, lengths: Lengths, question: LoadQuestion) -> int:
+def by_closed_form(server: Server, lengths: Lengths, request: Request) -> int:
     """Number of users whose mean time per token is short enough and whose caches fit; 0 if a prompt
     alone takes too long.
 
     The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
     """
-    if server.reading(lengths) > question.first_token_within:
+    if server.reading(lengths) > request.first_token_within:
         return 0
     users = np.arange(1.0, MOST_USERS + 1.0)
     times = server.time_per_token(users, lengths)
-    fast = int(np.sum(times <= 1.0 / question.user_tps))
+    fast = int(np.sum(times <= 1.0 / request.user_tps))
     return min(fast, int(together(server, lengths)))
 
 

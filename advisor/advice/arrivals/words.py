@@ -15,7 +15,7 @@ def curve_lines(load: ServerLoad) -> Iterable[str]:
     """Waiting times by number of users as a table, with the limits marked."""
     yield f"{'users':>6}  {'first token':>12}  {'one in twenty':>14}  {'tokens/s each':>14}"
     for point in load.curve:
-        missed = "" if point.meets(load.question) else "  beyond the limits"
+        missed = "" if point.meets(load.request) else "  beyond the limits"
         speed = number(1.0 / point.token_p50) if point.token_p50 else ""
         yield (
             f"{point.users:>6.0f}  {seconds(point.first_p50):>12}  {seconds(point.first_p95):>14}  "
@@ -28,14 +28,14 @@ def sentences(load: ServerLoad | None) -> Iterable[str]:
     if load is None:
         yield NO_QUEUE
         return
-    question, users = load.question, load.users_supported
+    request, users = load.request, load.users_supported
     yield (
         f"{load.estimate.runtime} serves {users} {'user' if users == 1 else 'users'} at once with "
-        f"{tokens_per_second(question.user_tps)} each and the first token within "
-        f"{seconds(question.first_token_within)}; it saturates at "
+        f"{tokens_per_second(request.user_tps)} each and the first token within "
+        f"{seconds(request.first_token_within)}; it saturates at "
         f"{number(load.full_per_hour)} requests an hour."
     )
-    per_hour, waiting = question.requests_per_hour, load.waiting
+    per_hour, waiting = request.requests_per_hour, load.waiting
     if per_hour is None:
         return
     if waiting is None:

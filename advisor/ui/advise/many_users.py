@@ -21,7 +21,7 @@ from advisor.advice.serving import (
     serving_fleets,
 )
 from advisor.formatting import money
-from advisor.request.load import LoadQuestion
+from advisor.request.request import Request
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show, table
@@ -38,7 +38,7 @@ def many_users(answer: AdviseAnswer) -> None:
 
 def _load(answer: AdviseAnswer) -> None:
     _asked()
-    question = answer.request.nouns(answer.resolved).load
+    question = answer.request
     load = _simulated(answer, question)
     words = " ".join(sentences(load))
     show(block("oa-strong", words, "p"))
@@ -71,16 +71,16 @@ def _name(answer: AdviseAnswer) -> str:
 
 @st.cache_resource(
     max_entries=32, ttl=3600, show_spinner=False,
-    hash_funcs={AdviseAnswer: _name, LoadQuestion: repr},
+    hash_funcs={AdviseAnswer: _name, Request: repr},
 )  # fmt: skip
-def _simulated(answer: AdviseAnswer, question: LoadQuestion) -> ServerLoad | None:
+def _simulated(answer: AdviseAnswer, question: Request) -> ServerLoad | None:
     """Load on the chosen runtime, else on the fastest that queues requests."""
     advice = answer.advice
     wanted = (each for each in advice.estimates if advice.chosen in (None, each.how))
     return load_on(wanted, question)
 
 
-def _fleets(answer: AdviseAnswer, question: LoadQuestion) -> None:
+def _fleets(answer: AdviseAnswer, question: Request) -> None:
     """Machines that serve all users, cheapest first."""
     advice = answer.advice
     demand = Demand(question=advice.question, load=question, chosen=advice.chosen)
@@ -122,7 +122,7 @@ def _chart(load: ServerLoad, alt: str) -> Markup:
         Curve(name="one in twenty", x=users, y=np.array([point.first_p95 for point in load.curve])),
         Curve(name="median", x=users, y=np.array([point.first_p50 for point in load.curve])),
     )
-    limit = load.question.first_token_within
+    limit = load.request.first_token_within
     marks = [CurveMark(text=f"{limit:g} s", y=limit)]
     if load.users_supported > 1:
         text = f"{load.users_supported} served well"

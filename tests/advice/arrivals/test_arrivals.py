@@ -24,7 +24,7 @@ from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.load import LoadQuestion
+from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 SERVER = Server(  # a step 10 ms, a token read 1 ms, nothing for caches
@@ -98,10 +98,10 @@ def test_cached_tokens_are_read_with_each_token_and_take_room() -> None:
 
 def test_the_closed_form_ends_where_memory_or_speed_does() -> None:
     # t(n) = 10 ms + (n - 1) / 50 x 100 ms <= 51 ms up to n = 21; room for 10 of 150 tokens.
-    question = LoadQuestion(user_tps=1 / 0.051)
+    question = Request(user_tps=1 / 0.051)
     assert by_closed_form(SERVER, SHORT, question) == 21
     assert by_closed_form(replace(SERVER, room=1500.0), SHORT, question) == 10
-    assert by_closed_form(SERVER, SHORT, LoadQuestion(first_token_within=0.05)) == 0
+    assert by_closed_form(SERVER, SHORT, Request(first_token_within=0.05)) == 0
     # 80 % cached: 10 ms + (n - 1) / 50 x 20 ms reaches 51 ms beyond the 64 slots.
     assert by_closed_form(SERVER, replace(SHORT, cached_share=0.8), question) == 64
 
@@ -172,19 +172,17 @@ def test_the_closed_form_is_near_the_simulation() -> None:
 def served() -> tuple[Server, Lengths]:
     where = machine(MachineSpec(gpu="L40S", ram_gb=128))
     model = catalog.model("Qwen3-8B", "FP8")
-    load = load_on(compare(model, where, Workload(), runtimes=(VLLM,)), LoadQuestion())
+    load = load_on(compare(model, where, Workload(), runtimes=(VLLM,)), Request())
     assert load is not None
     return load.server, load.lengths
 
 
 def test_a_higher_target_is_met_by_fewer_users() -> None:
     server, lengths = served()
-    slow, fast = (
-        users_supported(server, lengths, LoadQuestion(user_tps=tps)) for tps in (15.0, 30.0)
-    )
+    slow, fast = (users_supported(server, lengths, Request(user_tps=tps)) for tps in (15.0, 30.0))
     assert 0 < fast < slow
-    assert with_users(server, lengths, slow).meets(LoadQuestion(user_tps=15.0))
-    assert users_supported(server, lengths, LoadQuestion(user_tps=5000.0)) == 0
+    assert with_users(server, lengths, slow).meets(Request(user_tps=15.0))
+    assert users_supported(server, lengths, Request(user_tps=5000.0)) == 0
 
 
 def test_beyond_saturation_nothing_is_promised() -> None:
@@ -200,13 +198,13 @@ def test_a_runtime_without_a_queue_has_no_load() -> None:
     estimates = compare(
         catalog.model("Qwen3-8B", "Q4_K_M"), where, Workload(), runtimes=(LLAMA_CPP,)
     )
-    assert load_on(estimates, LoadQuestion()) is None
+    assert load_on(estimates, Request()) is None
 
 
 def test_the_runtime_that_serves_most_is_chosen() -> None:
     where = machine(MachineSpec(gpu="H100", gpu_count=4, ram_gb=128))
     estimates = compare(catalog.model("Qwen3-8B", "FP8"), where, Workload())
-    question = LoadQuestion()
+    question = Request()
     best = load_on(estimates, question)
     each = [load_on([estimate], question) for estimate in estimates if estimate.fits]
     assert best is not None
@@ -215,4 +213,4 @@ def test_the_runtime_that_serves_most_is_chosen() -> None:
 
 def test_numbers_out_of_their_limits_are_refused() -> None:
     with pytest.raises(InputError, match="--user-tps"):
-        LoadQuestion(user_tps=0.0)
+        Request(user_tps=0.0)
