@@ -121,7 +121,7 @@ class Input:
                 return "" if isinstance(value, tuple) else listing
             case _:
                 number = isinstance(value, float | int | np.ndarray | np.number) and not switched
-                broken = isinstance(value, float) and self.whole and value % 1
+                broken = isinstance(value, float) and self.whole and value % 1 > 0
                 words = "a whole number" if self.whole else "a number"
                 return "" if number and not broken else words
 

@@ -70,7 +70,10 @@ def test_names_in_links_mean_the_same_in_any_case(name):
     ("text", "words"),
     [
         ("Users (--users) is -3; allowed is 1 to 9.", "Users is -3; allowed is 1 to 9."),
-        ("No GPU is called 'x'. `data/gpus.csv` lists those.", "No GPU is called \u201cx\u201d."),
+        (
+            "No GPU is called 'x'. `data/hardware/gpus.csv` lists those.",
+            "No GPU is called \u201cx\u201d.",
+        ),
         ("Type the model's name.", "Type the model's name."),
     ],
 )

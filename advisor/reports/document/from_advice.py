@@ -35,6 +35,7 @@ from advisor.reports.document.parts import (
 )
 from advisor.request.command_line import command
 from advisor.request.money import MoneyInputs
+from advisor.request.texts import to_texts
 from advisor.runtimes import LLAMA_CPP
 
 
@@ -95,19 +96,14 @@ def document(
     )
 
 
-def answer_document(answer: Answer, inputs: Mapping[str, str] | None = None) -> ReportDocument:
-    """Report document of an answer, from which its request is read back.
-
-    Args:
-        answer: the answer.
-        inputs: query parameters that reopen the page; None for an answer of the command line.
-    """
+def answer_document(answer: Answer) -> ReportDocument:
+    """Report document of an answer, from which its request is read back, defaults too."""
     nouns = answer.nouns
     with money_shown_in(nouns.request.paying):
         return document(
             answer.advice, nouns.machine, nouns.work, answer.advice.question.money,
-            model=nouns.model, inputs=inputs or {}, command=command(nouns.request),
-            caveats=answer.caveats,
+            model=nouns.model, inputs=to_texts(nouns.request, defaults=True),
+            command=command(nouns.request), caveats=answer.caveats,
         )  # fmt: skip
 
 

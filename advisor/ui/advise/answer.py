@@ -64,7 +64,7 @@ class AdviseAnswer:
     @cached_property
     def document(self) -> ReportDocument:
         """Report document of the answer, made on first use."""
-        return answer_document(self.answered, current.parameters(self.request))
+        return answer_document(self.answered)
 
     @cached_property
     def crossovers(self) -> tuple[Crossover | None, Crossover | None]:
