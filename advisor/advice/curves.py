@@ -342,14 +342,15 @@ def speed_by_layers(
     except Refusal:
         return None
     layers = np.arange(model.layers + 1, dtype=float)
-    automatic = estimate(
-        model, machine, work, runtime, PlacementStrategy.CPU_OFFLOAD, fitted_constants()
+    swept, automatic = (
+        estimate(
+            model, machine, work, runtime, PlacementStrategy.CPU_OFFLOAD, fitted_constants(), split
+        )
+        for split in (Settings(gpu_layers=layers), Settings())
     )
-    if automatic.placement is None:
-        return None
+    placed = automatic.placement
     # None where the whole model fits, which this placement then leaves in RAM.
-    most = float(automatic.placement.gpu_layers) or float(model.layers)
-    swept = again(automatic, settings=Settings(gpu_layers=layers))
+    most = float(placed.gpu_layers) if placed and placed.gpu_layers else float(model.layers)
     if swept.decode is None:
         return None
     return LayerSweep(

@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.advice.edits.edit import again
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, weight_bytes
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, weight_bytes
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import number, range_of, seconds, tokens_per_second
 from advisor.machine.machine import Machine
@@ -47,9 +47,12 @@ def _remarks(estimate: Estimate) -> Iterable[str]:
 
 def _layers_counted(estimate: Estimate) -> Iterable[str]:
     """Number of the command beside the number of layers that is shown everywhere else."""
-    option = COUNTED.get(estimate.runtime)
-    layers = int(estimate.placement.gpu_layers) if estimate.placement else 0
-    if option and 0 < layers < estimate.model.layers:
+    option, placed = COUNTED.get(estimate.runtime), estimate.placement
+    if option is None or placed is None:
+        return
+    layers = int(placed.gpu_layers)
+    head = any(where.tier is Tier.VRAM and share for where, share in placed.output.items())
+    if head and 0 < layers < estimate.model.layers:
         yield f"{option} {layers + 1} is {layers} layers and the output layer, which it counts too."
 
 

@@ -156,3 +156,13 @@ def test_half_a_token_from_a_drive_takes_most_of_the_file_in_ram() -> None:
 def test_no_cache_helps_where_ram_alone_is_too_slow() -> None:
     # 21 GB at 5 GB/s are 4 s, whatever the drive does.
     assert page_cache_for(from_drive(ram_gbs=5), 0.5) is None
+
+
+def test_the_sweep_ends_at_the_layers_that_the_runtime_places_by_itself() -> None:
+    here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    sweep = speed_by_layers(model, here, Workload())
+    automatic = compare(model, here, Workload(), runtimes=(LLAMA_CPP,))[1].placement
+    assert sweep is not None
+    assert automatic is not None
+    assert sweep.layers[sweep.fits][-1] == automatic.gpu_layers

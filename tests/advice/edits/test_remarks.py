@@ -131,3 +131,13 @@ def test_a_card_whose_serving_engines_few_measured_has_a_wide_range(card: str, f
     assert ("Few speeds of serving engines" in notes_of(served)) == few
     assert served.decode is not None
     assert (float(served.decode.high / served.decode.low) > 1.8) == few
+
+
+def test_the_number_of_the_command_is_told_from_the_number_of_layers() -> None:
+    # llama.cpp counts the output layer besides the repeating ones, which are shown everywhere else.
+    estimate = run(LLAMA_CPP, settings=Settings(gpu_layers=10.0))
+    assert "-ngl 11 " in estimate.command
+    assert "-ngl 11 is 10 layers and the output layer" in notes_of(estimate)
+    alone = run(LLAMA_CPP, settings=Settings(gpu_layers=10.0, head_first=False))
+    assert "and the output layer" not in notes_of(alone)
+    assert "and the output layer" not in notes_of(run(LLAMA_CPP, "Llama-3.1-8B"))
