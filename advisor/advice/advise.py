@@ -1,6 +1,7 @@
 """Complete answer: estimates, options with speed, waiting time and cost, and the verdict."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 
@@ -169,9 +170,15 @@ def advise(
     options_found = options(
         question, _speed_now(question, best, other=other), () if other else faster
     )
-    choice = choice_of(options_found, money.reading_tps)
+    instead = "" if other or best is not None else _instead(estimates, chosen)
+    choice = choice_of(options_found, money, instead)
+    refused = _refused_format(model, best, estimates)
+    if refused and choice.safe is None:
+        choice = replace(choice, reason=f"{choice.reason} {refused}")
     now = options_found[0].speed
-    another = _another_model(model, here, work, now, money.reading_tps) if not nothing else None
+    another = None
+    if not (nothing or instead):
+        another = _another_model(model, here, work, now, money.reading_tps)
     return Advice(
         title=title_of(model, machine),
         summary=verdict(
@@ -208,6 +215,28 @@ def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Spe
     if other:
         return machine_speed(question)
     return speed_of(best) if best else None
+
+
+def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
+    """Why the chosen runtime refuses, and another that runs the model; empty where none does."""
+    runs = usable(estimates)
+    refusals = [each.refusal for each in estimates if each.how is chosen and each.refusal]
+    if chosen is None or not runs:
+        return ""
+    first = runs[0]
+    return f"{first.runtime} runs it here. {refusals[0] if refusals else ''}".strip()
+
+
+def _refused_format(model: Model, best: Estimate | None, estimates: Iterable[Estimate]) -> str:
+    """Why the format asked for does not run here where another one does; else empty."""
+    if best is None or best.model.format == model.format:
+        return ""
+    usual = [each for each in estimates if each.how.mainstream]
+    takes = [each for each in usual if each.model.format == model.format]
+    if any(bool(each.fits) for each in takes):
+        return ""
+    why = next((each.refusal for each in takes if each.refusal), "")
+    return f"It runs in {best.model.format}. {why}" if why else ""
 
 
 def _another_model(

@@ -131,7 +131,7 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
 
 def _option_line(option: Option, use: MoneyInputs) -> str:
     """One option as a line of text."""
-    unknown = "speed not known" if option.kind is OptionKind.API else "does not run"
+    unknown = "speed not on record here" if option.kind is OptionKind.API else "does not run"
     speed = tokens_per_second(option.speed.decode) if option.speed else unknown
     lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
     cost = option.price.note or NO_PRICE
@@ -276,6 +276,7 @@ def option_answer(option: Option, money: MoneyInputs) -> Json:
         "worth_usd_per_hour": option.worth_from,
         "break_even_months": option.break_even_months,
         "break_even_tokens_per_month": option.break_even_tokens,
+        "odd": list(option.odd),
         "price_date": price.date or None,
         "price_stale": option.stale,
         "price_at_launch": price.listed,

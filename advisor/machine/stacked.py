@@ -15,6 +15,7 @@ from advisor.catalog.constants import STACKED
 from advisor.machine.backends import drives, of_machine
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Quantity
+from advisor.machine.software import WINDOWS
 
 Part = TypeVar("Part")
 
@@ -39,7 +40,7 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         drives(machine),
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
-        (machine.backend, machine.driver, machine.build),
+        (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
         None if machine.network is None else machine.network.kind,
         machine.disk is None,
         resident or _beside_gpus(machine),

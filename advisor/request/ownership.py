@@ -93,8 +93,7 @@ def form_of(machine: Machine) -> Form:
         return Form.LAPTOP
     if machine.unified:
         return Form.MINI
-    row = host_rows().get(machine.host.name)
-    return Form.SERVER if row is not None and row.segment == "server" else Form.DESKTOP
+    return Form.SERVER if machine.host.segment == "server" else Form.DESKTOP
 
 
 def slots(machine: Machine) -> int:

@@ -20,6 +20,7 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.workload import HEADS, Workload, drafter_cache
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
+from advisor.machine.software import WINDOWS
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
@@ -71,6 +72,21 @@ def drafter(work: Workload) -> str:
     if work.draft_model is None:
         return HEADS[work.draft]
     return catalog.repository(work.draft_model.name)
+
+
+def needs_linux(machine: Machine, name: str) -> None:
+    """Check that an engine that is built for Linux alone runs there
+    (https://docs.vllm.ai/en/v0.31.0/getting_started/installation/gpu/, 2026-11-21;
+    https://nvidia.github.io/TensorRT-LLM/installation/windows.html: Windows until 0.18).
+
+    Raises:
+        Refusal: a machine with Windows.
+    """
+    if machine.system == WINDOWS:
+        raise Refusal(
+            f"{name} does not run on Windows: use WSL2, which is Linux (--system linux), or "
+            "llama.cpp."
+        )
 
 
 def checkpoint(model: Model) -> str:

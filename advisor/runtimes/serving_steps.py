@@ -228,7 +228,7 @@ def _kernel(model: Model, parts: Iterable[tuple[Floats, Floats]]) -> str:
     return near or FOUR_BITS.get(model.format, "int4")
 
 
-FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4-hf": "mxfp4"}
+FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4": "mxfp4", "MXFP4-hf": "mxfp4"}
 """Kernels for formats of 4-bit floats; others unpack 4-bit integers as they multiply."""
 
 

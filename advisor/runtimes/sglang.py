@@ -36,6 +36,7 @@ from advisor.runtimes.serving import (
     Room,
     checkpoint,
     drafter,
+    needs_linux,
     paged,
     placed,
     room_for_layers,
@@ -97,6 +98,7 @@ def place(
     """
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("SGLang keeps no weights on a drive.")
+    needs_linux(machine, "SGLang")
     if not machine.gpus:
         raise Refusal("SGLang computes on a GPU here, and this machine has none.")
     return placed(model, machine, work, strategy, settings, _room(model, machine, work))

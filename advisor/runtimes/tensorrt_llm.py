@@ -21,6 +21,7 @@ from advisor.runtimes.parallelism import parallel, several
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
+    needs_linux,
     paged,
     placed,
     room_for_layers,
@@ -46,6 +47,7 @@ def place(
     """
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("TensorRT-LLM keeps all weights on the GPUs.")
+    needs_linux(machine, "TensorRT-LLM")
     if not machine.gpus:
         raise Refusal("TensorRT-LLM needs an NVIDIA GPU, and this machine has none.")
     needs_one_machine(machine, "TensorRT-LLM")

@@ -38,6 +38,7 @@ from advisor.runtimes.serving import (
     Room,
     checkpoint,
     drafter,
+    needs_linux,
     paged,
     placed,
     room_for_layers,
@@ -79,6 +80,7 @@ def place(
     """
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("vLLM keeps no weights on a drive.")
+    needs_linux(machine, "vLLM")
     if not machine.gpus:
         raise Refusal("vLLM streams to a GPU, and this machine has none.")
     room = _room(model, work)

@@ -40,6 +40,7 @@ RADEON = MachineSpec(gpu="RX 7900 XTX", ram_gb=128)
 GAUDI = MachineSpec(gpu="Gaudi 3", ram_gb=128)
 MAC = MachineSpec(gpu="M4 Max", ram_gb=128)
 TWO_HOSTS = MachineSpec(gpu="RTX 3090", machines=2, network_gbs=10, ram_gb=128)
+ON_WINDOWS = MachineSpec(gpu="RTX 3090", ram_gb=128, system="windows")
 WORK, CHOSEN = Workload(), Settings()
 
 
@@ -87,6 +88,9 @@ CASES = (
     ),
     case(LM_STUDIO, "LM Studio refuses models larger than RAM", strategy=ON_DRIVE),
     case(LM_STUDIO, "LM Studio uses one machine only", where=TWO_HOSTS),
+    case(VLLM, "vLLM does not run on Windows: use WSL2", where=ON_WINDOWS),
+    case(SGLANG, "SGLang does not run on Windows: use WSL2", where=ON_WINDOWS),
+    case(TENSORRT_LLM, "TensorRT-LLM does not run on Windows: use WSL2", where=ON_WINDOWS),
     case(OLLAMA, "Ollama refuses models larger than RAM", strategy=ON_DRIVE),
     case(OLLAMA, "Ollama uses one machine only", where=TWO_HOSTS),
     case(OLLAMA, "Ollama supports a cache in f16", work=Workload(kv_type="fp8")),

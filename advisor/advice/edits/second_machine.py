@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from advisor.advice.compare import best_of, compare
+from advisor.advice.compare import compare, decode_tps
 from advisor.advice.speeds import Speed, speed_of
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
@@ -10,6 +10,7 @@ from advisor.formatting import number, seconds, tokens_per_second
 from advisor.machine.machine import Machine
 from advisor.machine.networks import joined, usual_network
 from advisor.model.model import Model
+from advisor.runtimes import RUNTIMES, Runtime, beside
 
 HELPS = 1.1
 """Gain from which a second machine is said to help, within which runs of one setting differ."""
@@ -65,10 +66,28 @@ def second_machine(
     """Speed with as many machines again, over their network or the one they are built with."""
     network = usual_network(machine.gpus[0].name if machine.gpus else "")
     twice = joined(machine, 2 * machine.nodes, network)
-    best = [best_of(compare(model, each, work, settings=settings)) for each in (machine, twice)]
-    now, then = (speed_of(estimate) if estimate else None for estimate in best)
+    engines = tuple(how for how in (*RUNTIMES, *beside(machine)) if how not in SPECIAL)
+    now, then = (_fastest(model, each, work, settings, engines) for each in (machine, twice))
     return SecondMachine(
         network=network.name if machine.network is None else "the same network",
         before=now,
         after=then,
     )
+
+
+SPECIAL = tuple(how for how in RUNTIMES if not how.mainstream)
+"""Runtimes that are not in common use; MLX is, on the chips that it is made for."""
+
+
+def _fastest(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    settings: Settings | None,
+    engines: tuple[Runtime, ...],
+) -> Speed | None:
+    """Speed in the fastest placement that fits; None where none does."""
+    estimates = compare(model, machine, work, settings=settings, runtimes=engines)
+    fitting = (estimate for estimate in estimates if bool(estimate.fits))
+    best = max(fitting, key=decode_tps, default=None)
+    return speed_of(best) if best else None

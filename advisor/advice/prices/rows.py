@@ -350,6 +350,14 @@ def api_day(row: ApiPriceRow) -> str:
     return row.date or row.retrieved
 
 
+USUAL_API_FIRST_TOKEN = 0.5
+"""Time to the first token of an API for which none is on record [s]: 0.05 to 0.5 s is called
+typical (https://deploybase.ai/articles/ai-inference-speed-comparison-tokens-per-second-by-provider,
+2026), 0.4 to 0.6 s of Together and Fireworks under usual load
+(https://managedmodels.com/inference/model-serving-latency-benchmarks, 2026). It is the provider's,
+whatever machine one owns."""
+
+
 @cache
 def api_first_tokens() -> Mapping[tuple[str, str], float]:
     """Times to the first token by provider and its name of the model [s]."""

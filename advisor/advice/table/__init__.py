@@ -5,6 +5,7 @@ timed_machines  present machine with other cards, and whole machines, in their f
 cost            cost of a month, for one speed or a column of them
 question        model, machine, use and ownership; makes options
 option          row of the table, and where it is judged: `Option.may_win`, `choice`
+choice          what to choose of the rows: the safe purchase, and the cheapest
 options         all rows: kept, changed, added, replaced, other machines, rents, APIs
-sensitivity     draws, probabilities and turning points of a verdict
+sensitivity     inputs that a verdict depends on, and where it turns
 """

@@ -1,14 +1,26 @@
 """What to choose of the options: the safe purchase, often none, and beside it the cheapest."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from advisor.advice.table.option import WORTH_A_WORD, Option, OptionKind, by_comparison
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.request.money import MoneyInputs
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""
 NOTABLE = 1.5
 """Factor from which a free change is worth its trouble."""
+FEW_HOURS = 5.0
+"""Waiting that is saved in a month from which who can read along buys something [h]: ten minutes of
+each day."""
+RENT_LESS = 0.25
+"""Share of a rent below which another machine is worth moving to."""
+DOUBLED = 2.0
+"""Factor from which people notice that a purchase writes faster."""
+RENT_FIRST, ALL_DAY = 5000.0, 200.0
+"""Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
+card of 80 GB costs about two dollars an hour (data/prices/prices.csv)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +28,7 @@ class Choice:
     """What to choose.
 
     Attributes:
-        safe: purchase that many run and the machine takes; None to buy nothing.
+        safe: purchase that many run and that the machine takes; None to buy nothing.
         reason: why it, or why nothing.
         cheapest: the one that leaves most of all that run; None where nothing pays.
     """
@@ -26,32 +38,126 @@ class Choice:
     cheapest: Option | None
 
 
-def choice_of(options: Sequence[Option], reading_tps: float) -> Choice:
-    """What to choose of some options, the present machine first."""
+def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") -> Choice:
+    """What to choose of some options, the present machine first.
+
+    Args:
+        options: options.
+        money: use and reading speed.
+        runtime: why the chosen runtime refuses, and another that runs the model here, in a
+            sentence; else empty.
+    """
     kept = options[0]
-    able = [
-        option
-        for option in options[1:]
-        if option.kind in BOUGHT and option.may_win and option.with_waiting is not None
-    ]
-    if kept.speed is not None:
-        most = (kept.with_waiting or 0.0) - WORTH_A_WORD
-        able = [option for option in able if option.pays and (option.compared or 0.0) <= most]
+    able = list(_able(options))
     cheapest = min(able, key=by_comparison, default=None)
-    if kept.speed is not None and kept.speed.decode >= reading_tps:
-        return Choice(
-            safe=None, reason="It writes as fast as you read; a bigger GPU would change little.",
-            cheapest=cheapest,
-        )  # fmt: skip
-    if cheapest is None:
-        return Choice(safe=None, reason="No card repays its price.", cheapest=None)
-    return Choice(safe=cheapest, reason="It leaves most.", cheapest=cheapest)
+    if runtime:
+        return Choice(safe=None, reason=f"Buy nothing: {runtime}", cheapest=cheapest)
+    enough = reads_along(kept, money.reading_tps)
+    usual = [
+        option
+        for option in able
+        if not option.odd and not _too_dear(option, money) and _notable(option, kept, enough=enough)
+    ]
+    for least in (money.reading_tps, money.reading_tps / 3):
+        reached = [option for option in usual if _decode(option) >= least]
+        if reached:
+            break
+    safe = min(reached, key=_order, default=None)
+    if safe is not None:
+        return Choice(safe=safe, reason=_why(safe), cheapest=cheapest)
+    return Choice(safe=None, reason=_why_nothing(kept, able, cheapest, money), cheapest=cheapest)
+
+
+def reads_along(option: Option, reading_tps: float) -> bool:
+    """Whether a reader waits for nothing, and no user for another: from memory, not the drive."""
+    speed = option.speed
+    return (
+        speed is not None
+        and speed.decode >= reading_tps
+        and not speed.waiting
+        and speed.strategy is not PlacementStrategy.NVME_OFFLOAD
+    )
+
+
+def _able(options: Sequence[Option]) -> Iterator[Option]:
+    """What can be bought and leaves more than is kept now: cards, machines and memory, and smaller
+    machines for who rents one.
+    """
+    kept = options[0]
+    rented = kept.cost is not None and bool(kept.cost.rent + kept.cost.starts)
+    most = None if kept.speed is None else (kept.with_waiting or 0.0) - WORTH_A_WORD
+    for option in options[1:]:
+        paid = option.kind is OptionKind.CHANGE and (option.upfront or 0.0) > 0
+        bought = option.kind in BOUGHT or paid or (rented and option.kind is OptionKind.RENT)
+        if not bought or not option.may_win or option.with_waiting is None:
+            continue
+        if most is None or (option.pays and (option.compared or 0.0) <= most):
+            yield option
+
+
+def _decode(option: Option) -> float:
+    return option.speed.decode if option.speed else 0.0
+
+
+def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
+    """Whether people notice it: twice as fast, with hours saved where they can read along, nobody
+    waiting where some did, or half the rent.
+    """
+    if option.kind is OptionKind.RENT:
+        return (option.monthly or 0.0) <= RENT_LESS * (kept.monthly or 0.0)
+    if kept.speed is not None and kept.speed.waiting:
+        return option.speed is not None and not option.speed.waiting
+    saved = option.hours_saved or 0.0
+    return _decode(option) >= DOUBLED * _decode(kept) and (not enough or saved >= FEW_HOURS)
+
+
+def _too_dear(option: Option, money: MoneyInputs) -> bool:
+    """Whether a few hours of rent should come before a purchase of one person."""
+    return (option.upfront or 0.0) > RENT_FIRST and money.replies_per_day < ALL_DAY
+
+
+def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
+    """Sort key: what goes into the present machine first, cards that hold the whole model before
+    others, one before two, then by cost with waiting.
+    """
+    part = option.kind is not OptionKind.CHANGE and not (option.speed and option.speed.whole)
+    return (option.kind is OptionKind.MACHINE, part, len(option.bought), *by_comparison(option))
+
+
+def _why(option: Option) -> str:
+    """Why many choose it, what is said of its price, and whether it is used."""
+    used = " Used: without its maker's warranty." if "used" in option.price.note else ""
+    old = ""
+    if option.price.listed:
+        old = f" The price is its maker's at launch, of {option.price.date}."
+    elif option.stale:
+        old = f" The price is of {option.price.date or 'an unknown day'}: look it up."
+    where = "" if option.price.typed else " Prices are of the United States."
+    why = {
+        OptionKind.RENT: "A smaller machine for rent serves it",
+        OptionKind.CHANGE: "It goes in as it is",
+        OptionKind.MACHINE: "Such machines are run as they are sold",
+    }.get(option.kind, "Many run it, and it goes in as it is")
+    return f"{why}.{used}{old}{where}"
+
+
+def _why_nothing(
+    kept: Option, able: Sequence[Option], cheapest: Option | None, money: MoneyInputs
+) -> str:
+    if reads_along(kept, money.reading_tps):
+        return "It writes as fast as you read: a bigger GPU would save little."
+    if any(not option.odd and _too_dear(option, money) for option in able):
+        return "What holds it costs as much as a workstation: rent it for some hours first."
+    if cheapest is not None and cheapest.odd:
+        return f"Only something odd repays its price: {cheapest.name}. {cheapest.odd[0]}"
+    if not kept.tokens:
+        return "Without answers nothing repays its price."
+    return "Nothing that you could buy repays its price at your use."
 
 
 def free_change(options: Sequence[Option]) -> Option | None:
     """Fastest change that costs neither money nor quality and is notably faster; None for none."""
-    kept = options[0]
-    now = kept.speed.decode if kept.speed else 0.0
+    now = _decode(options[0])
     able = [
         option
         for option in options[1:]
@@ -62,4 +168,4 @@ def free_change(options: Sequence[Option]) -> Option | None:
         and option.cost is not None
         and option.speed.decode >= NOTABLE * now
     ]
-    return max(able, key=lambda option: option.speed.decode if option.speed else 0.0, default=None)
+    return max(able, key=_decode, default=None)

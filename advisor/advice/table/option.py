@@ -58,8 +58,9 @@ class Option:
         assumed_resale: resale value of what is sold for it, where nobody stated one, spread over
             the months of use [USD/month].
         machine: machine with it; None for a rent or an API.
-        bought: cards that are bought for it.
+        bought: cards that are bought or rented for it.
         parts: parts that are bought beside the cards.
+        odd: what an expert finds odd about it, a sentence each; it is never the safe choice then.
         hours_starting: part of `hours_lost` that is for starts of a rented machine [h/month].
     """
 
@@ -82,6 +83,7 @@ class Option:
     machine: Machine | None = None
     bought: tuple[Gpu, ...] = ()
     parts: tuple[HostPartRow, ...] = ()
+    odd: tuple[str, ...] = ()
 
     @property
     def monthly(self) -> float | None:

@@ -24,6 +24,7 @@ from advisor.advice.prices.power import draw_of, draw_with
 from advisor.advice.prices.price import NOTHING_YET, Price, bought, rented, rented_count, with_part
 from advisor.advice.prices.rows import (
     NO_PRICE,
+    USUAL_API_FIRST_TOKEN,
     ApiPriceRow,
     api_day,
     api_first_tokens,
@@ -33,6 +34,7 @@ from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, rank
 from advisor.advice.table.question import Question, rent_on_record
+from advisor.advice.table.rules import oddities, ruled_out
 from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import (
     COUNTS,
@@ -56,7 +58,7 @@ from advisor.formatting import money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
-from advisor.request.ownership import Form, discrete, in_dock, room_for, slots
+from advisor.request.ownership import Form, discrete, form_of, in_dock, room_for, slots
 from advisor.runtimes import Runtime
 from advisor.units import GIB
 
@@ -81,7 +83,27 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
         *rents(question, kept, cards_held(question)),
         *apis(question, kept),
     ]
-    return (kept, *sorted(others, key=rank))
+    judged = (_judged(question, option) for option in others)
+    return (kept, *sorted(filter(None, judged), key=rank))
+
+
+def _judged(question: Question, option: Option) -> Option | None:
+    """Option with what is odd about it; None where an expert rules it out."""
+    if not option.bought:
+        return option
+    anew = option.kind in (OptionKind.MACHINE, OptionKind.RENT)
+    machine = option.machine or replace(cardless(), gpus=option.bought)
+    form = question.ownership.form
+    if anew:
+        form = Form.SERVER if option.kind is OptionKind.RENT else form_of(machine)
+    if any(ruled_out(form, machine, card) for card in option.bought):
+        return None
+    cards = option.bought if not machine.unified else ()
+    odd = oddities(
+        form, machine, cards, option.parts,
+        before=discrete(question.machine) if question.ownership.owned else (), built_anew=anew,
+    )  # fmt: skip
+    return replace(option, odd=tuple(dict.fromkeys(odd)))
 
 
 def _takes_no_card(question: Question) -> bool:
@@ -491,19 +513,26 @@ def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
         if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
             count, speed = whole, faster
         name = f"{count}x {card.name}" if count > 1 else card.name
-        rented_ones += _rented(question, kept, name, speed, *offer)
+        rented_ones += _rented(question, kept, name, (card,) * count, speed, *offer)
     return rented_ones
 
 
 def _rented(
-    question: Question, kept: Option, name: str, speed: Speed, price: Price, usd_per_hour: float
+    question: Question,
+    kept: Option,
+    name: str,
+    cards: tuple[Gpu, ...],
+    speed: Speed,
+    price: Price,
+    usd_per_hour: float,
 ) -> Sequence[Option]:
     """Option of renting; the owned machine stays meanwhile, with its value tied up."""
     use = question.use
     typed = question.money.rented_hours_per_day
     by_use = question.option(
-        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), price, kept=kept
-    )
+        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), price, kept=kept,
+        bought=cards,
+    )  # fmt: skip
     if typed is not None and typed >= 24:
         return [by_use]
     monthly = question.option(
@@ -514,6 +543,7 @@ def _rented(
         replace(price, note=f"{price.note}, day and night"),
         kept=kept,
         always_on=True,
+        bought=cards,
     )
     return [by_use, monthly]
 
@@ -528,7 +558,7 @@ def apis(question: Question, kept: Option) -> list[Option]:
         each = " in, ".join(map(money, usd))
         note = f"{each} out per million tokens, as you typed"
         price = Price(typed=True, note=note)
-        speed = _at(question.money.api_tps, _as_now(kept))
+        speed = _at(question.money.api_tps, USUAL_API_FIRST_TOKEN)
         options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
     return sorted(options, key=lambda option: option.monthly or 0.0)
 
@@ -543,7 +573,7 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
     again = "" if cached is None else f" (${cached:g} for what is cached)"
     note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}{again}, {row.provider}"
     price = Price(date=api_day(row), note=note, sources=(row.source,))
-    first = api_first_tokens().get((row.provider, row.model_id), _as_now(kept))
+    first = api_first_tokens().get((row.provider, row.model_id), USUAL_API_FIRST_TOKEN)
     return question.option(
         OptionKind.API,
         f"{row.provider}: {row.model_id}",
@@ -552,13 +582,6 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
         price,
         kept=kept,
     )
-
-
-def _as_now(kept: Option) -> float:
-    """Time to the first token of an API for which none is published: the kept machine's, so that it
-    neither gains nor loses by it; 0 without one [s].
-    """
-    return kept.speed.first_token if kept.speed else 0.0
 
 
 def _at(speed: float | None, first_token: float) -> Speed | None:

@@ -1,16 +1,12 @@
-"""Dependence of a verdict on its inputs: draws, probabilities, tornado and turning points.
-
-Speeds are taken as log-normal with the 80 % interval that an estimate gives; prices as log-normal
-with an interval of their own. Draws are seeded, so that the same question has the same answer.
-"""
+"""Dependence of a verdict on its inputs: tornado and turning points."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
 
+from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask, Speed
 from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import Option, OptionKind, choice
@@ -18,10 +14,6 @@ from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.request.money import MoneyInputs
-
-NINETY_PERCENT_POINT = 1.2815515655446004
-"""Standard deviations from the middle of a normal distribution to the end of its 80 % interval."""
-DRAWS = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,34 +24,9 @@ class Uncertain:
     low: float
     high: float
 
-    @property
-    def sigma(self) -> float:
-        """Standard deviation of the logarithm: ln(high / low) / (2 x 1.2816)."""
-        return float(np.log(self.high / self.low)) / (2.0 * NINETY_PERCENT_POINT)
-
 
 Inputs: TypeAlias = Mapping[str, Uncertain]
 Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
-
-
-def draws(inputs: Inputs, count: int = DRAWS, seed: int = 0) -> dict[str, Floats]:
-    """Independent draws of every input, each of shape (count,)."""
-    normal = _standard_normal(len(inputs), count, seed)
-    return {
-        name: parameter.value * np.exp(parameter.sigma * own)
-        for (name, parameter), own in zip(inputs.items(), normal, strict=True)
-    }
-
-
-@lru_cache(maxsize=32)
-def _standard_normal(inputs: int, count: int, seed: int) -> Floats:
-    """Draws of a normal distribution of width 1, shape (inputs, count), the same for a seed."""
-    return np.random.default_rng(seed).standard_normal((inputs, count))
-
-
-def chance(inputs: Inputs, gain: Outcome, count: int = DRAWS, seed: int = 0) -> float:
-    """Share of draws with a positive gain."""
-    return float(np.mean(gain(draws(inputs, count, seed)) > 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +63,6 @@ def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
     return tuple(sorted(bars, key=lambda bar: bar.swing, reverse=True))
 
 
-DRAWN_OF_OPTION = ("speed then", "price")
-DRAWN = ("speed now", *DRAWN_OF_OPTION)
-"""Inputs that are drawn at random; values that a person states are certain."""
 PRICE_BAND = 1.15
 """Factor up and down of the 80 % interval of a fresh price; assumed."""
 STALE_BAND = 1.4
@@ -188,31 +152,6 @@ def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: F
     return option.hours_starting + ((lost - option.hours_starting) / usual + change) * replies
 
 
-def chance_it_pays(option: Option, kept: Option, money: MoneyInputs) -> float:
-    """Share of draws of speeds and prices in which an option pays, at the stated use."""
-    if option.gain is None:
-        return 1.0
-    known = inputs(option, kept, money)
-    drawn = {name: known[name] for name in known if name in DRAWN}
-    return chance(drawn, lambda at: gain(at, option, kept, money))
-
-
-def chance_ahead(option: Option, other: Option, kept: Option, money: MoneyInputs) -> float:
-    """Share of draws in which an option leaves more than another, launch prices counted
-    `LAUNCH_MARGIN` times; their speeds and prices are independent, the present speed is the same.
-    """
-    ahead = _drawn_gain(option, kept, money, seed=0) > _drawn_gain(other, kept, money, seed=1)
-    return float(np.mean(ahead))
-
-
-def _drawn_gain(option: Option, kept: Option, money: MoneyInputs, seed: int) -> Floats:
-    """Monthly saving at drawn speeds and prices of an option, with its launch margin [USD]."""
-    known = inputs(option, kept, money)
-    own = {name: drawn for name, drawn in known.items() if name in DRAWN_OF_OPTION}
-    margin = (option.compared or 0.0) - (option.with_waiting or 0.0)
-    return gain(draws(own, seed=seed), option, kept, money) - margin
-
-
 def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:
     """Gain of an option at both ends of each input, the most influential first."""
     if option.gain is None:
@@ -290,7 +229,7 @@ def least_speed(option: Option, money: MoneyInputs) -> float | None:
     """Speed from which an option of unknown speed pays; None where its cost rules that out
     [tokens/s].
 
-    The first token is taken to come as late as that of the kept machine.
+    Its first token is taken to come as usual.
     """
     before = option.kept.with_waiting if option.kept else None
     replies = money.replies_per_day * money.days
@@ -299,8 +238,7 @@ def least_speed(option: Option, money: MoneyInputs) -> float | None:
     left = before - option.cost.total - option.standing
     if left <= 0 or option.worth <= 0:
         return None
-    first = option.kept.speed.first_token if option.kept and option.kept.speed else 0.0
-    wait = left / option.worth * SECONDS_PER_HOUR / replies - first
+    wait = left / option.worth * SECONDS_PER_HOUR / replies - USUAL_API_FIRST_TOKEN
     if wait <= 0:
         return None
     shown = option.tokens / replies - money.thinking_tokens

@@ -16,6 +16,7 @@ from advisor.advice.prices.price import sold
 from advisor.advice.prices.rows import MachineForSale, machines_for_sale, rent_rows
 from advisor.advice.speeds import Mask, Speed, Speeds, nothing
 from advisor.advice.table.question import Question
+from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Fleet
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -45,6 +46,7 @@ class TimedFleet:
         self.fleet, self.runtimes = fleet, tuple(runtimes)
         self._model, self._work = model, work
         self._timed: dict[tuple[str, PlacementStrategy], tuple[Speeds, Floats]] = {}
+        self._counted: dict[str, Mask] = {}
 
     @property
     def all(self) -> Mask:
@@ -96,12 +98,19 @@ class TimedFleet:
             strategies: placements to try, fastest first.
             least: speed below which a machine may be left out, shape (machines,) [tokens/s].
         """
-        left = wanted
+        left = wanted if len(self.runtimes) == 1 else wanted & self._counting(runtime)
         for strategy in strategies:
             if strategy in runtime.strategies and left.any():
                 speeds = self._in(runtime, strategy, left, least)
                 yield speeds, left & speeds.fits
                 left = left & ~speeds.fits
+
+    def _counting(self, runtime: Runtime) -> Mask:
+        """Machines on which a runtime's speed counts, shape (machines,)."""
+        if runtime.engine not in self._counted:
+            counted = [counts_in(machine, runtime.engine) for machine in self.fleet.machines]
+            self._counted[runtime.engine] = np.array(counted, dtype=bool)
+        return self._counted[runtime.engine]
 
     def _in(
         self, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask, least: Floats

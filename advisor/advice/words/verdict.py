@@ -225,7 +225,8 @@ def _ways(
         return [_free(free)]
     if choice.safe is not None:
         return _bought(choice.safe, options[0], decode)
-    return [f"{_keep(options[0])} {choice.reason}".strip(), choice.reason]
+    reason = plain(choice.reason)
+    return [f"{_keep(options[0])} {reason}".strip(), reason, _keep(options[0])]
 
 
 def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> list[str]:
@@ -255,6 +256,10 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     """What to buy, its price at once, its speed, what it saves, and when that is worth it."""
     speed = number(option.speed.decode) if option.speed else ""
     name, price = plain(option.name), money_words(option.upfront or 0.0)
+    if option.kind is OptionKind.RENT:
+        monthly, now = money_words(option.monthly or 0.0), money_words(kept.monthly or 0.0)
+        rented = f"{name} rented in its place gives {speed} for {monthly} a month"
+        return [f"{rented}, not {now}.", f"{rented}."]
     done = DONE[option.kind]
     if kept.name == NOTHING_OWNED:
         return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]

@@ -34,6 +34,7 @@ FORMS = (
     (r"fp16|bf16|^f16", "BF16"),
     (r"fp32", "F32"),
     (r"int8", "bnb-int8"),
+    (r"^mxfp4$", "MXFP4-hf"),
     (r"hqq 2-bit", "IQ3_XXS"),
     (r"hqq 3-bit", "Q3_K_M"),
 )

@@ -80,7 +80,7 @@ def _row(option: Option, name: Markup, use: MoneyInputs) -> Sequence[object]:
 
 def _speed(option: Option) -> Markup | str:
     if option.speed is None:
-        return "not published" if option.kind is OptionKind.API else "does not run"
+        return "not on record here" if option.kind is OptionKind.API else "does not run"
     speed = option.speed
     ends = range_of(speed.low, speed.high) if speed.high > speed.low else ""
     return two_lines(f"{number(speed.decode)} tokens/s", ends)

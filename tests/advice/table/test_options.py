@@ -18,6 +18,7 @@ from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, OptionKind, choice, folded, rank
 from advisor.advice.table.options import apis, keep, options, rents
 from advisor.advice.table.question import Question
+from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import TimedFleet, cards_held
 from advisor.cost_model.placement import PlacementStrategy
@@ -358,7 +359,7 @@ def test_cards_of_two_kinds_are_as_fast_as_alone() -> None:
 @pytest.mark.parametrize("name", ["Llama-3.1-70B", "Qwen3-30B-A3B"])
 def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> None:
     """Runtimes together give the largest speed of each alone, which no bound leaves out."""
-    gpus = ["RTX 3090", "2x RTX 3090", "RTX 3090 + RTX 3060 12GB", "RTX 5090", "2x Arc Pro B60"]
+    gpus = ["RTX 3090", "2x RTX 3090", "RTX 3090 + RTX 3060 12GB", "RTX 5090", "2x RTX 4090"]
     machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
     fleet, model, work = Fleet(machines), catalog.model(name, "Q4_K_M"), Workload(users=users)
     every = np.ones(len(gpus), dtype=bool)
@@ -369,8 +370,16 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
             for runtime in VALUED
         ]
         expected = [
-            max(filter(None, speeds), key=lambda speed: speed.decode, default=None)
-            for speeds in zip(*each, strict=True)
+            max(
+                (
+                    speed
+                    for speed, runtime in zip(speeds, VALUED, strict=True)
+                    if speed is not None and counts_in(machine, runtime.engine)
+                ),
+                key=lambda speed: speed.decode,
+                default=None,
+            )
+            for machine, *speeds in zip(machines, *each, strict=True)
         ]
         assert list(together.fastest(every, strategies)) == expected
 
@@ -432,8 +441,8 @@ def test_an_api_of_unknown_speed_pays_only_if_it_is_cheaper_without_any_waiting(
         assert called.pays is pays
 
 
-def test_an_apis_first_token_is_a_measured_time_or_that_of_now() -> None:
-    # groq's median for Llama-3.3-70B is 0.12 s; a typed API has none, so it is what it is now, 2 s
+def test_an_apis_first_token_is_a_measured_or_a_usual_time() -> None:
+    # groq's median for Llama-3.3-70B is 0.12 s; a typed API has none, so it is half a second
     question = replace(
         ask("RTX 3090", "Llama-3.3-70B"),
         money=MoneyInputs(api_usd_in=0.1, api_usd_out=0.4, api_tps=100.0),
@@ -443,10 +452,10 @@ def test_an_apis_first_token_is_a_measured_time_or_that_of_now() -> None:
         option.name: option.speed.first_token for option in apis(question, kept) if option.speed
     }
     assert firsts["groq: llama-3.3-70b-versatile"] == 0.12
-    assert firsts["Your API"] == 2
-    # 2 s are lost 1217.5 times a month, and nothing else at 100 tokens/s
+    assert firsts["Your API"] == 0.5
+    # 0.5 s are lost 1217.5 times a month, and nothing else at 100 tokens/s
     (own,) = [option for option in apis(question, kept) if option.name == "Your API"]
-    assert own.hours_lost == pytest.approx(1217.5 * 2 / 3600)
+    assert own.hours_lost == pytest.approx(1217.5 * 0.5 / 3600)
 
 
 def test_a_part_without_a_price_on_record_is_typed() -> None:

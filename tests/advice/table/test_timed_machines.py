@@ -13,6 +13,7 @@ from advisor.advice.advise import advise
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import stack
+from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import TimedCards, TimedFleet, card_machines
 from advisor.cost_model import estimate
@@ -43,7 +44,11 @@ def rigs() -> list[Machine]:
 def alone(
     model: Model, machine: Machine, work: Workload, runtimes: Sequence[Runtime] = VALUED
 ) -> Speed | None:
-    """Fastest over the runtimes of the first placement that fits, by single estimates."""
+    """Fastest over the runtimes of the first placement that fits, by single estimates; of several
+    runtimes, those that count on the machine.
+    """
+    if len(runtimes) > 1:
+        runtimes = [runtime for runtime in runtimes if counts_in(machine, runtime.engine)]
     each = compare(model, machine, work, runtimes=runtimes)
     by_runtime = itertools.groupby(
         (own for own in each if bool(own.fits)), key=lambda own: own.runtime

@@ -106,11 +106,11 @@ def test_the_speed_for_a_wait_is_the_wait_solved_for_it(thought, shown, speed) -
 
 def test_an_api_of_unknown_speed_pays_from_a_speed_by_hand() -> None:
     # kept: 22 s a reply, 1217.5 x 22 / 3600 x 30 = 223.2083 USD a month; the API 1217.5 x 200 x
-    # 2.78 / 1e6 = 0.6769 USD: 222.5314 USD are 21.9333 s a reply, 2 s until its first token as now:
-    # S = 200 / (19.9333 + 20)
+    # 2.78 / 1e6 = 0.6769 USD: 222.5314 USD are 21.9333 s a reply, 0.5 s until its first token:
+    # S = 200 / (21.4333 + 20)
     base = replace(question(), ownership=Ownership(resale=0.0))
     called = base.option(OptionKind.API, "an API", None, USE.called(0.0, 2.78), kept=kept())
-    assert least_speed(called, MONEY) == pytest.approx(200 / (19.9333 + 20), abs=1e-5)
+    assert least_speed(called, MONEY) == pytest.approx(200 / (21.4333 + 20), abs=1e-5)
     dear = base.option(OptionKind.API, "an API", None, USE.called(0.0, 5000.0), kept=kept())
     assert least_speed(dear, MONEY) is None
 

@@ -1,0 +1,185 @@
+"""What an expert rules out: rules on a card in a machine, and how many run it.
+
+A firm rule takes an option from the table. Another says what is odd about it: it may be the
+cheapest, never the safe choice.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from advisor.advice.prices.host_parts import HostPartRow
+from advisor.catalog.csv_tables import DATA, read
+from advisor.machine.catalog import gpu_rows
+from advisor.machine.machine import Gpu, Machine
+from advisor.request.ownership import Form
+
+LLAMA_CPP, DOCK = "llama.cpp", "dock"
+MANY, MANY_OF_MAKER = 25, 10
+"""Publishers of a family of cards from which many run it, a quarter of the most of any family
+(data/measurements/what_many_run.csv); fewer where one's cards are of that maker, since drivers and
+engines stay."""
+SEVERAL = 2
+"""Publishers of a family in an engine from which the engine's speed there counts: few figures of
+other engines on a maker's cards say little of the next card."""
+LARGEST_SUPPLY = 1600.0
+"""Largest supply of a PC [W]; beyond it stand two, often on a circuit of their own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardRule:
+    """One row of data/hardware/card_rules.csv.
+
+    Attributes:
+        rule: name of the rule.
+        form: forms of machine that it is for, separated by semicolons; empty for any.
+        host: pattern in the processor's name in lower case; empty for any.
+        vendor: maker of the card; empty for any.
+        card: pattern at the start of the card's name; empty for any.
+        families: families of cards; empty for any.
+        least_cards: fewest cards in all.
+        watts_over: power of the card above which it strikes [W]; None for any.
+        first: whether it is for a machine that has no card yet.
+        firm: whether it rules the option out; else it says what is odd.
+        sentence: what strikes.
+        source: page.
+        source_date: its date.
+    """
+
+    rule: str
+    form: str
+    host: str
+    vendor: str
+    card: str
+    families: str
+    least_cards: int
+    watts_over: float | None
+    first: bool
+    firm: bool
+    sentence: str
+    source: str
+    source_date: str
+
+    def strikes(self, form: Form, machine: Machine, card: Gpu, *, first: bool = False) -> bool:
+        """Whether it strikes a card in a machine with it.
+
+        Args:
+            form: form of the machine.
+            machine: machine with the card.
+            card: card that is bought.
+            first: the machine has had no card.
+        """
+        return (
+            (not self.form or form in self.form.split(";"))
+            and re.search(self.host, machine.host.name.casefold()) is not None
+            and self.vendor in ("", card.vendor)
+            and re.match(self.card, card.name) is not None
+            and (not self.families or card.family in self.families.split(";"))
+            and len(machine.gpus) >= self.least_cards
+            and (self.watts_over is None or (card.board_power or 0.0) > self.watts_over)
+            and (first or not self.first)
+        )
+
+
+@cache
+def card_rules() -> tuple[CardRule, ...]:
+    """Rules of the table."""
+    return read(DATA / "hardware/card_rules.csv", CardRule)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ManyRunRow:
+    """One row of data/measurements/what_many_run.csv: publishers of a card's figures, by engine."""
+
+    gpu: str
+    runtime: str
+    publishers: int
+    rows: int
+    newest: str
+
+
+@cache
+def publishers() -> Mapping[tuple[str, str, str], int]:
+    """Number of publishers, by maker, family of cards and engine."""
+    counted: dict[tuple[str, str, str], int] = {}
+    for row in read(DATA / "measurements/what_many_run.csv", ManyRunRow):
+        card = gpu_rows()[row.gpu]
+        key = (card.vendor, card.family, row.runtime)
+        counted[key] = counted.get(key, 0) + row.publishers
+    return counted
+
+
+@lru_cache(maxsize=1024)
+def run_by(vendor: str, family: str, engine: str = LLAMA_CPP) -> int:
+    """Number of publishers of a family's figures in an engine."""
+    return publishers().get((vendor, family, engine), 0)
+
+
+def counts_in(machine: Machine, engine: str) -> bool:
+    """Whether an engine's speed on a machine counts beside that of llama.cpp: several publishers
+    have figures of all its families of cards in it.
+    """
+    return engine == LLAMA_CPP or all(
+        run_by(gpu.vendor, gpu.family, engine) >= SEVERAL for gpu in machine.gpus
+    )
+
+
+def ruled_out(form: Form, machine: Machine, card: Gpu) -> str:
+    """Sentence of the first firm rule that strikes; empty for none."""
+    return next(
+        (row.sentence for row in card_rules() if row.firm and row.strikes(form, machine, card)), ""
+    )
+
+
+def oddities(
+    form: Form,
+    machine: Machine,
+    cards: tuple[Gpu, ...],
+    parts: tuple[HostPartRow, ...],
+    *,
+    before: tuple[Gpu, ...],
+    built_anew: bool,
+) -> Iterator[str]:
+    """What is odd about buying or renting cards, a sentence each.
+
+    Args:
+        form: form of the machine that holds them.
+        machine: machine with them.
+        cards: cards that are bought or rented.
+        parts: parts that they need.
+        before: cards that the machine has had.
+        built_anew: the machine comes with them, so that its parts are no change.
+    """
+    had, first = () if built_anew else before, not (before or built_anew)
+    for card in dict.fromkeys(cards):
+        yield from _of_makers(card, had)
+        for row in card_rules():
+            if not row.firm and row.strikes(form, machine, card, first=first):
+                yield row.sentence
+    yield from _of_parts(form, before, parts, built_anew=built_anew)
+
+
+def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
+    """Another maker's card, or one that few run."""
+    same = bool(had) and card.vendor == had[0].vendor
+    if had and not same:
+        yield f"Another maker's card: drivers and engines change with {had[0].vendor}'s."
+    count = run_by(card.vendor, card.family)
+    if count < (MANY_OF_MAKER if same else MANY):
+        few = f"{count} publishers have" if count != 1 else "one publisher has"
+        yield f"Few run it: {few} figures of {card.vendor}'s {card.family} in llama.cpp."
+
+
+def _of_parts(
+    form: Form, before: tuple[Gpu, ...], parts: tuple[HostPartRow, ...], *, built_anew: bool
+) -> Iterator[str]:
+    """Parts that change more than a card does."""
+    supplies = [part for part in parts if part.part == "psu"]
+    if len(supplies) > 1 or any(part.size > LARGEST_SUPPLY for part in supplies):
+        yield "It takes two power supplies, often on a circuit of their own."
+    if any(part.part == DOCK for part in parts) and (form is not Form.MINI or before):
+        yield "It stands in a dock, which wants OCuLink or Thunderbolt and gives it four lanes."
+    changed = [part for part in parts if part.part in ("board", "case", "riser")]
+    if changed and not built_anew:
+        yield f"Your machine needs more than the card: {changed[0].name.casefold()}."

@@ -1,0 +1,82 @@
+"""What many run: how many publishers have figures of a card, by engine; a table of the rows.
+
+    python -m advisor.evidence.published.many_run
+
+writes data/measurements/what_many_run.csv anew. A publisher is the owner of a repository or site,
+the thread in which strangers post, or a test that somebody sent to localscore.ai.
+"""
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from advisor.catalog.csv_tables import DATA
+from advisor.errors import AdvisorError
+from advisor.evidence.published.engines import engine
+from advisor.evidence.published.gpus import stated_gpus
+from advisor.evidence.published.row import PublishedRow, published_rows
+from advisor.machine.catalog import find_gpu
+from advisor.machine.spec import MIXED, NO_GPU
+
+TABLE = DATA / "measurements/what_many_run.csv"
+COLUMNS = ("gpu", "runtime", "publishers", "rows", "newest")
+FILES = ("llama_cpp.csv", "llama_cpp_more.csv", "frameworks_more.csv", "offload_papers.csv")
+PAGE = re.compile(r"https?://(?:www\.|gist\.)?([^#?]+)")
+THREAD = re.compile(r"github\.com/[^/]+/[^/]+/(?:issues|discussions|pull)/\d+")
+STRANGER = re.compile(r"localscore\.ai test \d+")
+
+
+def publisher(row: PublishedRow) -> str:
+    """Who published a row: the owner of its page, its thread, or a stranger's test."""
+    stranger = STRANGER.search(row.source_note)
+    if stranger is not None:
+        return stranger[0]
+    page = PAGE.match(row.source_url)
+    if page is None:
+        return row.source_url
+    thread = THREAD.match(page[1])
+    return thread[0] if thread else "/".join(page[1].split("/")[:2])
+
+
+def many_run(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
+    """Card, engine, and number of publishers and rows, with the newest date; most first."""
+    seen: dict[tuple[str, str], list[PublishedRow]] = defaultdict(list)
+    for row in rows:
+        card, runtime = _card(row), engine(row.runtime, row.category)
+        if card and runtime is not None:
+            seen[card, runtime.engine].append(row)
+    counted = (
+        {
+            "gpu": card,
+            "runtime": runtime,
+            "publishers": len({publisher(row) for row in of_both}),
+            "rows": len(of_both),
+            "newest": max(row.date for row in of_both),
+        }
+        for (card, runtime), of_both in seen.items()
+    )
+    return iter(sorted(counted, key=lambda each: (-int(str(each["publishers"])), str(each["gpu"]))))
+
+
+def _card(row: PublishedRow) -> str:
+    """Kind of card of a row; empty for none, several kinds, or a name that is no card."""
+    try:
+        names, _ = stated_gpus(row).value
+    except AdvisorError:
+        return ""
+    return "" if MIXED in names or names == NO_GPU else find_gpu(names).name
+
+
+def main(path: Path = TABLE) -> None:
+    """Write the table."""
+    rows = (row for name in FILES for row in published_rows(DATA / "measurements" / name))
+    with path.open("w", newline="") as table:
+        writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(many_run(rows))
+
+
+if __name__ == "__main__":
+    main()
