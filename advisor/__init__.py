@@ -1,7 +1,6 @@
 """Offload Advisor: how fast a language model runs on a machine, and whether a bigger GPU pays."""
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
     from advisor.scripting.answers import compare, estimate
     from advisor.scripting.description import describe_machine, find_model
     from advisor.scripting.sweep import sweep
-
-# Commands that data rows cite by a former name (advisor/evidence/former_names/).
-__path__.append(str(Path(__file__).parent / "evidence" / "former_names"))
 
 __version__ = "0.1.0"
 __all__ = [

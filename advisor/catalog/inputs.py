@@ -245,8 +245,6 @@ MONEY = _group("money")
 """Numbers of `MoneyInputs`."""
 OWN_PRICE, OWN_RENT = BY_NAME["own_price"], BY_NAME["own_rent"]
 """Typed prices and rents by name; `MoneyInputs` holds several of each."""
-CURRENCY = BY_NAME["usd_rate"]
-"""Exchange rate of `Currency`; typed amounts are in that currency."""
 OWNERSHIP = _group("ownership")
 """Inputs of `Ownership`."""
 TARGET = tuple(entry for entry in _group("target") if entry.kind == Kind.NUMBER)

@@ -5,5 +5,4 @@ fitting/        constants fitted to measurements: `python -m advisor.evidence.fi
 accuracy/       predictions beside measurements, each predicted without its group
 peers/          formulas of other public advisors
 claims/         claims of articles, checked with numbers
-former_names/   commands under their earlier names
 """

@@ -130,17 +130,6 @@ def tensor_bytes(tensor: Tensor, storage: StorageType) -> float:
     return tensor.params / storage.block_weights * storage.block_bytes
 
 
-def file_bytes(architecture: Architecture, form: Format, types: Mapping[str, StorageType]) -> float:
-    """Bytes of all tensors in a format; a file adds some MB of vocabulary [B].
-
-    Raises:
-        Refusal: the format does not fit the architecture.
-    """
-    kinds = tensor_types(architecture, form, types)
-    pairs = zip(architecture.tensors, kinds, strict=True)
-    return sum(tensor_bytes(tensor, kind) for tensor, kind in pairs)
-
-
 def heads_per_value_head(tensors: Iterable[Tensor]) -> float:
     """Query heads that share one value head (llama.cpp's `n_gqa`), 1 where nothing tells.
 

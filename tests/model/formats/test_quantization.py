@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from advisor.model.formats.quantization import (
     UNQUANTIZED,
     StorageType,
     category,
-    file_bytes,
     heads_per_value_head,
     tensor_bytes,
     tensor_types,
@@ -183,6 +182,13 @@ SAME_SHAPE = {
     "DeepSeek-R1-Distill-Qwen-14B": "Qwen2.5-14B",
     "Qwen2.5-Coder-14B": "Qwen2.5-14B",
 }
+
+
+def file_bytes(architecture: Architecture, form: Format, types: Mapping[str, StorageType]) -> float:
+    """Bytes of all tensors in a format."""
+    kinds = tensor_types(architecture, form, types)
+    pairs = zip(architecture.tensors, kinds, strict=True)
+    return sum(tensor_bytes(tensor, kind) for tensor, kind in pairs)
 
 
 def deviation(model: str, name: str, size: float) -> float:
