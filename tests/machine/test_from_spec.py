@@ -160,7 +160,8 @@ class TestDescribed:
     @pytest.mark.parametrize("entry", NUMBERS, ids=lambda entry: entry.name)
     def test_limits_are_within(self, entry: Input) -> None:
         for value in entry.limits:
-            described(gpu="RTX 4090", **{entry.name: value})
+            typed = int(value) if entry.whole else value
+            described(gpu="RTX 4090", **{entry.name: typed})
 
     @pytest.mark.parametrize("entry", NUMBERS, ids=lambda entry: entry.name)
     @pytest.mark.parametrize("value", [-1, 0, 1e30, float("nan"), float("inf")])
