@@ -127,6 +127,7 @@ def advise(
     money: MoneyInputs | None = None,
     settings: Settings | None = None,
     chosen: Runtime | None = None,
+    placement: PlacementStrategy | None = None,
     ownership: Ownership | None = None,
     owned: Machine | None = None,
     today: date | None = None,
@@ -143,6 +144,7 @@ def advise(
         money: use and prices; None for the defaults.
         settings: fixed layers and page cache.
         chosen: runtime of the answer; None for any.
+        placement: placement on the machine that is answered for; None for the fastest.
         ownership: ownership of the present machine; None for owned, in the form that its parts
             suggest.
         owned: present machine, if another one; None for `machine`.
@@ -154,7 +156,8 @@ def advise(
     if any(isinstance(value, np.ndarray) for value in vars(work).values()):
         raise InputError("Advice is for a single request, not for arrays; use `sweep` for several.")
     money = money or MoneyInputs()
-    estimates, best, faster = _estimated(model, machine, work, settings or Settings(), chosen)
+    settings = settings or Settings()
+    estimates, best, faster = _estimated(model, machine, work, settings, chosen, placement)
     here = owned or machine
     question = Question(
         model=model,
@@ -183,7 +186,7 @@ def advise(
         title=title_of(model, machine),
         summary=verdict(
             best,
-            estimates,
+            [each for each in estimates if placement in (None, each.strategy)],
             options_found,
             money,
             chosen,
@@ -251,11 +254,20 @@ def _another_model(
 
 @lru_cache(maxsize=16)
 def _estimated(
-    model: Model, machine: Machine, work: Workload, settings: Settings, chosen: Runtime | None
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    settings: Settings,
+    chosen: Runtime | None,
+    placement: PlacementStrategy | None,
 ) -> tuple[tuple[Estimate, ...], Estimate | None, tuple[Edited, ...]]:
     """Every estimate, the best of them and the changes: the same at any price and use."""
     runtimes = (*RUNTIMES, *beside(machine))
     further = (chosen,) if chosen and chosen not in runtimes else ()
     estimates = compare(model, machine, work, settings=settings, runtimes=(*runtimes, *further))
-    best = best_of(estimate for estimate in estimates if chosen in (None, estimate.how))
+    best = best_of(
+        each
+        for each in estimates
+        if chosen in (None, each.how) and placement in (None, each.strategy)
+    )
     return estimates, best, faster_changes(model, machine, work, best)

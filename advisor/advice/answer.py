@@ -59,6 +59,7 @@ def answer(nouns: Nouns) -> Answer:
             money=with_priced_names(nouns.money),
             settings=nouns.settings,
             chosen=nouns.runtime,
+            placement=nouns.strategy,
             ownership=nouns.ownership,
             owned=nouns.owned,
         )

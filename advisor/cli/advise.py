@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
     parser = added(
         commands, "advise", _advise, "complete advice: estimates, and what to keep, buy or rent"
     )
-    command_line.add_options(parser, without=("placement",))
+    command_line.add_options(parser)
     parser.add_argument(
         "--also", action="append", default=[], metavar="NAME",
         help='further options to print, by a part of their name ("RTX 5090")',

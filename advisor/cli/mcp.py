@@ -80,7 +80,6 @@ TOOLS: Mapping[str, AdvisorTool] = {
         about="How fast a model runs on a machine, whether that is enough, and what would be "
         "better: another model, a smaller format, a bigger GPU with its cost, rent or an API.",
         groups=WHOLE,
-        without=("placement",),
         further={},
     ),
     "what_can_i_run": AdvisorTool(

@@ -1,6 +1,7 @@
 """Every door gives the same verdict: command line, Python, address, report and file."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -46,6 +47,18 @@ def test_every_door_gives_the_same_verdict(request_made, capsys):
     assert request_of(report) == request_made
     then_and_now = changes(report, recomputed(request_of(report)))
     assert [change for change in then_and_now if change.kind == "answer"] == []
+
+
+def test_the_answer_is_of_the_placement_that_is_stated():
+    here = Request(model="Llama-3.1-8B", gpu="RTX 3090", ram_gb=64, placement="cpu-offload")
+    advice = answer(here.nouns()).advice
+    assert advice.best is not None
+    assert advice.best.strategy == "cpu-offload"
+    (fast,) = (answer(replace(here, placement=None).nouns()).advice.best,)
+    assert fast is not None
+    assert fast.decode.value > advice.best.decode.value
+    assert answer(replace(here, model="Llama-3.1-70B", placement="gpu-resident").nouns()
+                  ).advice.best is None  # fmt: skip
 
 
 def test_a_file_answers_as_the_command_line(capsys):
