@@ -1,13 +1,12 @@
 """Advice: conclusions from estimates, for a model, a machine, a request and what time is worth.
 
-advise.advise       complete answer: estimates, options, changes, upgrades, verdict
+advise.advise       complete answer: estimates, options, changes, verdict
 compare.compare     one estimate for each runtime and placement
 speeds              speed of one machine, as options and costs use it
 route_use           runtimes that move bytes on a route, and their rate
 
 table/              speeds, costs and comparison of all options
 edits/              one thing changed: format, cache, memory, drive, software; remarks
-upgrades/           bigger GPUs for the same machine
 prices/             prices of GPUs, machines, parts, power and APIs, with their dates
 finder/             machines for a model, and models for a machine
 curves/             speeds over users, prompt length, layers and use

@@ -18,7 +18,6 @@ from advisor.advice.table.option import Option
 from advisor.advice.table.options import options
 from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.timed_machines import machine_speed
-from advisor.advice.upgrades.upgrades import Upgrade, upgrades
 from advisor.advice.words.title import title_of
 from advisor.advice.words.verdict import VerdictText, judgement, verdict
 from advisor.cost_model.estimate import Estimate
@@ -80,19 +79,6 @@ class Advice:
         if not question.machine.unified:
             return None
         return second_machine(question.model, question.machine, question.work)
-
-    @cached_property
-    def upgrades(self) -> tuple[Upgrade, ...]:
-        """Faster GPUs, cheapest month first; kept for programs that used them before `options`."""
-        question = self.question
-        return upgrades(
-            question.model,
-            question.machine,
-            question.work,
-            self.best,
-            question.money,
-            question.runtimes,
-        )
 
     def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Estimates of one placement, in the order of the runtimes."""

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from advisor.advice.advise import Advice
 from advisor.advice.answer import Answer, answer
 from advisor.advice.prices.rows import NO_PRICE
@@ -18,7 +16,7 @@ from advisor.advice.words.verdict import aged, once
 from advisor.cli import many_users
 from advisor.cli.command import added, show, told
 from advisor.cli.estimate import estimate_answer, estimate_lines
-from advisor.cli.json_records import Json, range_record
+from advisor.cli.json_records import Json
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
 from advisor.request import command_line
@@ -166,25 +164,6 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
         **_sensitivity(advice),
         "options": [option_answer(option, advice.question.money) for option in advice.options],
-        "upgrades": [
-            {
-                "gpu": upgrade.gpu,
-                "count": upgrade.count,
-                "runtime": upgrade.estimate.runtime,
-                "format": upgrade.estimate.model.format,
-                "holds_all": upgrade.holds_all,
-                **range_record("decode_tps", upgrade.estimate.decode),
-                "usd_per_month": upgrade.offer.monthly if upgrade.offer else None,
-                "offer": upgrade.offer.kind if upgrade.offer else None,
-                "price_note": upgrade.offer.note if upgrade.offer else None,
-                "price_source": upgrade.offer.source if upgrade.offer else None,
-                "hours_saved_per_month": upgrade.hours_saved,
-                "worth_usd_per_hour": _finite(upgrade.worth),
-                "break_even_tokens_per_month": _finite(upgrade.break_even),
-                "pays": upgrade.pays,
-            }
-            for upgrade in advice.upgrades
-        ],
         "second_machine": _second_machine(advice),
         "what_ifs": [
             {
@@ -283,7 +262,3 @@ def option_answer(option: Option, money: MoneyInputs) -> Json:
         "price_note": price.note or None,
         "price_sources": list(price.sources),
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and np.isfinite(value) else None

@@ -8,8 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from advisor.advice.table.cost import monthly_hours
-from advisor.advice.upgrades.offers import offers
+from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.price import bought, rented
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.cost import Use, monthly_hours
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route, Transfer
@@ -18,9 +21,10 @@ from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
 from advisor.evidence.claims.ranges import exact, inverse
 from advisor.evidence.claims.scenarios import Scenario
-from advisor.machine.catalog import find_gpu, find_host
+from advisor.machine.catalog import find_host
+from advisor.request.ownership import Form
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
-from advisor.units import GB, HOURS_PER_MONTH, Array
+from advisor.units import GB, Array
 
 Measure = Callable[[Scenario], Range]
 
@@ -176,12 +180,8 @@ def paying_replies(scenario: Scenario) -> Range:
             "placement": PlacementStrategy.GPU_RESIDENT,
         }
     )
-    slow, fast = _waits(scenario), _waits(bigger)
-    spent = scenario.money
-    busy = float(monthly_hours(fast.value, spent.replies_per_day))
-    row = find_gpu(scenario.text("upgrade"))
-    priced = offers(row.name, 1, row.board_power_w, min(busy, HOURS_PER_MONTH), spent)
-    cost = min((offer.monthly for offer in priced), default=np.nan)
+    slow, fast, spent = _waits(scenario), _waits(bigger), scenario.money
+    cost = _dearer(scenario, bigger)
 
     def enough(now: Array, then: Array) -> Array:
         hours = monthly_hours(np.maximum(now - then, 0.0), 1.0)
@@ -193,6 +193,26 @@ def paying_replies(scenario: Scenario) -> Range:
         low=enough(slow.high, fast.low),
         high=enough(slow.low, fast.high),
     )
+
+
+def _dearer(scenario: Scenario, bigger: Scenario) -> float:
+    """What a month of a machine with another GPU costs more, bought or rented, whichever is less;
+    as options of a verdict are priced [USD/month].
+    """
+    now, then = speed_of(scenario.estimate), speed_of(bigger.estimate)
+    if then is None:
+        return np.nan
+    use, machine = Use(work=scenario.work, money=scenario.money), bigger.machine
+    name, gpus = machine.gpus[0].name, machine.gpus
+    costs = []
+    price = bought(name, len(gpus), use.money, parts_for(Form.DESKTOP, scenario.machine.gpus, gpus))
+    if price.usd is not None:
+        costs.append(use.owned(draw_of(machine), then, usd=price.usd))
+    rent = rented(name, len(gpus), use.money)
+    if rent is not None:
+        costs.append(use.rented(rent[1], then))
+    kept = use.owned(draw_of(scenario.machine), now)
+    return max(min((cost.total - kept.total for cost in costs), default=np.nan), 0.0)
 
 
 def cited(scenario: Scenario) -> Range:

@@ -1,10 +1,12 @@
 """SkyPilot task file that rents a GPU of the table, in a folded part."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
+from advisor.advice import skypilot
 from advisor.advice.table.option import OptionKind
-from advisor.advice.upgrades import skypilot
-from advisor.advice.upgrades.upgrades import Upgrade, first_choice
+from advisor.cost_model.estimate import Estimate
 from advisor.errors import Refusal
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.code_block import copyable
@@ -18,23 +20,14 @@ def task_file(answer: AdviseAnswer) -> None:
     part = st.expander("Rent one with SkyPilot", key="open_renting", on_change="rerun")
     if not part.open:
         return
-    rented = {
-        upgrade.name: upgrade
-        for upgrade in answer.advice.upgrades
-        if upgrade.offer is not None and upgrade.offer.kind == "rent"
-    }
     with part:
-        if rented:
-            _task(answer, rented)
-        else:
-            show(block("oa-soft", "No machine for rent is faster than what you have.", "p"))
+        _task(skypilot.rented_estimates(answer.advice.question, answer.advice.options))
 
 
-def _task(answer: AdviseAnswer, rented: dict[str, Upgrade]) -> None:
+def _task(rented: Mapping[str, Estimate]) -> None:
+    """File of a chosen machine, at first the one that leaves most."""
     if st.session_state.get("rented") not in rented:
-        first = first_choice(answer.advice.upgrades)
-        known = first is not None and first.name in rented
-        st.session_state["rented"] = first.name if known and first else next(iter(rented))
+        st.session_state["rented"] = next(iter(rented))
     name = st.selectbox("GPU to rent", rented, key="rented")
     try:
         text = skypilot.task(rented[name])

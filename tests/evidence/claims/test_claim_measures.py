@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from advisor.advice.table.cost import monthly_hours
-from advisor.advice.upgrades.offers import offers
+from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.price import bought, rented
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.cost import Use
 from advisor.evidence.claims.measures import MEASURES, SETTING
 from advisor.evidence.claims.scenarios import Scenario
 from advisor.model import catalog
@@ -143,10 +145,14 @@ def test_a_gpu_pays_from_the_number_of_replies_whose_saved_time_is_worth_it() ->
     fast = scenario(gpu="RTX A6000", placement="gpu-resident").estimate
     saved = float(slow.reply - fast.reply)
     enough = value("paying_replies", **UPGRADE)
-    busy = float(monthly_hours(fast.reply, 40))
-    cost = min(
-        offer.monthly for offer in offers("RTX A6000", 1, 300, busy, MoneyInputs())
-    )  # RTX A6000: 300 W
+    # An RTX A6000 in place of the card, bought or rented by use; the machine is there already.
+    now, then = speed_of(slow), speed_of(fast)
+    use = Use(work=scenario(**UPGRADE).work, money=MoneyInputs())
+    kept = use.owned(draw_of(slow.machine), now).total
+    price = bought("RTX A6000", 1, use.money).usd
+    rent = rented("RTX A6000", 1, use.money)
+    costs = (use.owned(draw_of(fast.machine), then, usd=price), use.rented(rent[1], then))
+    cost = min(each.total for each in costs) - kept
     # replies x seconds x days in a month / 3600 x dollars for an hour = cost of a month
     assert enough * saved * 365.25 / 12 / 3600 * 30 == pytest.approx(cost, rel=1e-6)
 

@@ -9,14 +9,21 @@ finished steps.
 
 import math
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
 from advisor.advice.prices.rows import accelerator_rows
-from advisor.advice.upgrades.upgrades import Upgrade
+from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.question import Question
+from advisor.advice.table.timed_machines import cardless
+from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.estimate import estimate as estimated
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.errors import Refusal
-from advisor.runtimes import RUNTIMES
+from advisor.model import catalog
+from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.serving import checkpoint
 from advisor.units import GIB
 
@@ -31,13 +38,36 @@ VARIABLES = {WeightFiles.GGUF: "GGUF_REPOSITORY", WeightFiles.CHECKPOINT: "MODEL
 """Variable of a task that names where the model is downloaded from, by the files it holds."""
 
 
-def task(upgrade: Upgrade) -> str:
+def rented_estimates(question: Question, options: Iterable[Option]) -> dict[str, Estimate]:
+    """Estimates of the rented machines of some options, each once, by name, in their order."""
+    host = cardless() if question.machine.unified else question.machine
+    estimates: dict[str, Estimate] = {}
+    for option in options:
+        gpus, speed = option.bought, option.speed
+        if option.kind is not OptionKind.RENT or speed is None or not gpus:
+            continue
+        name = f"{len(gpus)}x {gpus[0].name}" if len(gpus) > 1 else gpus[0].name
+        if name in estimates:
+            continue
+        model = question.model
+        if model.format != speed.format:
+            model = catalog.in_format(model.architecture, speed.format)
+        estimates[name] = estimated(
+            model, replace(host, name=name, gpus=gpus), question.work, runtime(speed.runtime),
+            speed.strategy, fitted_constants(),
+        )  # fmt: skip
+    return estimates
+
+
+def task(estimate: Estimate) -> str:
     """Text of the file, to save as `task.yaml`.
+
+    Args:
+        estimate: the model on a machine with the GPUs to rent.
 
     Raises:
         Refusal: SkyPilot has no name for the GPU, or the runtime has no setup.
     """
-    estimate = upgrade.estimate
     setup = estimate.how.setup
     if setup is None:
         able = ", ".join(runtime.name for runtime in RUNTIMES if runtime.setup is not None)
@@ -45,7 +75,8 @@ def task(upgrade: Upgrade) -> str:
             f"Task files are written for {able}. For {estimate.runtime}, rent the "
             "GPU and type its command there."
         )
-    name = _plain(f"{estimate.model.name}-{upgrade.name}")
+    gpu, count = _gpus(estimate)
+    name = _plain(f"{estimate.model.name}-{f'{count}x {gpu}' if count > 1 else gpu}")
     known = _known(estimate, setup)
     variable = VARIABLES[setup.files]
     given = "" if known else f" --env {variable}=OWNER/NAME"
@@ -65,7 +96,7 @@ def task(upgrade: Upgrade) -> str:
             f"name: {name}",
             "",
             "resources:",
-            f"  accelerators: {accelerators(upgrade)}",
+            f"  accelerators: {accelerators(gpu, count)}",
             f"  disk_size: {math.ceil(estimate.model.file_bytes / GIB) + SYSTEM_DISK}",
             *(
                 [f"  memory: {_ram(estimate)}+"]
@@ -107,16 +138,27 @@ def _with(estimate: Estimate, setup: ServerSetup) -> str:
     return "with the model as GGUF" if gguf else f"with the model in {estimate.model.format}"
 
 
-def accelerators(upgrade: Upgrade) -> str:
+def _gpus(estimate: Estimate) -> tuple[str, int]:
+    """GPU to rent, and how many."""
+    if estimate.machine is None or not estimate.machine.gpus:
+        raise Refusal(estimate.refusal or "There is no GPU to rent.")
+    return estimate.machine.gpus[0].name, len(estimate.machine.gpus)
+
+
+def accelerators(gpu: str, count: int) -> str:
     """GPU to rent in SkyPilot's form: one name, or a set to take the cheapest of.
+
+    Args:
+        gpu: name in the catalogue.
+        count: number of GPUs.
 
     Raises:
         Refusal: SkyPilot has no name for the GPU.
     """
-    row = accelerator_rows().get(upgrade.gpu)
+    row = accelerator_rows().get(gpu)
     if row is None:
-        raise Refusal(f"SkyPilot has no name on record for {upgrade.gpu}; ask `sky gpus list -a`.")
-    names = [f"{name}:{upgrade.count}" for name in row.accelerators.split(";")]
+        raise Refusal(f"SkyPilot has no name on record for {gpu}; ask `sky gpus list -a`.")
+    names = [f"{name}:{count}" for name in row.accelerators.split(";")]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
 
 
