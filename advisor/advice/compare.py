@@ -73,7 +73,7 @@ def _in_runtime(
 def as_chosen(stored: Model) -> Model | None:
     """Model in the format chosen by default, where the maker's weights are far larger; else None.
 
-    Who has no room for the maker's weights in the GPUs takes smaller ones.
+    Who has no room for the maker's weights in the GPUs, or in the RAM, takes smaller ones.
     """
     if not stored.native or stored.native == stored.format:
         return None
@@ -89,8 +89,8 @@ FAR_SMALLER = 0.8
 def _or_smaller(
     result: Estimate, chosen: Model, machine: Machine, work: Workload, settings: Settings
 ) -> Estimate:
-    """The estimate, or that of smaller weights where only they fit in the GPUs."""
-    if result.strategy is not PlacementStrategy.GPU_RESIDENT or bool(result.fits):
+    """The estimate, or that of smaller weights where only they fit in the GPUs or the RAM."""
+    if result.strategy is PlacementStrategy.NVME_OFFLOAD or bool(result.fits):
         return result
     try:
         form = taken_format(chosen, result.how, machine)

@@ -124,6 +124,7 @@ def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
         "decode_tps_high": runnable.speed.high,
         "ttft_s": runnable.speed.first_token,
         **_quality(runnable.model.name),
+        "quality_of": runnable.quality.model if runnable.quality else None,
         "quality_lost": runnable.lost,
         "quality_in_format": runnable.score,
         "monthly_usd": None,
@@ -215,7 +216,7 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
         "then slower ones, both by score; each in the format that loses least among those fast "
         "enough. The context is the longest that fits so. Scores are published ones of the 16-bit "
         "models, less what the format loses (in brackets: its divergence as published for "
-        f"Llama-3-8B, {number(points_per_nat())} points a nat): {'; '.join(sources)}."
+        f"Llama-3-8B, {number(points_per_nat())} points a nat; * its predecessor's): {'; '.join(sources)}."
     )
 
 
@@ -223,12 +224,22 @@ def _model_line(runnable: Runnable) -> str:
     model, speed = runnable.model, runnable.speed
     return _model_columns(
         model.name,
-        "none" if runnable.score is None else f"{runnable.score:.0f}{_lost(runnable)}",
+        "none"
+        if runnable.score is None
+        else f"{runnable.score:.0f}{'*' if runnable.predecessor else ''}{_lost(runnable)}",
         model.format,
         speed.strategy.value,
         f"{tokens_per_second(speed.decode)} ({range_of(speed.low, speed.high)})",
         context_size(runnable.context),
     )
+
+
+def _score(runnable: Runnable) -> str:
+    """Score less the format's loss, with a star where it is a predecessor's."""
+    if runnable.score is None:
+        return "none"
+    star = "*" if runnable.predecessor else ""
+    return f"{runnable.score:.0f}{star}{_lost(runnable)}"
 
 
 def _lost(runnable: Runnable) -> str:

@@ -55,6 +55,10 @@ BOUND_BY = {
 """Bottleneck in words, by the part with most of a step's time."""
 
 
+TIGHT = 0.9
+"""Share of a memory from which it is called tight: other programs must be closed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """Result for one runtime and placement.
@@ -195,6 +199,19 @@ class Estimate:
     def held(self) -> Mapping[Tier, tuple[Array, ...]]:
         """Memory in use by tier, a number for each device [B]."""
         return held_bytes(self.model, self.placement, self.work) if self.placement else {}
+
+    @property
+    def tight(self) -> bool:
+        """Whether it fills a memory that other programs use too: the RAM, or what the GPU shares
+        with it.
+        """
+        machine = self.machine
+        if machine is None or self.strategy is PlacementStrategy.NVME_OFFLOAD:
+            return False
+        held = sum(map(float, self.held.get(Tier.RAM, ())))
+        if machine.unified:
+            held += float(sum(self.held.get(Tier.VRAM, ()))) / machine.nodes
+        return held > TIGHT * float(machine.host.memory.value)
 
     @property
     def runtime(self) -> str:

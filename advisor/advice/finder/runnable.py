@@ -1,10 +1,12 @@
 """Models that run well on a machine, each in its best format and placement there.
 
-The best format is the one with the smallest loss that still reaches reading speed; if none does,
-the fastest. Models at reading speed come first, ordered by score less the loss of the format, then
-slower ones likewise. Models without a published score are listed separately, by speed. A loss is
-published in nats per token, scores are points of a leaderboard: what a nat is worth is taken from
-families in two sizes, of which the larger has a lower perplexity and a higher score.
+The best format is the one with the smallest loss that still reaches reading speed and leaves other
+programs room; if none does, the fastest. Models at reading speed come first, ordered by score less
+the loss of the format, the newest of equals first, then slower ones likewise, and last those that
+are read from the drive. A model without a published score counts with its predecessor's, marked;
+others are listed separately, by speed. A loss is published in nats per token, scores are points of
+a leaderboard: what a nat is worth is taken from families in two sizes, of which the larger has a
+lower perplexity and a higher score.
 """
 
 import math
@@ -52,6 +54,30 @@ class QualityRow:
 def quality_rows() -> Mapping[str, QualityRow]:
     """Scores by the model's name in the catalogue."""
     return {row.model: row for row in read(DATA / "models/quality.csv", QualityRow)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredecessorRow:
+    """One row of data/models/predecessors.csv: a model without a score, and the model of its family
+    and size before it.
+    """
+
+    model: str
+    predecessor: str
+    source: str
+    source_date: str
+
+
+@cache
+def predecessors() -> Mapping[str, str]:
+    """Predecessors by the model's name."""
+    rows = read(DATA / "models/predecessors.csv", PredecessorRow)
+    return {row.model: row.predecessor for row in rows}
+
+
+def rating(name: str) -> QualityRow | None:
+    """Published score of a model, else of its predecessor; None without either."""
+    return quality_rows().get(name) or quality_rows().get(predecessors().get(name, ""))
 
 
 SIZES = (("Llama-2-7B", "Llama-2-70B"), ("Llama-3-8B", "Llama-3-70B"))
@@ -127,7 +153,7 @@ class Runnable:
         runtime: runtime.
         speed: speed in its best placement.
         context: longest of `CONTEXTS` that fits in that placement [tokens].
-        quality: published score of the model in 16 bits; None without one.
+        quality: published score of the model in 16 bits, or of its predecessor; None without one.
         lost: points that the format loses; None where no loss is published.
         keeps_up: whether it reaches reading speed.
     """
@@ -139,6 +165,12 @@ class Runnable:
     quality: QualityRow | None
     lost: float | None
     keeps_up: bool
+
+    @property
+    def predecessor(self) -> str:
+        """Model whose score stands for its own; empty where it has one."""
+        rated = self.quality.model if self.quality else ""
+        return "" if rated == self.model.name else rated
 
     @property
     def score(self) -> float | None:
@@ -184,19 +216,27 @@ def rated_as_well(
         reading_tps: reading speed [tokens/s].
         decode: speed of the model here; 0 where it does not run [tokens/s].
     """
-    row = quality_rows().get(model.name)
+    row = rating(model.name)
     if row is None:
         return None
     least, best = row.score - (lost_by(model) or 0.0), None
-    for name, rating in sorted(quality_rows().items(), key=lambda item: -item[1].score):
-        if rating.score < max(least, (best and best.score) or 0.0):
+    for name, score in _rated():
+        if score < max(least, (best and best.score) or 0.0):
             break
         if name == model.name or not _may_lie_in_memory(name, machine):
             continue
         tried = _best(_formats(name), machine, work, LLAMA_CPP, max(reading_tps, decode), IN_MEMORY)
         if tried is not None and tried.keeps_up and (tried.score or 0.0) >= least:
-            best = max(best or tried, tried, key=lambda each: each.score or 0.0)
+            best = min(best or tried, tried, key=_order)
     return best
+
+
+@cache
+def _rated() -> tuple[tuple[str, float], ...]:
+    """Models with a score of their own or a predecessor's, highest and then newest first."""
+    names = (*quality_rows(), *predecessors())
+    scores = [(name, row.score) for name in names if (row := rating(name)) is not None]
+    return tuple(sorted(scores, key=lambda each: (-each[1], _newest_first(each[0]))))
 
 
 def _may_lie_in_memory(name: str, machine: Machine) -> bool:
@@ -214,8 +254,19 @@ def _formats(name: str) -> Iterator[Model]:
             yield catalog.model(name, form)
 
 
-def _order(row: Runnable) -> tuple[bool, bool, float, float]:
-    return (row.quality is None, not row.keeps_up, -(row.score or 0.0), -row.speed.decode)
+def _order(row: Runnable) -> tuple[bool, bool, bool, float, str, float]:
+    """Sort key: what reads the drive last; of equal scores the newest generation first."""
+    drive = row.speed.strategy is PlacementStrategy.NVME_OFFLOAD
+    age = _newest_first(row.model.name)
+    score = -round(row.score or 0.0)
+    return (row.quality is None, drive, not row.keeps_up, score, age, -row.speed.decode)
+
+
+def _newest_first(name: str) -> str:
+    """Sort key of a model's release: its date with each digit taken from 9."""
+    row = catalog.model_rows().get(name)
+    released = row.released if row else ""
+    return "".join(str(9 - int(sign)) if sign.isdigit() else sign for sign in released) or "0"
 
 
 def _best(
@@ -226,15 +277,19 @@ def _best(
     reading_tps: float,
     strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy),
 ) -> Runnable | None:
-    fastest, reached = None, 0.0
+    fastest, reached, tight = None, 0.0, None
     for model in forms:
         trial = _trial(model, machine, work, runtime, strategies)
         if trial is None or trial.decode_tps is None:
+            continue
+        if trial.tight:
+            tight = tight or trial
             continue
         if fastest is None or float(trial.decode_tps) > reached:
             fastest, reached = trial, float(trial.decode_tps)
         if reached >= reading_tps:
             break
+    fastest = fastest or tight
     speed = None if fastest is None else speed_of(fastest)
     if fastest is None or speed is None:
         return None
@@ -244,7 +299,7 @@ def _best(
         runtime=runtime,
         speed=speed,
         context=_longest(model, machine, work, runtime, speed),
-        quality=quality_rows().get(model.name),
+        quality=rating(model.name),
         lost=lost_by(model),
         keeps_up=speed.decode >= reading_tps,
     )

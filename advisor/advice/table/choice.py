@@ -18,7 +18,7 @@ RENT_LESS = 0.25
 """Share of a rent below which another machine is worth moving to."""
 DOUBLED = 2.0
 """Factor from which people notice that a purchase writes faster."""
-RENT_FIRST, ALL_DAY = 5000.0, 200.0
+RENT_FIRST, ALL_DAY = 3000.0, 200.0
 """Price from which one rents before one buys [USD], unless so many answers a day are asked for: a
 card of 80 GB costs about two dollars an hour (data/prices/prices.csv)."""
 

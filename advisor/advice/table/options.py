@@ -102,6 +102,7 @@ def _judged(question: Question, option: Option) -> Option | None:
     odd = oddities(
         form, machine, cards, option.parts,
         before=discrete(question.machine) if question.ownership.owned else (), built_anew=anew,
+        takes_docks=form is Form.MINI and not question.machine.one_pool,
     )  # fmt: skip
     return replace(option, odd=tuple(dict.fromkeys(odd)))
 

@@ -140,6 +140,7 @@ def oddities(
     *,
     before: tuple[Gpu, ...],
     built_anew: bool,
+    takes_docks: bool = False,
 ) -> Iterator[str]:
     """What is odd about buying or renting cards, a sentence each.
 
@@ -150,6 +151,7 @@ def oddities(
         parts: parts that they need.
         before: cards that the machine has had.
         built_anew: the machine comes with them, so that its parts are no change.
+        takes_docks: machines of its kind have a port for a dock.
     """
     had, first = () if built_anew else before, not (before or built_anew)
     for card in dict.fromkeys(cards):
@@ -157,7 +159,7 @@ def oddities(
         for row in card_rules():
             if not row.firm and row.strikes(form, machine, card, first=first):
                 yield row.sentence
-    yield from _of_parts(form, before, parts, built_anew=built_anew)
+    yield from _of_parts(parts, built_anew=built_anew, takes_docks=takes_docks)
 
 
 def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
@@ -172,13 +174,13 @@ def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
 
 
 def _of_parts(
-    form: Form, before: tuple[Gpu, ...], parts: tuple[HostPartRow, ...], *, built_anew: bool
+    parts: tuple[HostPartRow, ...], *, built_anew: bool, takes_docks: bool
 ) -> Iterator[str]:
     """Parts that change more than a card does."""
     supplies = [part for part in parts if part.part == "psu"]
     if len(supplies) > 1 or any(part.size > LARGEST_SUPPLY for part in supplies):
         yield "It takes two power supplies, often on a circuit of their own."
-    if any(part.part == DOCK for part in parts) and (form is not Form.MINI or before):
+    if any(part.part == DOCK for part in parts) and not takes_docks:
         yield "It stands in a dock, which wants OCuLink or Thunderbolt and gives it four lanes."
     changed = [part for part in parts if part.part in ("board", "case", "riser")]
     if changed and not built_anew:

@@ -132,22 +132,24 @@ class TimedFleet:
             speeds.take_over(timed, new)
             known[new] = least[new]
             larger = new & (timed.formats == self._model.native) & ~timed.fits
-            if strategy is PlacementStrategy.GPU_RESIDENT and larger.any():
-                self._smaller(speeds, runtime, larger)
+            if strategy is not PlacementStrategy.NVME_OFFLOAD and larger.any():
+                self._smaller(speeds, runtime, strategy, larger)
         return speeds
 
-    def _smaller(self, speeds: Speeds, runtime: Runtime, wanted: Mask) -> None:
-        """Fill in machines whose GPUs hold the model in its chosen format, not as its maker has it.
+    def _smaller(
+        self, speeds: Speeds, runtime: Runtime, strategy: PlacementStrategy, wanted: Mask
+    ) -> None:
+        """Fill in machines that hold the model in its chosen format, not as its maker has it.
 
         Args:
             speeds: speeds of all machines.
             runtime: runtime.
+            strategy: placement.
             wanted: machines that the maker's own weights do not fit, shape (machines,).
         """
         chosen = as_chosen(self._model)
         if chosen is not None:
-            resident = PlacementStrategy.GPU_RESIDENT
-            timed = self.fleet.speeds(chosen, self._work, runtime, resident, skip=~wanted)
+            timed = self.fleet.speeds(chosen, self._work, runtime, strategy, skip=~wanted)
             speeds.take_over(timed, wanted)
 
 

@@ -13,7 +13,6 @@ from advisor.advice.table.choice import Choice, free_change
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import NOTHING_OWNED
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.formatting import number
@@ -29,8 +28,6 @@ TOKENS_PER_WORD = 1.4
 languages."""
 NOTABLY = 1.1
 """Smallest factor by which another runtime must be faster than the chosen one to be named."""
-TIGHT = 0.9
-"""Share of a memory from which it is called tight."""
 
 
 class Judgement(StrEnum):
@@ -141,7 +138,7 @@ def _gives(
         return _nothing(estimates, chosen)
     sentence = GIVES[level].format(level, _speed(best))
     runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}" if chosen else sentence
-    return f"{runs} Memory is tight: close other programs." if tight(best) else runs
+    return f"{runs} Memory is tight: close other programs." if best.tight else runs
 
 
 def _kept(level: Judgement, kept: Option) -> str:
@@ -160,20 +157,6 @@ def _speed(best: Estimate) -> str:
     each = f" to each of {running:,.0f} users" if running > 1 else ""
     rest = f", while {waiting:,.0f} wait" if waiting else ""
     return f"{number(decode_tps(best))} tokens a second{each}{rest}"
-
-
-def tight(best: Estimate) -> bool:
-    """Whether a placement fills a memory that other programs use too: the RAM, or what the GPU
-    shares with it.
-    """
-    machine = best.machine
-    if machine is None:
-        return False
-    whole = float(machine.host.memory.value)
-    held = sum(map(float, best.held.get(Tier.RAM, ())))
-    if machine.unified:
-        held += float(sum(best.held.get(Tier.VRAM, ()))) / machine.nodes
-    return best.strategy is not PlacementStrategy.NVME_OFFLOAD and held > TIGHT * whole
 
 
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:

@@ -54,7 +54,10 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
 def _scored_by(row: Runnable) -> str:
     """Leaderboard, date, and the rated name."""
     quality = row.quality
-    return "" if quality is None else f"{quality.scale}, {quality.date}, {quality.rated_as}"
+    if quality is None:
+        return ""
+    of = f" (its predecessor {row.predecessor})" if row.predecessor else ""
+    return f"{quality.scale}, {quality.date}, {quality.rated_as}{of}"
 
 
 def _advise_link(answer: RunnableAnswer, row: Runnable) -> str:
