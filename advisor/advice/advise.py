@@ -25,6 +25,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
+from advisor.machine.software import LINUX, WINDOWS
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Ownership, form_of
@@ -156,6 +157,8 @@ def advise(
     )
     nothing = question.ownership.nothing
     other = nothing or (owned is not None and owned != machine)
+    if best is None and chosen is not None and machine.system == WINDOWS:
+        faster = _in_linux(model, machine, work, settings or Settings(), chosen)
     options_found = options(
         question, _speed_now(question, best, other=other), () if other else faster
     )
@@ -204,6 +207,24 @@ def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Spe
     if other:
         return machine_speed(question)
     return speed_of(best) if best else None
+
+
+def _in_linux(
+    model: Model, machine: Machine, work: Workload, settings: Settings, chosen: Runtime
+) -> tuple[Edited, ...]:
+    """A runtime that refuses Windows, in the Linux that runs inside it."""
+    linux = replace(machine, system=LINUX)
+    best = best_of(compare(model, linux, work, settings=settings, runtimes=(chosen,)))
+    speed = speed_of(best) if best else None
+    if speed is None:
+        return ()
+    words = f"{chosen.name} in WSL2, which is Linux inside Windows"
+    return (
+        Edited(
+            words=words, cost="free, an installation", changes={"machine": linux}, speed=speed,
+            gain=1.0,
+        ),
+    )  # fmt: skip
 
 
 def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:

@@ -216,7 +216,8 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
         "then slower ones, both by score; each in the format that loses least among those fast "
         "enough. The context is the longest that fits so. Scores are published ones of the 16-bit "
         "models, less what the format loses (in brackets: its divergence as published for "
-        f"Llama-3-8B, {number(points_per_nat())} points a nat; * its predecessor's): {'; '.join(sources)}."
+        f"Llama-3-8B, {number(points_per_nat())} points a nat; * its predecessor's): "
+        f"{'; '.join(sources)}."
     )
 
 

@@ -51,7 +51,8 @@ def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") 
     able = list(_able(options))
     cheapest = min(able, key=by_comparison, default=None)
     if runtime:
-        return Choice(safe=None, reason=f"Buy nothing: {runtime}", cheapest=cheapest)
+        free = free_change(options)
+        return Choice(safe=free, reason=f"Buy nothing: {runtime}", cheapest=cheapest)
     enough = reads_along(kept, money.reading_tps)
     usual = [
         option

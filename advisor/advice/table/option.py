@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice.edits.changes import SAME_TEXT, SOME_QUALITY
+from advisor.advice.edits.changes import SOME_QUALITY
 from advisor.advice.prices.host_parts import HostPartRow
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
@@ -189,7 +189,7 @@ class Option:
     def loses_quality(self) -> bool:
         """Whether it is a change for which the replies pay."""
         note = self.price.note
-        return self.kind is OptionKind.CHANGE and note.startswith(FREE) and note != SAME_TEXT
+        return self.kind is OptionKind.CHANGE and (note == FREE or note.startswith(SOME_QUALITY))
 
     @property
     def rests_on_resale(self) -> bool:

@@ -154,9 +154,12 @@ def _kept(level: Judgement, kept: Option) -> str:
 def _speed(best: Estimate) -> str:
     """Speed of each user: "4.1 tokens a second to each of 3 users, while 2 wait"."""
     running, waiting = float(best.work.users), float(best.waiting)
-    each = f" to each of {running:,.0f} users" if running > 1 else ""
-    rest = f", while {waiting:,.0f} wait" if waiting else ""
-    return f"{number(decode_tps(best))} tokens a second{each}{rest}"
+    speed = f"{number(decode_tps(best))} tokens a second"
+    if running <= 1 and not waiting:
+        return speed
+    rest = f" while {waiting:,.0f} wait" if waiting else ""
+    first = duration(float(best.first_token_seconds or 0.0))
+    return f"{speed} to each of {running:,.0f} users{rest}, the first after {first}"
 
 
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
