@@ -145,6 +145,11 @@ def _gpus(estimate: Estimate) -> tuple[str, int]:
     return estimate.machine.gpus[0].name, len(estimate.machine.gpus)
 
 
+def has_name(estimate: Estimate) -> bool:
+    """Whether SkyPilot has a name for the GPU."""
+    return _gpus(estimate)[0] in accelerator_rows()
+
+
 def accelerators(gpu: str, count: int) -> str:
     """GPU to rent in SkyPilot's form: one name, or a set to take the cheapest of.
 

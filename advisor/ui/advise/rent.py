@@ -25,9 +25,10 @@ def task_file(answer: AdviseAnswer) -> None:
 
 
 def _task(rented: Mapping[str, Estimate]) -> None:
-    """File of a chosen machine, at first the one that leaves most."""
+    """File of a chosen machine, at first the one that leaves most of those with a name there."""
     if st.session_state.get("rented") not in rented:
-        st.session_state["rented"] = next(iter(rented))
+        able = (name for name, estimate in rented.items() if skypilot.has_name(estimate))
+        st.session_state["rented"] = next(able, next(iter(rented)))
     name = st.selectbox("GPU to rent", rented, key="rented")
     try:
         text = skypilot.task(rented[name])
