@@ -35,9 +35,9 @@ with (
     unforeseen.named(),
 ):
     current.read(page.url_path)
+    current.write()
     with st.container(horizontal=True, key="bar", vertical_alignment="center"):
         bar.links(pages[:5], current.parameters(current.asked()))
         save.buttons()
     page.run()
-    current.write()
     heap.freeze_after(page.url_path)

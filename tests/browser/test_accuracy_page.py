@@ -1,11 +1,12 @@
-"""The Accuracy page in a real browser: filter, click a point, open its source."""
+"""How we know in a real browser: filter, click a point, open its source."""
 
 from driving import page, scrolls_sideways, settle
 
 
 def opened(page):
-    page.get_by_role("link", name="Accuracy").click()
-    page.locator("h1", has_text="Accuracy").wait_for()
+    page.get_by_role("link", name="How we know").click()
+    page.locator("h1", has_text="How we know").wait_for()
+    page.get_by_role("tab", name="Workshop").click()
     page.locator(".js-plotly-plot .points path").first.wait_for()
     settle(page)
 
@@ -32,6 +33,5 @@ def test_filter_and_click_a_point_to_its_source(chromium, address):
 def test_it_fits_a_phone(chromium, address):
     phone = {"width": 390, "height": 2400}
     with page(chromium, f"{address}/?model=Qwen3-8B", viewport=phone) as test:
-        test.get_by_test_id("stExpandSidebarButton").click()
         opened(test)
         assert not scrolls_sideways(test)

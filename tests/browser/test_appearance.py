@@ -12,8 +12,11 @@ def test_phone_in_both_appearances(chromium, address, scheme):
     moving = {"reduced_motion": "no-preference"}
     with page(chromium, address, viewport=phone, color_scheme=scheme, **moving) as test:
         assert not scrolls_sideways(test)
+        test.get_by_role("tab", name="Where the time goes").click()
+        test.locator(".oa-type").first.wait_for()
         assert test.evaluate(MOVING) != "none"
-        test.get_by_role("button", name="Why this number?").nth(1).click()
+        assert not scrolls_sideways(test)
+        test.get_by_role("button", name="Why this number?").click()
         test.get_by_text("What it rests on").first.wait_for()
         assert not scrolls_sideways(test)
 
@@ -23,14 +26,22 @@ def test_inputs_survive_a_visit_to_the_reports(chromium, address):
         test.get_by_role("link", name="Reports").click()
         test.locator("h1", has_text="Reports").wait_for()
         test.get_by_role("link", name="Advise").click()
-        test.locator("h1", has_text="RTX 4090").wait_for()
+        test.locator(".oa-chip", has_text="RTX 4090").wait_for()
 
 
 def test_labels_are_there_and_motion_stops_when_asked(chromium, address):
     with page(chromium, address, reduced_motion="reduce") as test:
+        test.get_by_role("tab", name="Where the time goes").click()
+        test.locator(".oa-type").first.wait_for()
         assert test.evaluate(MOVING) == "none"
         tree = test.locator("body").aria_snapshot()
-        for name in ("Model", "Format", "GPU", "Why this number?", "Save report"):
+        for name in (
+            "Your machine, in your own words",
+            "Model",
+            "More settings",
+            "Why this number?",
+            "Save",
+        ):
             assert name in tree
 
 
@@ -42,13 +53,48 @@ def test_a_command_is_copied_and_a_point_tells_its_words(chromium, address):
         block.get_by_role("button", name="Copied").wait_for()
         command = test.evaluate("navigator.clipboard.readText()")
         assert command == block.locator("code").inner_text()
+        test.get_by_role("tab", name="What it costs").click()
         point = test.locator(".oa-point.oa-star")  # what is kept
         point.evaluate("point => point.scrollIntoView({block: 'center'})")
         point.hover()
         words = point.evaluate("point => getComputedStyle(point, '::after').content")
         assert "tokens/s" in words
         lines = test.locator(".oa-lines").first
+        lines.wait_for(state="attached")
         image = lines.evaluate("lines => getComputedStyle(lines).backgroundImage")
         assert image.startswith('url("data:image/svg+xml')
         loaded = "performance.getEntriesByType('resource').map(file => file.name).join()"
         assert "Plotly" not in test.evaluate(loaded)
+
+
+def test_a_phone_shows_menu_question_verdict_and_winner_at_once(chromium, address):
+    with page(chromium, address, viewport={"width": 390, "height": 844}) as test:
+        for part in (".st-key-bar_links", ".st-key-question", "#verdict", ".st-key-winner"):
+            box = test.locator(part).bounding_box()
+            assert box["y"] + box["height"] <= 844, part
+        whole = "document.querySelector('[data-testid=stMain]').scrollHeight"
+        assert test.evaluate(whole) <= 2400
+
+
+def test_the_first_screen_is_short(chromium, address):
+    with page(chromium, address, viewport={"width": 1400, "height": 900}) as test:
+        assert test.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= 1300
+        assert len(test.inner_text("[data-testid=stMain]").split()) <= 420
+
+
+def test_the_verdict_is_few_stops_away_and_a_link_skips_them(chromium, address):
+    with page(chromium, address) as test:
+        test.locator(".oa-brand").click()
+        stops = []
+        focused = """() => {
+            const own = document.activeElement, way = own.closest('.st-key-ways, .st-key-winner');
+            return [own.innerText || own.ariaLabel || '', !!way];
+        }"""
+        for _ in range(40):
+            test.keyboard.press("Tab")
+            words, past = test.evaluate(focused)
+            if past:
+                break
+            stops.append(words)
+        assert len(stops) <= 19, stops  # 18, and the skip link
+        assert "Skip to the answer" in stops

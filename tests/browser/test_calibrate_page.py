@@ -1,4 +1,4 @@
-"""The Calibrate page in a real browser: bring a machine, look at it, on a phone as well."""
+"""Your machine in a real browser: bring a machine, look at it, on a phone as well."""
 
 import json
 
@@ -20,9 +20,14 @@ def upload(page, name, content):
         page.locator("input[type=file]").set_input_files(file)
 
 
+def open_page(page):
+    page.get_by_role("link", name="How we know").click()
+    page.get_by_role("link", name="Measure every part").click()
+    page.locator("h1", has_text="Your machine").wait_for()
+
+
 def bring(page, name):
-    page.get_by_role("link", name="Calibrate").click()
-    page.locator("h1", has_text="Calibrate").wait_for()
+    open_page(page)
     page.get_by_text("Import a machine measured elsewhere").click()
     upload(page, "machine.json", json.dumps(PROBED).encode())
     page.get_by_role("textbox", name="Name").fill(name)
@@ -47,7 +52,7 @@ def test_bring_a_machine_and_look_at_it(chromium, address):
 
 def test_a_wrong_file_is_refused_and_the_form_stays_open(chromium, address):
     with page(chromium, address) as test:
-        test.get_by_role("link", name="Calibrate").click()
+        open_page(test)
         test.get_by_text("Import a machine measured elsewhere").click()
         upload(test, "other.json", b'{"a": 1}')
         test.get_by_role("button", name="Import").click()

@@ -49,6 +49,7 @@ def test_reports_belong_to_who_saved_them_until_they_are_shared(chromium, runnin
     ):
         settle(robin)
         robin.click(".st-key-save_report button")
+        robin.wait_for_selector(".st-key-report_name input")
         robin.fill(".st-key-report_name input", "only for Robin")
         robin.click(".st-key-save_now button")
         robin.wait_for_selector("text=Saved under Reports as only for Robin.")

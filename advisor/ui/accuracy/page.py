@@ -10,7 +10,7 @@ from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.method import page as method
 from advisor.ui.parts.markup import block, notice, show
-from advisor.ui.question import current, models, row
+from advisor.ui.question import current, models, row, this_machine
 
 HOW_GOOD, HOW_IT_WORKS, MYTHS, WORKSHOP = "How good", "How it works", "Myths", "Workshop"
 
@@ -22,6 +22,7 @@ def shown(first: str) -> None:
         first: tab that is open at first.
     """
     show(block("oa-title", "How we know", "h1"))
+    this_machine.page_link()
     bodies: Mapping[str, Callable[[], None]] = {
         HOW_GOOD: _how_good, HOW_IT_WORKS: _how_it_works, MYTHS: claims_section,
         WORKSHOP: _workshop,

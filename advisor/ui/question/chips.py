@@ -15,8 +15,7 @@ from advisor.machine.machine import Gpu, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.request.request import Request
-from advisor.ui.parts import probe_job
-from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.parts.markup import joined, show
 from advisor.ui.question import current, inputs, this_machine
 from advisor.units import GIB
 
@@ -137,9 +136,7 @@ def _memory_speed(machine: Machine) -> None:
     inputs.ask("ram_gbs")
     if current.asked().machine == THIS:
         this_machine.measure("chip")
-    elif not probe_job.switched_off():
-        text = "Measuring works where this program runs; the page Your machine says how."
-        show(block("oa-soft", text, "p"))
+    this_machine.page_link()
 
 
 def _take_memory() -> None:

@@ -112,12 +112,20 @@ def _typed(name: str) -> None:
     if name in ("currency", "usd_rate"):
         _take_currency(name, text)
         return
+    if name == "model":
+        text = _listed_model(text)
     try:
         value = entry.read(respelled(name, text)) if text else DEFAULTS[name]
     except InputError as error:
         current.refuse(name, text, str(error))
         return
     current.change(f"{entry.label}: {text or 'as usual'}", **{name: value})
+
+
+def _listed_model(text: str) -> str:
+    """Model of the list that is typed with spaces for hyphens; the text itself for others."""
+    words = spoken(text).casefold()
+    return next((name for name in listed("model") if spoken(name).casefold() == words), text)
 
 
 def _take_currency(name: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -12,6 +13,7 @@ from advisor.machine.machine import Machine
 from advisor.paths import data_folder
 from advisor.ui.parts import markup, probe_job, unforeseen
 
+PAGE = Path(__file__).parents[1] / "pages" / "calibrate.py"
 REMEMBERED = 600  # seconds until the drivers are asked again
 JOB, RESULT = "probe_job", "probe_result"
 """Where a session keeps the job that it started, and how it ended."""
@@ -55,6 +57,11 @@ def _seen(saved: int) -> Seen:  # noqa: ARG001 - a part of the key
 def prober() -> probe_job.Prober:
     """The server's prober."""
     return probe_job.Prober()
+
+
+def page_link() -> None:
+    """Link to the page Your machine, which measures all parts and takes machines from elsewhere."""
+    st.page_link(PAGE, label="Measure every part, or another computer")
 
 
 def measure(where: str) -> None:
