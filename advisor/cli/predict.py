@@ -7,7 +7,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import nullcontext
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -143,13 +143,39 @@ def _in_turn(
     ahead: int,
 ) -> Iterator[Prediction]:
     """Answers of groups of rows in their order, with at most `ahead` groups in work."""
-    waiting: deque[Future[list[Prediction]]] = deque()
-    while group := list(islice(rows, TOGETHER)):
-        waiting.append(pool.submit(answer, group))
+    waiting: deque[tuple[list[Cells], Future[list[Prediction]]]] = deque()
+    for group in iter(lambda: list(islice(rows, TOGETHER)), []):
+        waiting.append((group, _submitted(pool, answer, group)))
         if len(waiting) == ahead:
-            yield from waiting.popleft().result()
+            yield from _result(answer, *waiting.popleft())
     while waiting:
-        yield from waiting.popleft().result()
+        yield from _result(answer, *waiting.popleft())
+
+
+def _submitted(
+    pool: ProcessPoolExecutor,
+    answer: Callable[[Iterable[Cells]], list[Prediction]],
+    group: list[Cells],
+) -> "Future[list[Prediction]]":
+    """Answers of a group to come; an error where the processes have ended."""
+    try:
+        return pool.submit(answer, group)
+    except BrokenExecutor as error:
+        ended: Future[list[Prediction]] = Future()
+        ended.set_exception(error)
+        return ended
+
+
+def _result(
+    answer: Callable[[Iterable[Cells]], list[Prediction]],
+    group: list[Cells],
+    future: "Future[list[Prediction]]",
+) -> list[Prediction]:
+    """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
+    try:
+        return future.result()
+    except BrokenExecutor:
+        return answer(group)
 
 
 def _inert(prediction: Prediction) -> Prediction:
