@@ -43,8 +43,21 @@ def stated_machine(row: PublishedRow) -> Noted[MachineSpec]:
         pcie_lanes=row.pcie_lanes,
         disk=disk,
         disk_gbs=disk_gbs,
+        driver=_driver(row),
     )
     return Noted(machine, (*gpus.notes, *cpu.notes))
+
+
+MESA = re.compile(r"\bmesa (\d+\.\d+(?:\.\d+)?)", re.IGNORECASE)
+
+
+def _driver(row: PublishedRow) -> str | None:
+    """Graphics driver stated with an Intel card under Vulkan, whose speed it changes most."""
+    stated = MESA.search(f"{row.os} {row.source_note}")
+    told = f"{row.runtime} {row.source_note}".casefold()
+    if stated is None or "arc" not in row.gpu.casefold() or "vulkan" not in told:
+        return None
+    return f"mesa {stated[1]}"
 
 
 UNLIMITED_RAM_GIB = 100_000.0

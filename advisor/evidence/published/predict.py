@@ -4,6 +4,7 @@ Reads the columns of any published file. Missing values become typical parts, an
 be predicted gives the reason.
 """
 
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -50,6 +51,8 @@ STRATEGIES = {
 }
 """Placement by a row's category."""
 
+FITTED = re.compile(r"--fit\b|placement of fit|llama-fit|--fit-target")
+"""Pattern of runs whose placement llama.cpp chose: as many experts in VRAM as fit."""
 STREAMING = ("stream_cpu", "kv_offload", "batched")
 
 
@@ -177,8 +180,14 @@ def answer(row: PublishedRow) -> dict[str, object]:
         "ttft_s": _number(read.first_token.value),
         "fits": "true" if np.all(written.fits) else "false",
         "bottleneck": written.bottleneck,
-        "note": "; ".join(case.notes),
+        "note": "; ".join((*case.notes, *_unmeasured(written))),
     }
+
+
+def _unmeasured(estimate: Estimate) -> Iterator[str]:
+    """That hardly anybody timed some of the model's layers on the backend."""
+    if kinds := " and ".join(estimate.unmeasured):
+        yield f"few have timed {kinds} on this backend: the range is wider"
 
 
 def _range(case: Case, speed: Range) -> tuple[Array, Array]:
@@ -327,12 +336,25 @@ def _batch_request(
     return Noted(request, sequences.notes)
 
 
+ON_GPU = re.compile(r"\b(\d{1,3}) ?% GPU\b")
+"""Pattern of a split as `ollama ps` prints it: "48 %/52 % CPU/GPU", "52 % GPU"."""
+
+
+def _share_on_gpu(row: PublishedRow) -> float | None:
+    """Stated share of a model on the GPU; None where it is not."""
+    printed = ON_GPU.search(row.source_note)
+    return float(printed[1]) / 100.0 if printed else row.fraction_gpu
+
+
 def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
     """Stated split; with experts in RAM, weights are not mapped (llama.cpp advises so)."""
     layers, moe = row.ngl, row.n_cpu_moe
-    if layers is None and (share := row.fraction_gpu) is not None:
+    if layers is None and (share := _share_on_gpu(row)) is not None:
         layers = round(share * model.layers)
-    if category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
+    fitted = moe is None and FITTED.search(row.source_note) is not None
+    if fitted and (layers is None or layers >= model.layers):
+        layers = None
+    elif category == "moe_offload" and moe is None and (layers is None or layers >= model.layers):
         moe = float(model.layers)
     kept, frequent = run_settings.experts_kept(row)
     return Settings(

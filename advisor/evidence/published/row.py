@@ -127,6 +127,8 @@ class PublishedRow:
     source_note = Text()
     doubtful = Flag()
     publisher = Text()
+    first_seen = Text()
+    os = Text()
 
 
 def columns() -> tuple[str, ...]:

@@ -16,13 +16,18 @@ MOST_MICRO_BATCH = 65_536.0
 BATCH_BESIDE = re.compile(r"\bn_batch (\d+)\b|\bbatch (\d+) ub \d+\b")
 """The batch (`-b`) beside the micro-batch, which is never larger (`n_ubatch` of llama.cpp's
 src/llama-context.cpp)."""
-FROM_EMPTY = re.compile(r"localscore\.ai|test_results run|batched-bench")
+FROM_EMPTY = re.compile(r"localscore\.ai|test_results run|batched-bench|pp of the whole context")
 """Tests that read their prompt into an empty cache; `context_depth` applies to generation only."""
 OF_NINE, EQUAL_TO_NINE = "mean of its 9 tests", 200.0
 """Note of speeds averaged over LocalScore's nine tests, and length of a prompt read at that speed
 [tokens]. Their prompts have 16, 64, 384, 1024 (twice), 1280, 2048 (twice) and 4096 tokens. Reading
 the weights takes a GPU as long as multiplying some 30 tokens; the nine speeds n / (n + 30) average
 0.87, that of 200 tokens. With 10 to 60 in place of 30 the length is 140 to 270."""
+AFTER_PROMPT = re.compile(r"\(depth (\d+) \+ (\d+)\)|\bprompt ()(\d+), output \d+")
+"""Pattern of a depth that counts the timed prompt, which is read before the reply: what was in the
+cache before it, where that is stated, and its length."""
+AT_THOUSANDS = re.compile(r"\bprompt rate at (\d+)K\b")
+"""Pattern of the length of a timed prompt in thousands of 1,024 tokens."""
 MEAN_DEPTH = re.compile(r"mean_depth=(\d+)")
 CACHE_TYPE = re.compile(
     r"\b(?:KV (?:cache )?)?((?:q\d_\d|f16|bf16))(?:/q\d_\d)?(?:[ -]KV| KV cache)\b|"
@@ -66,6 +71,13 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     fresh, cached = (kept, 0.0) if empty else (fresh, kept)
     if empty and OF_NINE in note:
         fresh = EQUAL_TO_NINE
+    told = AT_THOUSANDS.search(note)
+    if told and sent is None:
+        fresh, cached = 1024.0 * float(told[1]), 0.0
+    beside = AFTER_PROMPT.search(note)
+    if beside:
+        fresh = max(float(beside[2] or beside[4]), 1.0)
+        cached = float(beside[1]) if beside[1] else max(kept - fresh, 0.0)
     prompt = Workload(
         prompt=cached + fresh,
         cached=cached,
@@ -84,7 +96,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
 
 def _micro_batch(note: str, fresh: float) -> float:
     whole = fresh if "sweep-bench" in note else USUAL_MICRO_BATCH
-    batch = bench_length(note, "ub") or whole
+    batch = bench_length(note, "ub") or bench_length(note, "ubatch") or whole
     logical = BATCH_BESIDE.search(note)
     if logical:
         batch = min(batch, float(logical[1] or logical[2]))

@@ -1,4 +1,4 @@
-"""Source of a published row; rows of one source on one machine share their error."""
+"""Publisher of a published row; rows of one publisher on one machine share their error."""
 
 import re
 
@@ -19,6 +19,11 @@ def source_of(url: str) -> str:
     return repository[1] if repository else re.sub(r"^https?://(?:www\.)?", "", url)
 
 
+def publisher_of(row: PublishedRow) -> str:
+    """Person, repository or site that published a row: the stated one, else its source."""
+    return row.publisher or source_of(row.source_url)
+
+
 def hardware_of(row: PublishedRow) -> str:
     """GPU and processor of a row; the GPU alone for GPU-resident runs."""
     gpu = "" if row.category == "cpu" else row.gpu
@@ -27,5 +32,5 @@ def hardware_of(row: PublishedRow) -> str:
 
 
 def group_of(row: PublishedRow) -> str:
-    """Source and hardware of a published row."""
-    return f"{source_of(row.source_url)} on {hardware_of(row)}"
+    """Publisher and hardware of a published row."""
+    return f"{publisher_of(row)} on {hardware_of(row)}"

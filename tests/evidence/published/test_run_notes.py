@@ -65,11 +65,27 @@ def test_a_batched_bench_reads_a_prompt_for_each_user() -> None:
     [("pp4096; ub2048", 2048), ("ub=1024", 1024), ("test=pp512", 512),
      ("llama-sweep-bench: pp4096 and tg1024", 4096), ("test=pp512; batch 256 ub 512", 256),
      ("pp2048; n_batch 256; section", 256), ("pp512; n_batch default", 512),
-     ("threads-batch 128; pp4096; ub2048", 2048)],
+     ("threads-batch 128; pp4096; ub2048", 2048), ("test=tg128,pp4096; ubatch=2048", 2048)],
 )  # fmt: skip
 def test_micro_batches_as_notes_state_them(note: str, tokens: int) -> None:
     prompt, _ = requests(PublishedRow({"context_depth": "0", "source_note": note}))
     assert prompt.ubatch == tokens
+
+
+@pytest.mark.parametrize(
+    ("note", "depth", "fresh", "cached"),
+    [("test=tg128,pp of the whole context; pp is the mean", 10240, 10240, 0),
+     ("decode after a prompt of 2048 (depth 8192 + 2048)", 10240, 2048, 8192),
+     ("kv=f16; prompt 4096, output 128; same rig", 16384, 4096, 12288),
+     ("kv=f16; prompt 10, output 128", 0, 10, 0), ("test=pp512", 8192, 512, 8192)],
+)  # fmt: skip
+def test_what_a_prompt_reads_and_what_lies_in_the_cache_before_it(
+    note: str, depth: float, fresh: float, cached: float
+) -> None:
+    row = PublishedRow({"context_depth": str(depth), "source_note": note})
+    prompt, work = requests(row)
+    assert (prompt.fresh, prompt.cached) == (fresh, cached)
+    assert work.prompt == depth
 
 
 @pytest.mark.parametrize(
@@ -96,7 +112,8 @@ def test_backends(runtime: str, note: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("runtime", "date", "name"),
     [("llamafile 0.9.1 LocalScore CPU", "2025-03", "llamafile"), ("llama.cpp", "2024-05", "2024"),
-     ("llama.cpp", "2024-10", ""), ("llama.cpp", "", ""), ("llama.cpp CUDA", "2025-07", ""),
+     ("llama.cpp", "2024-10", ""), ("llama.cpp", "", ""), ("llama.cpp CUDA", "2025-07", "2025"),
+     ("llama.cpp CUDA", "2025-11", ""),
      ("llama.cpp hip b6077", "2025-08-05", "2025"), ("llama.cpp ROCm", "2025-12", ""),
      ("llama.cpp vulkan b6077", "2025-10-31", "2025"), ("llama.cpp vulkan", "2025-11", "")],
 )  # fmt: skip
