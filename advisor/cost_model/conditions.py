@@ -19,6 +19,7 @@ from advisor.machine.software import (
     SoftwareEffect,
     effect_of,
     effect_of_build,
+    effect_of_kernel,
     kernels_of,
 )
 from advisor.machine.stated_software import effect_of_driver
@@ -26,7 +27,10 @@ from advisor.model.model import Model
 
 GPU_READS = ("gpu_read_share", "gpu_kv_share")
 """Constants in proportion to the read rate of a GPU."""
-GPU_TIMES = ("gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_latent_value")
+GPU_TIMES = (
+    "gpu_layer", "gpu_expert_layer", "gpu_state_layer", "gpu_scan_layer", "gpu_stream_layer",
+    "gpu_latent_layer", "gpu_latent_value",
+)  # fmt: skip
 """Fixed times of a GPU."""
 GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 """Constants in proportion to a GPU's speed in a prompt."""
@@ -89,9 +93,29 @@ def _published(machine: Machine, runtime: Runtime, model: Model) -> Iterator[Sof
     driver = effect_of_driver(machine) if runtime.key in RUNTIMES else None
     linear = runtime.key in RUNTIMES and model.has_delta_rule
     build = effect_of_build(machine.build) if linear else None
+    experts = driver and model.has_experts and effect_of_driver(machine, "experts")
+    kernel = kernel_effect(machine, model) if runtime.key in RUNTIMES else None
     policy = effect_of("numa", host.numa) if binds(host, runtime) else None
     threads = effect_of("threads", host.thread_excess) if runtime.takes_layers else None
-    yield from filter(None, (driver, build, policy, threads))
+    yield from filter(None, (driver, experts or None, build, kernel, policy, threads))
+
+
+MOST = 0.5
+"""Share of the bytes above which a storage type decides a model's speed."""
+
+
+def kernel_effect(machine: Machine, model: Model) -> SoftwareEffect | None:
+    """Effect of a stated build that has no kernel for a model's format on the machine's backend."""
+    kinds = frozenset(kind for kind, share in model.stored.items() if share > MOST)
+    return effect_of_kernel(machine.build, backends.of_machine(machine), kinds)
+
+
+def _of_kernel(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
+    return {"gpu_read_share": effect.token, "gpu_flop_share": effect.prompt}
+
+
+def _of_experts(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
+    return {"gpu_expert_read_share": effect.token, "gpu_expert_layer": 1.0 / effect.token}
 
 
 def _of_driver(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
@@ -123,6 +147,8 @@ def _of_threads(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
 FACTORS: Mapping[str, Callable[[SoftwareEffect, Constants], Mapping[str, float]]] = {
     "driver": _of_driver,
     "build": _of_build,
+    "kernel": _of_kernel,
+    "experts": _of_experts,
     "numa": _of_policy,
     "threads": _of_threads,
 }
@@ -174,7 +200,7 @@ def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> 
     of_gpu = of_host = 0.0
     for effect in _published(machine, runtime, model):
         changes = (effect.prompt if prompt else effect.token) != 1.0
-        if effect.option in ("driver", "build"):
+        if effect.option in ("driver", "build", "kernel", "experts"):
             of_gpu += effect.doubt * changes
         else:
             of_host = math.hypot(of_host, effect.doubt * changes)

@@ -52,9 +52,12 @@ class Load:
         flops: work on dense weights [FLOP].
         attention_flops: work on the cache [FLOP].
         expert_flops: work on routed experts [FLOP].
-        layers: number of repeating layers computed there.
+        layers: number of repeating layers computed there, by their blocks (`Model.blocks`).
         expert_layers: number of layers with routed experts there.
         state_layers: number of layers with a state (linear attention, state space) there.
+        scan_layers: those of them with the state of a state space.
+        stream_layers: number of layers with several residual streams there.
+        latent_layers: number of layers with a latent cache there.
         latent_values: values of the heads in the spaces of latent caches there.
         scores: scores of attention that are written to memory there; none with flash attention.
     """
@@ -72,6 +75,9 @@ class Load:
     state_layers: Array
     per_expert: Array = 0.0
     shared_with: Array = 0.0
+    scan_layers: Array = 0.0
+    stream_layers: Array = 0.0
+    latent_layers: Array = 0.0
     latent_values: Array = 0.0
     scores: Array = 0.0
 
@@ -148,9 +154,12 @@ class HeldParts:
         experts: routed experts held [B].
         flops: work of a token on these weights [FLOP].
         expert_flops: work of a token on routed experts [FLOP].
-        layers: number of repeating layers.
+        layers: number of repeating layers, by their blocks (`Model.blocks`).
         expert_layers: number of layers with routed experts.
         state_layers: number of layers with a state.
+        scan_layers: those of them with the state of a state space.
+        stream_layers: number of layers with several residual streams.
+        latent_layers: number of layers with a latent cache.
         latent_values: values of the heads in the spaces of latent caches.
     """
 
@@ -162,6 +171,9 @@ class HeldParts:
     layers: Array
     expert_layers: Array
     state_layers: Array
+    scan_layers: Array
+    stream_layers: Array
+    latent_layers: Array
     latent_values: Array
 
 
@@ -189,9 +201,12 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> HeldP
         experts=np.vecdot(routed, model.bytes_per_layer[Group.ROUTED_EXPERTS]),
         flops=flops,
         expert_flops=routed @ model.flops[Group.ROUTED_EXPERTS],
-        layers=np.sum(norms, axis=-1),
+        layers=norms @ model.blocks,
         expert_layers=routed @ model.expert_layers,
         state_layers=norms @ model.state_layers,
+        scan_layers=norms @ model.scan_layers,
+        stream_layers=norms @ model.stream_layers,
+        latent_layers=norms @ (model.latent_values > 0).astype(float),
         latent_values=norms @ model.latent_values,
     )
 
@@ -222,6 +237,9 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         expert_flops=held.expert_flops * step.tokens,
         layers=held.layers,
         state_layers=held.state_layers,
+        scan_layers=held.scan_layers,
+        stream_layers=held.stream_layers,
+        latent_layers=held.latent_layers,
         latent_values=held.latent_values,
         expert_layers=held.expert_layers,
         scores=0.0 if step.flash_attention else _scores(model, cache, attended) * step.tokens,

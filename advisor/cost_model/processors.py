@@ -37,13 +37,15 @@ def gpu_seconds(load: Load, gpu: Gpu, constants: Constants) -> FlowTime:
 
     t = max( W / (share S) + further tokens , (F + F_e / share_e) / (share C) , products )
         + max( K / (share_kv S) , F_a / (share_a C) ) + scores 20 B / (share S)
-        + layers tau + expert layers tau_e + state layers tau_s + latent values tau_l
+        + fixed costs of the layers (`layer_seconds`)
 
-    F and F_e are padded to whole tiles of tokens (`padded_flops`). Attention waits for the matrices
-    before it, so the two add.
+    W counts experts as W_e / share_r: each is a small matrix of its own. F and F_e are padded to
+    whole tiles of tokens (`padded_flops`). Attention waits for the matrices before it, so the two
+    add.
     """
     family, memory, peak = gpu.family, gpu.bandwidth.value, peak_16_bit(gpu)
-    weights = load.weights / (constants.value("gpu_read_share", family) * memory)
+    apart = load.experts * (1.0 / constants.value("gpu_expert_read_share", family) - 1.0)
+    weights = (load.weights + apart) / (constants.value("gpu_read_share", family) * memory)
     cache = load.kv / (constants.value("gpu_kv_share", family) * memory)
     work = padded_flops(load, gpu, constants)
     compute = work / (constants.value("gpu_flop_share", family) * peak)
@@ -133,16 +135,25 @@ def padded_flops(load: Load, gpu: Gpu, constants: Constants) -> Array:
 def layer_seconds(load: Load, gpu: Gpu, constants: Constants) -> Array:
     """Fixed costs of a GPU's layers: starting kernels and waiting for them, whatever they read [s].
 
-    layers tau + expert layers tau_e + state layers tau_s + latent values tau_l
+    layers tau + expert layers tau_e + delta layers tau_s + scans tau_m + mixed streams tau_h
+        + latent layers tau_l + latent values b / S
 
     A head of latent attention (MLA) multiplies its query into the space of the cache and its result
-    out of it by a matrix of its own: 128 heads take longer than 16.
+    out of it by a matrix of its own, which kernels for batches unpack to 16 or 32 bits for every
+    token: 128 heads take longer than 16, on a memory of half the rate twice as long. Unpacked is
+    written and read, 12 B a weight: 128 heads of DeepSeek-V3 with 2 x 128 x 512 weights and 1,088
+    values each are 16.8 million weights a layer, 12.3 GB in 61 layers, 1,450 B a value.
     """
     return (
         load.layers * constants.value("gpu_layer", gpu.family)
         + load.expert_layers * constants.value("gpu_expert_layer", gpu.family)
-        + load.state_layers * constants.value("gpu_state_layer", gpu.family)
-        + load.latent_values * constants.value("gpu_latent_value", gpu.family)
+        + (load.state_layers - load.scan_layers) * constants.value("gpu_state_layer", gpu.family)
+        + load.scan_layers * constants.value("gpu_scan_layer", gpu.family)
+        + load.latent_layers * constants.value("gpu_latent_layer", gpu.family)
+        + load.stream_layers * constants.value("gpu_stream_layer", gpu.family)
+        + load.latent_values
+        * constants.value("gpu_latent_value", gpu.family)
+        / np.asarray(gpu.bandwidth.value)
     )
 
 

@@ -27,9 +27,11 @@ DRIVER_SPELLINGS = {"radv": MESA, "anv": MESA, "nvk": MESA, "hip": ROCM}
 DRIVER = re.compile(r"([a-z]+)\s*v?(\d+(?:\.\d+)*)?")
 OLDEST_BUILD = "2024"
 """Builds before October 2024, as in `catalog.constants.Scope`."""
-KERNELS = {"rocm": "2025-12", "vulkan": "2025-11"}
+KERNELS = {"rocm": "2025-12", "vulkan": "2025-11", "cuda": "2025-11", "metal": "2025-11"}
 """Month from which prompts in quantized formats use integer dot products for k-quants and, on AMD's
-RDNA 3, matrix units (llama.cpp, pull requests 17576 and 16536); builds before it are "2025"."""
+RDNA 3, matrix units (llama.cpp, pull requests 17576 and 16536); from which CUDA joins norms, sums
+and gates with the products beside them (15631 of August 2025, 16715 of 26 October 2025), and Metal
+uses the tensor units of an M5 (16634); builds before it are "2025"."""
 USUAL_FLASH_ATTENTION = "2024-10"
 """Month from which flash attention and CUDA graphs are usual; builds before it are "2024"."""
 MONTHS = (
@@ -174,8 +176,9 @@ class SoftwareEffect:
     """One row of data/runtimes/software_effects.csv.
 
     Attributes:
-        option: input that it belongs to, "driver", "build", "numa" or "threads".
-        value: driver, policy, or how threads exceed the cores.
+        option: input that it belongs to, "driver", "build", "numa" or "threads"; "kernel" for a
+            build without a kernel for a format, "experts" for a driver that is slow in experts.
+        value: driver, policy, how threads exceed the cores, or format.
         since: version of the driver from which it holds; empty for all.
         before: version of the driver, or month of the build, from which it no longer holds; empty
             for all.
@@ -215,11 +218,13 @@ class SoftwareEffect:
         return (year, release - 1) if release else (year - 1, 3)
 
 
-def drivers_of(vendor: str, family: str, backend: str) -> Iterator[SoftwareEffect]:
+def drivers_of(
+    vendor: str, family: str, backend: str, option: str = "driver"
+) -> Iterator[SoftwareEffect]:
     """Drivers whose effect on a card was published."""
     for row in software_effects():
         of_card = row.vendor == vendor and row.family in ("", family)
-        if row.option == "driver" and of_card and row.backend == backend:
+        if row.option == option and of_card and row.backend == backend:
             yield row
 
 
@@ -231,7 +236,7 @@ def software_effects() -> tuple[SoftwareEffect, ...]:
 
 @lru_cache(maxsize=256)
 def driver_effect(
-    stated: str, vendors: frozenset[str], family: str, backend: str
+    stated: str, vendors: frozenset[str], family: str, backend: str, option: str = "driver"
 ) -> SoftwareEffect | None:
     """Published effect of a stated driver; None where none was published.
 
@@ -240,11 +245,12 @@ def driver_effect(
         vendors: vendors of the machine's cards.
         family: family of its first card.
         backend: backend of llama.cpp.
+        option: "driver" for its effect on all speeds, "experts" for that on routed experts.
     """
     if not stated:
         return None
     driver = driver_named(stated)
-    for row in drivers_of(next(iter(vendors)), family, backend):
+    for row in drivers_of(next(iter(vendors)), family, backend, option):
         holds = driver.before(row.before) and not (row.since and driver.before(row.since))
         if row.value == driver.name and holds and len(vendors) == 1:
             return row
@@ -279,6 +285,25 @@ def effect_of_build(month: str) -> SoftwareEffect | None:
     """Published effect of a build on models with linear attention; None for a later or no month."""
     rows = (row for row in software_effects() if row.option == "build")
     return next((row for row in rows if month and month < row.before), None)
+
+
+def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:
+    """Published effect of a build without a kernel for a storage type; None for a later build.
+
+    Args:
+        month: month of the build; empty for today's.
+        backend: backend of llama.cpp.
+        kinds: storage types that most of a model's bytes have.
+    """
+    rows = (row for row in software_effects() if row.option == "kernel")
+    return next(
+        (
+            row
+            for row in rows
+            if month and month < row.before and row.backend == backend and row.value in kinds
+        ),
+        None,
+    )
 
 
 HYPER_THREADS, PAST_CORES, SLOWER_CORES = "every hyper-thread", "past the cores", "slower cores"

@@ -166,13 +166,18 @@ def stated_driver(machine: Machine) -> str:
     return driver_named(machine.driver).words if machine.driver else ""
 
 
-def effect_of_driver(machine: Machine) -> SoftwareEffect | None:
-    """Published effect of a machine's stated driver; None without one."""
+def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect | None:
+    """Published effect of a machine's stated driver; None without one.
+
+    Args:
+        machine: machine with its driver.
+        option: "driver" for the effect on all speeds, "experts" for that on routed experts.
+    """
     if not machine.driver or not machine.gpus:
         return None
     vendors = frozenset(gpu.vendor for gpu in machine.gpus)
     return driver_effect(
-        machine.driver, vendors, machine.gpus[0].family, backends.of_machine(machine)
+        machine.driver, vendors, machine.gpus[0].family, backends.of_machine(machine), option
     )
 
 

@@ -30,6 +30,10 @@ LAYERED = (
 """Groups of the repeating layers, without embedding and output head."""
 
 
+FEEDING = (Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS)
+"""Groups of a layer's feed-forward block."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
     """Model in a format.
@@ -97,6 +101,30 @@ class Model:
     def state_layers(self) -> Floats:
         """1 where a layer keeps a state instead of a cache, else 0, shape (layers,)."""
         return np.array([cache.state_values > 0 for cache in self.architecture.cache], dtype=float)
+
+    @cached_property
+    def scan_layers(self) -> Floats:
+        """1 where a layer's state is that of a state space (Mamba-2), else 0, shape (layers,)."""
+        scans = {tensor.layer for tensor in self.architecture.tensors if tensor.role == "ssm_in"}
+        return np.array([float(layer in scans) for layer in range(self.layers)])
+
+    @cached_property
+    def stream_layers(self) -> Floats:
+        """1 where a layer mixes several residual streams, else 0, shape (layers,)."""
+        mixed = {tensor.layer for tensor in self.architecture.tensors if tensor.role[:3] == "hc_"}
+        return np.array([float(layer in mixed) for layer in range(self.layers)])
+
+    @cached_property
+    def blocks(self) -> Floats:
+        """Blocks of each layer over those of a usual one, shape (layers,).
+
+        A usual layer mixes tokens and then has a feed-forward block; those of Nemotron's hybrids
+        have one of the two, and start about half as many kernels.
+        """
+        tensors = self.architecture.tensors
+        mixing = {tensor.layer for tensor in tensors if tensor.group is Group.ATTENTION}
+        feeding = {tensor.layer for tensor in tensors if tensor.group in FEEDING}
+        return np.array([((at in mixing) + (at in feeding)) / 2 for at in range(self.layers)])
 
     @cached_property
     def has_delta_rule(self) -> bool:

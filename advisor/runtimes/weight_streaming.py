@@ -205,6 +205,9 @@ def each_of(load: Load, gpus: int) -> Load:
         layers=load.layers,
         expert_layers=load.expert_layers,
         state_layers=load.state_layers,
+        scan_layers=load.scan_layers,
+        stream_layers=load.stream_layers,
+        latent_layers=load.latent_layers,
         latent_values=load.latent_values,
     )
 

@@ -276,3 +276,30 @@ def test_an_older_build_is_named_and_state_space_layers_are_as_fast_in_it() -> N
         answer(replace(old, build=None), name="Nemotron-H-56B", form="Q8_0")
     )
     assert any("linear attention" in note for note in machine(old).notes)
+
+
+def test_a_build_without_a_kernel_for_a_format_is_as_slow_as_published() -> None:
+    # SYCL had no kernel for a token in BF16 before April 2026: a quarter of the read rate.
+    arc = MachineSpec(gpu="Arc Pro B70", backend="sycl")
+    old = replace(arc, build="2026-03")
+    ratio = token(answer(old, form="BF16")) / token(answer(arc, form="BF16"))
+    assert 0.24 < ratio < 0.35
+    assert token(answer(old)) == pytest.approx(token(answer(arc)))
+    assert width(answer(old, form="BF16")) > width(answer(arc, form="BF16"))
+
+
+def test_experts_on_arc_are_slow_with_mesa_before_the_release_that_mended_them() -> None:
+    arc = MachineSpec(gpu="Arc Pro B70", backend="vulkan")
+    old = replace(arc, driver="mesa 25.2.8")
+    slow, now = (answer(spec, name="Qwen3.6-35B-A3B") for spec in (old, arc))
+    assert 0.35 < token(slow) / token(now) < 0.7
+    dense = token(answer(old)), token(answer(arc))
+    assert dense[0] == pytest.approx(dense[1])
+
+
+def test_layers_that_few_timed_on_a_backend_widen_the_range_and_are_named() -> None:
+    common = answer(MachineSpec(gpu="RTX 4090"), name="Qwen3-30B-A3B")
+    assert not common.unmeasured
+    rare = answer(MachineSpec(gpu="RTX 4090"), name="Nemotron-3-Nano-30B-A3B")
+    assert rare.unmeasured == ("state space",)
+    assert width(rare) > width(common)

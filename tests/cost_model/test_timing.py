@@ -32,6 +32,7 @@ from advisor.cost_model.timing import (
     stage_seconds,
 )
 from advisor.errors import InputError
+from advisor.evidence.published.doubts import Bound
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
 from advisor.runtimes.llama_cpp.paging import WATCHED, missed_share
@@ -43,7 +44,11 @@ CONSTANTS = {
     "gpu_layer": 1e-3,
     "gpu_expert_layer": 2e-3,
     "gpu_state_layer": 4e-3,
-    "gpu_latent_value": 8e-6,
+    "gpu_expert_read_share": 1.0,
+    "gpu_scan_layer": 16e-3,
+    "gpu_stream_layer": 32e-3,
+    "gpu_latent_layer": 64e-3,
+    "gpu_latent_value": 8e6,
     "gpu_product_share": 0.05,
     "gpu_expert_flop_share": 0.5,
     "gpu_flop_share": 0.5,
@@ -169,9 +174,28 @@ def test_a_prompt_needs_no_dot_products(constants: Constants) -> None:
 
 
 def test_heads_of_a_latent_cache_cost_more(constants: Constants) -> None:
-    # 10 layers x 1 ms, each with 4 heads of 250 values in the latent's space: x 1,000 x 8 us.
+    # 10 layers x 1 ms, each with 4 heads of 250 values in the latent's space: 1,000 values of 8 MB,
+    # each moved in 8 us at 1000 GB/s; on half the rate twice as long.
     latent = replace(load(layers=10), latent_values=10.0 * 4 * 250)
     assert float(gpu_seconds(latent, GPU, constants).layers) == pytest.approx(0.090)
+    half = replace(GPU, bandwidth=given(500e9))
+    assert float(gpu_seconds(latent, half, constants).layers) == pytest.approx(0.170)
+
+
+def test_kinds_of_layers_have_costs_of_their_own(constants: Constants) -> None:
+    # 10 layers x 1 ms; 5 with a state, 2 of them scans: 3 x 4 + 2 x 16 ms; streams 1 x 32, latent
+    # 1 x 64 ms.
+    mixed = replace(
+        load(layers=10), state_layers=5.0, scan_layers=2.0, stream_layers=1.0, latent_layers=1.0
+    )
+    assert float(gpu_seconds(mixed, GPU, constants).layers) == pytest.approx(0.150)
+
+
+def test_experts_are_read_at_their_share_of_the_rate() -> None:
+    # 1 GB of which 0.4 are experts at half the rate: (0.6 + 0.4 / 0.5) GB / (0.5 x 1000 GB/s).
+    slow = Bound({**CONSTANTS, "gpu_expert_read_share": 0.5}, 1.0)
+    read = replace(load(weights=1e9), experts=0.4e9)
+    assert float(gpu_seconds(read, GPU, slow).moving) == pytest.approx(2.8e-3)  # type: ignore[arg-type]
 
 
 def test_scores_are_moved_in_memory_without_flash_attention(constants: Constants) -> None:

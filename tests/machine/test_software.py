@@ -124,9 +124,10 @@ def test_builds_by_number_or_month(typed: str, month: str) -> None:
 @pytest.mark.parametrize(
     ("month", "backend", "kernels"),
     [
-        ("", "rocm", ""), ("2024-09", "cuda", "2024"), ("2024-10", "cuda", ""),
+        ("", "rocm", ""), ("2024-09", "cuda", "2024"), ("2024-10", "cuda", "2025"),
         ("2025-11", "rocm", "2025"), ("2025-12", "rocm", ""), ("2025-10", "vulkan", "2025"),
-        ("2025-11", "vulkan", ""), ("2025-10", "cuda", ""),
+        ("2025-11", "vulkan", ""), ("2025-10", "cuda", "2025"), ("2025-11", "cuda", ""),
+        ("2025-10", "metal", "2025"),
     ],
 )  # fmt: skip
 def test_kernels_by_month_and_backend(month: str, backend: str, kernels: str) -> None:
@@ -141,7 +142,7 @@ def test_dated_builds_rise_with_their_days() -> None:
 
 def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:
     for row in software.software_effects():
-        assert row.option in ("driver", "build", "numa", "threads")
+        assert row.option in ("driver", "build", "kernel", "experts", "numa", "threads")
         assert 0.2 <= row.token <= 2.5
         assert 0.2 <= row.prompt <= 1.5
         assert 0.0 < row.doubt <= 0.6

@@ -19,7 +19,7 @@ from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp.paging import WATCHED, Rereading, renewal_rate
-from advisor.runtimes.llama_cpp.passes import crossings
+from advisor.runtimes.llama_cpp.passes import asked_share, crossings
 from advisor.units import GIB
 
 
@@ -269,3 +269,15 @@ def test_pages_of_a_file_have_the_room_that_the_gpu_leaves_of_unified_memory() -
     gpu, ram = (float(needed_bytes(model, placement, part, WORK)) for part in (vram(0), RAM))
     assert gpu > 20 * GIB
     assert 0 < float(np.asarray(placement.page_cache)) <= 36 * GIB - gpu - ram
+
+
+def test_a_prompt_copies_the_experts_that_it_asks_for() -> None:
+    # llama.cpp's pull request 15346 prints 72 to 95 of 128 experts used by 512 tokens of code in
+    # Qwen3-30B-A3B; one token uses 8 of them.
+    moe = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    assert 72 / 128 < float(asked_share(moe, 512.0)) < 95 / 128
+    assert float(asked_share(moe, 1.0)) == pytest.approx(8 / 128)
+    shares = asked_share(moe, np.array([1.0, 8.0, 64.0, 512.0, 4096.0]))
+    assert np.all(np.diff(shares) > 0)
+    assert np.all(shares <= 1.0)
+    assert asked_share(catalog.model("Llama-3.1-8B", "Q4_K_M"), 512.0) == 1.0

@@ -3,8 +3,10 @@
 import re
 from dataclasses import replace
 
+from advisor.cost_model.conditions import kernel_effect
 from advisor.cost_model.measured_constants import RUNTIMES
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.evidence.published import run_notes
 from advisor.evidence.published.engines import EXLLAMA, engine
 from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
@@ -74,9 +76,13 @@ def one_after_another(row: PublishedRow, runtime: Runtime, machine: Machine) -> 
 
 
 def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runtime) -> Machine:
-    """Machine of a row with the build of its month, where that changes linear attention."""
+    """Machine of a row with the build of its month, where that changes linear attention, or lacks a
+    kernel for the format.
+    """
     month = row.date[:7]
     dated = re.fullmatch(r"20\d\d-\d\d", month) is not None
-    if not dated or not model.has_delta_rule or runtime.key not in RUNTIMES:
+    if not dated or runtime.key not in RUNTIMES:
         return machine
-    return replace(machine, build=month) if effect_of_build(month) else machine
+    aged = replace(machine, build=month, backend=machine.backend or run_notes.backend(row))
+    older = (model.has_delta_rule and effect_of_build(month)) or kernel_effect(aged, model)
+    return replace(machine, build=month) if older else machine

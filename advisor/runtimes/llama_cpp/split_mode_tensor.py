@@ -39,6 +39,10 @@ from advisor.units import FLOAT, Array
 
 CACHES = ("f32", "f16", "bf16", "q8_0", "q4_0")
 """Supported cache types."""
+STARTED = (
+    "layers", "expert_layers", "state_layers", "scan_layers", "stream_layers", "latent_layers",
+)  # fmt: skip
+"""Parts of a load that stand for the kernels of a layer, which every GPU starts."""
 UNFITTED = 0.4
 """Additional half width of its ranges, as the logarithm of a factor: no constant is fitted to it.
 In
@@ -110,8 +114,7 @@ def _pass(
     for device, share in enumerate(parts(machine)):
         load = step_load(model, placement, vram(device), step)
         started = {  # every GPU starts the kernels of every layer; heads are divided
-            name: getattr(load, name) / share
-            for name in ("layers", "expert_layers", "state_layers")
+            name: getattr(load, name) / share for name in STARTED
         }
         mine: Any = replace(load, **started)
         flows.append(Flow(route=Route.RESIDENT, load=mine, device=device))

@@ -11,6 +11,8 @@ HEADINGS = ("Stated", "For", "Tokens", "Prompts", "Range wider", "Comparisons", 
 WORDS = {
     "driver": "graphics driver",
     "build": "build with",
+    "kernel": "build without a kernel for",
+    "experts": "experts, graphics driver",
     "numa": "--numa",
     "threads": "threads:",
 }

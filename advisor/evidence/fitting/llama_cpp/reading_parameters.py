@@ -19,6 +19,15 @@ READING_PARAMETERS: Mapping[str, Parameter] = {
         },
         note="share of GPU memory bandwidth reached reading weights",
     ),
+    "gpu_expert_read_share": Parameter(
+        start=0.9,
+        least=0.2,
+        most=1.1,
+        unit="share",
+        width=0.15,
+        factors={("backend",): 0.15, ("build",): 0.15},
+        note="speed of reading routed experts beside that of dense weights",
+    ),
     "gpu_kv_share": Parameter(
         start=0.6,
         least=0.05,
@@ -35,6 +44,7 @@ READING_PARAMETERS: Mapping[str, Parameter] = {
         width=0.5,
         factors={
             ("family",): 0.3,
+            ("backend",): 0.3,
             ("build",): 0.5,
             ("backend", "build"): 0.4,
         },
@@ -55,15 +65,52 @@ READING_PARAMETERS: Mapping[str, Parameter] = {
         most=5e-4,
         unit="s",
         width=0.7,
-        note="further cost of a layer that keeps a state on the GPU",
+        factors={("backend",): 0.4},
+        note="further cost of a layer of linear attention on the GPU",
+    ),
+    "gpu_scan_layer": Parameter(
+        start=60e-6,
+        least=5e-6,
+        most=5e-3,
+        unit="s",
+        width=1.0,
+        factors={("backend",): 0.5},
+        # SYCL's and OpenCL's SSM_SCAN are partial or missing (llama.cpp's docs/ops.md): the state
+        # of a Mamba-2 layer of Nemotron 3 Nano, 64 heads x 64 x 128 values of 4 bytes, then goes
+        # to the processor and back, 2 x 2.1 MB at some 12 GB/s: 350 us, and its scan there
+        expected={"sycl": 10.0, "opencl": 10.0},
+        note="further cost of a layer with a state space (Mamba-2) on the GPU",
+    ),
+    "gpu_latent_layer": Parameter(
+        start=20e-6,
+        least=1e-6,
+        most=1e-3,
+        unit="s",
+        width=0.7,
+        factors={("build",): 0.5},
+        note="further cost of a layer with a latent cache on the GPU, whatever its heads",
+    ),
+    "gpu_stream_layer": Parameter(
+        # 32.0 tokens/s of Qwen3.8-Flash-Next's shape on a GB10 (48 such layers) and 38.5 of
+        # DeepSeek-V4-Flash on four RTX 3090 (43) are 12.5 and 10.9 ms more than their bytes and
+        # other layers take: 250 us a layer of small kernels that mix the streams
+        start=150e-6,
+        least=5e-6,
+        most=2e-3,
+        unit="s",
+        width=0.7,
+        note="further cost of a layer with several residual streams on the GPU",
     ),
     "gpu_latent_value": Parameter(
-        start=1e-9,  # 16 heads of 1,088 values, as in DeepSeek-V2-Lite: 17 us a layer
-        least=1e-10,
-        most=20e-9,
-        unit="s/value",
+        start=150.0,  # products of one token with quantized matrices of all heads at once
+        least=5.0,
+        most=1e4,
+        unit="B/value",
         width=0.7,
-        note="cost of each value of the heads in the space of a latent cache on the GPU",
+        factors={("build",): 0.7},
+        # the fork unpacks the matrices of the heads for its products of batches
+        expected={"ik": 8.0},
+        note="bytes that latent attention moves for each value of its heads on the GPU",
     ),
     "gpu_product_share": Parameter(
         start=0.055,  # a weight takes some 18 instructions where one multiplies and adds four

@@ -1,0 +1,31 @@
+"""Kinds of layers are read from the tensors of known models."""
+
+import pytest
+
+from advisor.model.catalog import architecture, model
+from advisor.model.operators import operators, together
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("Llama-3.1-8B", "full attention"),
+        ("Gemma-4-26B-A4B", "full attention + windowed attention + small experts"),
+        ("DeepSeek-R1", "latent attention + experts"),
+        ("Qwen3.6-35B-A3B", "full attention + linear attention + small experts"),
+        ("Nemotron-3-Nano-30B-A3B", "full attention + state space + experts"),
+    ],
+)
+def test_kinds_of_layers_of_known_models(name: str, kinds: str) -> None:
+    assert together(operators(architecture(name))) == kinds
+
+
+def test_layers_of_one_block_count_half() -> None:
+    # Nemotron 3 Nano: 52 layers, each one block: 23 Mamba-2, 23 of experts, 6 of attention.
+    hybrid = model("Nemotron-3-Nano-30B-A3B", "Q4_K_M")
+    assert hybrid.layers == 52
+    assert hybrid.blocks.sum() == pytest.approx(26)
+    assert hybrid.scan_layers.sum() == 23
+    usual = model("Llama-3.1-8B", "Q4_K_M")
+    assert usual.blocks.sum() == usual.layers
+    assert not usual.scan_layers.any()
