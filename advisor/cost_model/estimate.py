@@ -35,11 +35,13 @@ from advisor.cost_model.uncertainty import (
     circumstances,
     margins,
     on_gpu,
+    unmeasured_kinds,
 )
 from advisor.cost_model.workload import Workload, without_drafting
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+from advisor.model.operators import operators
 from advisor.units import Array
 
 BOUND_BY = {
@@ -162,6 +164,7 @@ class Estimate:
         run = circumstances(
             machine, constants,
             experts=self.model.has_experts, depth=depth, users=self.work.users,
+            kinds=operators(self.model.architecture),
         )  # fmt: skip
         known = margins(time, run, constants, constant)
         of_gpu, of_host = doubt(machine, self.how, self.model, prompt=constant == IN_PROMPT)
@@ -169,6 +172,13 @@ class Estimate:
             return known
         gpu = on_gpu(time, run)
         return known.wider(of_gpu * gpu + of_host * (1.0 - gpu))
+
+    @cached_property
+    def unmeasured(self) -> tuple[str, ...]:
+        """Kinds of the model's layers that few timed on the backend; they widen the ranges."""
+        if self.constants is None or not self.machine or not self.machine.gpus:
+            return ()
+        return unmeasured_kinds(operators(self.model.architecture), self.constants)
 
     @property
     def first_token_seconds(self) -> Array | None:

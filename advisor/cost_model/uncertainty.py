@@ -17,6 +17,8 @@ from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
+from advisor.model.model import Floats
+from advisor.model.operators import OPERATORS, together
 from advisor.units import Array
 
 Shares = Sequence[tuple[str, Array]]
@@ -28,13 +30,13 @@ BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}
 LEAN = {IN_DECODE: "lean", IN_PROMPT: "lean_prompt"}
 """Constants with the skew of each range to the slow side, as a share of the half width: 0 is
 symmetric, 1 entirely slow; negative values are skewed to the fast side."""
-EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN = (
-    "experts", "deep", "split", "thin", "several", "together", "unknown backend",
+EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW = (
+    "experts", "deep", "split", "thin", "several", "together", "unknown backend", "operator", "new",
 )  # fmt: skip
 """Traits of a run: a model with routed experts, a deep context, layers divided between processors,
-a
-GPU family with few sources, several GPUs, several users, an unknown backend."""
-TRAITS = (EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN)
+a GPU family with few sources, several GPUs, several users, an unknown backend, a kind of layer that
+few timed on the backend, kinds of layers that few timed together on any."""
+TRAITS = (EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW)
 OF_GPUS = (EXPERTS, DEEP, THIN, SEVERAL, UNKNOWN)
 
 
@@ -93,7 +95,13 @@ class Circumstances:
 
 
 def circumstances(
-    machine: Machine, constants: Constants, *, experts: bool, depth: Array, users: Array
+    machine: Machine,
+    constants: Constants,
+    *,
+    experts: bool,
+    depth: Array,
+    users: Array,
+    kinds: frozenset[str] = frozenset(),
 ) -> Circumstances:
     """Properties of a run that widen its range.
 
@@ -103,6 +111,7 @@ def circumstances(
         experts: the model has routed experts.
         depth: length of the cache [tokens].
         users: users decoded together.
+        kinds: kinds of the model's layers, of `operators.OPERATORS`.
     """
     gpu = bool(machine.gpus)
     unknown = gpu and constants.scope.backend == backends.UNKNOWN
@@ -115,8 +124,35 @@ def circumstances(
             SEVERAL: np.asarray(machine.gpu_count > 1, dtype=float),
             TOGETHER: np.asarray(np.asarray(users) > 1, dtype=float),
             UNKNOWN: float(unknown),
+            OPERATOR: 0.0 if unknown else rarity(_publishers(kinds, constants)),
+            NEW: rarity(constants.value(PUBLISHERS, together(kinds))) if kinds else 0.0,
         },
         unmeasured={part: float(not _known(part, machine)) for part in BEHIND},
+    )
+
+
+PUBLISHERS = "publishers"
+"""Constant with the number of publishers who timed a kind of layer on a backend, by kind, or kinds
+together on any backend, by their joined name."""
+
+
+def rarity(publishers: Array) -> Floats:
+    """Degree to which hardware or layers are unmeasured, 1 / (1 + publishers): 1 without any."""
+    return np.asarray(1.0 / (1.0 + np.asarray(publishers, dtype=float)))
+
+
+def _publishers(kinds: frozenset[str], constants: Constants) -> Array:
+    """Publishers who timed the least measured kind of a model's layers on the backend."""
+    counts = [np.asarray(constants.value(PUBLISHERS, kind)) for kind in sorted(kinds)]
+    return np.min(np.broadcast_arrays(*counts), axis=0) if counts else np.inf
+
+
+def unmeasured_kinds(kinds: frozenset[str], constants: Constants) -> tuple[str, ...]:
+    """Kinds of a model's layers that fewer than `ENOUGH` publishers timed on the backend."""
+    return tuple(
+        kind
+        for kind in OPERATORS
+        if kind in kinds and np.any(np.asarray(constants.value(PUBLISHERS, kind)) < ENOUGH)
     )
 
 
@@ -138,8 +174,7 @@ def depth_reached(depth: Array) -> Array:
 
 
 def _few_sources(machine: Machine, constants: Constants) -> Array:
-    sources = constants.value("sources", machine.gpus[0].family)
-    return np.asarray(np.asarray(sources) < ENOUGH, dtype=float)
+    return rarity(constants.value("sources", machine.gpus[0].family))
 
 
 def margins(

@@ -17,13 +17,20 @@ import numpy as np
 
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, as_text, read
-from advisor.cost_model.uncertainty import SEVERAL, THIN
+from advisor.cost_model.uncertainty import PUBLISHERS, SEVERAL, THIN
 from advisor.evidence.fitting import held_out
 from advisor.evidence.fitting.engines.table import engine_tables
 from advisor.evidence.fitting.frameworks.table import fitted, stream_rows
-from advisor.evidence.fitting.llama_cpp.fit import LEAST_GROUPS, Fit, problem, solve
+from advisor.evidence.fitting.llama_cpp.fit import (
+    LEAST_GROUPS,
+    Fit,
+    problem,
+    solve,
+    whole_architectures,
+)
 from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
-from advisor.evidence.fitting.llama_cpp.row_errors import sources
+from advisor.evidence.fitting.llama_cpp.rolling import ROLLING, rolling
+from advisor.evidence.fitting.llama_cpp.row_errors import layer_publishers, sources
 from advisor.evidence.fitting.llama_cpp.rows import Rows, published, rows_of
 from advisor.evidence.fitting.llama_cpp.spreads import COVERED, Spread, spreads
 
@@ -39,8 +46,13 @@ OWN_TO_LLAMA_CPP = {
 }  # fmt: skip
 """Constants of ranges that are fitted for llama.cpp and its forks, with their neutral values for
 other runtimes: factors of 1, leans of 0."""
+ROWS_OF_LLAMA_CPP = (*OWN_TO_LLAMA_CPP, PUBLISHERS)
+"""Constants with rows of their own for llama.cpp and its forks."""
+NOBODY_COUNTED = 1000.0
+"""Publishers of a kind of layer in runtimes for which none are counted: it widens no range."""
 SPREADS = (
-    "spread", "spread_unmeasured", "spread_prompt", "spread_timed", "sources", *OWN_TO_LLAMA_CPP,
+    "spread", "spread_unmeasured", "spread_prompt", "spread_timed", "sources", PUBLISHERS,
+    *OWN_TO_LLAMA_CPP,
 )  # fmt: skip
 """Constants of ranges, rewritten for all runtimes without their own."""
 ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
@@ -64,13 +76,14 @@ def refitted() -> Mapping[Path, str]:
     fit = solve(task)
     anew = {(name, parameter.runtime or None) for name, parameter in PARAMETERS.items()}
     anew |= {(name, None) for name in SPREADS}
-    anew |= {(name, key) for name in OWN_TO_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
+    anew |= {(name, key) for name in ROWS_OF_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
     kept = [row for row in read(TABLE, ConstantRow) if (row.constant, row.runtime) not in anew]
     solved = [
         *_rows(fit),
         *_spread_rows(spreads(task, fit)),
         *_source_rows(sources(rows)),
+        *_publisher_rows(layer_publishers(rows)),
         _timed_row(),
     ]
     constants = [row for row in (*solved, *kept) if _key(row) not in streams]
@@ -83,12 +96,17 @@ def refitted() -> Mapping[Path, str]:
     return engines | {
         TABLE: as_text([*constants, *streams.values()]),
         held_out.LEFT_OUT: as_text(without),
+        ROLLING: as_text(list(rolling(task, fit))),
     }
 
 
 def _held_out(rows: Rows, fit: Fit) -> Iterable[held_out.LeftOutRow]:
-    for row, seconds in zip(rows.timed, fit.held_out, strict=True):
+    architectures = whole_architectures(rows)
+    pairs = zip(rows.timed, fit.held_out, fit.without_kinds, architectures, strict=True)
+    for row, seconds, unseen, architecture in pairs:
         yield from held_out.rows(row.timed, [row.row.id], np.array([seconds]))
+        if architecture and row.timed == held_out.GENERATED:
+            yield from held_out.rows(held_out.UNSEEN, [row.row.id], np.array([unseen]))
 
 
 def _key(row: ConstantRow) -> tuple[str | None, ...]:
@@ -165,6 +183,22 @@ def _source_rows(urls_by_family: Mapping[str, frozenset[str]]) -> Iterable[Const
     yield _row("sources", {}, 0.0, "count", 0, note)
     for family, urls in urls_by_family.items():
         yield _row("sources", {"family": family}, float(len(urls)), "count", len(urls), note)
+
+
+def _publisher_rows(
+    counted: Mapping[tuple[str, str], frozenset[str]],
+) -> Iterable[ConstantRow]:
+    note = "publishers who timed layers of a kind"
+    yield _row(PUBLISHERS, {}, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes")
+    for runtime in ENGINES_OF_LLAMA_CPP:
+        yield _row(PUBLISHERS, {"runtime": runtime}, 0.0, "count", 0, note)
+        for (kind, backend), names in sorted(counted.items()):
+            scope = {"family": kind, "runtime": runtime}
+            where = f"{kind}, together" if not backend else f"{kind} on {backend}"
+            if backend:
+                scope["backend"] = backend
+            told = f"publishers who timed {where}"
+            yield _row(PUBLISHERS, scope, float(len(names)), "count", len(names), told)
 
 
 def _row(

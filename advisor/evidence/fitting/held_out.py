@@ -14,8 +14,9 @@ from advisor.errors import DataError
 from advisor.model.model import Floats
 
 LEFT_OUT = DATA / "generated/left_out.csv"
-GENERATED, READ, WHOLE = "generation", "prompt", "run"
-"""Timed part of a row: a token, a prompt, or the whole run of a framework."""
+GENERATED, READ, WHOLE, UNSEEN = "generation", "prompt", "run", "generation, new layers"
+"""Timed part of a row: a token, a prompt, the whole run of a framework, or a token predicted
+without any model of the same kinds of layers."""
 
 
 @dataclass(frozen=True, kw_only=True)

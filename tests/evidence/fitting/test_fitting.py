@@ -8,7 +8,7 @@ import pytest
 
 from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.uncertainty import IN_DECODE, LEAN, THIN
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
 from advisor.evidence.fitting.__main__ import refitted
 from advisor.evidence.fitting.descent import least
 from advisor.evidence.fitting.gauss_newton import Prior, newton, without_each
@@ -214,8 +214,10 @@ def test_factors_of_few_groups_keep_their_expected_values() -> None:
 
 def errors(off: Floats, **more: object) -> Errors:
     count = len(off)
+    groups = more.get("groups", np.arange(count).astype(str))
     usual = {
-        "groups": np.arange(count).astype(str), "backends": np.full(count, "cuda"),
+        "new": off, "kinds": np.full(count, ""), "groups": groups, "publishers": groups,
+        "backends": np.full(count, "cuda"),
         "builds": np.full(count, ""), "on_gpu": np.ones(count), "traits": {},
         "guessed": np.zeros(count),
     }  # fmt: skip
@@ -237,19 +239,31 @@ def reach(off: Errors) -> tuple[float, float]:
 
 
 def test_a_range_holds_as_many_as_it_should_and_leans_as_errors_do() -> None:
-    # Errors from -0.5 to 0.3 spread evenly: the middle 83 in 100 are -0.432 to 0.232.
+    # Errors from -0.5 to 0.3 spread evenly: the middle 80 in 100 are -0.42 to 0.22.
     below, above = reach(errors(np.linspace(-0.5, 0.3, 801)))
-    assert below == pytest.approx(0.432, abs=0.02)
-    assert above == pytest.approx(0.232, abs=0.02)
-    assert below + above == pytest.approx(AIMED * 0.8, abs=0.01)
+    assert below == pytest.approx(0.42, abs=0.02)
+    assert above == pytest.approx(0.22, abs=0.02)
+    assert below + above == pytest.approx(AIMED[IN_DECODE] * 0.8, abs=0.01)
 
 
-def test_a_sweep_counts_half_by_its_rows_and_half_as_one_group() -> None:
-    # 90 rows without error beside nine others: all ten groups once, 99 rows once, by halves.
-    off = np.concatenate([np.zeros(90), np.linspace(-0.4, 0.4, 9)])
-    sweep = errors(off, groups=np.array(["sweep"] * 90 + [str(each) for each in range(9)]))
-    assert sweep.weights[:90].sum() / sweep.weights.sum() == pytest.approx((0.1 + 90 / 99) / 2)
+def test_a_publisher_with_a_sweep_counts_as_much_as_one_with_a_single_run() -> None:
+    # 90 rows of two machines of a publisher beside nine single runs: ten publishers of weight 1;
+    # 80 rows of the first machine weigh as much as 10 of the second.
+    groups = ["sweep on a"] * 80 + ["sweep on b"] * 10 + [str(each) for each in range(9)]
+    publishers = ["sweep"] * 90 + [str(each) for each in range(9)]
+    sweep = errors(np.zeros(99), groups=np.array(groups), publishers=np.array(publishers))
     assert sweep.weights.sum() == pytest.approx(10)
+    assert sweep.weights[:80].sum() == pytest.approx(0.5)
+    assert sweep.weights[80:90].sum() == pytest.approx(0.5)
+    assert sweep.weights[90:] == pytest.approx(1.0)
+
+
+def test_a_model_of_kinds_that_nobody_timed_gets_the_range_of_whole_architectures() -> None:
+    # Predicted without their architecture rows err twice as far as without their publisher.
+    off = np.linspace(-0.3, 0.3, 400)
+    rows = errors(off, new=2.0 * off, kinds=np.where(np.arange(400) % 2, "full + new", "latent"))
+    assert values(rows, family=NEW)["spread_by"] == pytest.approx(2.0, rel=0.05)
+    assert values(errors(off), family=NEW)["spread_by"] == pytest.approx(1.0)
 
 
 def test_cases_farther_from_evidence_get_a_wider_range() -> None:
@@ -273,11 +287,13 @@ def test_a_separate_build_has_a_range_of_its_own() -> None:
 
 
 def test_ik_llama_cpp_on_processors_shares_the_range_of_llama_cpp() -> None:
-    # Half of the rows are of the fork; errors to 0.3 on both sides, 82 in 100 of them within 0.246.
+    # Half of the rows are of the fork; errors to 0.3 on both sides, 80 in 100 of them within 0.24.
     off, fork = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2 > 0
     where = {"on_gpu": np.zeros(400), "backends": np.full(400, "cpu")}
     rows = errors(off, builds=np.where(fork, "ik", ""), **where)
-    assert values(rows, family="in_place")[IN_DECODE] == pytest.approx(AIMED * 0.3, rel=0.03)
+    assert values(rows, family="in_place")[IN_DECODE] == pytest.approx(
+        AIMED[IN_DECODE] * 0.3, rel=0.03
+    )
     assert not values(rows, family="in_place", build="ik")
 
 

@@ -16,12 +16,12 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import (
     BY_TRAIT,
-    ENOUGH,
     IN_DECODE,
     IN_PROMPT,
     LEAN,
     SEVERAL,
     THIN,
+    rarity,
 )
 from advisor.evidence.fitting.engines.cases import PUBLISHED, EngineCases
 from advisor.evidence.fitting.frameworks.runs import SERVING
@@ -59,7 +59,7 @@ def traits(cases: EngineCases) -> Mapping[str, Floats]:
     others = [len(known[case.machine.gpus[0].family] - {case.publisher}) for case in cases.cases]
     names = cases.cases[0].traits
     stated = {name: np.array([case.traits[name] for case in cases.cases]) for name in names}
-    return stated | {THIN: (np.array(others) < ENOUGH).astype(float)}
+    return stated | {THIN: rarity(np.array(others))}
 
 
 def spread_rows(cases: EngineCases, predicted: Floats, source: str) -> Iterator[ConstantRow]:
@@ -108,7 +108,10 @@ def _errors(cases: EngineCases, off: Floats, chosen: npt.NDArray[np.bool_]) -> E
     none = np.full(len(off), "")
     every = Errors(
         off=off,
+        new=off,
+        kinds=none,
         groups=cases.columns["group"],
+        publishers=np.array([case.publisher for case in cases.cases]),
         backends=none,
         builds=none,
         on_gpu=np.ones(len(off)),

@@ -26,7 +26,7 @@ from advisor.evidence.fitting.frameworks.runs import (
     regime,
     teaches,
 )
-from advisor.evidence.fitting.llama_cpp.spreads import AIMED, COVERED
+from advisor.evidence.fitting.llama_cpp.spreads import COVERED
 from advisor.evidence.published.batch import guessed_batch
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
@@ -155,7 +155,7 @@ def _most(misses: Misses, *wanted: str) -> float:
 def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
     """Half width and lean of a range with equal shares of runs below and above it."""
     off, weights = np.array([miss.off for miss in misses]), _weights(misses)
-    inside = (1.0 + AIMED) / 2.0
+    inside = (1.0 + COVERED) / 2.0
     below = max(_reach(-off, weights, inside), LEAST)
     above = max(_reach(off, weights, inside), LEAST)
     lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))

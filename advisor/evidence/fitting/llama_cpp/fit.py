@@ -25,15 +25,20 @@ from advisor.evidence.fitting.gauss_newton import (
 from advisor.evidence.fitting.llama_cpp.parameter import Parameter
 from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp.rows import Rows
-from advisor.evidence.published.sources import source_of
+from advisor.evidence.fitting.llama_cpp.timed_row import TimedRow
+from advisor.evidence.published.sources import publisher_of
 from advisor.model.model import Floats
+from advisor.model.operators import operators, together
 
 NOISE, NOISE_OF_PROMPTS = 0.12, 0.2
 """Standard deviation of usual rows around the model, of tokens and of prompts, as a logarithm; a
 row at this distance weighs half. Two sources on one GPU, model and format differ by 12 % at the
 median (`python -m advisor accuracy`)."""
-GROUP_POWER = -0.5
-"""Power of a row's weight: each row of a group of n weighs n^-0.5, so a group weighs n^0.5."""
+GROUP_POWER = -0.6
+"""Power of a row's weight: each row of a group of n weighs n^-0.6, so a group weighs n^0.4."""
+PUBLISHER_POWER = -0.25
+"""Power of a group's weight: each of m groups of a publisher weighs m^-0.25, since the groups of a
+publisher share their ways of measuring."""
 APART = {"llamafile": 0.15}
 """Factor on the weight of a row by its build. LocalScore's rows, a sixth of all, are of old kernels
 on unprepared machines: they decide their own constants and hardly influence the others."""
@@ -64,7 +69,9 @@ class Fit:
         rows: number of rows that are evidence for each term, shape (terms,).
         groups: number of their groups, shape (terms,).
         spreads: standard deviation of each value, shape (terms,).
-        held_out: time of each row by the fit without its source, shape (rows,) [s].
+        held_out: time of each row by the fit without its publisher, shape (rows,) [s].
+        without_kinds: time of each row by the fit without all models of its kinds of layers, where
+            they are few enough, else without its publisher, shape (rows,) [s].
     """
 
     terms: tuple[Term, ...]
@@ -73,6 +80,7 @@ class Fit:
     groups: npt.NDArray[np.int64]
     spreads: Floats
     held_out: Floats
+    without_kinds: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,18 +200,20 @@ def solve(task: Problem) -> Fit:
     here, slopes = task.slopes(logs)
     residuals = np.log(task.rows.seconds) - here
     weights = counted * trust(task.rows, residuals)
+    held_out = _held_out(task, logs, slopes, weights, residuals)
     return Fit(
         terms=task.terms,
         values=logs,
         rows=np.sum(_bearing(task, slopes), axis=0),
         groups=_groups(task, slopes, counted),
         spreads=np.sqrt(np.diag(covariance(task.prior, slopes, weights))),
-        held_out=_held_out(task, logs, slopes, weights, residuals),
+        held_out=held_out,
+        without_kinds=_without_kinds(task, logs, slopes, weights, residuals, held_out),
     )
 
 
 def best_values(
-    task: Problem, counted: Floats, start: Floats | None = None
+    task: Problem, counted: Floats, start: Floats | None = None, close: float = CLOSE
 ) -> tuple[Problem, Floats]:
     """Problem with factors of too few groups held, and the best values of its terms.
 
@@ -211,10 +221,12 @@ def best_values(
         task: problem.
         counted: weight of each row, shape (rows,); 0 leaves a row out.
         start: values to begin with, shape (terms,); None for the expected ones.
+        close: largest change of any logarithm at which the fit ends.
     """
     logs = task.prior.value if start is None else start
     while True:
-        logs = _best(task, counted, np.where(task.prior.width <= HELD, task.prior.value, logs))
+        beginning = np.where(task.prior.width <= HELD, task.prior.value, logs)
+        logs = _best(task, counted, beginning, close)
         _, slopes = task.slopes(logs)
         loose = _loose(task, _groups(task, slopes, counted))
         if not loose.any():
@@ -247,10 +259,15 @@ def _held(task: Problem, terms: npt.NDArray[np.bool_]) -> Problem:
 
 
 def row_weights(rows: Rows) -> Floats:
-    """Weight of each row by its group and build, shape (rows,)."""
+    """Weight of each row by its group, its publisher and its build, shape (rows,)."""
     groups = [f"{group} {row.timed}" for group, row in zip(rows.groups, rows.timed, strict=True)]
+    publishers = left_out_with(rows)
+    together: dict[str, set[str]] = {}
+    for publisher, group in zip(publishers, groups, strict=True):
+        together.setdefault(publisher, set()).add(group)
+    machines = np.array([len(together[publisher]) for publisher in publishers], dtype=float)
     builds = np.array([APART.get(names["build"], 1.0) for names in rows.scopes])
-    return np.asarray(counts(groups, GROUP_POWER) * builds)
+    return np.asarray(counts(groups, GROUP_POWER) * machines**PUBLISHER_POWER * builds)
 
 
 def trust(rows: Rows, residuals: Floats) -> Floats:
@@ -259,7 +276,7 @@ def trust(rows: Rows, residuals: Floats) -> Floats:
     return cauchy(residuals, noise, noise)
 
 
-def _best(task: Problem, counted: Floats, logs: Floats) -> Floats:
+def _best(task: Problem, counted: Floats, logs: Floats, close: float) -> Floats:
     """Best logarithms of the terms, by Newton steps from the given ones, shape (terms,)."""
     measured = np.log(task.rows.seconds)
     for _ in range(ROUNDS):
@@ -268,21 +285,55 @@ def _best(task: Problem, counted: Floats, logs: Floats) -> Floats:
         change = newton(task.prior, logs, slopes, weights, measured - here)
         change = np.clip(change, -FARTHEST, FARTHEST)
         logs = logs + change
-        if np.max(np.abs(change)) < CLOSE:
+        if np.max(np.abs(change)) < close:
             break
     return logs
 
 
 def left_out_with(rows: Rows) -> tuple[str, ...]:
-    """Key of the rows left out together: the source, or for LocalScore, with its many rows, the
+    """Key of the rows left out together: the publisher, or for LocalScore, with its many rows, the
     group.
     """
     return tuple(
-        group if names["build"] in APART else source_of(row.row.source_url)
+        group if names["build"] in APART else publisher_of(row.row)
         for row, group, names in zip(rows.timed, rows.groups, rows.scopes, strict=True)
     )
 
 
+COMMON = 0.3
+"""Largest share of the rows of an architecture that is left out whole: without the most common one,
+full attention without experts, hardly any constant has a value."""
+
+
+def kinds_of(row: TimedRow) -> str:
+    """Kinds of layers of a row's model, as one name."""
+    return together(operators(row.case.model.architecture))
+
+
+def whole_architectures(rows: Rows) -> tuple[str, ...]:
+    """Kinds of layers of each row's model; empty where they are too common to be left out."""
+    names = [kinds_of(row) for row in rows.timed]
+    sizes = Counter(names)
+    return tuple(name if sizes[name] < COMMON * len(names) else "" for name in names)
+
+
+def _without_kinds(
+    task: Problem,
+    logs: Floats,
+    slopes: Floats,
+    weights: Floats,
+    residuals: Floats,
+    held_out: Floats,
+) -> Floats:
+    """Time of each row by the fit without its architecture, by one Newton step [s]."""
+    names = np.array(whole_architectures(task.rows))
+    own = without_each(task.prior, logs, slopes, weights, residuals, names.tolist())
+    return np.where(names == "", held_out, task.rows.predicted(task.values(own)))
+
+
+NEAR = 0.05
+"""Largest change of any logarithm at which a fit without a publisher ends: it moves its rows, which
+depend on many constants, by a hundredth."""
 LARGE = 20
 """Fewest rows of a source without which the constants are fitted anew: a single step is too short
 where its rows decided much."""
@@ -301,5 +352,6 @@ def _held_out(
     for cluster, size in Counter(clusters).items():
         if size >= LARGE:
             inside = names == cluster
-            _, own[inside] = best_values(task, np.where(inside, 0.0, counted), logs)
+            left = np.where(inside, 0.0, counted)
+            _, own[inside] = best_values(task, left, logs, NEAR)
     return task.rows.predicted(task.values(own))

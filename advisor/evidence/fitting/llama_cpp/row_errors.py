@@ -11,18 +11,24 @@ import numpy.typing as npt
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import (
-    ENOUGH,
     SPLIT,
     TRAITS,
     UNKNOWN,
     Circumstances,
 )
 from advisor.evidence.fitting.llama_cpp.alike import Alike
-from advisor.evidence.fitting.llama_cpp.fit import APART, Fit, Problem
+from advisor.evidence.fitting.llama_cpp.fit import (
+    APART,
+    Fit,
+    Problem,
+    left_out_with,
+    whole_architectures,
+)
 from advisor.evidence.fitting.llama_cpp.rows import Rows
 from advisor.evidence.fitting.llama_cpp.timed_row import READ
-from advisor.evidence.published.sources import source_of
+from advisor.evidence.published.sources import publisher_of
 from advisor.model.model import Floats
+from advisor.model.operators import operators, together
 
 Mask = npt.NDArray[np.bool_]
 
@@ -32,8 +38,11 @@ class Errors:
     """Errors of rows predicted without their source; arrays of shape (rows,).
 
     Attributes:
-        off: log(measured speed / predicted speed).
-        groups: group of each row: source and hardware.
+        off: log(measured speed / predicted speed), predicted without the publisher.
+        new: the same, predicted without any model of the same kinds of layers.
+        kinds: these kinds as one name; empty where they are too common to be left out.
+        groups: group of each row: publisher and hardware.
+        publishers: publisher of each row; for LocalScore, with its many people, the group.
         backends: backend of the runtime.
         builds: build of the runtime.
         on_gpu: share of the time taken by GPUs and their link; the processor takes the rest.
@@ -42,7 +51,10 @@ class Errors:
     """
 
     off: Floats
+    new: Floats
+    kinds: npt.NDArray[np.str_]
     groups: npt.NDArray[np.str_]
+    publishers: npt.NDArray[np.str_]
     backends: npt.NDArray[np.str_]
     builds: npt.NDArray[np.str_]
     on_gpu: Floats
@@ -53,7 +65,10 @@ class Errors:
         """Errors of some of the rows."""
         return Errors(
             off=self.off[rows],
+            new=self.new[rows],
+            kinds=self.kinds[rows],
             groups=self.groups[rows],
+            publishers=self.publishers[rows],
             backends=self.backends[rows],
             builds=self.builds[rows],
             on_gpu=self.on_gpu[rows],
@@ -63,23 +78,36 @@ class Errors:
 
     @cached_property
     def weights(self) -> Floats:
-        """Weights, half by row and half by group, with the number of groups as sum."""
-        sizes = Counter(self.groups.tolist())
-        by_group = np.array([1.0 / sizes[group] for group in self.groups.tolist()])
-        return by_group / 2.0 + len(sizes) / len(self.off) / 2.0
+        """Weights, with the number of publishers as sum: every publisher weighs the same, and of
+        its machines each.
+        """
+        return equal_weights(self.publishers, self.groups)
 
     def groups_of(self, rows: Mask) -> int:
         """Number of groups among some rows."""
         return len(set(self.groups[rows].tolist()))
 
 
+def equal_weights(publishers: npt.NDArray[np.str_], groups: npt.NDArray[np.str_]) -> Floats:
+    """Weight of each row: 1 over the rows of its group and the groups of its publisher."""
+    sizes = Counter(groups.tolist())
+    pairs = set(zip(publishers.tolist(), groups.tolist(), strict=True))
+    machines = Counter(publisher for publisher, _ in pairs)
+    return np.array(
+        [
+            1.0 / (sizes[group] * machines[publisher])
+            for publisher, group in zip(publishers.tolist(), groups.tolist(), strict=True)
+        ]
+    )
+
+
 def errors(task: Problem, fit: Fit) -> Errors:
-    """Errors of all rows, predicted by the fit without their source."""
+    """Errors of all rows, predicted by the fit without their publisher."""
     rows = task.rows
     share = np.ones(len(rows.timed))
     guessed = np.zeros(len(rows.timed))
     traits = {trait: np.zeros(len(rows.timed)) for trait in TRAITS if trait not in (SPLIT, UNKNOWN)}
-    few = (other_sources(rows) < ENOUGH).astype(float)
+    few = other_evidence(rows)
     for part, time in rows.steps(task.values(fit.values)):
         run = circumstances_of(rows, part, few)
         share[part.at] = uncertainty.on_gpu(time, run)
@@ -88,7 +116,10 @@ def errors(task: Problem, fit: Fit) -> Errors:
             values[part.at] = run.traits[trait]
     return Errors(
         off=np.log(fit.held_out / rows.seconds),
+        new=np.log(fit.without_kinds / rows.seconds),
+        kinds=np.array(whole_architectures(rows)),
         groups=np.array(rows.groups),
+        publishers=np.array(left_out_with(rows)),
         backends=np.array([names["backend"] for names in rows.scopes]),
         builds=np.array([names["build"] for names in rows.scopes]),
         on_gpu=share,
@@ -97,13 +128,13 @@ def errors(task: Problem, fit: Fit) -> Errors:
     )
 
 
-def circumstances_of(rows: Rows, part: Alike, few: Floats) -> Circumstances:
+def circumstances_of(rows: Rows, part: Alike, few: Mapping[str, Floats]) -> Circumstances:
     """Circumstances that widen the ranges of rows of the same shape.
 
     Args:
         rows: all rows.
         part: rows of the same shape.
-        few: 1 where few sources have a GPU of the family, of shape (rows,) for all rows.
+        few: degrees of the traits that count other publishers (`other_evidence`).
     """
     timed = [rows.timed[place] for place in part.at]
     read = [row.timed == READ for row in timed]
@@ -121,7 +152,9 @@ def circumstances_of(rows: Rows, part: Alike, few: Floats) -> Circumstances:
         traits={
             uncertainty.EXPERTS: np.array([float(row.case.model.has_experts) for row in timed]),
             uncertainty.DEEP: np.asarray(uncertainty.depth_reached(np.array(depths))),
-            uncertainty.THIN: few[part.at] if part.machine.gpus else 0.0 * ones,
+            uncertainty.THIN: few[uncertainty.THIN][part.at] * bool(part.machine.gpus),
+            uncertainty.OPERATOR: few[uncertainty.OPERATOR][part.at],
+            uncertainty.NEW: few[uncertainty.NEW][part.at],
             uncertainty.SEVERAL: float(len(part.machine.gpus) > 1) * ones,
             uncertainty.TOGETHER: np.array([float(np.all(work.users > 1)) for work in works]),
         },
@@ -129,10 +162,41 @@ def circumstances_of(rows: Rows, part: Alike, few: Floats) -> Circumstances:
     )
 
 
+def other_evidence(rows: Rows) -> Mapping[str, Floats]:
+    """Degrees of the traits that count publishers, without each row's own, of shape (rows,)."""
+    counted = layer_publishers(rows)
+    rare, unseen = np.zeros(len(rows.timed)), np.zeros(len(rows.timed))
+    pairs = zip(rows.timed, rows.scopes, left_out_with(rows), strict=True)
+    for place, (row, names, publisher) in enumerate(pairs):
+        kinds = operators(row.case.model.architecture)
+
+        def others(kind: str, backend: str, own: str = publisher) -> int:
+            return len(counted.get((kind, backend), frozenset()) - {own})
+
+        rare[place] = min((others(kind, names["backend"]) for kind in kinds), default=0)
+        unseen[place] = others(together(kinds), "")
+    return {
+        uncertainty.THIN: uncertainty.rarity(other_sources(rows)),
+        uncertainty.OPERATOR: uncertainty.rarity(rare),
+        uncertainty.NEW: uncertainty.rarity(unseen),
+    }
+
+
+def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], frozenset[str]]:
+    """Publishers of each kind of layer by backend, and of kinds together on any backend ("")."""
+    counted: dict[tuple[str, str], set[str]] = {}
+    pairs = zip(rows.timed, rows.scopes, left_out_with(rows), strict=True)
+    for row, names, publisher in pairs:
+        kinds = operators(row.case.model.architecture)
+        for key in ((together(kinds), ""), *((kind, names["backend"]) for kind in kinds)):
+            counted.setdefault(key, set()).add(publisher)
+    return {key: frozenset(names) for key, names in counted.items()}
+
+
 def other_sources(rows: Rows) -> Floats:
     """Number of other sources with a GPU of the same family, shape (rows,)."""
     known = sources(rows)
-    own = (source_of(timed.row.source_url) for timed in rows.timed)
+    own = (publisher_of(timed.row) for timed in rows.timed)
     pairs = zip(rows.scopes, own, strict=True)
     return np.array([len(known.get(names["gpu"], frozenset()) - {url}) for names, url in pairs])
 
@@ -142,5 +206,5 @@ def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
     by_family: dict[str, set[str]] = {}
     for names, timed in zip(rows.scopes, rows.timed, strict=True):
         if names["gpu"] and names["build"] not in APART:
-            by_family.setdefault(names["gpu"], set()).add(source_of(timed.row.source_url))
+            by_family.setdefault(names["gpu"], set()).add(publisher_of(timed.row))
     return {family: frozenset(urls) for family, urls in by_family.items()}

@@ -1,5 +1,6 @@
 """Published rows of llama.cpp and its forks side by side, timed by the cost model itself."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -23,6 +24,7 @@ from advisor.runtimes import MLX
 FILES = (
     DATA / "measurements" / "llama_cpp.csv",
     DATA / "measurements" / "llama_cpp_more.csv",
+    DATA / "measurements" / "llama_cpp_2026.csv",
 )
 """Files of published rows."""
 FRAMEWORKS = DATA / "measurements" / "frameworks_more.csv"
@@ -33,6 +35,10 @@ FITTED = ("resident", "cpu", "moe_offload", "partial")
 BY_ROWS = "split mode row"
 """Note of runs with `-sm row`, llama.cpp's deprecated division of single matrices over GPUs, which
 no runtime of the advisor has."""
+
+
+MOSTLY_WAITING = re.compile(r"given threads|mostly overhead")
+"""Note of prompts whose speed tells of something else than reading them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,11 +169,11 @@ def stated_tps(row: PublishedRow, timed: str) -> float:
 def _seconds(row: PublishedRow, case: Case, timed: str) -> float | None:
     """Time of a step, or of the prompts, of all users [s]; None where it was not measured.
 
-    A sweep over the threads of generation times its prompts with another number of threads, so
-    those are left out.
+    A sweep over the threads of generation times its prompts with another number of threads, and a
+    server's first token of a short prompt is mostly overhead; these are left out.
     """
     speed = stated_tps(row, timed)
-    if not speed or (timed == READ and "given threads" in row.source_note):
+    if not speed or (timed == READ and MOSTLY_WAITING.search(row.source_note)):
         return None
     fresh = np.maximum(case.prompt.fresh, 1.0) if timed == READ else 1.0
     users = case.prompt.users if timed == READ else case.work.users

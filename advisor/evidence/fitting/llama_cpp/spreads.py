@@ -1,9 +1,10 @@
-"""80 % ranges, fitted to errors of predictions made without each row's source.
+"""80 % ranges, fitted to errors of predictions made without each row's publisher.
 
 Half widths, widening factors and leans minimize the interval score: the width of the range, plus
 2 / (1 - 0.8) times the distance of a row outside it (Gneiting and Raftery 2007, equation 43).
-Weights are half by row and half by group, so that neither sweeps nor single runs dominate. Builds
-of `OWN_WIDTHS` then get a width and a lean of their own.
+Every publisher weighs the same, those with a single run included. The range of a model whose kinds
+of layers nobody timed together is that which holds as many rows predicted without their whole
+architecture. Builds of `OWN_WIDTHS` then get a width and a lean of their own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,19 +21,20 @@ from advisor.cost_model.uncertainty import (
     IN_DECODE,
     IN_PROMPT,
     LEAN,
+    NEW,
     SPLIT,
     UNKNOWN,
 )
 from advisor.evidence.fitting.descent import Numbers, least
 from advisor.evidence.fitting.llama_cpp.fit import APART, Fit, Problem
-from advisor.evidence.fitting.llama_cpp.row_errors import Errors, errors
+from advisor.evidence.fitting.llama_cpp.row_errors import Errors, equal_weights, errors
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
 
 COVERED = 0.8
-AIMED = 0.82
-"""Share of the fitted rows within range that gives 80 % on other sources, found by leaving sources
-out of this fit in eight folds."""
+AIMED = {IN_DECODE: 0.8, IN_PROMPT: 0.82}
+"""Share of publishers' rows within range to which the widths are scaled: of publishers without whom
+the widths were fitted (six folds) it leaves some 82 and 79 % by publisher and machine."""
 SHRINKING = 2.0
 """Penalty on the square of a factor's logarithm, in groups; keeps factors with few groups near
 1."""
@@ -122,17 +124,18 @@ def _factor(names: npt.NDArray[np.str_], numbers: Numbers, beginning: str) -> Fl
 
 
 def held(off: Errors, below: Floats, above: Floats) -> float:
-    """Share of rows within range, weighted half by row and half by group."""
+    """Share of rows within range, with equal weight for every publisher."""
     inside = (off.off >= -below) & (off.off <= above)
     return float(np.average(inside, weights=off.weights))
 
 
 WIDER = (
     uncertainty.EXPERTS, uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER,
-    uncertainty.DEEP,
+    uncertainty.DEEP, uncertainty.OPERATOR,
 )  # fmt: skip
 """Traits that widen a range and never narrow it."""
-MOST_LEAN = 0.8
+MOST_LEAN = 0.3
+"""Largest skew: the errors of curated runs lean more than those of strangers will."""
 MOST_WIDER = np.log(2.5)
 """Logarithm of the largest factor by which one trait or build widens a range."""
 USUAL = 0.3
@@ -146,7 +149,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
     guessed RAM rate) may widen a range, never narrow it.
     """
     start = {GPU: np.log(USUAL), CPU: np.log(USUAL), LEAN_GPU: 0.0, LEAN_CPU: 0.0}
-    start |= {f"{TRAIT}{trait}": 0.0 for trait in (*off.traits, SPLIT)}
+    start |= {f"{TRAIT}{trait}": 0.0 for trait in (*off.traits, SPLIT) if trait != NEW}
     start |= {f"{BACKEND}{name}": 0.0 for name in _named(off, off.backends) if name != "cpu"}
     limits = {LEAN_GPU: (-MOST_LEAN, MOST_LEAN), LEAN_CPU: (-MOST_LEAN, MOST_LEAN)}
     limits |= {f"{TRAIT}{trait}": (0.0, MOST_WIDER) for trait in WIDER}
@@ -154,7 +157,7 @@ def widths(off: Errors, constant: str) -> dict[str, float]:
         start[GUESSED], limits[GUESSED] = USUAL, (0.0, np.inf)
     best = dict(least(lambda numbers: _score(off, numbers), start, limits))
     below, above = ends(off, best)
-    scale = _scale(off, below, above)
+    scale = _scale(off, below, above, AIMED[constant])
     scaled = {name: best[name] + np.log(scale) for name in (GPU, CPU)}
     if GUESSED in best:
         scaled[GUESSED] = best[GUESSED] * scale
@@ -176,12 +179,37 @@ def _score(off: Errors, numbers: Numbers) -> float:
     return float(np.sum(off.weights * score)) / (2.0 * USUAL) + SHRINKING * factors
 
 
-def _scale(off: Errors, below: Floats, above: Floats) -> float:
+def _scale(off: Errors, below: Floats, above: Floats, aimed: float) -> float:
     """Factor on all widths at which enough rows are within range, by bisection."""
     low, high = 0.1, 10.0
     for _ in range(40):
         middle = (low + high) / 2.0
-        enough = held(off, middle * below, middle * above) >= AIMED
+        enough = held(off, middle * below, middle * above) >= aimed
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+MOST_UNSEEN = 4.0
+"""Largest factor on the range of a model of new kinds of layers."""
+
+
+def unseen_factor(off: Errors, numbers: Numbers, aimed: float = COVERED) -> float:
+    """Factor on the range of a model whose kinds of layers nobody timed together.
+
+    By bisection, the smallest that holds `aimed` of the rows predicted without their architecture;
+    every architecture weighs the same.
+    """
+    apart = off.kinds != ""
+    new = off.of(apart)
+    if not len(new.off):
+        return 1.0
+    below, above = ends(new, numbers)
+    weights = equal_weights(new.kinds, np.char.add(np.char.add(new.kinds, " "), new.publishers))
+    low, high = 1.0, MOST_UNSEEN
+    for _ in range(30):
+        middle = (low + high) / 2.0
+        inside = (new.new >= -middle * below) & (new.new <= middle * above)
+        enough = np.average(inside, weights=weights) >= aimed
         low, high = (low, middle) if enough else (middle, high)
     return high
 
@@ -190,7 +218,8 @@ def fitted(off: Errors, constant: str) -> Iterable[Spread]:
     """Constants of the ranges of tokens or prompts."""
     usual = np.isin(off.builds, OWN_WIDTHS, invert=True)
     usual |= np.isin(off.builds, ON_GPUS) & (off.on_gpu <= 0.5)
-    numbers, count = widths(off.of(usual), constant), int(usual.sum())
+    numbers, count = dict(widths(off.of(usual), constant)), int(usual.sum())
+    numbers[f"{TRAIT}{NEW}"] = float(np.log(unseen_factor(off.of(usual), numbers)))
 
     def spread(name: str, value: float, **scope: str) -> Spread:
         return Spread(constant=name, scope=scope, value=value, rows=count)
@@ -220,7 +249,7 @@ def _apart(off: Errors, numbers: Numbers, constant: str, build: str) -> Iterable
     """Factors and leans of a build of `OWN_WIDTHS`; it shares all other constants."""
     if not len(off.off):
         return
-    own = apart(off, numbers, build)
+    own = apart(off, numbers, build, AIMED[constant])
     gpu = off.on_gpu > 0.5
     for rows, name, lean, parts in (
         (gpu, f"{BUILD}{build}", LEAN_GPU, uncertainty.ON_GPU),
@@ -237,13 +266,14 @@ MANY = 10
 """Fewest groups of a build whose range may be narrower than that of others."""
 
 
-def apart(off: Errors, numbers: Numbers, build: str) -> Numbers:
+def apart(off: Errors, numbers: Numbers, build: str, aimed: float) -> Numbers:
     """Numbers of a build's own range: logarithms of its factors, and its leans.
 
     Args:
         off: errors of the build's rows.
         numbers: numbers of all other rows.
         build: name of the build.
+        aimed: share of its rows within range.
     """
     gpu = off.on_gpu > 0.5
     parts = {f"{BUILD}{build}": gpu}
@@ -264,7 +294,7 @@ def apart(off: Errors, numbers: Numbers, build: str) -> Numbers:
     below, above = ends(off, {**numbers, **own})
     for name, rows in parts.items():
         if rows.any():
-            scale = _scale(off.of(rows), below[rows], above[rows])
+            scale = _scale(off.of(rows), below[rows], above[rows], aimed)
             wider = own[name] + float(np.log(scale))
             own[name] = float(np.clip(wider, least_of[name], MOST_WIDER))
     return own

@@ -1,0 +1,120 @@
+"""Errors by date: constants from rows before a month, scored on the rows of the months after it.
+
+Constants are those of the whole fit, moved by one Newton step to the rows before the month
+(`gauss_newton.newton`), which is exact where times depend on them linearly. So a release that
+changed a kernel, or a new family of models, shows as an error of its months.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.catalog.csv_tables import DATA
+from advisor.cost_model.uncertainty import IN_DECODE
+from advisor.evidence.fitting.gauss_newton import newton
+from advisor.evidence.fitting.llama_cpp.fit import (
+    APART,
+    Fit,
+    Problem,
+    left_out_with,
+    row_weights,
+    trust,
+)
+from advisor.evidence.fitting.llama_cpp.row_errors import equal_weights, errors
+from advisor.evidence.fitting.llama_cpp.spreads import OWN_WIDTHS, ends, widths
+from advisor.model.model import Floats
+
+ROLLING = DATA / "generated/rolling_origin.csv"
+ORIGINS = (
+    "2024-10", "2025-01", "2025-04", "2025-07", "2025-10", "2026-01", "2026-03", "2026-05",
+    "2026-07", "2026-09",
+)  # fmt: skip
+"""Months from which rows are scored, each up to the next and the last without an end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OriginRow:
+    """Score of one origin; fields as the columns of data/generated/rolling_origin.csv.
+
+    Attributes:
+        origin: month before which rows are fitted.
+        before: month before which rows are scored; empty for the last.
+        rows: figures of tokens scored.
+        publishers: their publishers.
+        error: median over publishers of the median absolute relative error [share].
+        held: share within range, every publisher the same.
+        width: median over publishers of high over low.
+        newest: month of the newest row of the whole fit.
+    """
+
+    origin: str
+    before: str
+    rows: int
+    publishers: int
+    error: float
+    held: float
+    width: float
+    newest: str
+    source: str
+
+
+def rolling(task: Problem, fit: Fit) -> Iterator[OriginRow]:
+    """Scores of `ORIGINS`, with the widths of ranges from all rows."""
+    rows = task.rows
+    months = np.array([row.row.date[:7] for row in rows.timed])
+    here, slopes = task.slopes(fit.values)
+    residuals = np.log(rows.seconds) - here
+    weights = row_weights(rows) * trust(rows, residuals)
+    below, above = _margins(task, fit)
+    builds = np.array([names["build"] for names in rows.scopes])
+    scored = ~rows.read & ~np.isin(builds, tuple(APART)) & (months != "")
+    for origin, before in zip(ORIGINS, (*ORIGINS[1:], ""), strict=True):
+        inside = scored & (months >= origin) & ((months < before) | (before == ""))
+        if not inside.any():
+            continue
+        earlier = np.where((months == "") | (months < origin), weights, 0.0)
+        step = newton(task.prior, fit.values, slopes, earlier, residuals)
+        off = residuals - slopes @ step
+        yield _scored(origin, before, -off, inside, (below, above), task)
+
+
+def _margins(task: Problem, fit: Fit) -> tuple[Floats, Floats]:
+    """Margins of the ranges of tokens by the fitted widths, shape (rows,)."""
+    every = errors(task, fit)
+    usual = ~task.rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
+    return ends(every, widths(every.of(usual), IN_DECODE))
+
+
+def _scored(
+    origin: str,
+    before: str,
+    off: Floats,
+    inside: npt.NDArray[np.bool_],
+    margins: tuple[Floats, Floats],
+    task: Problem,
+) -> OriginRow:
+    """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
+    below, above = margins
+    publishers = np.array(left_out_with(task.rows))[inside]
+    groups = np.array(task.rows.groups)[inside]
+    error, width = np.abs(np.expm1(-off[inside])), np.exp(below + above)[inside]
+    held = (off >= -below) & (off <= above)
+    names = sorted(set(publishers.tolist()))
+    dates = (row.row.date[:7] for row in task.rows.timed)
+    return OriginRow(
+        origin=origin,
+        before=before,
+        rows=int(inside.sum()),
+        publishers=len(names),
+        error=_three(np.median([np.median(error[publishers == name]) for name in names])),
+        held=_three(np.average(held[inside], weights=equal_weights(publishers, groups))),
+        width=_three(np.median([np.median(width[publishers == name]) for name in names])),
+        newest=max(date for date in dates if date[:2] == "20"),
+        source="python -m advisor.evidence.fitting",
+    )
+
+
+def _three(number: object) -> float:
+    return float(f"{float(number):.3g}")  # type: ignore[arg-type]  # a number of numpy
