@@ -29,5 +29,6 @@ def ledger() -> Ledger:
         scores=scores(points),
         floor=noise_floor(rows),
         simulated=scores(tuple(engine_points.simulated()))[:-1],
+        unseen=tuple(llama_cpp_points.unseen(rows)),
         doubtful=tuple(llama_cpp_points.doubtful(rows)),
     )

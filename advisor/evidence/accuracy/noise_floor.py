@@ -13,7 +13,7 @@ from advisor.evidence.accuracy.result import Floor
 from advisor.evidence.fitting.llama_cpp.fit import APART
 from advisor.evidence.fitting.llama_cpp.rows import stated_tps
 from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
-from advisor.evidence.published.sources import source_of
+from advisor.evidence.published.sources import publisher_of
 
 NEAR = 512
 """Largest difference in context depth of two runs that are compared [tokens]."""
@@ -45,6 +45,6 @@ def _setting(run: LlamaCppRun) -> Hashable:
 def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
     for first, other in combinations(runs, 2):
         apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
-        if source_of(first.row.source_url) != source_of(other.row.source_url) and apart <= NEAR:
+        if publisher_of(first.row) != publisher_of(other.row) and apart <= NEAR:
             slower, faster = sorted(stated_tps(run.row, GENERATED) for run in (first, other))
             yield faster / slower - 1.0

@@ -109,6 +109,12 @@ REGIMES = (
         traits={"category": "partial", "timed": GENERATION},
     ),
     Regime(
+        name="experts in RAM, RAM stated",
+        text="Attention on the GPU, routed experts in RAM, computed by the processor; the source "
+        "states the RAM's rate or clock.",
+        traits={"category": "moe_offload", "timed": GENERATION, "ram": STATED},
+    ),
+    Regime(
         name="experts in RAM",
         text="Attention on the GPU, routed experts in RAM, computed by the processor.",
         traits={"category": "moe_offload", "timed": GENERATION},

@@ -30,6 +30,7 @@ class Ledger:
         scores: their scores by regime, then of all.
         floor: difference between sources on the same hardware.
         simulated: scores on a simulator's answers, by regime; not part of `scores`.
+        unseen: figures predicted without any model of the same kinds of layers.
         doubtful: rows that are not scored, because their source or physics contradicts them.
     """
 
@@ -37,4 +38,5 @@ class Ledger:
     scores: tuple[Score, ...]
     floor: Floor
     simulated: tuple[Score, ...] = ()
+    unseen: tuple[AccuracyPoint, ...] = ()
     doubtful: tuple[AccuracyPoint, ...] = ()

@@ -40,6 +40,7 @@ class PointRow:
     format: str
     runtime: str
     date: str
+    first_seen: str
     measured: float
     predicted: float
     below: float
@@ -89,6 +90,7 @@ def _rows(ledger: Ledger) -> Iterator[PointRow]:
                 format=point.format,
                 runtime=point.runtime,
                 date=point.date,
+                first_seen=point.first_seen,
                 measured=_six(point.measured),
                 predicted=_six(point.predicted),
                 below=_six(point.margins.below),
@@ -110,6 +112,7 @@ def _point(row: PointRow) -> AccuracyPoint:
         format=row.format,
         runtime=row.runtime,
         date=row.date,
+        first_seen=row.first_seen,
         measured=row.measured,
         predicted=row.predicted,
         margins=Margins(below=row.below, above=row.above),

@@ -5,11 +5,20 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from advisor.catalog.csv_tables import read
 from advisor.evidence.accuracy.groups import GroupScore, by_card, with_doubtful, worst_groups
 from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL
 from advisor.evidence.accuracy.result import Floor, Ledger
 from advisor.evidence.accuracy.scoring import PeerScore, Score
+from advisor.evidence.accuracy.strangers import (
+    by_age,
+    by_date,
+    newest,
+    stranger_score,
+    stranger_scores,
+)
+from advisor.evidence.fitting.llama_cpp.rolling import ROLLING, OriginRow
 from advisor.evidence.peers import PEERS
 
 FRONT = (
@@ -19,6 +28,7 @@ FRONT = (
     "CPU alone, RAM stated",
     "CPU alone",
     "dense split",
+    "experts in RAM, RAM stated",
     "experts in RAM",
     "streamed from RAM",
     "experts streamed",
@@ -91,6 +101,7 @@ def plain(ledger: Ledger) -> str:
     if ledger.doubtful:
         parts.append(with_doubtful(ledger.points, ledger.doubtful))
     lines += ["", *(_plain(score) for score in parts)]
+    lines += ["", *strangers_lines(ledger)]
     lines += ["", "Farthest off: one source on one machine, two figures and more", ""]
     lines += [_worst(group) for group in worst_groups(ledger.points)]
     names = [peer.name for peer in PEERS]
@@ -98,6 +109,40 @@ def plain(ledger: Ledger) -> str:
     lines += [" " * 38 + "".join(f"{name[:14]:>16}" for name in names)]
     lines += [_plain_peers(score, names) for score in ledger.scores if score.peers]
     return "\n".join((*lines, "", floor_sentence(ledger.floor)))
+
+
+STRANGERS = "{:<38} {:>5} {:>7} {:>11} {:>8} {:>9} {:>8} {:>10}"
+
+
+def strangers_lines(ledger: Ledger) -> list[str]:
+    """Scores by publisher and card, by date, by age of the architecture, and by origin."""
+    heads = ("rows", "groups", "publishers", "error", "in range", "width", "interval")
+    unseen = [stranger_score("architectures left out", ledger.unseen)] if ledger.unseen else []
+    parts = (
+        ("Groups by publisher and card, predicted without the publisher", (
+            *stranger_scores(ledger.points), *unseen)),
+        ("llama.cpp's family by the date of the run", by_date(ledger.points)),
+        ("llama.cpp's family by the age of the architecture", by_age(ledger.points)),
+    )  # fmt: skip
+    lines = []
+    for title, scores in parts:
+        lines += [title]
+        lines += [STRANGERS.format("", *heads)]
+        lines += [
+            STRANGERS.format(
+                score.name, score.rows, score.groups, score.publishers, percent(score.error, 1),
+                percent(score.held), f"{score.width:.2f}", f"{score.interval:.2f}",
+            )
+            for score in scores
+        ]  # fmt: skip
+        lines += [""]
+    lines += ["Constants from rows before a month, scored on those from it on"]
+    lines += [
+        f"{row.origin} to {row.before or 'today':<8} {row.rows:>5} rows {row.publishers:>4} "
+        f"publishers {percent(row.error, 1):>8} {percent(row.held):>6} in range {row.width:.2f}"
+        for row in read(ROLLING, OriginRow)
+    ]
+    return [*lines, "", f"The newest figure is of {newest(ledger.points)}."]
 
 
 def _worst(group: GroupScore) -> str:
@@ -160,7 +205,32 @@ def front_page(ledger: Ledger) -> str:
         f"| {_best_median(score)} |"
         for score in (by_name[name] for name in FRONT)
     )
-    return "\n".join((*head, *body, "", floor_sentence(ledger.floor)))
+    sentences = ("", floor_sentence(ledger.floor), "", strangers_sentence(ledger))
+    return "\n".join((*head, *body, *sentences))
+
+
+def strangers_sentence(ledger: Ledger) -> str:
+    """How right predictions are on strangers' runs, in a sentence."""
+    scores = {score.name: score for score in stranger_scores(ledger.points)}
+    parts = [
+        (name, scores[name])
+        for name in (
+            "llama.cpp family, 2026",
+            "other engines, 2026",
+            "publishers with a single run",
+        )
+        if name in scores
+    ]
+    if ledger.unseen:
+        parts.append(("architectures left out", stranger_score("", ledger.unseen)))
+    told = "; ".join(
+        f"{name}: {percent(score.error, 1)} off, {percent(score.held)} in range"
+        for name, score in parts
+    )
+    return (
+        f"By publisher and card, each predicted without its publisher, at the median: {told}. The "
+        f"newest figure is of {newest(ledger.points)}."
+    )
 
 
 def _best_median(score: Score) -> str:
@@ -173,6 +243,10 @@ def record(ledger: Ledger) -> dict[str, Any]:
     return {
         "regimes": [asdict(score) for score in ledger.scores],
         "simulated": [asdict(score) for score in ledger.simulated],
+        "strangers": [asdict(score) for score in stranger_scores(ledger.points)],
+        "by_date": [asdict(score) for score in by_date(ledger.points)],
+        "by_age": [asdict(score) for score in by_age(ledger.points)],
+        "newest": newest(ledger.points),
         "by_card": [asdict(score) for score in by_card(ledger.points)],
         "worst_groups": [asdict(group) for group in worst_groups(ledger.points)],
         "doubtful": len(ledger.doubtful),

@@ -272,7 +272,7 @@ def test_two_sources_of_one_setting_by_hand() -> None:
 
 def test_the_noise_floor_is_that_of_published_rows(whole_ledger: Ledger) -> None:
     assert whole_ledger.floor.pairs >= 20
-    assert 0.08 < whole_ledger.floor.median < 0.20
+    assert 0.03 < whole_ledger.floor.median < 0.20
 
 
 def test_the_record_is_json_and_says_it_all(whole_ledger: Ledger) -> None:

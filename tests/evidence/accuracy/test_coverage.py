@@ -68,7 +68,7 @@ def test_an_estimate_of_a_framework_is_judged_by_runs_that_stream() -> None:
 
 
 def test_unpublished_reports_have_no_record() -> None:
-    assert regime(GPU, users=8) is None
+    assert regime(RAM, settings=Settings(gpu_layers=16), users=8) is None
 
 
 def test_refused_reports_have_no_record() -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
-from advisor.cost_model.uncertainty import ENOUGH, IN_DECODE, IN_PROMPT, Margins, Range, margins
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
 from advisor.evidence.accuracy.points.peer_facts import WHERE, answers, facts_of
 from advisor.evidence.accuracy.points.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import (
@@ -17,9 +17,10 @@ from advisor.evidence.accuracy.regimes import (
     STATED,
     regime_of,
 )
-from advisor.evidence.fitting.held_out import READ, kept, left_out
+from advisor.evidence.fitting.held_out import READ, UNSEEN, kept, left_out
 from advisor.evidence.fitting.llama_cpp.alike import TableColumns
-from advisor.evidence.fitting.llama_cpp.row_errors import circumstances_of, other_sources
+from advisor.evidence.fitting.llama_cpp.fit import kinds_of
+from advisor.evidence.fitting.llama_cpp.row_errors import circumstances_of, other_evidence
 from advisor.evidence.fitting.llama_cpp.rows import (
     Rows,
     case_of,
@@ -34,6 +35,7 @@ from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.sources import group_of
+from advisor.model import catalog
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +101,34 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
             predicted=measured * float(seconds / predicted),
             margins=ranges,
             peers=_peers(timed),
+            first_seen=released(timed.case.model.architecture.name),
         )
+
+
+def unseen(published: Published) -> Iterable[AccuracyPoint]:
+    """Points of tokens, predicted without any model of the same kinds of layers."""
+    rows = published.fitted
+    judged = by_table(rows, unseen=True)
+    for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
+        if timed.timed == READ or not kept(UNSEEN, timed.row.id):
+            continue
+        (predicted,) = left_out(UNSEEN, [timed.row.id])
+        measured = stated_tps(timed.row, timed.timed)
+        yield point_of(
+            timed.row,
+            regime=kinds_of(timed),
+            group=group_of(timed.row),
+            measured=measured,
+            predicted=measured * float(seconds / predicted),
+            margins=ranges,
+        )
+
+
+@cache
+def released(name: str) -> str:
+    """Month in which a model of the catalogue appeared; empty for others."""
+    row = catalog.model_rows().get(name)
+    return row.released if row else ""
 
 
 def doubtful(published: Published) -> Iterable[AccuracyPoint]:
@@ -122,14 +151,20 @@ def doubtful(published: Published) -> Iterable[AccuracyPoint]:
         )
 
 
-def by_table(rows: Rows) -> tuple[tuple[float, Margins], ...]:
+def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins], ...]:
     """Predictions of rows by the shipped constants [s], with their 80 % margins.
 
-    A row's own source does not count as evidence for its range.
+    A row's own publisher does not count as evidence for its range.
+
+    Args:
+        rows: rows.
+        unseen: nobody counts as having timed the same kinds of layers together.
     """
     total = np.empty(len(rows.timed))
     below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))
-    few = (other_sources(rows) < ENOUGH).astype(float)
+    few = dict(other_evidence(rows))
+    if unseen:
+        few[NEW] = np.ones(len(rows.timed))
     for part in rows.alike:
         timed = [rows.timed[place] for place in part.at]
         constants = TableColumns([rows.scopes[place] for place in part.at])

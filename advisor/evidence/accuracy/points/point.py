@@ -23,6 +23,7 @@ class AccuracyPoint:
         format: format in the source's words.
         runtime: runtime in the source's words.
         date: date of the measurement or its publication; empty where unknown.
+        first_seen: month in which the model's architecture appeared; empty where unknown.
         measured: measured speed [tokens/s].
         predicted: predicted speed [tokens/s].
         margins: margins of the 80 % range.
@@ -39,11 +40,17 @@ class AccuracyPoint:
     format: str = ""
     runtime: str = ""
     date: str = ""
+    first_seen: str = ""
     measured: float
     predicted: float
     margins: Margins
     source: str
     peers: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def publisher(self) -> str:
+        """Person, repository or site that published it."""
+        return self.group.partition(" on ")[0]
 
     @property
     def published(self) -> bool:
@@ -89,6 +96,7 @@ def point_of(
     predicted: float,
     margins: Margins,
     peers: Mapping[str, float] | None = None,
+    first_seen: str = "",
 ) -> AccuracyPoint:
     """Point of a published row; other arguments are attributes of `AccuracyPoint`."""
     return AccuracyPoint(
@@ -101,6 +109,7 @@ def point_of(
         format=row.quant,
         runtime=row.runtime,
         date=row.date,
+        first_seen=row.first_seen or first_seen,
         measured=measured,
         predicted=predicted,
         margins=margins,
