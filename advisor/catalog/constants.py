@@ -35,7 +35,7 @@ class ConstantRow:
         build: build it applies to ("2024", "ik"); None for all.
         decode_class: format class it applies to; None for all.
         value: number in `unit`.
-        unit: "share", "s", "s/value", "B/s", "FLOP/s", or "factor" for a row that multiplies
+        unit: "share", "s", "B/value", "B/s", "FLOP/s", or "factor" for a row that multiplies
             another.
         kind: assumed, derived, measured or fitted.
         rows: number of measurements in the fit; None where it was not fitted.

@@ -13,7 +13,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, TRAITS
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, TRAITS
 from advisor.evidence.fitting.engines.parameters import ENGINE_PARAMETERS
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.run_notes import FORK_CLASSES
@@ -23,6 +23,7 @@ from advisor.machine.from_catalog import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
 from advisor.model import catalog
 from advisor.model.architecture import Group
+from advisor.model.operators import OPERATORS
 from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
 
@@ -33,7 +34,7 @@ RANGES = {
     "share": (0, 1.5),
     "factor": (0.05, 20),
     "s": (1e-7, 1e-2),
-    "s/value": (1e-10, 2e-8),
+    "B/value": (5, 1e4),
     "B/s": (1e8, 1e15),
     "FLOP/s": (1e9, 1e13),
     "count": (0, 1000),
@@ -94,10 +95,12 @@ def test_scopes_name_things_that_exist() -> None:
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
     sets = {"amx", "avx512", "vnni", "avx2", "sse", "neon", "apple", "Apple", "NVLink", *TRAITS}
     sets |= {"sse4", "scalar", "lasx", "rvv", "asimd"}
+    kinds = {row.family for row in ROWS if row.constant == PUBLISHERS and row.family}
+    assert all(set(kind.split(" + ")) <= set(OPERATORS) for kind in kinds)
     for row in ROWS:
         assert row.runtime in {None, *(runtime.key for runtime in RUNTIMES), *OTHER_ENGINES}
         assert row.decode_class in {None, *classes, *(name for _, name in FORK_CLASSES)}
-        assert row.family in {None, *gpus, *hosts, *links, *parts, *sets}
+        assert row.family in {None, *gpus, *hosts, *links, *parts, *sets, *kinds}
 
 
 def asked_for() -> set[str]:
@@ -121,7 +124,7 @@ def asked_for() -> set[str]:
 
 
 def test_no_file_is_unused() -> None:
-    by_name = {"pageable_share", "zero_copy_share"}  # asked for through a variable
+    by_name = {"pageable_share", "zero_copy_share", PUBLISHERS}  # asked for through a variable
     here = {row.constant for row in ROWS}
     elsewhere = {row.constant for row in ENGINE_ROWS} - here
     assert here == (asked_for() | by_name) - elsewhere
@@ -198,7 +201,7 @@ def test_groups_are_not_scopes() -> None:
 
 
 def test_fitted_constants_state_their_uncertainty() -> None:
-    spreads = ("spread", "lean", "sources", "batch_share")
+    spreads = ("spread", "lean", "sources", "batch_share", PUBLISHERS)
     fitted = [row for row in ROWS if row.kind == "fitted" and not row.constant.startswith(spreads)]
     assert len(fitted) > 150
     for row in fitted:

@@ -67,8 +67,8 @@ def test_an_estimate_of_a_framework_is_judged_by_runs_that_stream() -> None:
     assert regime(GPU, runtime=VLLM, form="BF16", users=4) == "batched"
 
 
-def test_unpublished_reports_have_no_record() -> None:
-    assert regime(RAM, settings=Settings(gpu_layers=16), users=8) is None
+def test_several_users_are_judged_by_runs_of_several_users() -> None:
+    assert regime(GPU, users=8) == "several users, resident"
 
 
 def test_refused_reports_have_no_record() -> None:
