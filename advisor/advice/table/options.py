@@ -54,7 +54,7 @@ from advisor.advice.table.timed_machines import (
 )
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
-from advisor.formatting import money, money_per_hour
+from advisor.formatting import hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
@@ -530,8 +530,10 @@ def _rented(
     """Option of renting; the owned machine stays meanwhile, with its value tied up."""
     use = question.use
     typed = question.money.rented_hours_per_day
+    kept_for = float(use.rented_hours(speed)) / question.money.days
+    each_day = replace(price, note=f"{price.note}, {hours(kept_for)} a day")
     by_use = question.option(
-        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), price, kept=kept,
+        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), each_day, kept=kept,
         bought=cards,
     )  # fmt: skip
     if typed is not None and typed >= 24:

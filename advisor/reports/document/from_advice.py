@@ -1,7 +1,7 @@
 """Report document of an answer."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -90,7 +90,7 @@ def document(
         model=model.name,
         gpu=gpu_names(machine),
         request=_request(model, advice, machine, work, money),
-        caveats=tuple(caveats),
+        caveats=(*caveats, *_chosen(advice)),
         currency=shown_currency().code,
         usd_per_unit=shown_currency().usd,
     )
@@ -105,6 +105,23 @@ def answer_document(answer: Answer) -> ReportDocument:
             model=nouns.model, inputs=to_texts(nouns.request, defaults=True),
             command=command(nouns.request), caveats=answer.caveats,
         )  # fmt: skip
+
+
+def _chosen(advice: Advice) -> Iterator[str]:
+    """What to buy, if anything, the cheapest beside it, and what both are counted with."""
+    safe, cheapest = advice.choice.safe, advice.choice.cheapest
+    yield f"Safe choice: {_priced(safe) if safe else 'buy nothing'}. {advice.choice.reason}"
+    if cheapest is not None and cheapest is not safe:
+        yield " ".join((f"Cheapest: {_priced(cheapest)}.", *cheapest.odd))
+    yield advice.summary.assumptions
+
+
+def _priced(option: Option) -> str:
+    """Name, price at once, and the date and source of that price."""
+    price = option.price
+    day = f" of {price.date}" if price.date else ""
+    page = f", {price.sources[0]}" if price.sources else ""
+    return f"{option.name} for {money_words(option.upfront or 0.0)}{day}{page}"
 
 
 def _shown(advice: Advice) -> list[Estimate]:
