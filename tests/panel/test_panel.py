@@ -224,6 +224,8 @@ def test_a_refusal_is_judged_by_its_words():
     assert judge(windows, refusal)[0] == "accepted"
     assert judge(windows, Answer(kind="refused", name="No such runtime."))[0] == "neutral"
     assert judge(windows, Answer(kind=NOTHING, runtime="vLLM"))[0] == "ruled out"
+    in_linux = Answer(kind=NOTHING, name="vLLM in WSL2", runtime="vLLM")
+    assert judge(windows, in_linux)[0] == "accepted", "its source names WSL as the way"
     assert judge(windows, Answer(kind=NOTHING, runtime="llama.cpp"))[0] == "accepted"
 
 
