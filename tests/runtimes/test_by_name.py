@@ -80,7 +80,7 @@ def test_old_kernels_are_slower_and_little_evidence_is_a_wide_range() -> None:
     }
     widths = {name: np.log(rate.high / rate.low) for name, rate in speeds.items() if rate}
     assert speeds["llamafile"].value < speeds["llama.cpp"].value  # type: ignore[union-attr]
-    assert widths["ExLlamaV3"] > 1.3 * widths["llama.cpp"]
+    assert widths["ExLlamaV3"] > 1.2 * widths["llama.cpp"]
 
 
 def test_mlx_stands_beside_the_others_on_apples_chips_alone() -> None:

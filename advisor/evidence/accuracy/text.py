@@ -12,6 +12,7 @@ from advisor.evidence.accuracy.regimes import ALL
 from advisor.evidence.accuracy.result import Floor, Ledger
 from advisor.evidence.accuracy.scoring import PeerScore, Score
 from advisor.evidence.accuracy.strangers import (
+    StrangerScore,
     by_age,
     by_date,
     newest,
@@ -212,7 +213,7 @@ def front_page(ledger: Ledger) -> str:
 def strangers_sentence(ledger: Ledger) -> str:
     """How right predictions are on strangers' runs, in a sentence."""
     scores = {score.name: score for score in stranger_scores(ledger.points)}
-    parts = [
+    parts: list[tuple[str, StrangerScore]] = [
         (name, scores[name])
         for name in (
             "llama.cpp family, 2026",
