@@ -13,7 +13,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from advisor.cli.main import main
