@@ -40,23 +40,27 @@ def test_a_claim_is_reported_in_sentences_of_its_own(row) -> None:
         assert ".." not in text
 
 
-@pytest.mark.parametrize("case", CASES, ids=name)
-def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(case) -> None:
-    row = CLAIMS[case.claim]
-    assert (case.measure or row.measure) in MEASURES
-    assert (case.unit or row.unit) in UNITS
-    assert set(filter(None, inherited(case.vary, row.vary).replace(" ", "").split(";"))) <= set(
-        VARIED
-    )
-    record = changed(inputs(row.scenario), case.inputs)
-    Scenario(inputs=changed(record, inherited(case.against, row.against)))
+def test_every_case_names_a_measure_a_unit_and_inputs_that_there_are(
+    subtests: pytest.Subtests,
+) -> None:
+    for case in CASES:
+        with subtests.test(str(name(case))):
+            row = CLAIMS[case.claim]
+            assert (case.measure or row.measure) in MEASURES
+            assert (case.unit or row.unit) in UNITS
+            assert set(
+                filter(None, inherited(case.vary, row.vary).replace(" ", "").split(";"))
+            ) <= set(VARIED)
+            record = changed(inputs(row.scenario), case.inputs)
+            Scenario(inputs=changed(record, inherited(case.against, row.against)))
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if not case.beside], ids=name)
-def test_deciding_cases_have_a_range_with_its_ends_in_order(case) -> None:
-    claimed = range_claimed(CLAIMS[case.claim], case)
-    assert not claimed.open
-    assert claimed.low is None or claimed.high is None or 0 <= claimed.low < claimed.high
+def test_deciding_cases_have_a_range_with_its_ends_in_order(subtests: pytest.Subtests) -> None:
+    for case in [case for case in CASES if not case.beside]:
+        with subtests.test(str(name(case))):
+            claimed = range_claimed(CLAIMS[case.claim], case)
+            assert not claimed.open
+            assert claimed.low is None or claimed.high is None or 0 <= claimed.low < claimed.high
 
 
 def test_a_range_of_its_own_comes_with_its_unit() -> None:

@@ -23,19 +23,22 @@ def test_every_row_has_a_number_of_its_own() -> None:
     assert len(IN_RAM) + len(PAGED) + len(ON_GPU) == len(ROWS)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_numbers_are_in_their_ranges(row: OwnRow) -> None:
-    own_rows.check_ranges(row)
+def test_numbers_are_in_their_ranges(subtests: pytest.Subtests) -> None:
+    for row in ROWS:
+        with subtests.test(str(row.id)):
+            own_rows.check_ranges(row)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_a_row_states_what_ran_where_and_how(row: OwnRow) -> None:
-    own_rows.check_what_ran_where_and_how(row)
+def test_a_row_states_what_ran_where_and_how(subtests: pytest.Subtests) -> None:
+    for row in ROWS:
+        with subtests.test(str(row.id)):
+            own_rows.check_what_ran_where_and_how(row)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
-def test_the_shape_gives_the_size_that_is_stated(row: OwnRow) -> None:
-    own_rows.check_shape(row)
+def test_the_shape_gives_the_size_that_is_stated(subtests: pytest.Subtests) -> None:
+    for row in ROWS:
+        with subtests.test(str(row.id)):
+            own_rows.check_shape(row)
 
 
 @pytest.mark.parametrize("row", FROM_DRIVE, ids=lambda row: row.id)

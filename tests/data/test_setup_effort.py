@@ -21,10 +21,11 @@ def test_every_runtime_states_its_effort_in_few_words_and_the_reason_in_sentence
     assert row.why.endswith(".")
 
 
-@pytest.mark.parametrize("row", [*EFFORTS.values(), *NAMED.values()], ids=str)
-def test_every_row_has_a_public_source_and_no_date_to_come(row) -> None:
-    assert is_public(row.source)
-    assert is_past(row.retrieved)
+def test_every_row_has_a_public_source_and_no_date_to_come(subtests: pytest.Subtests) -> None:
+    for row in [*EFFORTS.values(), *NAMED.values()]:
+        with subtests.test(str(str(row))):
+            assert is_public(row.source)
+            assert is_past(row.retrieved)
 
 
 NOT_AT_SKYPILOT = {

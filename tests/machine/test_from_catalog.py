@@ -18,14 +18,15 @@ def test_a_gpu_in_si_units_with_its_origin() -> None:
     assert gpu.bandwidth.date
 
 
-@pytest.mark.parametrize("name", gpu_rows())
-def test_every_gpu_can_be_made(name: str) -> None:
-    gpu = from_catalog.gpu(name)
-    rates = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
-    assert all(0 < rate.value <= gpu.bandwidth.value for rate in rates)
-    assert all(rate.kind is Provenance.DERIVED for rate in rates)
-    assert max(gpu.tensor_flops.values()) > 0
-    assert gpu.memory.value <= gpu_rows()[name].memory_gib * GIB
+def test_every_gpu_can_be_made(subtests: pytest.Subtests) -> None:
+    for name in gpu_rows():
+        with subtests.test(str(name)):
+            gpu = from_catalog.gpu(name)
+            rates = (gpu.link.pinned, gpu.link.pageable, gpu.link.zero_copy)
+            assert all(0 < rate.value <= gpu.bandwidth.value for rate in rates)
+            assert all(rate.kind is Provenance.DERIVED for rate in rates)
+            assert max(gpu.tensor_flops.values()) > 0
+            assert gpu.memory.value <= gpu_rows()[name].memory_gib * GIB
 
 
 @pytest.mark.parametrize("name", host_rows())

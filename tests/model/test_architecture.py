@@ -166,29 +166,34 @@ def test_names_and_aliases_mean_one_model() -> None:
             assert meant.setdefault(spelling.casefold(), row.name) == row.name
 
 
-@pytest.mark.parametrize("name", model_rows())
-def test_every_row_has_a_dated_public_source(name: str) -> None:
-    row = model_rows()[name]
-    assert row.source.startswith("https://")
-    assert row.source_date[:2] == "20"
+def test_every_row_has_a_dated_public_source(subtests: pytest.Subtests) -> None:
+    for name in model_rows():
+        with subtests.test(str(name)):
+            row = model_rows()[name]
+            assert row.source.startswith("https://")
+            assert row.source_date[:2] == "20"
 
 
-@pytest.mark.parametrize("name", EXACT)
-def test_parameters_match_published_totals(name: str) -> None:
-    assert architecture(name).params == pytest.approx(EXACT[name], rel=0.005)
+def test_parameters_match_published_totals(subtests: pytest.Subtests) -> None:
+    for name in EXACT:
+        with subtests.test(str(name)):
+            assert architecture(name).params == pytest.approx(EXACT[name], rel=0.005)
 
 
-@pytest.mark.parametrize(("name", "label"), published("published_params_b"))
-def test_parameters_match_published_labels(name: str, label: float) -> None:
-    assert architecture(name).params == pytest.approx(label * 1e9, rel=0.05)
+def test_parameters_match_published_labels(subtests: pytest.Subtests) -> None:
+    for name, label in published("published_params_b"):
+        with subtests.test(f"{name} {label}"):
+            assert architecture(name).params == pytest.approx(label * 1e9, rel=0.05)
 
 
-@pytest.mark.parametrize(("name", "label"), published("published_active_b"))
-def test_active_parameters_match_published_labels(name: str, label: float) -> None:
-    # Makers count the embedding and the head or leave them out, and round down in names (A3B).
-    active = architecture(name).active_params
-    without_tables = active - params_of(name, Group.EMBEDDING, Group.OUTPUT)
-    assert 0.9 * without_tables <= label * 1e9 <= 1.05 * active
+def test_active_parameters_match_published_labels(subtests: pytest.Subtests) -> None:
+    for name, label in published("published_active_b"):
+        with subtests.test(f"{name} {label}"):
+            # Makers count the embedding and the head or leave them out, and round down in names
+            # (A3B).
+            active = architecture(name).active_params
+            without_tables = active - params_of(name, Group.EMBEDDING, Group.OUTPUT)
+            assert 0.9 * without_tables <= label * 1e9 <= 1.05 * active
 
 
 def test_llama_3_1_8b_by_hand() -> None:
@@ -229,12 +234,13 @@ def test_gpt_oss_parts_match_its_model_card(
     assert (architecture(name).active_params - embedding) / 1e9 == pytest.approx(active, abs=0.005)
 
 
-@pytest.mark.parametrize("name", CACHED)
-def test_cached_values_per_token(name: str) -> None:
-    cache_of = architecture(name).cache
-    unlimited = sum(kept(entry) for entry in cache_of if entry.window is None)
-    windowed = sum(kept(entry) for entry in cache_of if entry.window is not None)
-    assert (unlimited, windowed) == CACHED[name]
+def test_cached_values_per_token(subtests: pytest.Subtests) -> None:
+    for name in CACHED:
+        with subtests.test(str(name)):
+            cache_of = architecture(name).cache
+            unlimited = sum(kept(entry) for entry in cache_of if entry.window is None)
+            windowed = sum(kept(entry) for entry in cache_of if entry.window is not None)
+            assert (unlimited, windowed) == CACHED[name]
 
 
 @pytest.mark.parametrize(
@@ -343,15 +349,16 @@ def test_bloom_is_not_gpt_3() -> None:
     assert (architecture("BLOOM-176B").layers, architecture("BLOOM-176B").hidden) == (70, 14336)
 
 
-@pytest.mark.parametrize("name", DERIVABLE)
-def test_tensors_are_whole(name: str) -> None:
-    built = architecture(name)
-    assert all(tensor.rows > 0 and tensor.width > 0 for tensor in built.tensors)
-    assert len(tensors(name, "output")) == (0 if built.tied else 1)
-    places = [(tensor.layer, tensor.role) for tensor in built.tensors]
-    assert len(set(places)) == len(places)
-    assert {tensor.layer for tensor in built.tensors} == {None, *range(built.layers)}
-    assert (built.experts is None) == (params_of(name, Group.ROUTED_EXPERTS) == 0)
+def test_tensors_are_whole(subtests: pytest.Subtests) -> None:
+    for name in DERIVABLE:
+        with subtests.test(str(name)):
+            built = architecture(name)
+            assert all(tensor.rows > 0 and tensor.width > 0 for tensor in built.tensors)
+            assert len(tensors(name, "output")) == (0 if built.tied else 1)
+            places = [(tensor.layer, tensor.role) for tensor in built.tensors]
+            assert len(set(places)) == len(places)
+            assert {tensor.layer for tensor in built.tensors} == {None, *range(built.layers)}
+            assert (built.experts is None) == (params_of(name, Group.ROUTED_EXPERTS) == 0)
 
 
 def test_a_row_that_nobody_can_derive_says_why() -> None:

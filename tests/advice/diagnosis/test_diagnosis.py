@@ -206,16 +206,17 @@ def test_every_cause_is_simulated() -> None:
     assert {key for key, *_ in SIMULATED} | {"whole_reply"} | within_range == set(CAUSES)
 
 
-@pytest.mark.parametrize(("key", "name", "which"), SIMULATED)
-def test_a_cause_that_is_simulated_is_among_the_first_two(
-    key: str, name: str, which: str | int
-) -> None:
-    estimate = calibrated(predicted(name))
-    so = tried(name, key, which, estimate)
-    diagnosis = diagnose(estimate, Measured(decode=speed(so.decode), prompt=speed(so.prompt)))
-    assert diagnosis.outcome is not Outcome.AS_PREDICTED
-    assert key in keys(diagnosis)[:2]
-    assert next(each for each in diagnosis.causes if each.row.key == key).explains
+def test_a_cause_that_is_simulated_is_among_the_first_two(subtests: pytest.Subtests) -> None:
+    for key, name, which in SIMULATED:
+        with subtests.test(f"{key} {name} {which}"):
+            estimate = calibrated(predicted(name))
+            so = tried(name, key, which, estimate)
+            diagnosis = diagnose(
+                estimate, Measured(decode=speed(so.decode), prompt=speed(so.prompt))
+            )
+            assert diagnosis.outcome is not Outcome.AS_PREDICTED
+            assert key in keys(diagnosis)[:2]
+            assert next(each for each in diagnosis.causes if each.row.key == key).explains
 
 
 @pytest.mark.parametrize(

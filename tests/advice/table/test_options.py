@@ -531,16 +531,17 @@ def test_nothing_unpriced_undated_or_too_slow_wins(gpu: str) -> None:
             assert best.kind is not OptionKind.KEEP
 
 
-@pytest.mark.parametrize("gpu", sorted(name for name in sold() if not find_gpu(name).unified))
-def test_adding_one_to_one_never_costs_more_than_buying_two(gpu: str) -> None:
-    card = from_catalog.gpu(gpu)
-    form = Form.DESKTOP
-    price = bought(gpu, 1, MONEY, parts_for(form, (card,), (card, card)))
-    two = bought(gpu, 2, MONEY, parts_for(form, (), (card, card)))
-    assert price.usd is None or two.usd is None or price.usd <= two.usd
-    assert (price.usd is None) <= (two.usd is None)
-    power = [draw_of(replace(ask().machine, gpus=(card,) * count)) for count in (2, 2)]
-    assert power[0] == power[1]
+def test_adding_one_to_one_never_costs_more_than_buying_two(subtests: pytest.Subtests) -> None:
+    for gpu in sorted(name for name in sold() if not find_gpu(name).unified):
+        with subtests.test(str(gpu)):
+            card = from_catalog.gpu(gpu)
+            form = Form.DESKTOP
+            price = bought(gpu, 1, MONEY, parts_for(form, (card,), (card, card)))
+            two = bought(gpu, 2, MONEY, parts_for(form, (), (card, card)))
+            assert price.usd is None or two.usd is None or price.usd <= two.usd
+            assert (price.usd is None) <= (two.usd is None)
+            power = [draw_of(replace(ask().machine, gpus=(card,) * count)) for count in (2, 2)]
+            assert power[0] == power[1]
 
 
 @pytest.mark.parametrize("name", ["RTX 3090", "RTX 5090", "RX 7900 XTX", "RTX 4090"])

@@ -66,11 +66,12 @@ def test_nobody_sells_above_the_price_they_typed_for_buying() -> None:
     assert used_value(("RTX 3090",), (("RTX 3090", 600.0),)).usd == 600
 
 
-@pytest.mark.parametrize("gpu", sorted(name for name in sold() if not find_gpu(name).unified))
-def test_a_used_card_never_costs_more_than_it_is_bought_for(gpu: str) -> None:
-    price = bought(gpu, 1, MONEY).usd
-    assert price is not None
-    assert (used_value((gpu,), ()).usd or 0.0) <= price
+def test_a_used_card_never_costs_more_than_it_is_bought_for(subtests: pytest.Subtests) -> None:
+    for gpu in sorted(name for name in sold() if not find_gpu(name).unified):
+        with subtests.test(str(gpu)):
+            price = bought(gpu, 1, MONEY).usd
+            assert price is not None
+            assert (used_value((gpu,), ()).usd or 0.0) <= price
 
 
 def test_keeping_ties_up_the_used_price_unless_another_is_typed() -> None:

@@ -91,22 +91,19 @@ def test_cases_beside_it_decide_nothing() -> None:
     assert failing.needs == ("another machine: 2.0 tokens/s",)
 
 
-@pytest.mark.parametrize("number", ROWS)
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [(0.0, 1e15, Verdict.HOLDS), (1e15, 2e15, Verdict.DOES_NOT)],
-    ids=["any figure", "no figure"],
-)
-def test_another_range_turns_the_verdict(number, low, high, verdict) -> None:
-    row = replace(ROWS[number], low=low, high=high, vary="")
-    deciding = (case for case in cases_of(number) if not case.beside)
-    figures = ((case, finding(ROWS[number], case).figure.value) for case in deciding)
-    cases = [
-        replace(case, low=low, high=high, vary="none")
-        for case, figure in figures
-        if np.isfinite(figure)
-    ]
-    assert answered(row, cases).verdict is verdict
+def test_another_range_turns_the_verdict(subtests: pytest.Subtests) -> None:
+    for low, high, verdict in [(0.0, 1e15, Verdict.HOLDS), (1e15, 2e15, Verdict.DOES_NOT)]:
+        for number in ROWS:
+            with subtests.test(f"{low} {high} {verdict} {number}"):
+                row = replace(ROWS[number], low=low, high=high, vary="")
+                deciding = (case for case in cases_of(number) if not case.beside)
+                figures = ((case, finding(ROWS[number], case).figure.value) for case in deciding)
+                cases = [
+                    replace(case, low=low, high=high, vary="none")
+                    for case, figure in figures
+                    if np.isfinite(figure)
+                ]
+                assert answered(row, cases).verdict is verdict
 
 
 def test_another_machine_turns_the_verdict() -> None:

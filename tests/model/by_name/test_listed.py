@@ -67,16 +67,17 @@ def of_family() -> dict[str, list[HubRow]]:
     return families
 
 
-@pytest.mark.parametrize("name", sorted(hub_rules()))
-def test_rules_have_their_source_and_build(name: str) -> None:
-    rule = hub_rules()[name]
-    assert rule.source.startswith("https://")
-    assert rule.source_date
-    rows = [row for row in of_family()[name] if row.layers and row.hidden][:3]
-    for row in rows:
-        built = listed(row)
-        assert built.architecture.layers == row.layers or built.generic
-        assert built.architecture.params > 0
+def test_rules_have_their_source_and_build(subtests: pytest.Subtests) -> None:
+    for name in sorted(hub_rules()):
+        with subtests.test(str(name)):
+            rule = hub_rules()[name]
+            assert rule.source.startswith("https://")
+            assert rule.source_date
+            rows = [row for row in of_family()[name] if row.layers and row.hidden][:3]
+            for row in rows:
+                built = listed(row)
+                assert built.architecture.layers == row.layers or built.generic
+                assert built.architecture.params > 0
 
 
 def test_totals_of_unpacked_rows_are_counted_within_a_hundredth() -> None:
@@ -195,21 +196,22 @@ def test_caches_of_families_are_those_of_their_code(name: str, tokens: float, si
     assert float(np.sum(model.kv_bytes(float(tokens), "f16"))) == pytest.approx(size, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(catalog.model_rows()))
-def test_the_list_agrees_with_the_catalogue(name: str) -> None:
+def test_the_list_agrees_with_the_catalogue(subtests: pytest.Subtests) -> None:
     """KV bytes and bytes read per token of models in both."""
-    facts = catalog.model_rows()[name]
-    row = hub_list().named(facts.hf_id)
-    if row is None:
-        pytest.skip("gated, so not in the list")
-    ours, theirs = (
-        catalog.in_format(built, "BF16-hf")
-        for built in (catalog.architecture(name), listed(row).architecture)
-    )
-    assert float(np.sum(theirs.kv_bytes(32768.0, "f16"))) == pytest.approx(
-        float(np.sum(ours.kv_bytes(32768.0, "f16"))), rel=0.01
-    )
-    assert theirs.read_bytes_per_token == pytest.approx(ours.read_bytes_per_token, rel=0.01)
+    for name in sorted(catalog.model_rows()):
+        with subtests.test(str(name)):
+            facts = catalog.model_rows()[name]
+            row = hub_list().named(facts.hf_id)
+            if row is None:
+                pytest.skip("gated, so not in the list")
+            ours, theirs = (
+                catalog.in_format(built, "BF16-hf")
+                for built in (catalog.architecture(name), listed(row).architecture)
+            )
+            assert float(np.sum(theirs.kv_bytes(32768.0, "f16"))) == pytest.approx(
+                float(np.sum(ours.kv_bytes(32768.0, "f16"))), rel=0.01
+            )
+            assert theirs.read_bytes_per_token == pytest.approx(ours.read_bytes_per_token, rel=0.01)
 
 
 def test_sizes_outside_a_rule_are_counted_as_llamas_and_reported() -> None:

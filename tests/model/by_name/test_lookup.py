@@ -60,9 +60,10 @@ MEANT = {
 }
 
 
-@pytest.mark.parametrize(("text", "name"), MEANT.items())
-def test_a_name_means_its_model(text: str, name: str) -> None:
-    assert meant(text).name == name
+def test_a_name_means_its_model(subtests: pytest.Subtests) -> None:
+    for text, name in MEANT.items():
+        with subtests.test(f"{text} {name}"):
+            assert meant(text).name == name
 
 
 @pytest.mark.parametrize(

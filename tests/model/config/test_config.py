@@ -129,17 +129,18 @@ def test_real_files_match_published_totals_and_the_catalogue(name: str) -> None:
     same_sizes(facts_from_config(json.loads(text), name), catalog.find_model(row))
 
 
-@pytest.mark.parametrize("path", samples(), ids=lambda path: path.stem)
-def test_samples_match_published_totals_and_the_catalogue(path: Path) -> None:
-    told = sample(path)
-    built = describe(told["config"], path.stem).architecture
-    if "params" in told:
-        assert built.params == pytest.approx(told["params"], rel=0.005)
-    assert per_token(built) == tuple(told["cached"])
-    if "catalogue" in told:
-        left_out = ("max_context",) if path.stem in CONTEXT_LEFT_OUT else ()
-        spec = facts_from_config(told["config"], path.stem)
-        same_sizes(spec, catalog.find_model(told["catalogue"]), *left_out)
+def test_samples_match_published_totals_and_the_catalogue(subtests: pytest.Subtests) -> None:
+    for path in samples():
+        with subtests.test(str(path.stem)):
+            told = sample(path)
+            built = describe(told["config"], path.stem).architecture
+            if "params" in told:
+                assert built.params == pytest.approx(told["params"], rel=0.005)
+            assert per_token(built) == tuple(told["cached"])
+            if "catalogue" in told:
+                left_out = ("max_context",) if path.stem in CONTEXT_LEFT_OUT else ()
+                spec = facts_from_config(told["config"], path.stem)
+                same_sizes(spec, catalog.find_model(told["catalogue"]), *left_out)
 
 
 @pytest.mark.parametrize("kind", [kind for kind, row in families().items() if row.refused])
@@ -152,9 +153,13 @@ def test_there_are_enough_samples() -> None:
     assert len(samples()) >= 38
 
 
-@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.json")), ids=lambda path: path.stem)
-def test_samples_say_where_they_come_from(path: Path) -> None:
-    assert "http" in sample(path)["source"] or "data/models/models.csv" in sample(path)["source"]
+def test_samples_say_where_they_come_from(subtests: pytest.Subtests) -> None:
+    for path in sorted(SAMPLES.glob("*.json")):
+        with subtests.test(str(path.stem)):
+            assert (
+                "http" in sample(path)["source"]
+                or "data/models/models.csv" in sample(path)["source"]
+            )
 
 
 def test_every_family_row_is_whole() -> None:
@@ -167,19 +172,20 @@ def test_every_family_row_is_whole() -> None:
         assert stated <= known
 
 
-@pytest.mark.parametrize("kind", [kind for kind, row in families().items() if not row.refused])
-def test_every_family_builds_from_its_defaults(kind: str) -> None:
-    # 96 heads on 4096 is GLM-4.5's default, which no checkpoint uses without head_dim.
-    sizes = {"num_hidden_layers": 12, "head_dim": 128, "max_position_embeddings": 4096}
-    if kind == "nemotron_h":
-        sizes = {"hybrid_override_pattern": "M-M*ME"}  # type: ignore[dict-item]
-    if kind in ("nemotron-nas", "deci"):
-        sizes["block_configs"] = [[2, 2.0]] * 12  # type: ignore[assignment]
-    needed = {"num_experts_per_tok": 2, "hidden_size": 1024, "num_attention_heads": 8}
-    needed |= {"vocab_size": 1000, "intermediate_size": 512, "num_key_value_heads": 8}
-    described = describe({"model_type": kind, **needed, **sizes}, kind)
-    assert described.architecture.params > 0
-    assert described.format == "BF16-hf"
+def test_every_family_builds_from_its_defaults(subtests: pytest.Subtests) -> None:
+    for kind in [kind for kind, row in families().items() if not row.refused]:
+        with subtests.test(str(kind)):
+            # 96 heads on 4096 is GLM-4.5's default, which no checkpoint uses without head_dim.
+            sizes = {"num_hidden_layers": 12, "head_dim": 128, "max_position_embeddings": 4096}
+            if kind == "nemotron_h":
+                sizes = {"hybrid_override_pattern": "M-M*ME"}  # type: ignore[dict-item]
+            if kind in ("nemotron-nas", "deci"):
+                sizes["block_configs"] = [[2, 2.0]] * 12  # type: ignore[assignment]
+            needed = {"num_experts_per_tok": 2, "hidden_size": 1024, "num_attention_heads": 8}
+            needed |= {"vocab_size": 1000, "intermediate_size": 512, "num_key_value_heads": 8}
+            described = describe({"model_type": kind, **needed, **sizes}, kind)
+            assert described.architecture.params > 0
+            assert described.format == "BF16-hf"
 
 
 ALIASES = [

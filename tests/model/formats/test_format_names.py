@@ -21,9 +21,10 @@ SPELLED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "name"), SPELLED.items())
-def test_a_spelling_means_its_format(text: str, name: str) -> None:
-    assert format_meant(text, catalog.model_formats()).name == name
+def test_a_spelling_means_its_format(subtests: pytest.Subtests) -> None:
+    for text, name in SPELLED.items():
+        with subtests.test(f"{text} {name}"):
+            assert format_meant(text, catalog.model_formats()).name == name
 
 
 def test_words_around_a_spelling_are_passed_by_in_remarks_alone() -> None:
