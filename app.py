@@ -16,7 +16,6 @@ WIDTH = 1140
 
 st.set_page_config(page_title="Offload Advisor", page_icon=UI / "icon.png", layout="wide")
 theme.style()
-code_block.copying()
 pages = [
     st.Page(UI / "pages" / "advise.py", title="Advise", default=True),
     st.Page(UI / "pages" / "run.py", title="Models", url_path="run"),
@@ -28,12 +27,12 @@ pages = [
 ]
 page = st.navigation(pages, position="hidden")
 outcome.visit(page.url_path)
-# Widths that the browser knows before the style sheet is there: nothing moves when it arrives.
-with (
-    st.container(horizontal_alignment="center"),
-    st.container(width=WIDTH, gap="small"),
-    unforeseen.named(),
-):
+# A width that the browser knows before the style sheet is there, and below it what takes no room:
+# nothing moves when the sheet arrives.
+with st.container(horizontal_alignment="center"):
+    body = st.container(width=WIDTH, gap="small")
+code_block.copying()
+with body, unforeseen.named():
     current.read(page.url_path)
     current.write()
     with st.container(horizontal=True, key="bar", vertical_alignment="center"):
