@@ -35,9 +35,10 @@ def test_values_are_plausible() -> None:
         assert row.vendor in VENDORS
         assert row.family
         assert 2 <= row.memory_gib <= 512
-        assert 25 <= row.bandwidth_gbs <= 8000
-        assert row.fp32_tflops is not None
-        assert 0.2 <= row.fp32_tflops <= 200
+        assert 25 <= row.bandwidth_gbs <= 23300  # 12 stacks of HBM4
+        # AMD's page of the MI455X states matrix rates alone.
+        assert row.fp32_tflops is not None or row.family == "CDNA 5"
+        assert row.fp32_tflops is None or 0.2 <= row.fp32_tflops <= 200
         assert row.board_power_w is None or 6 <= row.board_power_w <= 1500
         assert 0.5 <= row.usable_share <= 1
 

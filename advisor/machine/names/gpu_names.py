@@ -15,6 +15,7 @@ from advisor.machine.names.gpu_memory import OtherMemory, is_of_size, of_size
 from advisor.machine.names.gpu_readings import agrees, readings
 from advisor.machine.names.gpu_slices import Slice, has_profile, slice_of, sliced
 from advisor.machine.names.gpu_words import GpuWords, named_part, taken_apart, words_of_kind
+from advisor.machine.names.machine_words import refusal
 from advisor.machine.names.spelling import plain, size_gib, without_sizes
 from advisor.machine.rows import GpuRow
 
@@ -108,7 +109,8 @@ class GpuNames:
             memory_gib: memory as the driver shows it, to distinguish cards [GiB].
 
         Raises:
-            UnknownName: no GPU, or several without a distinction; lists similar names.
+            UnknownName: no GPU, several without a distinction, or one that cannot be described;
+                lists similar names, or says why.
         """
         text = plain(name)
         exact = self._exact.get(named_part(text))
@@ -131,7 +133,8 @@ class GpuNames:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
         meant = self._by_chip(taken) or self._of_several(text, taken.vendors)
         if meant is None:
-            raise UnknownName("GPU", name, self._offers(taken), HINT)
+            why = refusal(text)
+            raise UnknownName("GPU", name, () if why else self._offers(taken), why or HINT)
         return replace(meant, count=taken.count)
 
     def _slice(self, card: str, part: Slice) -> GpuName:
@@ -186,7 +189,7 @@ class GpuNames:
         chip = apple_chip(name, self.rows)
         if chip is None:
             apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
-            raise UnknownName("GPU", name, apple, HINT)
+            raise UnknownName("GPU", name, apple, refusal(plain(name)) or HINT)
         several = re.match(r"(\d{1,2})\s*[x*]\s*", plain(name))
         return GpuName(
             row=chip.row,

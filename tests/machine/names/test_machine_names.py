@@ -5,7 +5,7 @@ import re
 import pytest
 from hardware_names import sample
 
-from advisor.errors import AdvisorError
+from advisor.errors import AdvisorError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import machine_named, machine_rows
 from advisor.machine.identify import identified
@@ -206,3 +206,26 @@ def test_a_bridge_in_the_name_is_taken_or_said_not_to_count(name, bridge, words)
     assert named.spec.bridge is bridge
     assert words in " ".join(named.notes)
     assert bool(words) == any("NVLink" in note for note in named.notes)
+
+
+def test_hardware_that_is_no_part_of_the_catalogue_is_refused_with_the_reason() -> None:
+    reasons = {
+        "is rumoured": ("RTX 5080 SUPER", "RTX 5070 Ti Super 24GB", "Medusa Halo"),
+        "announced": ("Mac mini M6 Pro", "MI430X", "8x MI440X", "Rubin CPX", "EPYC Venice"),
+        "known and not modelled": (
+            *("TPU v5e", "Inferentia2", "Trainium2", "Cerebras CS-3", "Groq LPU", "8x Ascend 910B"),
+            *("Tenstorrent Blackhole p150a", "Furiosa RNGD", "Hailo-10H", "Google Coral"),
+            *("MTT S80", "Qualcomm Cloud AI 100 Ultra", "Moore Threads MTT S4000"),
+        ),
+    }
+    silent = []
+    for words, names in reasons.items():
+        for name in names:
+            with pytest.raises(UnknownName) as refused:
+                machine_named(name)
+            silent += [] if words in str(refused.value) else [name]
+    assert not silent
+
+
+def test_a_machine_with_a_small_accelerator_is_read_without_it() -> None:
+    assert machine_named("Raspberry Pi 5 8GB + Hailo-8L").spec.cpu == "Raspberry Pi 5"
