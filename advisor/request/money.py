@@ -22,9 +22,11 @@ class MoneyInputs:
         start_minutes: time from ordering a machine until it runs, without loading the model [min].
         thinking_tokens: tokens of reasoning before each reply, which nobody reads [tokens].
         reading_tps: reading speed: 240 words a minute (238 of silent English,
-            https://doi.org/10.1016/j.jml.2019.104047, 2019) at 1.4 tokens a word (four in three,
-            https://platform.openai.com/tokenizer, and more in other languages); for a batch job,
-            which waits for the whole reply, as large as its output [tokens/s].
+            https://doi.org/10.1016/j.jml.2019.104047, 2019) at 1.4 tokens a word (four in three
+            in English and more in other languages,
+            https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them,
+            2026-11-23); for a batch job, which waits for the whole reply, as large as its output
+            [tokens/s].
         purchase_months: months over which a purchase is spread.
         usd_per_kwh: price of electricity; 0.18 is about the price for US homes [USD/kWh].
         api_usd_in: price of the user's own API per million input tokens; None without one [USD].

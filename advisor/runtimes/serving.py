@@ -77,7 +77,7 @@ def drafter(work: Workload) -> str:
 def needs_linux(machine: Machine, name: str) -> None:
     """Check that an engine that is built for Linux alone runs there
     (https://docs.vllm.ai/en/v0.31.0/getting_started/installation/gpu/, 2026-11-21;
-    https://nvidia.github.io/TensorRT-LLM/installation/windows.html: Windows until 0.18).
+    https://nvidia.github.io/TensorRT-LLM/0.18.2/reference/support-matrix.html, 2026-11-23).
 
     Raises:
         Refusal: a machine with Windows.

@@ -24,8 +24,8 @@ MOST_WORDS = 45
 FASTER, SLOWER, LEAST = 4.0, 1.0 / 3.0, 0.5
 """Ends of the levels of speed: two shares of reading speed, and the least for a chat [tokens/s]."""
 TOKENS_PER_WORD = 1.4
-"""Tokens of a word; four in three in English (https://platform.openai.com/tokenizer), more in other
-languages."""
+"""Tokens of a word; four in three in English, more in other languages
+(https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them, 2026-11-23)."""
 NOTABLY = 1.1
 """Smallest factor by which another runtime must be faster than the chosen one to be named."""
 
