@@ -109,14 +109,12 @@ class GpuNames:
             memory_gib: memory as the driver shows it, to distinguish cards [GiB].
 
         Raises:
-            UnknownName: no GPU, several without a distinction, or one that cannot be described;
-                lists similar names, or says why.
+            UnknownName: no GPU, or several without a distinction; lists similar names.
         """
         text = plain(name)
         exact = self._exact.get(named_part(text))
         if exact is not None and memory_gib is None:
-            size = size_gib(text)
-            return GpuName(row=exact, memory_gib=size, alternatives=self._siblings(exact))
+            return GpuName(row=exact, memory_gib=size_gib(text), alternatives=self._siblings(exact))
         if names_apple(text):
             return self._apple(name)
         part = sliced(name)
@@ -133,8 +131,7 @@ class GpuNames:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
         meant = self._by_chip(taken) or self._of_several(text, taken.vendors)
         if meant is None:
-            why = refusal(text)
-            raise UnknownName("GPU", name, () if why else self._offers(taken), why or HINT)
+            raise UnknownName("GPU", name, self._offers(taken), refusal(text) or HINT)
         return replace(meant, count=taken.count)
 
     def _slice(self, card: str, part: Slice) -> GpuName:

@@ -36,7 +36,7 @@ from advisor.model.by_name.of_size import (
     printed,
 )
 from advisor.model.by_name.ollama_tags import ollama_tag
-from advisor.model.by_name.refusals import UnknownModel, drafting, is_closed
+from advisor.model.by_name.refusals import UnknownModel, drafting, is_closed, refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
 
 LEAST_WORDS = 3
@@ -101,9 +101,10 @@ def _meant(text: str) -> Meant:
     """Model of a name, as `meant`, without Ollama's tags of other tags."""
     name = take_apart(text)
     row = spelled(text)
+    exact = hub_list().named(text) if "/" in text else _after_publisher(text)
+    refuse_no_chat_model(text, exact.architecture if exact else "")
     if row is not None:
         return Meant(name=row.name, row=row, taken_as=row.name if says_less(name, row) else "")
-    exact = hub_list().named(text) if "/" in text else _after_publisher(text)
     if exact is not None:
         return _exact(name, exact)
     hosted = spelled(text.rpartition("/")[2]) if "/" in text else None

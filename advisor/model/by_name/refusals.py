@@ -1,7 +1,10 @@
 """Names of models that are refused, and why."""
 
 import re
+from dataclasses import dataclass
+from functools import cache
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import Refusal, UnknownName
 from advisor.model.by_name.names import ModelName, is_size, words
 
@@ -39,6 +42,34 @@ def is_closed(name: ModelName) -> bool:
         return False
     first = words().get(name.tokens[0])
     return first == "closed" or HOSTED_ALONE.match(name.text.casefold()) is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoChatRow:
+    """One row of data/models/no_chat_models.csv: a pattern of names and `model_type`, and what such
+    models do; the first that fits counts.
+    """
+
+    pattern: str
+    does: str
+
+
+@cache
+def _no_chat() -> tuple[tuple[re.Pattern[str], str], ...]:
+    rows = read(DATA / "models/no_chat_models.csv", NoChatRow)
+    return tuple((re.compile(row.pattern), row.does) for row in rows)
+
+
+def refuse_no_chat_model(text: str, architecture: str) -> None:
+    """See that a name is of no model that does not write a reply token by token.
+
+    Raises:
+        Refusal: it is; the message says what it does.
+    """
+    names = text.rpartition("/")[2].casefold(), architecture.casefold()
+    for pattern, does in _no_chat():
+        if any(map(pattern.search, names)):
+            raise Refusal(f"{text[:80]} {does}. Name a language model that chats.")
 
 
 def drafting(text: str) -> Refusal:

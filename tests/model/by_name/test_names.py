@@ -144,6 +144,40 @@ def test_a_size_is_that_of_the_weights(name: str, shape: tuple[str, ...]) -> Non
     assert take_apart(name).shape == shape
 
 
+def test_a_model_that_does_not_chat_is_refused_with_what_it_does() -> None:
+    does = {
+        "text diffusion": (
+            *("google/diffusiongemma-26B-A4B-it", "LLaDA2.0-mini", "inclusionAI/LLaDA2.0-flash"),
+            *("Dream-org/Dream-v0-Instruct-7B", "SDAR-8B-Chat", "Fast-dLLM_v2_7B", "WeDLM-8B"),
+        ),
+        "vectors": (
+            *("Qwen/Qwen3-Embedding-8B", "Qwen3-Embedding-0.6B-Q8_0.gguf", "qwen3-embedding:8b"),
+            *("e5-mistral-7b-instruct", "gte-Qwen2-7B-instruct", "all-MiniLM-L6-v2"),
+        ),
+        "scores": ("Qwen3-Reranker-8B", "bge-reranker-v2-gemma", "Skywork-Reward-V2-Llama-3.1-8B"),
+        "speech": ("Qwen3-ASR-1.7B", "orpheus-3b-0.1-ft", "sesame/csm-1b"),
+        "images": ("stable-diffusion-3.5-large", "Qwen-Image", "hunyuanvideo"),
+    }
+    silent = []
+    for what, names in does.items():
+        for name in names:
+            with pytest.raises(Refusal) as refused:
+                meant(name)
+            silent += [] if what in str(refused.value) else [name]
+    assert not silent
+
+
+def test_a_language_model_whose_name_holds_such_a_word_is_none_of_them() -> None:
+    for name in (
+        "weblab-LLM-M/Weblab-MedLLM-gpt-oss-120b",
+        "DreamFast/gemma-3-12b-it-heretic",
+        "mattshumer/Reflection-Llama-3.1-70B",
+        "Marcin116/Qwen3.8-27B-Uncensored-W4A16-AutoRound-embed-int4",
+        "aidiffuser/Kimi-K2.6-MLX-4bit",
+    ):
+        assert meant(name).name
+
+
 @pytest.mark.parametrize("name", ["Gemini 2.5 Flash", "claude opus 4.6", "gpt-4o", "OpenAI GPT-5"])
 def test_what_is_not_published_is_refused(name: str) -> None:
     with pytest.raises(Refusal, match="not published"):
