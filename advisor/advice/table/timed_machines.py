@@ -232,7 +232,8 @@ def card_machines(
         beside.append(known.setdefault(_same(together), len(gpus)))
         if beside[-1] == len(gpus):
             gpus.append(together)
-    fleet = Fleet([replace(host, gpus=each) for each in gpus])
+    alone = replace(host, nodes=1, network=None)  # for fewer cards than there are machines
+    fleet = Fleet([replace(host if len(each) >= host.nodes else alone, gpus=each) for each in gpus])
     return CardMachines(fleet=fleet, alike=alike, beside=tuple(beside))
 
 

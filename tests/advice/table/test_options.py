@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from advisor.advice.advise import advise
 from advisor.advice.compare import compare, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.prices.host_parts import desktop_parts, parts_for, smallest
@@ -622,3 +623,11 @@ def test_the_newest_street_price_stands_before_the_launch() -> None:
     assert row is not None
     assert (row.usd, row.date, row.condition) == (1000, "2026-08-08", "used")
     assert smallest("psu", 5000) is None
+
+
+def test_several_machines_are_compared_with_fewer_cards_than_machines() -> None:
+    """A card in place of two boxes stands in one machine; it was divided between none."""
+    boxes = from_spec.machine(MachineSpec(gpu="GB10", gpu_count=2))
+    owned = from_spec.machine(MachineSpec(gpu="RTX 3090", gpu_count=2))
+    answer = advise(catalog.model("GLM-4.5", "Q4_K_M"), boxes, Workload(), owned=owned)
+    assert any(len(row.bought) == 1 for row in answer.options)
