@@ -18,8 +18,8 @@ MODELS = (
     r"[ab][57]\d0\b",
     r"vega (?:56|64|fe)\b", r"radeon (?:vii|pro [wv]\w+)\b", r"iris xe\b", r"mi ?\d{2,3}[axc]?\b",
     r"[ahbvplkmt]\d{1,3}[sg]?\b(?!-\d{4})", r"g[bh]\d{2,3}\b", r"a[2456]000\b",
-    r"w[5-7]\d00x?\b(?: duo\b)?", r"r9700\b", r"[67][6-9]00[sm]\b",
-    r"pro ?(?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456]0s)\b",
+    r"w[5-7]\d00x?\b(?: duo\b)?", r"(?:ai pro )?r9[67]00[sd]?\b", r"[67][6-9]00[sm]\b",
+    r"pro ?(?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456][05]s)\b",
     r"(?:[1-5]0[5-9]0|16[356]0|[5-9]\d[05-7]0 ?(?:xtx|xt|gre))(?:ti|s|d|m)?(?:\b|(?=x\d{1,2}\b))",
     r"(?:jetson |agx |orin |thor\b)(?:(?!cortex)[\w ])*",
 )  # fmt: skip

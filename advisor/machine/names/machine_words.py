@@ -210,7 +210,7 @@ BESIDE = re.compile(
     r"|rocm)"
     r" (?:server )?[\d.]+(?:-[\d.]+\S*)?(?: lts)?"
     r"|\bml\.(?=[a-z]\d)|\b(?:py)?torch [\d.]+(?:\+cu\d+)?|\bcu1[1-3]\d\b"
-    r"|\bbatch(?: size)? \d+\b"
+    r"|\bbatch(?: size)? \d+\b|\b(?:bios|uefi|firmware|idrac|dgx os)\b(?! vram)[^(),;|+]*"
     r"|\bwindows (?:server )?(?:7|8|10|11|20\d\d)(?: (?:pro|home))?\b"
     r"|\b(?:(?:brand[- ])?new|used|free|rented|spare|second-?hand|refurbished|kaggle)\b"
     r"(?= (?:kaggle|nvidia|rtx|gtx|rx|radeon|tesla|threadripper|[a-z]{0,2}\d))"
@@ -222,10 +222,10 @@ LABEL_OF_SIZE = re.compile(r"\b(ram|memory|ssd|storage|disk)\s*:\s*")
 
 
 def without_system(text: str) -> str:
-    """Plain text without prices and versions of operating systems, and with a comma for the label
+    """Plain text without prices, versions of systems and firmware, and with a comma for the label
     of a part ("GPU:").
     """
-    bare = LABEL_OF_SIZE.sub(r", \1 ", LABEL.sub(", ", BESIDE.sub(" ", text)))
+    bare = LABEL_OF_SIZE.sub(r", \1 ", LABEL.sub(", ", BESIDE.sub(" ", text).replace("( )", " ")))
     bare = LETTERS_OF_MODEL.sub(r"\1\2", bare)
     return AZURE_SIZE.sub(lambda size: size[0].replace(" ", "_"), bare)
 

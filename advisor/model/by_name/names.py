@@ -26,6 +26,7 @@ DATE = re.compile(r"(20)?2[3-6](0[1-9]|1[0-2])([0-3]\d)?|(0[1-9]|1[0-2])[0-3]\d|
 """Pattern of dates that publishers append: 2507, 20260831, 0528; versions have at most three
 digits, numbers of builds five and more."""
 SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
+REMARK = re.compile(r"(?<=\.gguf)[\s,;+(\[].*|\s*[(\[]~?[\d.]+ ?[gm]i?b\b[^)\]]*[)\]]")
 FILE_END = re.compile(r"\.(gguf|ggml|llamafile|safetensors|bin|json)$")
 CLOUD_VERSION = re.compile(r"-v\d+:\d+$")
 """Version that Amazon's Bedrock puts behind a name: `meta.llama3-2-1b-instruct-v1:0`."""
@@ -179,8 +180,8 @@ def is_size(token: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def take_apart(text: str) -> ModelName:
-    """Parts of a name."""
-    publisher, name = _without_publisher(_without_label(text.strip().casefold()))
+    """Parts of a name, without a remark behind a file or a size in brackets: "(4.58 GiB)"."""
+    publisher, name = _without_publisher(_without_label(REMARK.sub("", text.strip().casefold())))
     name = _without_label(name)
     plain = FILE_END.sub("", CLOUD_VERSION.sub("", name))
     plain = SHARD.sub("", plain)
@@ -212,12 +213,12 @@ def _without_publisher(text: str) -> tuple[str, str]:
     if len(parts) > 1 and parts[-1].endswith(".gguf"):
         repository, _, file = parts[-1].rpartition(":")
         parts[-1] = file if file.startswith(repository[:SAME_START]) else repository
+    while len(parts) > 1 and not _tokens(QUANT.sub(" ", FILE_END.sub("", parts[-1]))):
+        parts.pop()  # a file or folder that is called by its format alone
     cloud = CLOUD_PUBLISHER.match(parts[-1]) if parts else None
     if cloud is not None:
         return cloud[1] or "", parts[-1][cloud.end() :]
-    if len(parts) < 2:
-        return "", text
-    return parts[-2], parts[-1]
+    return (parts[-2] if len(parts) > 1 else ""), parts[-1] if parts else text
 
 
 def _tokens(text: str) -> list[str]:

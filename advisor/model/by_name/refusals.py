@@ -55,9 +55,8 @@ class NoChatRow:
 
 
 @cache
-def _no_chat() -> tuple[tuple[re.Pattern[str], str], ...]:
-    rows = read(DATA / "models/no_chat_models.csv", NoChatRow)
-    return tuple((re.compile(row.pattern), row.does) for row in rows)
+def _no_chat() -> tuple[NoChatRow, ...]:
+    return tuple(read(DATA / "models/no_chat_models.csv", NoChatRow))
 
 
 def refuse_no_chat_model(text: str, architecture: str) -> None:
@@ -67,9 +66,9 @@ def refuse_no_chat_model(text: str, architecture: str) -> None:
         Refusal: it is; the message says what it does.
     """
     names = text.rpartition("/")[2].casefold(), architecture.casefold()
-    for pattern, does in _no_chat():
-        if any(map(pattern.search, names)):
-            raise Refusal(f"{text[:80]} {does}. Name a language model that chats.")
+    for row in _no_chat():
+        if any(re.search(row.pattern, name) for name in names):
+            raise Refusal(f"{text[:80]} {row.does}. Name a language model that chats.")
 
 
 def drafting(text: str) -> Refusal:
