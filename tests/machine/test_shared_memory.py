@@ -29,7 +29,6 @@ def _described(gpu: str, ram_gb: float, system: str | None = None) -> Machine:
         ("Apple M4 Pro 20c", 48, 38338 / 1024),
         ("Apple M1 Max 32c", 64, 55662.79e6 / GIB),
         ("Apple M5 Max 40c", 128, 107.52),
-        ("Apple M3 Ultra 80c", 512, 498216.21e6 / GIB),
     ],
 )
 def test_a_mac_gives_its_gpu_what_its_log_says(chip: str, ram_gb: float, part_gib: float) -> None:
