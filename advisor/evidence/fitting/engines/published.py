@@ -54,7 +54,7 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
     named = engine(row.runtime, row.category)
     if named is None or named.key not in SERVING or row.category not in ("resident", "batched"):
         return
-    if any(words in stated for words in NOT_THESE) or "GGUF" in stated:
+    if row.doubtful or any(words in stated for words in NOT_THESE) or "GGUF" in stated:
         return
     if (row.source_url, row.batch) in points_of_curves():
         return
