@@ -36,7 +36,7 @@ with body, unforeseen.named():
     current.read(page.url_path)
     current.write()
     with st.container(horizontal=True, key="bar", vertical_alignment="center"):
-        bar.links(pages[:5], current.parameters(current.asked()))
+        bar.links(pages[:5], current.parameters(current.present()))
         save.buttons()
     page.run()
     heap.freeze_after(page.url_path)

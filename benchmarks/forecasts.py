@@ -39,7 +39,7 @@ COLUMNS = (
 def rows(day: str) -> list[dict[str, object]]:
     """Predictions of all settings on a day."""
     settings = [(gpu, model, form) for gpu in CARDS for model, form in MODELS]
-    asked = [
+    rows = [
         PublishedRow(
             {"category": "resident", "runtime": "llama.cpp", "gpu": gpu, "model": model,
              "quant": form, "context_depth": "0", "source_note": "test=tg128,pp512"}
@@ -49,7 +49,7 @@ def rows(day: str) -> list[dict[str, object]]:
     return [
         {"day": day, "gpu": gpu, "model": model, "format": form}
         | {name: answer[name] for name in COLUMNS[4:]}
-        for (gpu, model, form), answer in zip(settings, predictions(asked), strict=True)
+        for (gpu, model, form), answer in zip(settings, predictions(rows), strict=True)
     ]
 
 

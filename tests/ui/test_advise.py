@@ -130,7 +130,7 @@ def test_a_way_that_costs_by_the_month_leads_to_the_costs():
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("parameters", "words"),
     [
         ({"model": "Llama-3-8B", "machine": PC}, "faster than you read"),
         ({"model": "Llama-3.3-70B", "machine": PC}, "minutes per answer"),
@@ -146,8 +146,8 @@ def test_a_way_that_costs_by_the_month_leads_to_the_costs():
     ],
     ids=["fits", "slow", "drive", "nothing", "mac", "experts", "users", "no card"],
 )
-def test_eight_cases_are_judged_in_words(asked, words):
-    test = app(**asked)
+def test_eight_cases_are_judged_in_words(parameters, words):
+    test = app(**parameters)
     assert words in verdict(test)[0]
     assert any(way.startswith("A bigger") for way in ways(test))
 

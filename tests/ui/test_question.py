@@ -21,7 +21,7 @@ def _own_data(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
 
 
-def asked(test) -> Request:
+def request_of(test) -> Request:
     return test.session_state["request"]
 
 
@@ -54,10 +54,10 @@ def test_every_group_of_the_drawer_opens(group):
 def test_the_address_holds_the_whole_state_and_reopens_the_same_page():
     first = app()
     texts = stated(first)
-    assert texts == to_texts(asked(first), defaults=True)
+    assert texts == to_texts(request_of(first), defaults=True)
     assert {"context", "reading_tps", "purchase_months"} <= texts.keys()  # defaults, too
     again = app(**texts)
-    assert asked(again) == asked(first)
+    assert request_of(again) == request_of(first)
     assert page_text(again) == page_text(first)
 
 
@@ -89,11 +89,11 @@ def test_an_assumption_opens_to_be_set():
     unfolded(slow, "chip_ram_speed")
     slow.segmented_control(key="memory_kind").set_value("DDR4")
     run(run(slow))  # what opened closes, since its chip has other words now
-    assert asked(slow).cpu == "Desktop DDR4-3200 dual-channel (typical)"
+    assert request_of(slow).cpu == "Desktop DDR4-3200 dual-channel (typical)"
     assert page_text(slow) != page_text(test)
     slow.text_input(key="in_ram_gbs").set_value("61.5")
     text = page_text(run(slow))
-    assert asked(slow).ram_gbs == 61.5
+    assert request_of(slow).ram_gbs == 61.5
     assert re.search(r"RAM 6[12][.\d]* GB/s, given", text)
 
 
@@ -103,7 +103,7 @@ def test_every_preset_is_answered(name):
     test.pills(key="preset_machine").set_value(name)
     run(test)
     wanted = presets.MACHINES[name]
-    assert {key: getattr(asked(test), key) for key in wanted} == wanted
+    assert {key: getattr(request_of(test), key) for key in wanted} == wanted
     assert "oa-verdict" in page_text(test)
     assert test.pills(key="preset_machine").value == name
 
@@ -114,27 +114,27 @@ def test_a_use_changes_what_it_says_and_a_chat_is_the_default():
     assert test.pills(key="preset_use").value == "Chat"
     test.pills(key="preset_use").set_value("Coding helper")
     run(test)
-    assert asked(test).context == 32_768
-    assert asked(test).replies_per_day == 100
+    assert request_of(test).context == 32_768
+    assert request_of(test).replies_per_day == 100
     test.pills(key="preset_use").set_value("Chat")
     run(test)
-    assert asked(test).context == Request().context
-    assert asked(test).cached_share is None
+    assert request_of(test).context == Request().context
+    assert request_of(test).cached_share is None
 
 
 def test_a_change_can_be_undone_and_so_can_the_one_before():
     test = app(model="Qwen3-8B", machine=PC)
-    before = asked(test)
+    before = request_of(test)
     test.selectbox(key="in_model").select("Qwen3-32B")
     run(test)
     test.text_input(key="in_machine").set_value("RTX 4090 with 64 GB RAM")
     run(test)
-    assert asked(test).model == "Qwen3-32B"
+    assert request_of(test).model == "Qwen3-32B"
     test.button(key="undo").click()
     run(test)
-    assert (asked(test).model, asked(test).machine) == ("Qwen3-32B", PC)
+    assert (request_of(test).model, request_of(test).machine) == ("Qwen3-32B", PC)
     test.button(key="undo").click()
-    assert asked(run(test)) == before
+    assert request_of(run(test)) == before
     assert "undo" not in {button.key for button in test.button}
 
 
@@ -145,20 +145,20 @@ def test_another_address_is_obeyed_as_after_the_browsers_back():
     run(test)
     for key, text in before.items():
         test.query_params[key] = text
-    assert asked(run(test)).model == "Qwen3-8B"
+    assert request_of(run(test)).model == "Qwen3-8B"
 
 
 def test_what_cannot_be_read_stands_under_its_input_and_changes_nothing():
     test = drawer(app(machine=PC), "Request")
-    before = asked(test)
+    before = request_of(test)
     test.text_input(key="in_prompt").set_value("9 parsecs")
     text = page_text(run(test))
     assert "is no number of tokens; give it as 8192 or 128k" in text
     assert test.text_input(key="in_prompt").value == "9 parsecs"
-    assert asked(test) == before
+    assert request_of(test) == before
     test.text_input(key="in_prompt").set_value("4k")
     assert "parsecs" not in page_text(run(test))
-    assert asked(test).prompt == 4096
+    assert request_of(test).prompt == 4096
 
 
 def test_sizes_are_typed_with_their_units():
@@ -167,7 +167,7 @@ def test_sizes_are_typed_with_their_units():
     run(test)
     test.text_input(key="in_disk_gbs").set_value("3500MB/s")
     run(test)
-    assert (asked(test).ram_gb, asked(test).disk_gbs) == (512, 3.5)
+    assert (request_of(test).ram_gb, request_of(test).disk_gbs) == (512, 3.5)
 
 
 def test_a_currency_is_taken_with_its_rate():
@@ -175,14 +175,14 @@ def test_a_currency_is_taken_with_its_rate():
     test.selectbox(key="in_currency").select("EUR")
     text = page_text(run(test))
     assert "Type what one EUR is worth in US dollars" in text
-    assert asked(test).currency == "USD"
+    assert request_of(test).currency == "USD"
     test.text_input(key="in_usd_rate").set_value("1.25")
     run(test)
-    assert (asked(test).currency, asked(test).usd_rate) == ("EUR", 1.25)
+    assert (request_of(test).currency, request_of(test).usd_rate) == ("EUR", 1.25)
     assert test.text_input(key="in_usd_per_hour_of_time").label == "Worth of an hour (\u20ac)"
     test.selectbox(key="in_currency").select("USD")
     run(test)
-    assert (asked(test).currency, asked(test).usd_rate) == ("USD", None)
+    assert (request_of(test).currency, request_of(test).usd_rate) == ("USD", None)
 
 
 def test_changed_settings_are_counted_and_can_be_reset():
@@ -190,7 +190,7 @@ def test_changed_settings_are_counted_and_can_be_reset():
     assert ": 2 changed" in page_styles(test)
     drawer(test, "Money").button(key="reset_settings").click()
     run(test)
-    assert asked(test).usd_per_kwh == Request().usd_per_kwh
+    assert request_of(test).usd_per_kwh == Request().usd_per_kwh
     assert "changed" not in page_styles(test)
 
 
@@ -201,7 +201,7 @@ def test_former_links_ask_what_they_asked():
         "hour": "12",
     }  # fmt: skip
     test = app(**record)
-    request = asked(test)
+    request = request_of(test)
     assert (request.gpu, request.ram_gb, request.ram_gbs) == ("RTX 4090", 48, 61.5)
     assert (request.context, request.users, request.kv_type) == (16_384, 2, "q8_0")
     assert request.usd_per_hour_of_time == 12
@@ -213,7 +213,7 @@ def test_the_link_that_is_shared_asks_the_same():
     address = shared_link(test)
     opened = from_address(dict(parse_qsl(urlsplit(address).query)))
     assert opened.problems == ()
-    assert opened.request == asked(test)
+    assert opened.request == request_of(test)
 
 
 def test_wrong_values_of_a_link_are_said_until_something_changes():
@@ -231,7 +231,7 @@ def test_pages_keep_what_was_asked_and_the_address_says_it():
     for page in ("find", "run", "accuracy"):
         test = app(page, model="Qwen3-8B", machine=PC)
         assert stated(test)["machine"] == PC
-        assert asked(test).model == "Qwen3-8B"
+        assert request_of(test).model == "Qwen3-8B"
 
 
 def test_the_address_of_a_page_keeps_what_the_page_itself_writes_there():

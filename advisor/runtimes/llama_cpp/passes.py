@@ -190,8 +190,8 @@ def _outside(
     in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
     if not np.any(copied):
         return (*paged, alone(in_place))
-    asked = asked_share(model, step.tokens) / model.read_share(Group.ROUTED_EXPERTS, step.tokens)
-    moved = copying.weights - copying.experts * (1.0 - np.minimum(asked, 1.0))
+    share = asked_share(model, step.tokens) / model.read_share(Group.ROUTED_EXPERTS, step.tokens)
+    moved = copying.weights - copying.experts * (1.0 - np.minimum(share, 1.0))
     return (
         *paged,
         alone(Flow(route=Route.STREAMED, moved=moved, transfer=copies(placement))),

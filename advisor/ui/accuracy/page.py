@@ -45,7 +45,7 @@ def _how_it_works() -> None:
     """Routes of the present question, then the formulas; those hold without it."""
     method.idea()
     row.question()
-    request = current.asked()
+    request = current.present()
     try:
         resolved = models.pick(request.model).in_format(request.format)
         nouns = request.nouns(resolved)

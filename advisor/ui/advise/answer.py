@@ -102,5 +102,5 @@ def current_answer() -> AdviseAnswer:
     Raises:
         AdvisorError: an impossible request; the message says why.
     """
-    request = current.asked()
+    request = current.present()
     return answer(request, pick(request.model), calibrated_at())

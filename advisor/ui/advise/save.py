@@ -78,7 +78,7 @@ def _document(answer: AdviseAnswer) -> ReportDocument:
 
 def _link() -> None:
     """Address that reopens the page, with a button to copy it."""
-    request = current.asked()
+    request = current.present()
     no_link = uploads.is_given(request.model)
     part = st.popover(
         "Share", key="copy_link", disabled=no_link, help=NO_LINK if no_link else None,

@@ -64,14 +64,15 @@ def row(answer: AdviseAnswer, open_tab: Callable[[str], None]) -> None:
         answer: the answer.
         open_tab: opens a tab of the page by its title (a callback).
     """
-    found = ways(answer)
+    offered = ways(answer)
     level = _level(answer)
-    free = [way for way in found if way.price == "free"]
+    free = [way for way in offered if way.price == "free"]
     settled = level is Judgement.FASTER or (level.enough and not free)
-    title = "Nothing needs to change" if settled else _title(len(found))
+    title = "Nothing needs to change" if settled else _title(len(offered))
     show(block("oa-section", title, "h2"))
     with st.container(key="ways"):
-        for column, (place, way) in zip(st.columns(4, gap="small"), enumerate(found), strict=False):
+        columns = st.columns(4, gap="small")
+        for column, (place, way) in zip(columns, enumerate(offered), strict=False):
             with column, st.container(
                 border=True, height="stretch", vertical_alignment="distribute",
                 key=f"way_{place}",
@@ -160,8 +161,8 @@ def _smaller_format(answer: AdviseAnswer) -> Way | None:
 
 def _loss(edit: Edited) -> str:
     """What a format loses: "3.4 times the loss of Q4_K_M"."""
-    said = edit.cost.removeprefix(SOME_QUALITY).strip(" ()").split(",")[0]
-    return f": {said}" if said else ": some quality"
+    loss = edit.cost.removeprefix(SOME_QUALITY).strip(" ()").split(",")[0]
+    return f": {loss}" if loss else ": some quality"
 
 
 def _bigger(answer: AdviseAnswer) -> Way:

@@ -52,7 +52,7 @@ class SpeedChange:
 
 def last_request() -> tuple[Model, Workload]:
     """Model and request of the visitor's question; a usual one where that has no answer."""
-    request = current.asked()
+    request = current.present()
     with suppress(AdvisorError):
         resolved = pick(request.model).in_format(request.format)
         return resolved.model, request.nouns(resolved).work
@@ -61,7 +61,7 @@ def last_request() -> tuple[Model, Workload]:
 
 def last_runtime() -> Runtime:
     """Runtime of the visitor's question; llama.cpp if it names none."""
-    return current.asked().nouns().runtime or LLAMA_CPP
+    return current.present().nouns().runtime or LLAMA_CPP
 
 
 def changes(

@@ -145,7 +145,7 @@ def _when(history: MeasurementHistory) -> str:
 
 def link(name: str) -> str:
     """Address of the Advise page with the machine filled in."""
-    return current.link(replace(Request(), model=current.asked().model, machine=name))
+    return current.link(replace(Request(), model=current.present().model, machine=name))
 
 
 def _form() -> None:

@@ -42,7 +42,7 @@ def head() -> None:
             with part:
                 inputs.several(FILTERS)
                 st.toggle(
-                    "Cards go into a new desktop", current.asked().nothing, key="new_desktop",
+                    "Cards go into a new desktop", current.present().nothing, key="new_desktop",
                     on_change=_take_desktop,
                 )  # fmt: skip
 
@@ -61,7 +61,7 @@ def target() -> Request:
     """The request with a least speed, reading speed where none is stated, and in llama.cpp where no
     runtime is: trying all takes some seconds.
     """
-    request = current.asked()
+    request = current.present()
     return replace(
         request, min_tps=request.min_tps or request.reading_tps,
         runtime=request.runtime or LLAMA_CPP.name,

@@ -8,7 +8,7 @@ from advisor.ui.advise import page
 from advisor.ui.advise.answer import current_answer
 from advisor.ui.question import current, refused, row
 
-show_money_in(current.asked().paying)
+show_money_in(current.present().paying)
 row.question()
 failure: AdvisorError | None = None
 try:

@@ -7,13 +7,13 @@ from advisor.ui.find.answer import answer
 from advisor.ui.parts.waiting import waiting
 from advisor.ui.question import current, models, presets, refused, row, this_machine
 
-show_money_in(current.asked().paying)
+show_money_in(current.present().paying)
 row.question("model", "machine", "use")
 page.head()
 failure: AdvisorError | None = None
 with waiting("Trying every GPU of the catalogue in every number and format."):
     try:
-        picked = models.pick(current.asked().model)
+        picked = models.pick(current.present().model)
         results = answer(page.target(), picked, this_machine.calibrated_at())
     except AdvisorError as error:
         failure = error

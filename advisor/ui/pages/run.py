@@ -11,7 +11,7 @@ row.question("machine", "use")
 failure: AdvisorError | None = None
 with waiting("Trying every model of the catalogue in every format."):
     try:
-        results = answer(current.asked(), this_machine.calibrated_at())
+        results = answer(current.present(), this_machine.calibrated_at())
     except AdvisorError as error:
         failure = error
 if failure is not None:

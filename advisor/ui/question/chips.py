@@ -25,7 +25,7 @@ MEMORIES = {"DDR5": TYPICAL_HOST, "DDR4": DDR4}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assumption:
+class AssumedChip:
     """Assumed part of the question.
 
     Attributes:
@@ -48,7 +48,7 @@ def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
         work: the request.
         taken: model that the typed name was taken for; empty where it is the same.
     """
-    request = current.asked()
+    request = current.present()
     with st.container(horizontal=True, gap="xsmall", key="chips", vertical_alignment="center"):
         show(joined(_sure(machine, request, taken)))
         for chip in _assumed(machine, model, work, request):
@@ -101,27 +101,27 @@ def _measured(machine: Machine) -> Iterable[tuple[Quantity, str]]:
 
 def _assumed(
     machine: Machine, model: Model, work: Workload, request: Request
-) -> Iterable[Assumption]:
+) -> Iterable[AssumedChip]:
     if machine.host.memory.kind is Provenance.ASSUMED:
         words = f"assumed: {memory(float(machine.host.memory.value))} RAM"
-        yield Assumption(name="ram", words=words, body=lambda: inputs.ask("ram_gb"))
+        yield AssumedChip(name="ram", words=words, body=lambda: inputs.ask("ram_gb"))
     speed = machine.host.bandwidth
     if speed.kind is Provenance.ASSUMED:
         kind = memory_generation(machine.host.name) or "RAM"
         kind = "memory" if machine.unified else str(kind)
         words = f"assumed: {kind}, {rate(float(speed.value))}"
-        yield Assumption(name="ram_speed", words=words, body=lambda: _memory_speed(machine))
+        yield AssumedChip(name="ram_speed", words=words, body=lambda: _memory_speed(machine))
     if machine.disk is not None and machine.disk.sequential.kind not in (
         Provenance.MEASURED, Provenance.GIVEN,
     ):  # fmt: skip
         words = f"assumed: NVMe drive, {rate(float(machine.disk.sequential.value))}"
-        yield Assumption(name="drive", words=words, body=_drive)
+        yield AssumedChip(name="drive", words=words, body=_drive)
     if machine.gpus and not machine.unified and request.pcie_gen is None:
         words = f"assumed: {machine.gpus[0].link.name}"
-        yield Assumption(name="link", words=words, body=_link)
+        yield AssumedChip(name="link", words=words, body=_link)
     form = "" if request.format else "assumed: "
     words = f"{form}{model.format}, context {context_size(float(work.context))}"
-    yield Assumption(name="format", words=words, body=_format)
+    yield AssumedChip(name="format", words=words, body=_format)
 
 
 def _memory_speed(machine: Machine) -> None:
@@ -134,7 +134,7 @@ def _memory_speed(machine: Machine) -> None:
             required=True,
         )  # fmt: skip
     inputs.ask("ram_gbs")
-    if current.asked().machine == THIS:
+    if current.present().machine == THIS:
         this_machine.measure("chip")
     this_machine.page_link()
 

@@ -56,7 +56,7 @@ class Unread:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class Undoable:
     """Change of the request.
 
     Attributes:
@@ -106,7 +106,7 @@ def _begun(request: Request, *, former: bool) -> Request:
 
 def write() -> None:
     """Write the request into the address, beside what pages keep there themselves."""
-    request = asked()
+    request = present()
     if request == st.session_state[_WRITTEN]:
         return
     kept = {
@@ -120,7 +120,7 @@ def _inputs() -> dict[str, str]:
     return {key: text for key, text in st.query_params.to_dict().items() if key in KEYS}
 
 
-def asked() -> Request:
+def present() -> Request:
     """The request of this run."""
     request: Request = st.session_state[_REQUEST]
     return request
@@ -147,7 +147,7 @@ def change(words: str, /, **values: Any) -> None:
     """
     name = next(iter(values), "")
     try:
-        become(words, replace(asked(), **values))
+        become(words, replace(present(), **values))
     except InputError as error:
         refuse(name, str(values[name]), str(error))
 
@@ -155,12 +155,12 @@ def change(words: str, /, **values: Any) -> None:
 def become(words: str, request: Request) -> None:
     """Replace the request (for callbacks)."""
     state = st.session_state
-    before = asked()
+    before = present()
     state[_UNREAD], state[_PROBLEMS] = {}, ()
     if request.model != before.model:
         outcome.forget()
     if request != before:
-        state[_LATELY] = (Change(words=words, before=before), *state[_LATELY])[:LATELY]
+        state[_LATELY] = (Undoable(words=words, before=before), *state[_LATELY])[:LATELY]
         state[_REQUEST] = request
 
 
@@ -171,9 +171,9 @@ def refuse(name: str, text: str, why: str) -> None:
     }  # fmt: skip
 
 
-def lately() -> tuple[Change, ...]:
+def lately() -> tuple[Undoable, ...]:
     """Last changes, the newest first."""
-    changes: tuple[Change, ...] = st.session_state[_LATELY]
+    changes: tuple[Undoable, ...] = st.session_state[_LATELY]
     return changes
 
 
@@ -191,7 +191,7 @@ def another_machine(words: str, /, **values: Any) -> None:
     """Another machine, whose parts are open but for those given (for callbacks)."""
     plain = Request()
     try:
-        become(words, replace(asked(), **{
+        become(words, replace(present(), **{
             **{name: getattr(plain, name) for name in MACHINE}, **values
         }))  # fmt: skip
     except AdvisorError as error:

@@ -33,7 +33,7 @@ def ask(name: str, *, label: str = "", show_label: bool = True) -> None:
         "label_visibility": "visible" if show_label else "collapsed",
     }  # fmt: skip
     if entry.kind in SWITCHES:
-        st.session_state[key] = bool(getattr(current.asked(), name))
+        st.session_state[key] = bool(getattr(current.present(), name))
         st.toggle(words, **common)
     elif listed(name):
         _pick(entry, words, common)
@@ -52,7 +52,7 @@ def complain(name: str) -> None:
 
 def _pick(entry: Input, words: str, common: dict[str, Any]) -> None:
     """Choice from a list; other text may be typed where the list is not complete."""
-    value, key = getattr(current.asked(), entry.name), common["key"]
+    value, key = getattr(current.present(), entry.name), common["key"]
     optional = DEFAULTS[entry.name] in (None, "") and entry.name != "model"
     chosen = _shown(entry, value)
     names = [*([""] if optional else []), *listed(entry.name)]
@@ -85,7 +85,7 @@ def _empty(entry: Input) -> str:
 
 
 def _text(entry: Input) -> str:
-    value = getattr(current.asked(), entry.name)
+    value = getattr(current.present(), entry.name)
     return "" if value in (None, ()) else entry.text(value)
 
 
@@ -130,7 +130,7 @@ def _listed_model(text: str) -> str:
 
 def _take_currency(name: str, text: str) -> None:
     """A currency and its exchange rate, which are taken together."""
-    state, request = st.session_state, current.asked()
+    state, request = st.session_state, current.present()
     code = (text or US_DOLLAR.code) if name == "currency" else state.get(CODE, request.currency)
     state[CODE] = code
     if code == US_DOLLAR.code:

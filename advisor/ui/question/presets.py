@@ -67,7 +67,7 @@ def undo() -> None:
 
 def _is(values: Mapping[str, Any]) -> bool:
     """Whether the machine of the request is the one of a preset, unchanged."""
-    request, plain = current.asked(), Request()
+    request, plain = current.present(), Request()
     return all(
         getattr(request, name) == values.get(name, getattr(plain, name)) for name in current.MACHINE
     )
@@ -87,7 +87,7 @@ def uses() -> None:
 
 def use() -> str | None:
     """Name of the use that the request has; None for one of its own."""
-    request = current.asked()
+    request = current.present()
     same = (
         name for name in USES if all(getattr(request, key) == value for key, value in _of(name))
     )
@@ -108,6 +108,6 @@ def _take_use() -> None:
 
 def use_words() -> str:
     """Use in a few words: "Only me, 40 answers a day"."""
-    request = current.asked()
+    request = current.present()
     who = "Only me" if request.users == 1 else f"{request.users:,} at once"
     return f"{who}, {number(request.replies_per_day)} answers a day"

@@ -29,7 +29,7 @@ def refused(error: AdvisorError) -> None:
     show(block("oa-soft", "No answer is shown for another question.", "p"))
     if isinstance(error, NetworkError):
         st.button(
-            "Try again", key="try_again", on_click=models.ask_again, args=(current.asked().model,)
+            "Try again", key="try_again", on_click=models.ask_again, args=(current.present().model,)
         )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def _what(error: AdvisorError) -> str:
 
 def _take(error: AdvisorError, name: str) -> None:
     """Take a suggestion (for callbacks)."""
-    request = current.asked()
+    request = current.present()
     if not isinstance(error, UnknownName) or error.kind == "model":
         current.change(f"Model: {name}", model=name, format=None)
         return

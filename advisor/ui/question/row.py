@@ -55,7 +55,7 @@ def question(*parts: str) -> None:
 
 def _machine() -> None:
     wrong = current.unread("machine")
-    st.session_state["in_machine"] = wrong.text if wrong else machine_words(current.asked())
+    st.session_state["in_machine"] = wrong.text if wrong else machine_words(current.present())
     st.text_input(
         "Your machine, in your own words", key="in_machine", on_change=_take_machine,
         placeholder="gaming PC with a 3060 and 32 GB RAM, MacBook Pro M4 24GB, 2x 3090 ...",
@@ -75,7 +75,7 @@ def machine_words(request: Request) -> str:
 
 def _take_machine() -> None:
     text = str(st.session_state["in_machine"] or "").strip()
-    if not text or text == machine_words(current.asked()):
+    if not text or text == machine_words(current.present()):
         return
     here = text.casefold() in (THIS, "this computer", "this machine", "this pc")
     current.another_machine(f"Machine: {text}", machine=THIS if here else text)
@@ -143,12 +143,12 @@ def _changed() -> list[str]:
     """Inputs of the drawer that differ from their defaults."""
     every = {name for names in SETTINGS.values() for name in names}
     elsewhere = {"users", "replies_per_day", *presets.OF_A_USE}
-    return [name for name in current.asked().stated() if name in every - elsewhere]
+    return [name for name in current.present().stated() if name in every - elsewhere]
 
 
 def _reset() -> None:
     plain = Request()
-    kept = ("gpu",) if current.asked().machine is None else ()
+    kept = ("gpu",) if current.present().machine is None else ()
     current.change(
         "Settings: as usual",
         **{name: getattr(plain, name) for name in _changed() if name not in kept},
