@@ -6,7 +6,7 @@ import streamlit as st
 
 import advisor.ui
 from advisor.ui.advise import save
-from advisor.ui.parts import bar, code_block, heap, outcome, theme, unforeseen
+from advisor.ui.parts import bar, heap, markup, outcome, palette, unforeseen
 from advisor.ui.question import current
 
 UI = Path(advisor.ui.__file__).parent
@@ -15,7 +15,7 @@ WIDTH = 1140
 
 
 st.set_page_config(page_title="Offload Advisor", page_icon=UI / "icon.png", layout="wide")
-theme.style()
+palette.style()
 pages = [
     st.Page(UI / "pages" / "advise.py", title="Advise", default=True),
     st.Page(UI / "pages" / "run.py", title="Models", url_path="run"),
@@ -31,7 +31,7 @@ outcome.visit(page.url_path)
 # nothing moves when the sheet arrives.
 with st.container(horizontal_alignment="center"):
     body = st.container(width=WIDTH, gap="small")
-code_block.copying()
+markup.copying()
 with body, unforeseen.named():
     current.read(page.url_path)
     current.write()

@@ -9,9 +9,7 @@ if TYPE_CHECKING:
     from advisor.errors import AdvisorError
     from advisor.request.money import MoneyInputs
     from advisor.request.request import Request
-    from advisor.scripting.advising import advise
-    from advisor.scripting.answers import compare, estimate
-    from advisor.scripting.description import describe_machine, find_model
+    from advisor.scripting.answers import advise, compare, describe_machine, estimate, find_model
     from advisor.scripting.sweep import sweep
 
 __version__ = "0.1.0"
@@ -34,11 +32,11 @@ _MODULES = {
     "MoneyInputs": "advisor.request.money",
     "Request": "advisor.request.request",
     "Workload": "advisor.cost_model.workload",
-    "advise": "advisor.scripting.advising",
+    "advise": "advisor.scripting.answers",
     "compare": "advisor.scripting.answers",
-    "describe_machine": "advisor.scripting.description",
+    "describe_machine": "advisor.scripting.answers",
     "estimate": "advisor.scripting.answers",
-    "find_model": "advisor.scripting.description",
+    "find_model": "advisor.scripting.answers",
     "named_machine": "advisor.calibration.imported_machine",
     "sweep": "advisor.scripting.sweep",
 }

@@ -28,8 +28,8 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import ProbeError
 from advisor.machine.machine import Machine
 from advisor.paths import DATA_VARIABLE
-from advisor.probes.host.other_load import Neighbours
-from advisor.probes.progress import now
+from advisor.probes.host.inventory import Neighbours
+from advisor.probes.repeats import now
 from advisor.units import GB, GIB, KIB
 from benchmarks.engine_parts import capped, paged, readings, resident, rows
 from benchmarks.engine_parts.models import CONTEXTS, Target, targets

@@ -23,13 +23,13 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from advisor.calibration.fingerprint import Fingerprint, fingerprint
+from advisor.calibration.measurement_file import Fingerprint, fingerprint
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.machine import Machine
 from advisor.probes.host import inventory
-from advisor.probes.host.other_load import Neighbours
-from advisor.probes.progress import now
+from advisor.probes.host.inventory import Neighbours
+from advisor.probes.repeats import now
 from advisor.units import GB, GIB
 from benchmarks.engine_parts import (
     gpu_llama,

@@ -18,8 +18,7 @@ from advisor.advice.table.option import Option
 from advisor.advice.table.options import options
 from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.timed_machines import machine_speed
-from advisor.advice.words.title import title_of
-from advisor.advice.words.verdict import VerdictText, judgement, verdict
+from advisor.advice.words.verdict import VerdictText, judgement, title_of, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload

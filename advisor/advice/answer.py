@@ -9,8 +9,7 @@ from advisor.advice.finder.search import Findings, Target, find
 from advisor.advice.prices.price import priced_name
 from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.timed_machines import cardless
-from advisor.advice.words.context_limits import context_notes
-from advisor.advice.words.price_notes import price_notes
+from advisor.advice.words.verdict import context_notes, price_notes
 from advisor.catalog.inputs import TARGET, in_usd
 from advisor.formatting import money_shown_in
 from advisor.machine.catalog import find_gpu

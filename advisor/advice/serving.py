@@ -14,8 +14,7 @@ from operator import attrgetter, itemgetter
 
 import numpy as np
 
-from advisor.advice.arrivals.curves import users_supported
-from advisor.advice.arrivals.load import ServerLoad, load_on
+from advisor.advice.arrivals.load import ServerLoad, load_on, users_supported
 from advisor.advice.compare import as_run
 from advisor.advice.prices.host_parts import desktop_parts
 from advisor.advice.prices.power import draw_of

@@ -3,13 +3,12 @@
 from contextlib import suppress
 
 from advisor.calibration import imported_store, local_machine
-from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import MeasurementHistory
+from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
-from advisor.machine.from_name import is_rented, machine_by_name
+from advisor.machine.identify import is_rented, machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.facts import GpuFacts

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from advisor import given_files
 from advisor.calibration import local_store
-from advisor.calibration.fingerprint import Fingerprint, difference
 from advisor.calibration.local_store import Calibration
 from advisor.calibration.measurement_file import (
     LARGEST,
+    Fingerprint,
     MeasurementHistory,
     alone,
+    difference,
     imported,
     to_json,
     write,

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from advisor.calibration import local_store, measured_gpu
+from advisor.calibration import local_store
 from advisor.calibration.local_store import Calibration
+from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_gpu
@@ -17,20 +18,77 @@ from advisor.machine.from_spec import (
     name_of,
     reached,
 )
-from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Machine
+from advisor.machine.machine import USUAL_READ_AHEAD, Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.screens import with_screen
-from advisor.machine.shared_memory import with_shared_memory
+from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.software import LINUX, OTHER_SPELLINGS
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.paths import data_folder
 from advisor.probes import system
 from advisor.probes.gpu import detect as gpu_probe
-from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.gpu.facts import GpuFacts, figure_name
 from advisor.probes.host import inventory as host_probe
 from advisor.probes.host.inventory import HostFacts
 from advisor.units import GB, GIB
+
+# GPU of the catalogue with measured rates in place of datasheet values.
+
+
+def gpu(card: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
+    """GPU with measured rates where there are any.
+
+    Args:
+        card: GPU of the catalogue, with the driver's memory size and link.
+        place: index in the drivers' order, from 0.
+        measured: measurements to use.
+        keep_link: the link was typed, so that measured link rates are ignored.
+    """
+    if not keep_link and not card.unified:
+        card = replace(card, link=_link(card.link, place, measured))
+    read = measured.figure(figure_name("device_read", place))
+    return card if read is None else replace(card, bandwidth=peak(card.bandwidth, read))
+
+
+def peak(sheet: Quantity, read: Quantity) -> Quantity:
+    """Peak memory bandwidth of a GPU with a measured read rate [B/s].
+
+        peak = min( datasheet , read / share )
+
+    The fitted shares of peak refer to datasheet peaks. A measured read rate in place of the peak
+    would count losses twice. It therefore only lowers the peak, where the GPU reads more slowly
+    than the slowest healthy GPU (`device_read_share`): limited by heat or power, with slower memory
+    than its name implies, or a partition of a card.
+
+    Args:
+        sheet: datasheet peak [B/s].
+        read: rate of a kernel that only reads [B/s].
+    """
+    share = fitted_constants().value("device_read_share")
+    reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
+    return reached if reached.value < sheet.value else sheet
+
+
+def _link(link: Link, place: int, measured: Calibration) -> Link:
+    """Link with measured copy rates; missing ones are derived from pinned copies."""
+
+    def figure(name: str) -> Quantity | None:
+        return measured.figure(figure_name(name, place))
+
+    pinned = figure("h2d_pinned")
+    if pinned is None:
+        return link
+    derived = from_catalog.given_link(pinned)
+    generation, lanes = figure("pcie_generation"), figure("pcie_width")
+    return replace(
+        derived,
+        name=f"PCIe {generation.value:.0f} x{lanes.value:.0f}"
+        if generation and lanes and link.name.startswith("PCIe")
+        else link.name,
+        pageable=figure("h2d_pageable") or derived.pageable,
+        zero_copy=figure("zero_copy_read") or derived.zero_copy,
+    )
+
 
 Notes = tuple[str, ...]
 """Problems and assumptions, a sentence each."""
@@ -116,7 +174,7 @@ def _gpus(
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
         seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
-        gpus.append(measured_gpu.gpu(seen, place, measured, keep_link=typed))
+        gpus.append(gpu(seen, place, measured, keep_link=typed))
     return tuple(gpus), tuple(notes)
 
 

@@ -7,15 +7,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from advisor.calibration.fingerprint import Fingerprint, difference, fingerprint, other_driver
 from advisor.calibration.measurement_file import (
     UNREADABLE,
+    Fingerprint,
     MeasurementHistory,
     NewerFile,
     alone,
     delete,
+    difference,
+    fingerprint,
     from_json,
     moment,
+    other_driver,
     to_json,
     write,
 )

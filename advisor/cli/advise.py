@@ -11,8 +11,7 @@ from advisor.advice.answer import Answer, answer
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
-from advisor.advice.words.break_even import pays_when
-from advisor.advice.words.verdict import aged, once
+from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.cli import many_users
 from advisor.cli.command import added, show, told
 from advisor.cli.estimate import estimate_answer, estimate_lines

@@ -10,10 +10,16 @@ from typing import Any
 
 from advisor import given_files
 from advisor.calibration import imported_store
-from advisor.calibration.fingerprint import Fingerprint, fingerprint
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import LARGEST, MeasurementHistory, imported, to_json
+from advisor.calibration.measurement_file import (
+    LARGEST,
+    Fingerprint,
+    MeasurementHistory,
+    fingerprint,
+    imported,
+    to_json,
+)
 from advisor.cli.command import added, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment, quantity

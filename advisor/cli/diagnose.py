@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from advisor.advice.diagnosis.bandwidths import RequiredBandwidth
 from advisor.advice.diagnosis.diagnose import (
     Cause,
     Diagnosis,
     Measured,
+    RequiredBandwidth,
     diagnose,
     measurable,
     this_system,
 )
-from advisor.advice.diagnosis.reported_speeds import reported_in
-from advisor.advice.diagnosis.text import diagnosis_text, sentence
+from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
 from advisor.cli.command import add_measured, added, show
 from advisor.cli.estimate import DESCRIBED, estimates_of
 from advisor.cli.json_records import Json, range_record

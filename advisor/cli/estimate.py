@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.arrivals.first_token import first_token_within
+from advisor.advice.arrivals.requests import first_token_within
 from advisor.advice.compare import compare, decode_tps
-from advisor.advice.words.context_limits import context_notes
-from advisor.advice.words.title import title_of
+from advisor.advice.words.verdict import context_notes, title_of
 from advisor.cli.command import added, show, told
 from advisor.cli.json_records import Json, range_record
-from advisor.cost_model.assumptions import Assumption
-from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.cost_model.workload import drafting_note

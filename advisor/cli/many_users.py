@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from advisor.advice.answer import Answer
-from advisor.advice.arrivals.curves import Waiting
-from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.arrivals.words import curve_lines, sentences
+from advisor.advice.arrivals.load import ServerLoad, Waiting, curve_lines, load_on, sentences
 from advisor.advice.serving import Demand, Servers, ServingFleet, heading, lines, serving_fleets
 from advisor.catalog.inputs import LOAD
 from advisor.cli.json_records import Json

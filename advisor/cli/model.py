@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.words.context_limits import context_notes
+from advisor.advice.words.verdict import context_notes
 from advisor.cli.command import added, show
 from advisor.cli.json_records import Json
 from advisor.cost_model.workload import Workload

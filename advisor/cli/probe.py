@@ -89,7 +89,7 @@ def _measured(
 
     from advisor.errors import AdvisorError
     from advisor.probes import suite
-    from advisor.probes.progress import ProbeStep
+    from advisor.probes.repeats import ProbeStep
 
     pace = suite.QUICK if quick else suite.FULL
     measurements: list[Measurement] = []

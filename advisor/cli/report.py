@@ -3,15 +3,215 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
-from advisor.cli import report_compare, report_results
-from advisor.cli.command import added, show
+from advisor.cli.command import add_measured, added, show
 from advisor.cli.json_records import Json
 from advisor.errors import InputError, StoreError
+from advisor.formatting import range_of, tokens_per_second
+
+if TYPE_CHECKING:
+    from advisor.reports.content.sections import WordTable
+    from advisor.reports.document.measured import MeasuredResult
+    from advisor.reports.side_by_side.scenarios import ScenarioResult
+    from advisor.reports.store.saved import SavedReport
+
+# `report attach` and `report contribute`: measured results of a report.
+
+
+def add_results(actions: Any) -> None:
+    """Add the two actions to those of `report`."""
+    action = added(actions, "attach", _attach, "add a measured speed to a report")
+    action.add_argument("id", type=int)
+    add_measured(action)
+    action.add_argument("--runtime", metavar="NAME", help="measured runtime (the first that fits)")
+    action.add_argument("--note", default="", help="remark on the measurement")
+    action = added(
+        actions, "contribute", _contribute, "a CSV line and the text of a pull request; nothing is "
+        "sent",
+    )  # fmt: skip
+    action.add_argument("id", type=int)
+    action.add_argument(
+        "--result", type=int, default=1, metavar="N", help="number of the result (1)"
+    )
+    action.add_argument(
+        "--agree", action="store_true", help="you measured it and agree that it is published"
+    )
+
+
+def _attach(args: argparse.Namespace) -> None:
+    """Run `report attach ID --measured TPS`."""
+    from advisor.reports.store.store import open_store
+
+    store = open_store()
+    result = result_of(args, store.load(args.id))
+    judged = store.attach(args.id, result).judged[-1]
+    record = {"id": args.id, "outcome": judged.outcome, "words": judged.words}
+    show(args, record, lambda: judged.words)
+
+
+def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResult":
+    """Measured result described by the options.
+
+    Raises:
+        InputError: an impossible speed, or a runtime or placement that the report lacks.
+    """
+    from advisor.advice.diagnosis.text import reported_in
+    from advisor.reports.document.measured import MeasuredResult, measured_card
+
+    card = measured_card(report.document, args.runtime, args.placement)
+    speeds = None if args.results is None else reported_in(args.results)
+    decode = args.measured if speeds is None else speeds.measured.decode
+    prompt = args.measured_prompt
+    if prompt is None and speeds is not None:
+        prompt = speeds.measured.prompt
+    return MeasuredResult(
+        runtime=card.runtime,
+        placement=card.placement,
+        decode_tps=decode,
+        prefill_tps=prompt,
+        source="typed" if speeds is None else speeds.source,
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        note=args.note,
+    )
+
+
+def _contribute(args: argparse.Namespace) -> None:
+    """Run `report contribute ID --agree`."""
+    from advisor.reports.files.contribution import contribution
+    from advisor.reports.store.store import open_store
+
+    made = contribution(open_store().load(args.id), args.result)
+    if not args.agree:
+        raise InputError(
+            "A contributed row is public: model, format, GPU, runtime, speeds, date, the name of "
+            "the machine and your note. If you measured it and agree, repeat with --agree; "
+            "nothing is sent then either."
+        )
+    record = {"line": made.line, "title": made.title, "text": made.text}
+    show(args, record, lambda: f"{made.line}\n\n{made.title}\n\n{made.text}")
+
+
+# `report compare` and `report run`: reports side by side, and scenario files.
+
+
+def add_compare(actions: Any) -> None:
+    """Add the two actions to those of `report`."""
+    action = added(actions, "compare", _compare, "compare two to six reports")
+    action.add_argument("ids", type=int, nargs="+", metavar="ID")
+    action.add_argument(
+        "--today",
+        action="store_true",
+        help="compare each report with the same request computed today; one ID is enough",
+    )
+    action = added(
+        actions, "run", _run, "answer a scenario file; exit code 1 where a condition does not hold"
+    )
+    action.add_argument("file", type=Path, metavar="FILE.yaml")
+
+
+def _compare(args: argparse.Namespace) -> None:
+    """Run `report compare ID ID`."""
+    from advisor.reports.side_by_side.comparison import compared, comparison_json
+    from advisor.reports.store.store import open_store
+
+    store = open_store()
+    reports = [store.load(number) for number in args.ids]
+    if args.today and len(reports) == 1:
+        record: dict[str, Any] = {}
+        tables: list[WordTable] = []
+    elif len(reports) == 1:
+        raise InputError("A comparison needs two reports; give a second ID, or --today.")
+    else:
+        record, tables = comparison_json(reports), list(compared(reports).tables)
+    if args.today:
+        changed, more = _today(reports)
+        record["today"] = changed
+        tables += more
+    show(args, record, lambda: tables_text(tables))
+
+
+def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], list[WordTable]]":
+    from advisor.reports.content.sections import WordTable
+    from advisor.reports.side_by_side.comparison import (
+        change_tables,
+        changes,
+        recomputed,
+        request_of,
+    )
+
+    records, tables = [], []
+    for report in reports:
+        changed = changes(report.document, recomputed(request_of(report.document)))
+        records.append({"id": report.id, "changes": [asdict(change) for change in changed]})
+        own = change_tables(changed) or (
+            WordTable(title="today", headings=("", ""), rows=(("everything", "as it was"),)),
+        )
+        for table in own:
+            title = f"{report.name}: {table.title}"
+            tables.append(WordTable(title=title, headings=table.headings, rows=table.rows))
+    return records, tables
+
+
+def tables_text(tables: "Sequence[WordTable]") -> str:
+    """Tables as text: the title, then a block of lines per row."""
+    return "\n\n".join(map(_table_text, tables))
+
+
+def _table_text(table: "WordTable") -> str:
+    lines = [table.title]
+    for name, *cells in table.rows:
+        lines.append(f"  {name}")
+        lines += [
+            f"    {heading}: {cell}" if heading else f"    {cell}"
+            for heading, cell in zip(table.headings[1:], cells, strict=True)
+        ]
+    return "\n".join(lines)
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Run `report run FILE.yaml`."""
+    from advisor.reports.side_by_side.scenarios import read_scenarios, run
+
+    results = tuple(run(read_scenarios(args.file)))
+    failed = sum(bool(result.failures) for result in results)
+    lines = [_result_line(result) for result in results]
+    lines.append(f"{len(results) - failed} of {len(results)} hold.")
+    record = {"holds": not failed, "results": [_result_json(result) for result in results]}
+    show(args, record, lambda: "\n".join(lines))
+    return 1 if failed else 0
+
+
+def _result_line(result: "ScenarioResult") -> str:
+    head = f"{result.model} on {result.machine}"
+    best, failures = result.best, "; ".join(result.failures)
+    if best is None or best.decode is None:
+        return f"FAILS  {head}: {failures}"
+    decode = best.decode
+    speeds = range_of(float(decode.low), float(decode.high))
+    text = (
+        f"{head}: {tokens_per_second(float(decode.value))} ({speeds}), {best.runtime}, "
+        f"{best.strategy.value}"
+    )
+    return f"FAILS  {text}: {failures}" if failures else f"holds  {text}"
+
+
+def _result_json(result: "ScenarioResult") -> dict[str, Any]:
+    from advisor.cli.estimate import estimate_answer
+
+    return {
+        "model": result.model,
+        "machine": result.machine,
+        "holds": not result.failures,
+        "failures": list(result.failures),
+        "estimate": None if result.best is None else estimate_answer(result.best),
+    }
+
 
 FORMS = ("html", "pdf", "csv", "md", "json")
 LARGEST_REPORT = 16_000_000
@@ -40,8 +240,8 @@ def add(commands: Any) -> None:
     action = added(actions, "import", _import, "import a report from JSON")
     action.add_argument("file", type=Path)
     action.add_argument("--name", help="name in place of its own")
-    report_compare.add(actions)
-    report_results.add(actions)
+    add_compare(actions)
+    add_results(actions)
 
 
 def _add_list(action: argparse.ArgumentParser) -> None:

@@ -18,7 +18,7 @@ from advisor.machine.catalog import (
 from advisor.machine.machine import Disk, Gpu, Host, Link
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.rows import GpuLinkRow, GpuRow, HostRow
-from advisor.machine.screens import NO_SCREEN, drives_screens
+from advisor.machine.shared_memory import NO_SCREEN, drives_screens
 from advisor.units import GB, GIB, MIB, TERA
 
 MOST_SUSTAINED = 0.93

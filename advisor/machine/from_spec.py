@@ -6,6 +6,7 @@ traced and typed over.
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,19 +15,37 @@ import numpy as np
 from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
 from advisor.machine import backends, from_catalog
-from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named
-from advisor.machine.gpu_size import size_notes
+from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named, sizes_of
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_parts import TYPICAL_LAPTOP
 from advisor.machine.networks import Network, network_named, usual_network
 from advisor.machine.quantity import Provenance, Quantity, given
-from advisor.machine.screens import with_screen
-from advisor.machine.shared_memory import with_shared_memory
+from advisor.machine.rows import GpuRow
+from advisor.machine.shared_memory import with_screen, with_shared_memory
 from advisor.machine.software import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.units import GB, GIB, Array
+
+# Typed memory size of a card against the sizes that it is sold with.
+
+CHANGED = 2.0
+"""Largest memory of a changed card, relative to what it is sold with: RTX 2080 Ti with 22 GB, 3080
+with 20, 4090 with 48 (data/hardware/gpus.csv)."""
+
+
+def size_notes(row: GpuRow, typed_gib: Array | None) -> Iterator[str]:
+    """Note on a typed memory size that no card of a name has, even a changed one [GiB]."""
+    sizes = sizes_of(row)
+    if typed_gib is None or row.unified or np.max(typed_gib) <= CHANGED * sizes[-1]:
+        return
+    listed = " or ".join(f"{size:g}" for size in sizes)
+    yield (
+        f"The typed {np.max(typed_gib):g} GiB of GPU memory count; {row.name} is sold with "
+        f"{listed} GiB, and changed cards have twice that at most."
+    )
+
 
 ADDED = re.compile(r"(?<!max)\s\+\s", re.IGNORECASE)  # not "Ryzen AI Max + 395"
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|,|&|;|\band\b)\s*", re.IGNORECASE)

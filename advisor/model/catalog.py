@@ -1,16 +1,98 @@
 """Catalogue of models: rows by name, models in their formats."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from typing import Any
 
+import numpy as np
+
+from advisor.catalog.constants import STACKED
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find
 from advisor.model.architecture import Architecture
 from advisor.model.build import build
-from advisor.model.formats.formats import Format, RecipeRow, format_named, formats
-from advisor.model.formats.quantization import StorageType
-from advisor.model.model import Model, quantized
+from advisor.model.formats.quantization import Format, RecipeRow, StorageType, format_named, formats
+from advisor.model.model import LAYERED, Model, quantized
 from advisor.model.spec import ArchitectureSpec
+
+# Stacking of formats: one architecture in several formats as one model with arrays as numbers.
+#
+# Placements and times are sums over layers, so several formats are computed in one call: the bytes
+# of a layer are of shape (..., layers), those outside the layers of shape (...). Classes of
+# formats are joined by `STACKED` and split again where constants are looked up.
+
+
+def in_many_formats(models: Sequence[Model]) -> Model:
+    """Models of the same architecture as one, with numbers of shape (models,).
+
+    A single model is returned unchanged. The name of the format and the storage types are those of
+    the first; callers must not use them.
+    """
+    first = models[0]
+    if all(model is first for model in models):
+        return first
+    return replace(
+        first,
+        bytes_per_layer={
+            group: np.stack([model.bytes_per_layer[group] for model in models]) for group in LAYERED
+        },
+        decode_class=STACKED.join(model.decode_class for model in models),
+        **{name: _numbers(models, name) for name in ("embedding", "output", "tied_copy")},
+    )
+
+
+def _numbers(models: Sequence[Model], name: str) -> Any:
+    """Array of values, typed as the scalar that it replaces; the cost model takes both."""
+    return np.array([getattr(model, name) for model in models], dtype=float)
+
+
+def picked(model: Model, index: Any) -> Model:
+    """Model with the numbers at an index along the formats; unchanged for a single format.
+
+    Classes of formats stay joined, in the order of the timed requests.
+    """
+    if np.ndim(model.output) == 0:
+        return model
+    return replace(
+        model,
+        bytes_per_layer={group: held[index] for group, held in model.bytes_per_layer.items()},
+        embedding=np.asarray(model.embedding)[index],
+        output=np.asarray(model.output)[index],
+        tied_copy=np.asarray(model.tied_copy)[index],
+    )
+
+
+@lru_cache(maxsize=16)
+def layers_together(model: Model) -> Model:
+    """Model with all layers as one, shape (..., 1), for sums over layers."""
+    whole = {
+        group: np.sum(held, axis=-1, keepdims=True) for group, held in model.bytes_per_layer.items()
+    }
+    return replace(model, bytes_per_layer=whole)
+
+
+# Loss of quality by format, from published measurements.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FormatLossRow:
+    """One row of data/models/format_loss.csv: mean Kullback-Leibler divergence of a format's next
+    tokens from those of 16 bits, on Wikitext, of one measured model.
+    """
+
+    format: str
+    kl_divergence: float
+    model: str
+    imatrix: str
+    retrieved: str
+    source: str
+
+
+@cache
+def format_loss_rows() -> Mapping[str, FormatLossRow]:
+    """Losses by format."""
+    return {row.format: row for row in read(DATA / "models/format_loss.csv", FormatLossRow)}
 
 
 @cache

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.model.architecture import COMMON_HEAD, Architecture, Group
-from advisor.model.formats.formats import Format
-from advisor.model.formats.quantization import StorageType, tensor_bytes, tensor_types
+from advisor.model.formats.quantization import Format, StorageType, tensor_bytes, tensor_types
 from advisor.model.kv_cache import KV_BYTES_PER_VALUE
 from advisor.units import Array
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from advisor import given_files
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
-from advisor.model.by_name.named import is_named, named
-from advisor.model.by_name.native_formats import USUAL, usual_format
+from advisor.model.by_name.named import USUAL, is_named, named, usual_format
 from advisor.model.config.read import describe
 from advisor.model.config.values import parse
 from advisor.model.description import Described

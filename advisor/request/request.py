@@ -51,7 +51,7 @@ from advisor.cost_model.workload import (
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine import from_spec
-from advisor.machine.from_name import machine_by_name
+from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve

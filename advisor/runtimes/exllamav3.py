@@ -14,7 +14,7 @@ from advisor.errors import Refusal
 from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.by_bits import in_groups, whole_bits
+from advisor.runtimes.format_support import in_groups, whole_bits
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 

@@ -12,9 +12,16 @@ from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.layer_division import all_of
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
-from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    all_of,
+    vram,
+)
 from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.cost_model.workload import Workload

@@ -6,7 +6,7 @@ supported one; without one, the combination is refused with a reason.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -270,3 +270,30 @@ def _without_experts(
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(filter(None, text.split(";")))
+
+
+# GGUF formats of the same size, for runtimes whose formats are a number of bits per weight.
+
+IN_GROUPS: Mapping[int, str] = {
+    3: "Q3_K_S", 4: "Q4_0", 5: "Q5_0", 6: "Q6_K", 8: "Q8_0", 16: "BF16",
+}  # fmt: skip
+"""GGUF format by bits per weight, to which the scale and offset of each 64 weights add half a
+bit."""
+
+
+def whole_bits(form: str) -> int:
+    """Available number of bits closest to a format's; the lower of two equally close ones."""
+    return min(IN_GROUPS, key=lambda there: (abs(there - bits(form)), there))
+
+
+def in_groups(form: str, runtime: str) -> LoadedFormat:
+    """Format with the nearest number of bits in a runtime.
+
+    Args:
+        form: requested format.
+        runtime: name of the runtime.
+    """
+    near, number = IN_GROUPS[whole_bits(form)], whole_bits(form)
+    if near == form and number == 16:
+        return LoadedFormat(format=form)
+    return LoadedFormat(format=near, reason=f"as {runtime}'s {number} bits, the size of {near}")

@@ -23,9 +23,16 @@ from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.layer_division import all_of
 from advisor.cost_model.loads import ForwardPass, prompt_step, step_load, token_step
-from advisor.cost_model.placement import RAM, Location, Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import (
+    RAM,
+    Location,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    all_of,
+    vram,
+)
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Transfer, alone
 from advisor.cost_model.workload import Workload
@@ -43,8 +50,7 @@ from advisor.runtimes.parallelism import (
     representative,
     several,
 )
-from advisor.runtimes.serving import served, smallest
-from advisor.runtimes.serving_steps import held_load
+from advisor.runtimes.serving import held_load, served, smallest
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 

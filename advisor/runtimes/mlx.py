@@ -21,7 +21,7 @@ from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes.by_bits import in_groups, whole_bits
+from advisor.runtimes.format_support import in_groups, whole_bits
 from advisor.runtimes.llama_cpp import layer_split, passes, split_mode_tensor
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.split_mode_tensor import divided

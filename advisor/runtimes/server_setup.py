@@ -1,12 +1,43 @@
 """Set-up of servers that load a checkpoint, each in a Python environment."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.placement import Placement
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
+
+# Effort of setting up each runtime.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EffortRow:
+    """One row of data/runtimes/setup_effort.csv.
+
+    Attributes:
+        runtime: name of the runtime.
+        effort: effort of installation and start, in a few words.
+        why: reason in a sentence or two.
+        source: documentation of the installation.
+        retrieved: date when the source was read.
+    """
+
+    runtime: str
+    effort: str
+    why: str
+    source: str
+    retrieved: str
+
+
+@cache
+def setup_efforts() -> Mapping[str, EffortRow]:
+    """Effort of setting up each runtime, by its name."""
+    return {row.runtime: row for row in read(DATA / "runtimes/setup_effort.csv", EffortRow)}
+
 
 CommandFrom = Callable[[Model, Placement, Machine, Workload, str], str]
 """Command that starts a server; its last argument is shell text for the repository of the

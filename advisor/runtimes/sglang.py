@@ -36,19 +36,17 @@ from advisor.runtimes.serving import (
     Room,
     checkpoint,
     drafter,
+    group_kernels,
+    group_weights,
+    held_load,
     needs_linux,
+    outside_load,
     paged,
+    phases,
     placed,
     room_for_layers,
     served,
     users_at_once,
-)
-from advisor.runtimes.serving_steps import (
-    group_kernels,
-    group_weights,
-    held_load,
-    outside_load,
-    phases,
 )
 from advisor.units import GIB, MIB, Array
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.layer_division import all_of, layers_that_fit
 from advisor.cost_model.loads import Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     DISK,
@@ -14,6 +13,8 @@ from advisor.cost_model.placement import (
     Placement,
     PlacementStrategy,
     Settings,
+    all_of,
+    layers_that_fit,
     vram,
 )
 from advisor.cost_model.schedule import Kernels

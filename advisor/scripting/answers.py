@@ -3,18 +3,68 @@
 from collections.abc import Iterable
 from typing import Any
 
+from advisor.advice import advise as whole_answer
 from advisor.advice import compare as comparison
+from advisor.advice.advise import Advice
+from advisor.advice.answer import answer
 from advisor.catalog.inputs import PLACEMENT
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
+from advisor.machine import from_spec
 from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
 from advisor.model.model import Model
+from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
-from advisor.scripting.description import find_model
+
+# Models and machines from names and numbers.
+
+
+def find_model(text: str, quant: str | None = None) -> Model:
+    """Model by name, GGUF file, config.json, or repository of the Hugging Face Hub.
+
+    Args:
+        text: name, path or `owner/name`.
+        quant: wanted format; None for the format of the file or repository, else Q4_K_M.
+
+    Raises:
+        AdvisorError: an unknown model or format, or a file that cannot be read.
+    """
+    return resolve.find(text, quant).model
+
+
+def describe_machine(**parts: Any) -> Machine:
+    """Machine of the given parts, with typical parts for missing ones, marked as assumed.
+
+    Args:
+        parts: fields of `MachineSpec`; usually `gpu` (name), `gpu_count`, `cpu` (name), `ram_gb`
+            [GiB] and, where measured, `ram_gbs` [GB/s].
+
+    Raises:
+        InputError: no part, an unknown field, or a number outside its limits.
+        UnknownName: a GPU, processor or drive missing from the catalogue.
+    """
+    try:
+        spec = MachineSpec(**parts)
+    except TypeError as error:
+        unknown = ", ".join(sorted(parts.keys() - MachineSpec.__dataclass_fields__.keys()))
+        if not unknown:
+            raise
+        raise InputError(
+            f"A machine has no {unknown}; it has {', '.join(MachineSpec.__dataclass_fields__)}."
+        ) from error
+    if spec.empty:
+        raise InputError(
+            'No part of the machine is named; name one, or take named_machine("this") for the '
+            "machine this runs on."
+        )
+    return from_spec.machine(spec)
+
 
 SPLIT = tuple(entry.name for entry in PLACEMENT)
 """Options of a placement."""
@@ -124,3 +174,40 @@ def split_of(**split: Any) -> Settings:
             "Numbers of the request go into Workload(...)."
         )
     return Request(**split).nouns().settings
+
+
+# Complete advice for programs; a file of its own because `answers` loads in half the time.
+
+
+def advise(
+    model: Model | str | Request,
+    machine: Machine | None = None,
+    workload: Workload | None = None,
+    *,
+    money: MoneyInputs | None = None,
+    runtime: str | None = None,
+    **split: Any,
+) -> Advice:
+    """Complete advice: every estimate, bigger GPUs, cheap changes, and the verdict in words.
+
+    Args:
+        model: model of `find_model`, text that `find_model` takes, or a whole `Request`.
+        machine: machine of `describe_machine` or `named_machine`; None with a `Request`.
+        workload: request, as in `estimate`.
+        money: value of time, price of power and other money inputs; None for the defaults.
+        runtime: name of the runtime for upgrades and changes; None for the best.
+        split: options of the placement, as in `split_of`.
+
+    Raises:
+        AdvisorError: an unknown name, or a number outside its limits.
+    """
+    if isinstance(model, Request):
+        return answer(model.nouns()).advice
+    return whole_answer.advise(
+        as_model(model),
+        given_machine(machine),
+        workload or Workload(),
+        money=money,
+        settings=split_of(**split),
+        chosen=None if runtime is None else runtime_named(runtime),
+    )

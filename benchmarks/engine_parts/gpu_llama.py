@@ -23,7 +23,7 @@ from advisor.probes.llama_cpp.by_llama_bench import PROGRAM
 from advisor.probes.llama_cpp.job import output_of
 from advisor.probes.llama_cpp.result_files import read
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
-from advisor.probes.progress import now
+from advisor.probes.repeats import now
 from advisor.runtimes import LLAMA_CPP
 from benchmarks.engine_parts.cases import TOKENS, Case, Session, least_first, placed
 from benchmarks.engine_parts.models import CONTEXTS, Target, targets

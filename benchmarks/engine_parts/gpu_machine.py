@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from advisor.calibration import local_store
-from advisor.calibration.fingerprint import fingerprint
 from advisor.calibration.imported_machine import as_probed
 from advisor.calibration.local_store import Calibration
-from advisor.calibration.measurement_file import MeasurementHistory
+from advisor.calibration.measurement_file import MeasurementHistory, fingerprint
 from advisor.errors import ProbeError
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec

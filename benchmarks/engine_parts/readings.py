@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from advisor.calibration import measurement_file
-from advisor.calibration.fingerprint import Fingerprint, difference
+from advisor.calibration.measurement_file import Fingerprint, difference
 from advisor.errors import InputError
 from advisor.probes.measurement import Measurement
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
-from advisor.evidence.accuracy.points.own_rows import SHAPE, OwnRow
+from advisor.evidence.accuracy.points.paged import SHAPE, OwnRow
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.compare import compare
-from advisor.advice.route_use import route_bytes, route_use
+from advisor.advice.speeds import route_bytes, route_use
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload

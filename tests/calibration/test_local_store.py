@@ -220,7 +220,7 @@ def test_a_file_of_a_newer_version_stays_as_it_is(folder):
 SAVES = """
 import sys
 from advisor.calibration import local_store
-from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.measurement_file import Fingerprint
 from advisor.probes.measurement import Measurement
 here = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))
 local_store.fingerprint = lambda: here

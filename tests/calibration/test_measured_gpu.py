@@ -4,7 +4,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from advisor.calibration import local_machine, measured_gpu
+from advisor.calibration import local_machine
+from advisor.calibration import local_machine as measured_gpu
 from advisor.calibration.local_store import SOURCE, Calibration
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.loads import Load

@@ -2,8 +2,7 @@
 
 import pytest
 
-from advisor.catalog.constant_views import RecordedConstants
-from advisor.catalog.constants import FACTOR, ConstantRow, Constants, Scope
+from advisor.catalog.constants import FACTOR, ConstantRow, Constants, RecordedConstants, Scope
 from advisor.errors import DataError
 
 

@@ -26,7 +26,7 @@ from advisor.probes import suite
 from advisor.probes.gpu import detect
 from advisor.probes.gpu.facts import GpuFacts
 from advisor.probes.measurement import Measurement
-from advisor.probes.progress import ProbeStep
+from advisor.probes.repeats import ProbeStep
 from advisor.runtimes import RUNTIMES
 
 # The keys that the design promises to other programs.

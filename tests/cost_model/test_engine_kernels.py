@@ -25,8 +25,8 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import SGLANG, VLLM, Runtime
-from advisor.runtimes.layer_kinds import attention_work, cache_read, layer_kinds
-from advisor.runtimes.serving_steps import engine_formats
+from advisor.runtimes.parallelism import attention_work, cache_read, layer_kinds
+from advisor.runtimes.serving import engine_formats
 
 
 def constants(**values: float) -> Constants:

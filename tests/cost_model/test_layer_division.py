@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.cost_model.layer_division import (
+from advisor.cost_model.placement import (
     all_of,
     gpu_shares,
     last_layers,

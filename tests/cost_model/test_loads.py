@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.cost_model.layer_division import all_of
 from advisor.cost_model.loads import (
     ForwardPass,
     Load,
@@ -14,7 +13,7 @@ from advisor.cost_model.loads import (
     step_load,
     token_step,
 )
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, all_of, vram
 from advisor.cost_model.workload import Workload
 from advisor.model import catalog
 from advisor.model.model import Model

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.cost_model.layer_division import all_of
 from advisor.cost_model.placement import (
     DISK,
     RAM,
     Placement,
     PlacementStrategy,
     Tier,
+    all_of,
     capacity,
     held_bytes,
     kv_bytes,

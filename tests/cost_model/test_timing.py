@@ -32,7 +32,7 @@ from advisor.cost_model.timing import (
     stage_seconds,
 )
 from advisor.errors import InputError
-from advisor.evidence.published.doubts import Bound
+from advisor.evidence.published.row import Bound
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import given
 from advisor.runtimes.llama_cpp.paging import WATCHED, missed_share

@@ -4,11 +4,16 @@ computed."""
 import pytest
 from provenance import is_past, is_public
 
-from advisor.evidence.claims.findings import VARIED, range_claimed
-from advisor.evidence.claims.measures import MEASURES
+from advisor.evidence.claims.findings import MEASURES, VARIED, range_claimed
 from advisor.evidence.claims.ranges import UNITS
-from advisor.evidence.claims.rows import case_rows, changed, claim_rows, inherited, inputs
-from advisor.evidence.claims.scenarios import Scenario
+from advisor.evidence.claims.scenarios import (
+    Scenario,
+    case_rows,
+    changed,
+    claim_rows,
+    inherited,
+    inputs,
+)
 
 CLAIMS = {row.number: row for row in claim_rows()}
 CASES = case_rows()

@@ -16,7 +16,7 @@ from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, TRAITS
 from advisor.evidence.fitting.engines.parameters import ENGINE_PARAMETERS
 from advisor.evidence.published.engines import ENGINES
-from advisor.evidence.published.run_notes import FORK_CLASSES
+from advisor.evidence.published.run_settings import FORK_CLASSES
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.from_catalog import THIN_LAPTOP

@@ -5,7 +5,7 @@ import re
 from provenance import is_past, is_public
 
 from advisor.machine.catalog import cpu_generations, cpu_models, find_gpu, find_host, machine_rows
-from advisor.machine.names.instance_names import families
+from advisor.machine.names.machine_names import families
 
 
 def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:

@@ -5,8 +5,8 @@ import own_rows
 import pytest
 
 from advisor.evidence.accuracy.points import paged as paged_points
-from advisor.evidence.accuracy.points.own_rows import OWN, OwnRow, rows
-from advisor.evidence.accuracy.points.own_rows import paged as is_paged
+from advisor.evidence.accuracy.points.paged import OWN, OwnRow, rows
+from advisor.evidence.accuracy.points.paged import paged as is_paged
 from advisor.runtimes.llama_cpp.paging import WATCHED
 from advisor.units import GB
 

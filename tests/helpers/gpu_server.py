@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from advisor.calibration.fingerprint import Fingerprint
+from advisor.calibration.measurement_file import Fingerprint
 from advisor.catalog import csv_tables
-from advisor.evidence.accuracy.points.own_rows import OwnRow
+from advisor.evidence.accuracy.points.paged import OwnRow
 from advisor.machine.machine import Machine
 from advisor.probes.host import inventory
 from advisor.probes.measurement import Measurement

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from advisor.calibration.fingerprint import Fingerprint
-from advisor.calibration.measurement_file import MeasurementHistory
+from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory
 from advisor.probes.measurement import CurvePoint, Measurement
 
 PARTS = Fingerprint(

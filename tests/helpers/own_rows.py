@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.evidence.accuracy.points.own_rows import PAGED, OwnRow, machine_of, model_of, paged
+from advisor.evidence.accuracy.points.paged import PAGED, OwnRow, machine_of, model_of, paged
 from advisor.machine.catalog import gpu_rows
 from advisor.units import GIB
 

@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.errors import UnknownName
-from advisor.machine.from_name import machine_by_name
+from advisor.machine.identify import machine_by_name
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 

@@ -6,8 +6,8 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.machine import backends, software
-from advisor.machine.from_name import machine_by_name
 from advisor.machine.from_spec import machine
+from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stacked import backends_of, kind_of

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.model import folder_walk, installed
+from advisor.model import installed
+from advisor.model import installed as folder_walk
 from advisor.model.installed import InstalledModel, survey
 
 DIGEST = "a" * 64

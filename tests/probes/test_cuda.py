@@ -17,8 +17,9 @@ import pytest
 from cuda_driver import RATES, START, CudaDriver, CUresult
 
 from advisor.errors import ProbeError
-from advisor.probes import progress
-from advisor.probes.gpu import contention, cuda, transfer
+from advisor.probes import repeats
+from advisor.probes.gpu import cuda, transfer
+from advisor.probes.gpu import transfer as contention
 from advisor.probes.gpu.facts import GpuFacts, GpuState, same_bus
 from advisor.probes.host import inventory
 from advisor.units import GB, GIB, MIB
@@ -76,7 +77,7 @@ def install(monkeypatch: pytest.MonkeyPatch):
         facts = replace(HOST, memory_available=int(free))
         monkeypatch.setattr(cuda, "import_module", {"cuda.bindings.driver": driver}.__getitem__)
         monkeypatch.setattr(cuda, "operating_system", lambda: "linux")
-        monkeypatch.setattr(progress, "now", driver.now)
+        monkeypatch.setattr(repeats, "now", driver.now)
         monkeypatch.setattr(inventory, "facts", lambda: facts)
         monkeypatch.setattr(contention, "Readers", PretendedReaders)
         monkeypatch.setattr(transfer.nvml, "state", lambda _: BUSY)
@@ -178,7 +179,7 @@ def test_everything_is_given_back(install):
 def test_cancelling_gives_nothing_and_leaves_nothing(install, share):
     driver = install()
     before = threading.active_count()
-    told: list[progress.ProbeStep] = []
+    told: list[repeats.ProbeStep] = []
     assert figures(progress=told.append, cancelled=lambda: told[-1].share >= share) == {}
     assert driver.taken == {}
     assert threading.active_count() == before
@@ -189,7 +190,7 @@ def test_an_interruption_leaves_nothing(install, share):
     driver = install()
     before = threading.active_count()
 
-    def interrupt(step: progress.ProbeStep) -> None:
+    def interrupt(step: repeats.ProbeStep) -> None:
         if step.share >= share:
             raise KeyboardInterrupt
 
@@ -201,7 +202,7 @@ def test_an_interruption_leaves_nothing(install, share):
 
 def test_progress_rises_to_the_end(install):
     install()
-    told: list[progress.ProbeStep] = []
+    told: list[repeats.ProbeStep] = []
     transfer.measure(0.5, told.append)
     shares = [step.share for step in told]
     assert shares == sorted(shares)

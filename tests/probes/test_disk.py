@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import progress
+from advisor.probes import repeats
 from advisor.probes.disk import direct_reads, read_rates, test_file
 from advisor.probes.host import inventory
-from advisor.probes.progress import ProbeStep
+from advisor.probes.repeats import ProbeStep
 from advisor.units import GB
 
 BLOCK = 2**16
@@ -30,7 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     The clock ticks when it is looked at, so that no busy machine makes it late.
     """
     ticks = itertools.count()
-    monkeypatch.setattr(progress, "now", lambda: next(ticks) * 1e-5)
+    monkeypatch.setattr(repeats, "now", lambda: next(ticks) * 1e-5)
     monkeypatch.setattr(read_rates, "DIRECT", ((BLOCK, 4), (BLOCK, 1), (BLOCK // 4, 2)))
     monkeypatch.setattr(read_rates, "THROUGH_CACHE", ((BLOCK, 2), (BLOCK, 1)))
     monkeypatch.setattr(read_rates, "CHUNK", BLOCK)

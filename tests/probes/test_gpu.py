@@ -7,7 +7,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from advisor.probes.gpu import apple, detect, nvml
+from advisor.probes.gpu import detect
+from advisor.probes.gpu import detect as apple
+from advisor.probes.gpu import detect as nvml
 from advisor.probes.gpu.facts import GpuFacts, GpuState
 from advisor.units import GIB
 

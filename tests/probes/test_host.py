@@ -5,7 +5,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from advisor.probes.host import cgroup, inventory
+from advisor.probes.host import inventory
+from advisor.probes.host import inventory as cgroup
 from advisor.units import GIB, MIB
 
 

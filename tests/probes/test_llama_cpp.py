@@ -39,7 +39,7 @@ from advisor.probes.llama_cpp import (
 )
 from advisor.probes.llama_cpp.job import EngineJob, Timings, output_of
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
-from advisor.probes.progress import ProbeStep
+from advisor.probes.repeats import ProbeStep
 from advisor.units import GIB, MIB
 
 RATES = {"Q4_K": 20e9, "Q8_0": 24e9, "Q6_K": 22e9, "Q4_0": 18e9, "F16": 30e9, "Q4_K_M": 21e9}

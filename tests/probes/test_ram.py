@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import progress
-from advisor.probes.host import inventory, ram, ram_readers
-from advisor.probes.progress import ProbeStep
-from advisor.probes.repeats import Repeats, measurement
+from advisor.probes import repeats as progress
+from advisor.probes.host import inventory, ram
+from advisor.probes.host import ram as ram_readers
+from advisor.probes.repeats import ProbeStep, Repeats, measurement
 from advisor.units import GB, GIB, MIB
 
 FACTS = inventory.HostFacts(

@@ -9,7 +9,7 @@ import advisor
 from advisor.advice.answer import answer
 from advisor.cli.main import main
 from advisor.reports.document.from_advice import answer_document
-from advisor.reports.side_by_side.changes import changes, recomputed, request_of
+from advisor.reports.side_by_side.comparison import changes, recomputed, request_of
 from advisor.reports.side_by_side.scenarios import run, scenarios
 from advisor.request.command_line import to_argv
 from advisor.request.request import Request

@@ -37,8 +37,18 @@ from advisor.model.build import build
 from advisor.model.config.read import facts_from_config
 from advisor.model.model import Model
 from advisor.model.resolve import from_file
-from advisor.runtimes.accelerate import ACCELERATE, ACTIVATIONS, MEMORY_USED, SYSTEM_RAM
-from advisor.runtimes.device_map import HEAD, NORM, TABLE, blocks, blocks_that_fit, device_map
+from advisor.runtimes.accelerate import (
+    ACCELERATE,
+    ACTIVATIONS,
+    HEAD,
+    MEMORY_USED,
+    NORM,
+    SYSTEM_RAM,
+    TABLE,
+    blocks,
+    blocks_that_fit,
+    device_map,
+)
 
 needs_transformers = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("accelerate", "transformers", "torch")),

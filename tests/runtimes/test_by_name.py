@@ -17,7 +17,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import EXLLAMAV3, LLAMA_CPP, LLAMAFILE, MLX, Runtime, runtime
-from advisor.runtimes.by_bits import IN_GROUPS
+from advisor.runtimes.format_support import IN_GROUPS
 
 RESIDENT = PlacementStrategy.GPU_RESIDENT
 MAC = machine(MachineSpec(gpu="Apple M4 Max 40c", ram_gb=128))

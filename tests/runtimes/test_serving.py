@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor.advice.arrivals.first_token import first_token_times, first_token_within
+from advisor.advice.arrivals.requests import first_token_times, first_token_within
 from advisor.advice.compare import as_run
 from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import Scope, fitted_constants
@@ -33,7 +33,7 @@ from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime
 from advisor.runtimes.parallelism import cache_share, parallel
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share
-from advisor.runtimes.vllm_offloading import grouped, grouping
+from advisor.runtimes.vllm import grouped, grouping
 from advisor.units import GIB
 
 WORK = Workload()

@@ -14,12 +14,12 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
 from advisor.evidence.fitting.__main__ import TABLE
-from advisor.evidence.fitting.frameworks.parameters import STREAM_PARAMETERS
 from advisor.evidence.fitting.frameworks.runs import (
     BATCHED,
     EXPERTS,
     RESIDENT,
     STAGED,
+    STREAM_PARAMETERS,
     STREAMED,
     regime,
 )

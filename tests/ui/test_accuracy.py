@@ -11,7 +11,8 @@ from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.result import Floor, Ledger
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.peers import PEERS
-from advisor.ui.accuracy import chart, ledger, points
+from advisor.ui.accuracy import ledger, points
+from advisor.ui.accuracy import points as chart
 from advisor.ui.parts.palette import LIGHT
 
 SOURCE = "https://example.com/runs"

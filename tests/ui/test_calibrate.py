@@ -16,7 +16,7 @@ from advisor.calibration import imported_store, local_machine, local_store
 from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
 from advisor.probes.measurement import CurvePoint, Measurement
-from advisor.probes.progress import ProbeStep
+from advisor.probes.repeats import ProbeStep
 from advisor.ui.calibrate import effect, gauges, machine_list, measure
 from advisor.ui.parts import probe_job
 from advisor.ui.question import this_machine

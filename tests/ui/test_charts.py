@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.charts.chart_parts import Bar, BarChart, BarPart, Line, LineChart, Note
+from advisor.reports.charts.charts import Bar, BarChart, BarPart, Line, LineChart, Note
 from advisor.reports.document.parts import SensitivityRow
-from advisor.ui.advise.what_matters import tornado
+from advisor.ui.advise.page import tornado
 from advisor.ui.parts.bars import bars
-from advisor.ui.parts.lines import lines
+from advisor.ui.parts.comparison_charts import lines
 from advisor.ui.parts.plane import MOST_TICKS, Scale, Stroke, picture, scale_of
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 

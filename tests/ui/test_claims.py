@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from ui_app import app, page_text, run, tab
 
 from advisor.evidence.claims import Verdict, claims
-from advisor.evidence.claims.rows import case_rows
+from advisor.evidence.claims.scenarios import case_rows
 from advisor.request.texts import from_address
 from advisor.ui.accuracy.claim_links import parameters
 

@@ -12,10 +12,7 @@ from ui_app import ROOT, app, page_text, run
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.schedule import Route
 from advisor.machine.software import software_effects
-from advisor.ui.method.constants import RANGES
-from advisor.ui.method.formulas import FORMULAS
-from advisor.ui.method.page import LIMITS
-from advisor.ui.method.routes import TEXTS
+from advisor.ui.method.page import FORMULAS, LIMITS, RANGES, TEXTS
 
 
 def opened(**parameters: str) -> AppTest:

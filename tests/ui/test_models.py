@@ -15,7 +15,7 @@ from advisor.model import installed, resolve
 from advisor.model.installed import InstalledModel, Survey
 from advisor.reports.store.store import open_store
 from advisor.ui.parts import session
-from advisor.ui.question import models, other_model_sources
+from advisor.ui.question import inputs, models
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 LLAMA = llama_config.LLAMA | {"_name_or_path": "somebody/My-Llama-8B"}
@@ -284,8 +284,8 @@ def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file,
         request.append(1)
         return Survey(models=(model,), notes=("One folder was skipped.",))
 
-    monkeypatch.setattr(other_model_sources, "survey", survey)
-    other_model_sources._survey.clear()
+    monkeypatch.setattr(inputs, "survey", survey)
+    inputs._survey.clear()
     test = unfolded(app(), "more_settings")
     assert request == []
     test.button(key="look_for_models").click()
@@ -297,4 +297,4 @@ def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file,
     offered.select_index(0)
     assert "Small Llama" in title(run(test))
     assert test.selectbox(key="in_model").value == str(gguf_file)
-    other_model_sources._survey.clear()
+    inputs._survey.clear()

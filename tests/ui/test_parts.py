@@ -13,13 +13,13 @@ from ui_app import app
 from advisor.calibration import local_store
 from advisor.errors import ProbeError, StoreError
 from advisor.probes.measurement import Measurement
-from advisor.probes.progress import ProbeStep
+from advisor.probes.repeats import ProbeStep
 from advisor.reports.charts.charts import crossing
 from advisor.reports.document.document import SweepSeries
 from advisor.request.choices import CLOSED, listed
 from advisor.request.texts import from_address
-from advisor.ui.advise import typing_preview
-from advisor.ui.advise.tables import price_note
+from advisor.ui.advise import cards
+from advisor.ui.advise.page import price_note
 from advisor.ui.parts import heap, probe_job
 from advisor.ui.parts.markup import plain_words
 
@@ -109,10 +109,10 @@ def test_cost_lines_cross_where_both_cost_the_same():
 
 @pytest.mark.parametrize("speed", [0.01, 2.0, 5000.0])
 def test_typing_never_flickers_faster_than_once_in_its_pause(speed):
-    text = typing_preview.typing(speed)
+    text = cards.typing(speed)
     whole = float(text.split("s infinite")[0].rsplit(" ", 1)[1])
     # 21 tokens of four characters, and the pause.
-    assert whole == pytest.approx(21 / speed + typing_preview.PAUSE, rel=1e-3)
+    assert whole == pytest.approx(21 / speed + cards.PAUSE, rel=1e-3)
     assert "prefers-reduced-motion" in text
 
 

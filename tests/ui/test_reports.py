@@ -9,7 +9,7 @@ from ui_app import app, page_text, run, unfolded
 
 from advisor.errors import InputError
 from advisor.reports.store.store import open_store
-from advisor.ui.accuracy import own_results
+from advisor.ui.accuracy import points
 from advisor.ui.parts.session import base, store
 
 
@@ -250,8 +250,8 @@ def test_store_that_cannot_be_written_is_a_sentence(monkeypatch, tmp_path):
 def test_a_measured_speed_is_a_point_of_ones_own_on_the_accuracy_page(monkeypatch):
     number = open_store().save(sample(), "mine").id
     open_store().attach(number, RESULT)
-    (point,) = own_results.points()
-    assert (point.measured, point.predicted, point.regime) == (3.1, 2.93, own_results.OWN)
+    (point,) = points.points()
+    assert (point.measured, point.predicted, point.regime) == (3.1, 2.93, points.OWN)
     assert point.held
     assert f"report {number}" in point.source
     # ln(3.42 / 2.41) / 2
@@ -263,7 +263,7 @@ def test_results_that_cannot_be_read_do_not_hide_the_accuracy_page(monkeypatch, 
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "file"))
     store.clear()
-    assert own_results.points() == ()
+    assert points.points() == ()
 
 
 def logged_in(subject, report=""):

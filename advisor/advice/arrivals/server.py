@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.advice.arrivals.host_work import TAKING_IN
-from advisor.advice.arrivals.requests import Lengths
+from advisor.advice.arrivals.requests import TAKING_IN, Lengths
 from advisor.cost_model.drafting import weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings

@@ -12,15 +12,20 @@ from itertools import islice
 
 import numpy as np
 
-from advisor.advice.diagnosis.machine_causes import MACHINE_CAUSES
-from advisor.advice.diagnosis.measured_run import Edits, MeasuredRun, fits, timed, times
+from advisor.advice.diagnosis.machine_causes import (
+    MACHINE_CAUSES,
+    Edits,
+    MeasuredRun,
+    fits,
+    timed,
+    times,
+)
 from advisor.advice.edits.edit import Edit, Rates, rates
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import BY_NAME
-from advisor.cost_model.conditions import conditioned
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.layer_division import layers_that_fit
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier
+from advisor.cost_model.measured_constants import conditioned
+from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, layers_that_fit
 from advisor.cost_model.schedule import Flow, Route, Schedule, Stage, Transfer, alone
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import Refusal

@@ -26,7 +26,7 @@ from advisor.machine.shared_memory import raised
 from advisor.machine.software import ONE_NODE, effect_of_build, kernels_of, month_words
 from advisor.machine.stated_software import effect_of_driver, stated_driver
 from advisor.model import catalog
-from advisor.model.format_loss import format_loss_rows
+from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
 from advisor.units import KIB, MIB
 

@@ -12,13 +12,12 @@ import numpy as np
 
 from advisor.advice.compare import as_run, could_hold, decode_tps
 from advisor.advice.speeds import Speed, Speeds, each, speed_of
-from advisor.catalog.constant_views import PickedConstants
-from advisor.catalog.constants import fitted_constants
+from advisor.catalog.constants import PickedConstants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
-from advisor.model.many_formats import in_many_formats
+from advisor.model.catalog import in_many_formats
 from advisor.model.model import Model
 
 Rates = tuple[Range, Range]

@@ -12,8 +12,7 @@ from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import number, range_of, seconds, tokens_per_second
 from advisor.machine.machine import Machine
 from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, LLAMA_CPP_TENSOR, OLLAMA, VLLM
-from advisor.runtimes.accelerate import MEMORY_USED
-from advisor.runtimes.device_map import HEAD, device_map
+from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
 

@@ -30,8 +30,8 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.by_name.native_formats import GGUF_OF_NATIVE, USUAL, native_format, usual_format
-from advisor.model.format_loss import format_loss_rows
+from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, native_format, usual_format
+from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 

@@ -19,19 +19,17 @@ import numpy.typing as npt
 from advisor.advice.compare import as_run
 from advisor.advice.speeds import Mask, Speeds, nothing, of_one_context
 from advisor.advice.table.bounds import may_hold, may_reach
-from advisor.catalog.constant_views import PickedConstants
-from advisor.catalog.constants import Constants, fitted_constants
-from advisor.cost_model.conditions import bound_to_node, conditioned, scope_of
+from advisor.catalog.constants import Constants, PickedConstants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
-from advisor.cost_model.measured_constants import constants_on
+from advisor.cost_model.measured_constants import bound_to_node, conditioned, constants_on, scope_of
 from advisor.cost_model.placement import Placement, PlacementStrategy, by_share
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
 from advisor.machine.stacked import backends_of, card_of, kind_of, of_one_card, stacked, with_counts
-from advisor.model.many_formats import in_many_formats, layers_together, picked
+from advisor.model.catalog import in_many_formats, layers_together, picked
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.units import Array

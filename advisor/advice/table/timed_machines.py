@@ -22,7 +22,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import find_gpu, gpu_rows
-from advisor.machine.from_name import machine_by_name
+from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model

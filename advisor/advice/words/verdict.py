@@ -6,18 +6,101 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
+from advisor.advice.prices.price import odd_prices
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import Choice, free_change
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import NOTHING_OWNED
+from advisor.advice.table.question import Question, unknown_rent
+from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.workload import Workload
+from advisor.formatting import memory, number, short, tokens_per_second
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
-from advisor.formatting import number
+from advisor.machine.machine import Machine
+from advisor.model.model import Model
 from advisor.request.money import MoneyInputs
 from advisor.runtimes import Runtime
+
+# Title of an answer.
+
+
+def title_of(model: Model, machine: Machine) -> str:
+    """Model, format and machine in one line."""
+    ram = memory(float(machine.host.memory.value))
+    each = " each" if machine.nodes > 1 else ""
+    return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"
+
+
+# Notes on the prices of an answer.
+
+
+def price_notes(question: Question) -> tuple[str, ...]:
+    """Notes on typed prices far from those on record, and on a rent that nobody knows."""
+    return *odd_prices(question.money), *unknown_rent(question.ownership, question.machine)
+
+
+# Warnings about a prompt or context that exceeds the context of the request or of the model.
+#
+# An estimate is still given; these sentences stand beside it.
+
+
+def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
+    """Sentences about lengths that exceed the allocated context or the model's own.
+
+    Args:
+        model: model, whose context is known if its file or row states it.
+        work: the request.
+    """
+    context, own = float(np.max(work.context)), model.architecture.max_context
+    needed = float(np.max(work.prompt)) + float(np.max(work.output))
+    notes = []
+    if needed > context:
+        notes.append(
+            f"A prompt and reply of {needed:,.0f} tokens do not fit the context of {context:,.0f} "
+            "that is allocated; allocate more, or ask for less."
+        )
+    if own and context > own:
+        notes.append(
+            f"A context of {context:,.0f} tokens is beyond the {own:,} that {model.name} was made "
+            "for; runtimes refuse it or answer badly unless its positions are stretched."
+        )
+    return tuple(notes)
+
+
+# When an option pays, in words.
+
+NAMED_MONTHS = 240
+"""Nobody waits longer for a machine to pay."""
+NAMED_SHARE = 0.01
+"""Share of the tokens of a month below which a break-even says nothing."""
+
+
+ONLY_SOLD = "only by selling what you have"
+"""Remark on a slower option that pays by an assumed resale value alone."""
+
+
+def _after(months: float) -> str:
+    return "within a month" if months < 1.0 else f"after {number(months)} months"
+
+
+def pays_when(option: Option, use: MoneyInputs) -> str:
+    """When an option pays: after some months, from a number of tokens per month, or at a speed."""
+    if option.rests_on_resale:
+        return ONLY_SOLD
+    months, tokens = option.break_even_months, option.break_even_tokens or 0.0
+    after = _after(months) if months and months <= NAMED_MONTHS else ""
+    few = tokens <= NAMED_SHARE * option.tokens
+    least = "" if few or not option.pays else f"from {short(tokens)} tokens a month"
+    speed = least_speed(option, use)
+    at = "" if speed is None else f"yes from {tokens_per_second(speed)}"
+    return ", ".join(filter(None, (after, least, at)))
+
 
 MOST_WORDS = 45
 """Most words of the two lines together."""

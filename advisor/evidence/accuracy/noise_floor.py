@@ -13,7 +13,7 @@ from advisor.evidence.accuracy.result import Floor
 from advisor.evidence.fitting.llama_cpp.fit import APART
 from advisor.evidence.fitting.llama_cpp.rows import stated_tps
 from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
-from advisor.evidence.published.sources import publisher_of
+from advisor.evidence.published.row import publisher_of
 
 NEAR = 512
 """Largest difference in context depth of two runs that are compared [tokens]."""

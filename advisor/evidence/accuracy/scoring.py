@@ -2,14 +2,31 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.evidence.accuracy.points.point import AccuracyPoint
-from advisor.evidence.accuracy.regimes import ALL, REGIMES
+from advisor.evidence.accuracy.regimes import (
+    ALL,
+    DATASHEET,
+    DEEP,
+    GENERATION,
+    INFERRED,
+    PAGED,
+    REGIMES,
+    STATED,
+    regime_of,
+)
+from advisor.evidence.fitting.frameworks.runs import BATCHED, RESIDENT, STAGED, STREAMED
 from advisor.evidence.peers import PEERS
+from advisor.evidence.published.row import source_of
+from advisor.machine.quantity import Provenance
 from advisor.model.model import Floats
 
 PROMISED = 0.8
@@ -168,3 +185,200 @@ def chance(sizes: Iterable[int]) -> tuple[float, float]:
         ends.append(below)
     low, high = (next(k for k, share in enumerate(ends) if share >= end) for end in (0.05, 0.95))
     return low / count, high / count
+
+
+# Scores by group of figures, and of GPUs with and without measurements by other sources.
+#
+# A group is one source on one machine; its figures share their error.
+
+LEAST_ROWS = 2
+"""Fewest figures of a group that is listed among the worst; a single figure may be a mistake."""
+NAMED = 15
+FEW_GROUPS = 40
+"""Number of groups below which a share is shown with its bootstrap interval."""
+DRAWS = 400
+SEEN, UNSEEN = "cards that another source measured, too", "cards of one source alone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupScore:
+    """Score of one source on one machine in one regime.
+
+    Attributes:
+        group: source and machine.
+        regime: kind of run.
+        source: address of its first figure.
+        rows: number of figures.
+        error: median of predicted / measured - 1.
+        covered: share of figures within their range.
+        width: median of upper end over lower end of the range.
+    """
+
+    group: str
+    regime: str
+    source: str
+    rows: int
+    error: float
+    covered: float
+    width: float
+
+
+def worst_groups(points: Iterable[AccuracyPoint], count: int = NAMED) -> tuple[GroupScore, ...]:
+    """Groups with the largest median error, worst first; twice and half as fast count the same."""
+    by_kind: dict[str, list[AccuracyPoint]] = {}
+    for point in points:
+        by_kind.setdefault(point.regime, []).append(point)
+    every = [
+        _group_score(group)
+        for kind in by_kind.values()
+        for group in groups(kind)
+        if len(group) >= LEAST_ROWS
+    ]
+    return tuple(sorted(every, key=lambda group: -abs(np.log1p(group.error)))[:count])
+
+
+def _group_score(group: Sequence[AccuracyPoint]) -> GroupScore:
+    off = np.median([np.log(point.predicted / point.measured) for point in group])
+    return GroupScore(
+        group=group[0].group,
+        regime=group[0].regime,
+        source=group[0].source,
+        rows=len(group),
+        error=float(np.expm1(off)),
+        covered=float(np.mean([point.held for point in group])),
+        width=float(np.median([point.high / point.low for point in group])),
+    )
+
+
+def bootstrap(points: Iterable[AccuracyPoint]) -> tuple[float, float]:
+    """Interval from 5 % to 95 % of the share of figures within range, by bootstrap over groups.
+
+    Groups are drawn with replacement (Efron 1979), with a fixed seed.
+    """
+    shares = np.array([np.mean([point.held for point in group]) for group in groups(points)])
+    drawn = np.random.default_rng(0).integers(0, len(shares), (DRAWS, len(shares)))
+    low, high = np.quantile(shares[drawn].mean(axis=1), (0.05, 0.95))
+    return float(low), float(high)
+
+
+def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
+    """Scores of GPUs that other sources measured too, and of GPUs that no other source did."""
+    on_cards = [point for point in points if point.gpu]
+    sources: dict[str, set[str]] = {}
+    for point in on_cards:
+        sources.setdefault(point.gpu.casefold(), set()).add(source_of(point.source))
+    several = {card for card, known in sources.items() if len(known) > 1}
+    parts = (
+        (SEEN, [point for point in on_cards if point.gpu.casefold() in several]),
+        (UNSEEN, [point for point in on_cards if point.gpu.casefold() not in several]),
+    )
+    return tuple(score_of(name, part) for name, part in parts if part)
+
+
+DOUBTED = "with doubtful rows"
+
+
+def with_doubtful(points: Sequence[AccuracyPoint], doubtful: Sequence[AccuracyPoint]) -> Score:
+    """Score of all figures, doubtful ones included."""
+    return score_of(DOUBTED, (*points, *doubtful))
+
+
+# Coverage: how well published runs like the present one were predicted, by regime.
+#
+# data/generated/coverage.csv holds it, written from the ledger by `python -m
+# advisor.evidence.accuracy`, so that a page need not compute the ledger.
+
+COVERAGE = DATA / "generated/coverage.csv"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverageRow:
+    """One regime; fields as the columns of data/generated/coverage.csv.
+
+    Attributes:
+        regime: name in `regimes.REGIMES`.
+        rows: published figures that were predicted without their group.
+        groups: groups of figures, each of one source on one machine.
+        held: number of figures within their 80 % range.
+        held_groups: share of figures within their range, with equal weight for each group.
+        median_error: median of the absolute relative error [share].
+        group_error: median of the groups' median errors [share].
+        width: median of upper end over lower end of the range.
+        source: the command that wrote the line.
+    """
+
+    regime: str
+    rows: int
+    groups: int
+    held: int
+    held_groups: float
+    median_error: float
+    group_error: float
+    width: float
+    source: str
+
+
+def coverage_row(score: Score) -> CoverageRow:
+    """Row of one regime."""
+    return CoverageRow(
+        regime=score.regime,
+        rows=score.rows,
+        groups=score.groups,
+        held=round(score.covered * score.rows),
+        held_groups=float(f"{score.group_covered:.3g}"),
+        median_error=float(f"{score.median:.3g}"),
+        group_error=float(f"{score.group_median:.3g}"),
+        width=float(f"{score.width:.3g}"),
+        source="python -m advisor.evidence.accuracy",
+    )
+
+
+@cache
+def coverage() -> Mapping[str, CoverageRow]:
+    """Rows of data/generated/coverage.csv by regime."""
+    return {row.regime: row for row in read(COVERAGE, CoverageRow)}
+
+
+def coverage_like(estimate: Estimate) -> CoverageRow | None:
+    """Coverage of published runs like an estimate's decoding; None where there are none."""
+    if estimate.placement is None or estimate.machine is None:
+        return None
+    in_place = estimate.how.computes_in_ram
+    return coverage().get(regime_of((_in_place if in_place else _streaming)(estimate)))
+
+
+def _streaming(estimate: Estimate) -> dict[str, object]:
+    kinds = {PlacementStrategy.CPU_OFFLOAD: STREAMED, PlacementStrategy.NVME_OFFLOAD: STAGED}
+    together = BATCHED if float(estimate.work.users) > 1 else RESIDENT
+    return {"category": kinds.get(estimate.strategy, together), "timed": GENERATION}
+
+
+def _in_place(estimate: Estimate) -> dict[str, object]:
+    """Traits of a run of llama.cpp or one of its forks."""
+    known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
+        Provenance.MEASURED,
+        Provenance.GIVEN,
+    )
+    category = _where(estimate)
+    told = INFERRED if category == "partial" else STATED
+    return {
+        "category": category,
+        "timed": GENERATION,
+        "build": estimate.how.build,
+        "together": float(estimate.work.users) > 1,
+        "deep": float(estimate.work.decode_depth) >= DEEP,
+        "experts": estimate.model.architecture.experts is not None,
+        "ram": told if known else DATASHEET,
+    }
+
+
+def _where(estimate: Estimate) -> str:
+    """Category of published runs with the placement of an estimate."""
+    placement = estimate.placement
+    if estimate.strategy is PlacementStrategy.GPU_RESIDENT or placement is None:
+        return "resident"
+    if estimate.strategy is PlacementStrategy.NVME_OFFLOAD:
+        return PAGED
+    if float(placement.gpu_layers) == 0:
+        return "cpu"
+    return "moe_offload" if float(placement.cpu_moe) > 0 else "partial"

@@ -1,19 +1,309 @@
 """One case of a claim: its computed figure, and the changes that would make the claim hold."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from advisor.advice.edits.edit import Edit
+from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.price import bought, rented
+from advisor.advice.speeds import speed_of
+from advisor.advice.table.cost import Use, monthly_hours
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.schedule import Route, Transfer
+from advisor.cost_model.timing import CROSSINGS, StepTime
 from advisor.cost_model.uncertainty import Range
-from advisor.errors import DataError, Refusal
-from advisor.evidence.claims.measures import MEASURES, Measure, missing
-from advisor.evidence.claims.ranges import Claimed, exact, holds, ratio, reaches
-from advisor.evidence.claims.rows import CaseRow, ClaimRow, changed, inherited, inputs
-from advisor.evidence.claims.scenarios import Scenario
+from advisor.errors import DataError, InputError, Refusal
+from advisor.evidence.claims.ranges import Claimed, exact, holds, inverse, ratio, reaches
+from advisor.evidence.claims.scenarios import (
+    CaseRow,
+    ClaimRow,
+    Scenario,
+    changed,
+    inherited,
+    inputs,
+)
 from advisor.formatting import memory, range_of, rate
-from advisor.units import GB, GIB
+from advisor.machine.catalog import find_host
+from advisor.request.ownership import Form
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
+from advisor.units import GB, GIB, Array
+
+# Quantities computed for a scenario, to check a claim with the package's own functions.
+#
+# Every function takes numbers or arrays and returns SI units. A model that does not fit gives NaN.
+
+Measure = Callable[[Scenario], Range]
+
+FLOAT = 4.0
+"""Size of an activation that crosses to another processor [B]."""
+
+
+def decode(scenario: Scenario) -> Range:
+    """Decoding speed of each user [tokens/s]."""
+    return _where_it_fits(scenario.estimate, scenario.estimate.decode)
+
+
+def decode_total(scenario: Scenario) -> Range:
+    """Decoding speed of all users together [tokens/s]."""
+    each = decode(scenario)
+    users = scenario.work.users
+    return Range(value=each.value * users, low=each.low * users, high=each.high * users)
+
+
+def token_time(scenario: Scenario) -> Range:
+    """Time of a token [s]."""
+    return inverse(decode(scenario))
+
+
+def link_rate(scenario: Scenario) -> Range:
+    """Rate of copies from pinned memory to the first GPU [B/s]."""
+    return exact(scenario.machine.gpus[0].link.pinned.value)
+
+
+def pageable_rate(scenario: Scenario) -> Range:
+    """Rate of copies from pageable memory to the first GPU [B/s]."""
+    return exact(scenario.machine.gpus[0].link.pageable.value)
+
+
+def link_share(scenario: Scenario) -> Range:
+    """Share of a token's time for weights on the link."""
+    return exact(_share(_step(scenario.estimate), Route.STREAMED, Route.STAGED))
+
+
+def crossing_share(scenario: Scenario) -> Range:
+    """Share of a token's time for hand-overs between processors."""
+    return exact(_share(_step(scenario.estimate), CROSSINGS))
+
+
+def crossing_copy(scenario: Scenario) -> Range:
+    """Time to copy one token's activations over the link: hidden x 4 B / rate [s]."""
+    moved = scenario.model.architecture.hidden * FLOAT
+    return exact(moved / scenario.machine.gpus[0].link.pinned.value)
+
+
+def hidden_decode(scenario: Scenario) -> Range:
+    """Share of a token's copies that overlap with computing."""
+    return _where_it_fits(scenario.estimate, exact(_hidden(_step(scenario.estimate))))
+
+
+def hidden_prompt(scenario: Scenario) -> Range:
+    """Share of a prompt's copies that overlap with computing."""
+    prompt = scenario.estimate.prompt
+    return _where_it_fits(scenario.estimate, exact(_hidden(_known(prompt))))
+
+
+def weights(scenario: Scenario) -> Range:
+    """Size of the weights [B]."""
+    return exact(scenario.model.file_bytes)
+
+
+def cache(scenario: Scenario) -> Range:
+    """KV cache of one user for the whole context [B]."""
+    placed = scenario.estimate.placement
+    kept = None if placed is None else placed.cache
+    if kept is None:
+        kept = scenario.model.kv_bytes(scenario.work.context, scenario.work.kv_type)
+    return exact(np.sum(kept, axis=-1))
+
+
+def cache_share(scenario: Scenario) -> Range:
+    """KV cache of one user, relative to the weights."""
+    return exact(cache(scenario).value / scenario.model.file_bytes)
+
+
+def ram_share(scenario: Scenario) -> Range:
+    """RAM in use, relative to the weights."""
+    return exact(_in_ram(scenario.estimate) / scenario.model.file_bytes)
+
+
+def ram_used(scenario: Scenario) -> Range:
+    """RAM in use, the system's part included, relative to the machine's RAM."""
+    needed = _in_ram(scenario.estimate) + SYSTEM_RAM
+    return exact(needed / scenario.machine.host.memory.value)
+
+
+def pinned_used(scenario: Scenario) -> Range:
+    """RAM pinned by the runtime, relative to the machine's RAM."""
+    phases = scenario.estimate.phases
+    flows = [flow for stage in phases.decode.stages for flow in stage.flows] if phases else []
+    streamed = [flow for flow in flows if flow.route is Route.STREAMED]
+    pinned = sum(flow.moved for flow in streamed if flow.transfer is Transfer.PINNED)
+    return exact(np.asarray(pinned) / scenario.machine.host.memory.value)
+
+
+def missing(scenario: Scenario) -> Range:
+    """Missing memory [B]."""
+    return exact(scenario.estimate.missing)
+
+
+def gpu_layers(scenario: Scenario) -> Range:
+    """Number of layers on the GPU."""
+    placed = scenario.estimate.placement
+    return exact(np.nan if placed is None else placed.gpu_layers)
+
+
+CONTEXTS = 256.0 * np.arange(1, 8193)
+"""Contexts tried for the longest one, up to two million tokens [tokens]."""
+
+
+def longest_context(scenario: Scenario) -> Range:
+    """Longest context whose cache fits [tokens]."""
+    swept = Scenario(inputs={**scenario.inputs, "context": CONTEXTS})
+    fitting = CONTEXTS[np.broadcast_to(swept.estimate.fits, CONTEXTS.shape)]
+    return exact(float(fitting[-1]) if fitting.size else np.nan)
+
+
+def bandwidth(scenario: Scenario) -> Range:
+    """Datasheet bandwidth of the GPU's memory, relative to that of RAM."""
+    row = find_host(scenario.text("cpu"))
+    if row.bandwidth_gbs is None:
+        raise InputError(f"{row.name}: its RAM bandwidth is not published; take another.")
+    return exact(scenario.machine.gpus[0].bandwidth.value / (row.bandwidth_gbs * GB))
+
+
+SETTING = re.compile(r"(?<!\S)--?[a-z][\w-]*(?: [^-\s]\S*)?|\w+=(?:{[^}]*}|[^,)\s]+)")
+"""Option of a command line, or argument of a Python call, with its value."""
+
+
+def settings(scenario: Scenario) -> Range:
+    """Number of settings in a command that a GPU-resident placement does not have."""
+    resident = Scenario(inputs={**scenario.inputs, "placement": PlacementStrategy.GPU_RESIDENT})
+    commands = (scenario.estimate.command, resident.estimate.command)
+    own, plain = (set(SETTING.findall(command)) for command in commands)
+    return exact(float(len(own - plain)))
+
+
+def paying_replies(scenario: Scenario) -> Range:
+    """Replies a day from which another GPU costs less than the waiting time it saves.
+
+    cost / (seconds saved per reply x days in a month x worth of an hour / 3600); infinite where no
+    time is saved. A person who reads along loses only time beyond reading.
+    """
+    bigger = Scenario(
+        inputs={
+            **scenario.inputs,
+            "gpu": scenario.inputs["upgrade"],
+            "placement": PlacementStrategy.GPU_RESIDENT,
+        }
+    )
+    slow, fast, spent = _waits(scenario), _waits(bigger), scenario.money
+    cost = _dearer(scenario, bigger)
+
+    def enough(now: Array, then: Array) -> Array:
+        hours = monthly_hours(np.maximum(now - then, 0.0), 1.0)
+        worth = np.asarray(hours * spent.usd_per_hour_of_time)
+        return np.where(worth > 0, cost / np.where(worth > 0, worth, 1.0), np.inf)
+
+    return Range(
+        value=enough(slow.value, fast.value),
+        low=enough(slow.high, fast.low),
+        high=enough(slow.low, fast.high),
+    )
+
+
+def _dearer(scenario: Scenario, bigger: Scenario) -> float:
+    """What a month of a machine with another GPU costs more, bought or rented, whichever is less;
+    as options of a verdict are priced [USD/month].
+    """
+    now, then = speed_of(scenario.estimate), speed_of(bigger.estimate)
+    if then is None:
+        return np.nan
+    use, machine = Use(work=scenario.work, money=scenario.money), bigger.machine
+    name, gpus = machine.gpus[0].name, machine.gpus
+    costs = []
+    price = bought(name, len(gpus), use.money, parts_for(Form.DESKTOP, scenario.machine.gpus, gpus))
+    if price.usd is not None:
+        costs.append(use.owned(draw_of(machine), then, usd=price.usd))
+    rent = rented(name, len(gpus), use.money)
+    if rent is not None:
+        costs.append(use.rented(rent[1], then))
+    kept = use.owned(draw_of(scenario.machine), now)
+    return max(min((cost.total - kept.total for cost in costs), default=np.nan), 0.0)
+
+
+def cited(scenario: Scenario) -> Range:
+    """A figure published by others."""
+    return exact(scenario.number("cited") or np.nan)
+
+
+MEASURES: dict[str, Measure] = {
+    "decode": decode,
+    "decode_total": decode_total,
+    "token_time": token_time,
+    "link_rate": link_rate,
+    "pageable_rate": pageable_rate,
+    "link_share": link_share,
+    "crossing_share": crossing_share,
+    "crossing_copy": crossing_copy,
+    "hidden_decode": hidden_decode,
+    "hidden_prompt": hidden_prompt,
+    "weights": weights,
+    "cache": cache,
+    "cache_share": cache_share,
+    "ram_share": ram_share,
+    "ram_used": ram_used,
+    "pinned_used": pinned_used,
+    "missing": missing,
+    "gpu_layers": gpu_layers,
+    "longest_context": longest_context,
+    "bandwidth": bandwidth,
+    "settings": settings,
+    "paying_replies": paying_replies,
+    "cited": cited,
+}
+"""Measures by their name in data files."""
+
+
+def _where_it_fits(estimate: Estimate, figure: Range | None) -> Range:
+    if figure is None:
+        return exact(np.nan)
+    ends = (np.where(estimate.fits, end, np.nan) for end in (figure.value, figure.low, figure.high))
+    value, low, high = ends
+    return Range(value=value, low=low, high=high)
+
+
+def _known(time: StepTime | None) -> StepTime:
+    return StepTime(total=np.nan, parts={}, hidden=np.nan) if time is None else time
+
+
+def _step(estimate: Estimate) -> StepTime:
+    return _known(estimate.step)
+
+
+def _share(time: StepTime, *names: str) -> Array:
+    return np.asarray(sum(time.parts.get(name, 0.0) for name in names)) / time.total
+
+
+def _hidden(time: StepTime) -> Array:
+    """Share of the copies that overlap with computing: 1 where computing takes longer."""
+    shown = np.asarray(time.parts.get(Route.STREAMED, np.nan))
+    return np.where(shown > 0, time.hidden / np.where(shown > 0, shown, 1.0), 1.0)
+
+
+def _in_ram(estimate: Estimate) -> Array:
+    return np.asarray(sum(estimate.held.get(Tier.RAM, ())))
+
+
+def _waits(scenario: Scenario) -> Range:
+    """Time of a reply for a person who waits for it, or reads it as it comes [s]."""
+    there, output = scenario.estimate, scenario.work.output
+    if there.first_token is None or there.decode is None:
+        return exact(np.nan)
+    reading = output / (scenario.number("reading_tps") or np.inf)
+
+    def until(first: Array, rate: Array) -> Array:
+        return first + np.maximum(output / rate, reading)
+
+    return Range(
+        value=until(there.first_token.value, there.decode.value),
+        low=until(there.first_token.low, there.decode.high),
+        high=until(there.first_token.high, there.decode.low),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

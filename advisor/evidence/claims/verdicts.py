@@ -15,8 +15,14 @@ from enum import StrEnum
 from itertools import groupby
 
 from advisor.evidence.claims.findings import Finding, finding
-from advisor.evidence.claims.rows import CaseRow, ClaimRow, case_rows, claim_rows, inputs
-from advisor.evidence.claims.scenarios import in_words
+from advisor.evidence.claims.scenarios import (
+    CaseRow,
+    ClaimRow,
+    case_rows,
+    claim_rows,
+    in_words,
+    inputs,
+)
 from advisor.formatting import range_of
 
 

@@ -6,7 +6,8 @@ prompts, at the largest batch that fits; many do not state it.
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -22,13 +23,30 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.published.noted import Noted
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.weight_streaming import ACTIVATIONS
+
+# Value read from a published row, with notes on defaults and interpretations.
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Noted(Generic[T]):
+    """Value with its notes.
+
+    Attributes:
+        value: value.
+        notes: sentences on defaults and on interpreted spellings.
+    """
+
+    value: T
+    notes: tuple[str, ...] = ()
+
 
 MOST_USERS = 2048
 """Largest number of sequences in a server's step (TensorRT-LLM's default for its builds)."""

@@ -27,7 +27,7 @@ from advisor.runtimes import (
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.runtimes.llama_cpp import ik_fork
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
-from advisor.runtimes.serving_steps import framework_kernels
+from advisor.runtimes.serving import framework_kernels
 
 FRAMEWORK = replace(
     VLLM,

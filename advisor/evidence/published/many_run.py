@@ -15,7 +15,7 @@ from pathlib import Path
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
-from advisor.evidence.published.gpus import stated_gpus
+from advisor.evidence.published.machine import stated_gpus
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MIXED, NO_GPU

@@ -6,21 +6,19 @@ from contextlib import suppress
 from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
-from advisor.evidence.published.noted import Noted
+from advisor.evidence.published.batch import Noted
 from advisor.evidence.published.row import PublishedRow, number
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.named import NamedModel, named
-from advisor.model.by_name.native_formats import usual_format
+from advisor.model.by_name.named import NamedModel, named, usual_format
+from advisor.model.by_name.names import StatedSize
 from advisor.model.by_name.relatives import NEWEST
-from advisor.model.by_name.sizes import StatedSize
 from advisor.model.by_name.stand_in import of_size
-from advisor.model.formats.format_names import format_meant
-from advisor.model.formats.in_name import format_in_name
+from advisor.model.formats.format_names import format_in_name, format_meant
 from advisor.model.model import Model, scaled
 from advisor.runtimes import LLAMA_CPP, MLX, Runtime
-from advisor.runtimes.by_bits import IN_GROUPS
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
 
 SPELLINGS = (

@@ -10,14 +10,260 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from advisor.errors import UnknownName
-from advisor.machine.names.apple_names import apple_chip, names_apple
-from advisor.machine.names.gpu_memory import OtherMemory, is_of_size, of_size
-from advisor.machine.names.gpu_readings import agrees, readings
-from advisor.machine.names.gpu_slices import Slice, has_profile, slice_of, sliced
-from advisor.machine.names.gpu_words import GpuWords, named_part, taken_apart, words_of_kind
+from advisor.machine.names.gpu_words import (
+    GpuWords,
+    OtherMemory,
+    apple_chip,
+    is_of_size,
+    named_part,
+    names_apple,
+    of_size,
+    taken_apart,
+    words_of_kind,
+)
 from advisor.machine.names.machine_words import refusal
 from advisor.machine.names.spelling import plain, size_gib, without_sizes
 from advisor.machine.rows import GpuRow
+
+# Readings of a GPU's name: as typed, with abbreviations expanded, and without optional words; and
+# the cards that agree with a reading.
+
+DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super|xtx?|gre")
+"""Pattern of words that identify a card beside any others; "3000" alone does not."""
+
+
+MEMORY = re.compile(r"gddr\d\w*")
+"""Pattern of a kind of memory, which distinguishes a few cards."""
+
+
+def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
+    """Sets of words to look up, from all words of the name to fewer, each with its assumptions.
+
+    Digits never change.
+
+    Args:
+        taken: words of the name.
+        known: words of the catalogue's spellings.
+    """
+    words = taken.words
+    if not words:
+        yield from ((frozenset({word}), "") for word in sorted(taken.code))
+        return
+    yield words, ""
+    words = frozenset(word for word in words if not MEMORY.fullmatch(word))
+    if words != taken.words:
+        yield words, ""
+    if "ada" in words:  # "A6000 Ada": the A stands for the architecture before it
+        yield frozenset(re.sub(r"^a(?=[2456][05]00$)", "", word) for word in words), ""
+    families = words & words_of_kind("family").keys()
+    stray = frozenset(word for word in words - known - families if word.isalpha())
+    telling = taken.vendors or any(DISTINCT.fullmatch(word) for word in words)
+    note = ""
+    if stray and telling:
+        kept = taken.words - stray
+        words -= stray
+        listed = ", ".join(repr(word) for word in sorted(stray))
+        note = f"{listed} in the name is no part of it and was left out."
+        yield kept, note
+        yield words, note
+    yield words - families, note
+    for written, remark in _written_out(words):
+        yield written, remark or note
+    for fewer in _without_optional(_replaced(words, SHORT_SUPER, "super"), _optional(taken)):
+        yield fewer, note
+        yield fewer - families, note
+
+
+SHORT_SUPER = r"\d{4}s"
+
+
+def _without_optional(words: frozenset[str], optional: tuple[str, ...]) -> Iterator[frozenset[str]]:
+    """Words without the optional ones, one after another; last without "laptop", which graphics
+    that only laptops have do not need.
+    """
+    for word in (*optional, "laptop"):
+        if word in words:
+            words -= {word}
+            yield words
+
+
+def _written_out(words: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
+    """Words with abbreviations expanded: "4070s" is a Super, "3060m" a laptop GPU."""
+    short = _replaced(words, SHORT_SUPER, "super")
+    if short != words:
+        yield short, ""
+    laptop = _replaced(words, r"\d{4}m", "laptop")
+    if laptop != words:
+        yield laptop, ""
+    if "maxq" in words:
+        note = "Max-Q: taken as the laptop part; its clocks are lower."
+        yield (words - {"maxq"}) | {"laptop"}, note
+
+
+def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]:
+    """Words with a last letter that abbreviates another word."""
+    return frozenset(
+        part
+        for word in words
+        for part in ((word[:-1], meant) if re.fullmatch(pattern, word) else (word,))
+    )
+
+
+OPTIONAL = ("pcie", "hbm2", "hbm2e", "hbm3", "hbm3e")
+ON_MODULES = re.compile(r"(?:g?[bh]|[av])\d{2,3}")
+"""Pattern of cards that are also built as modules: H100, B200, A800."""
+OPTIONAL_OF_OTHERS = ("pro", "ai")
+
+
+def _optional(taken: GpuWords) -> tuple[str, ...]:
+    """Optional words, dropped one after another until the name is known.
+
+    "Pro" beside a bare number is another card: the Radeon Pro 560 is not the RX 560.
+    """
+    modules = ("sxm",) if any(map(ON_MODULES.fullmatch, taken.words)) else ()
+    own = any(re.fullmatch(r"[a-z]+\d{3,4}\w*", word) for word in taken.words)
+    others = OPTIONAL_OF_OTHERS if own and "NVIDIA" not in taken.vendors else ()
+    return OPTIONAL + modules + others
+
+
+def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
+    """Whether a row has the vendor and the architecture of a name; a laptop's name may only mean
+    a card if that word was looked up, too.
+    """
+    families = taken.words & words_of_kind("family").keys() - words
+    return (
+        (not taken.vendors or row.vendor.split()[0] in taken.vendors)
+        and all(_of_family(row, family) for family in families)
+        and not (OLD_QUADRO & words and "quadro" in taken.brands and _only_rtx(row, taken))
+        and not ("rx" in taken.brands and row.name.startswith(("Radeon Pro", "Radeon PRO")))
+        and (row.unified or "laptop" not in taken.words - words)
+    )
+
+
+OLD_QUADRO = frozenset({"2000", "3000", "4000", "5000", "6000"})
+"""Numbers of the Quadros of 2010, which have no other word in their names."""
+
+
+def _only_rtx(row: GpuRow, taken: GpuWords) -> bool:
+    """Whether a row is a Quadro RTX and the name does not say so."""
+    return row.name.startswith("Quadro RTX") and "rtx" not in taken.brands
+
+
+def _of_family(row: GpuRow, family: str) -> bool:
+    """Whether a word names a row's architecture: "rdna2" that of "RDNA 2"."""
+    own = plain(row.family).replace(" ", "")
+    return own.startswith({"lovelace": "ada"}.get(family, family))
+
+
+# Slices of a data-centre card (NVIDIA's Multi-Instance GPU): "H100 MIG 3g.40gb".
+#
+# The first number counts compute slices, the second is the memory. Memory and its bandwidth are
+# cut into eight parts, the multiprocessors into seven; A30 and RTX PRO 6000 have four of both.
+
+SOURCE = "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html"
+PROFILE = re.compile(
+    r"[\s,:(-]*(?:\bmig\b[\s:-]*)?\b(\d) ?g[._](\d{1,3}) ?gb(?:\+\w+(?:\.all)?)?\)?", re.IGNORECASE
+)
+UNSAID = re.compile(r"\bmig\b", re.IGNORECASE)
+CAN = re.compile(
+    r"^(?:A30|A100|A800|H100(?! 64GB)|H800|H20|H200|GH200|B200|B300|GB200|GB300)\b|^RTX PRO 6000"
+)
+QUARTERS = re.compile(r"^(?:A30|RTX PRO 6000)\b")
+ROUNDED = 0.08
+"""Relative difference between a profile's memory and its share of the card: a B200's names count
+180 of 192 GB."""
+MEMORY_SLICES: dict[int, dict[int, tuple[int, ...]]] = {
+    8: {1: (1, 2), 2: (2,), 3: (4,), 4: (4,), 7: (8,)},
+    4: {1: (1,), 2: (2,), 4: (4,)},
+}
+"""Memory slices that come with a number of compute slices, by the memory slices of the card."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Part of a card.
+
+    Attributes:
+        compute: number of compute slices.
+        memory_gb: memory as the profile's name says [GiB].
+    """
+
+    compute: int
+    memory_gb: int
+
+    def __str__(self) -> str:
+        return f"MIG {self.compute}g.{self.memory_gb}gb"
+
+
+def sliced(name: str) -> tuple[str, Slice] | None:
+    """Name of the card without its profile, and the slice; None for a whole card.
+
+    Raises:
+        UnknownName: a slice without its profile.
+    """
+    match = PROFILE.search(name)
+    if match is None:
+        if UNSAID.search(name):
+            raise UnknownName("GPU", name, (), 'Say which slice, as in "H100 MIG 3g.40gb".')
+        return None
+    bare = f"{name[: match.start()]} {name[match.end() :]}".strip()
+    return bare, Slice(int(match[1]), int(match[2]))
+
+
+def has_profile(card: GpuRow, part: Slice) -> bool:
+    """Whether a card can be cut into slices of this profile."""
+    return bool(CAN.match(card.name)) and _memory_slices(card, part) is not None
+
+
+def _slices(card: GpuRow) -> tuple[int, int]:
+    """Memory slices and compute slices of a whole card."""
+    return (4, 4) if QUARTERS.match(card.name) else (8, 7)
+
+
+def _memory_slices(card: GpuRow, part: Slice) -> int | None:
+    """Memory slices of a profile; None where the card does not have it."""
+    total, _ = _slices(card)
+    size = part.memory_gb / card.memory_gib * total
+    known = MEMORY_SLICES[total].get(part.compute, ())
+    return next((slices for slices in known if abs(size - slices) <= ROUNDED * slices), None)
+
+
+def slice_of(card: GpuRow, part: Slice) -> GpuRow:
+    """Row of a slice: its memory, its eighths of the bandwidth, its sevenths of the arithmetic.
+
+    Source: NVIDIA's MIG user guide.
+
+    Raises:
+        UnknownName: a card without slices, or a profile that the card does not have.
+    """
+    memory, (eighths, sevenths) = _memory_slices(card, part), _slices(card)
+    if memory is None or not has_profile(card, part):
+        profile = f"{part.compute}g.{part.memory_gb}gb"
+        hint = f"{card.name} has no slice {profile}; `nvidia-smi mig -lgip` lists a card's."
+        raise UnknownName("GPU", f"{card.name} {part}", (), hint)
+    share, arithmetic = memory / eighths, part.compute / sevenths
+    return replace(
+        card,
+        name=f"{card.name} {part}",
+        aliases="",
+        memory_gib=float(part.memory_gb),
+        bus_bits=card.bus_bits * share,
+        bandwidth_gbs=card.bandwidth_gbs * share,
+        fp32_tflops=_times(card.fp32_tflops, arithmetic),
+        fp16_tflops=_times(card.fp16_tflops, arithmetic),
+        bf16_tflops=_times(card.bf16_tflops, arithmetic),
+        int8_tops=_times(card.int8_tops, arithmetic),
+        fp8_tflops=_times(card.fp8_tflops, arithmetic),
+        fp4_tflops=_times(card.fp4_tflops, arithmetic),
+        link_gbs=None,
+        source=SOURCE,
+        note=f"{memory} of {eighths} memory slices and {part.compute} of {sevenths} compute slices",
+    )
+
+
+def _times(rate: float | None, share: float) -> float | None:
+    return None if rate is None else rate * share
+
 
 HINT = "`data/hardware/gpus.csv` lists those it knows."
 

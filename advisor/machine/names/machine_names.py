@@ -6,19 +6,21 @@ Threadripper" and "Legion with 4070" are put together from their parts.
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
-from advisor.machine.names.apple_names import (
+from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
+from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
+from advisor.machine.names.gpu_words import (
+    OtherMemory,
     count_of_macs,
+    is_of_size,
+    named_part,
     names_apple,
 )
-from advisor.machine.names.card_mentions import CardMentions
-from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
-from advisor.machine.names.gpu_memory import is_of_size
-from advisor.machine.names.gpu_names import GpuName, GpuNames
-from advisor.machine.names.instance_names import Instance, instance_in
 from advisor.machine.names.machine_memory import (
     memory_channels,
     memory_rate,
@@ -39,10 +41,279 @@ from advisor.machine.names.machine_words import (
     without_system,
 )
 from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
-from advisor.machine.names.spelling import counted, plain, without_sizes
+from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
 from advisor.machine.networks import without_network
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
+
+# Rented machines without a GPU by the rule of their family: "c7g.16xlarge", "n2-standard-32".
+#
+# The family gives the processor, the memory of each virtual processor and how many of these a core
+# has; the size gives their number.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceFamilyRow:
+    """One row of data/hardware/instance_families.csv: a family of rented machines.
+
+    `pattern` is the family's part of the name, with "#" for the number of virtual processors where
+    the name has it inside; `threads_per_core` is 2 where a virtual processor is a hyper-thread.
+    """
+
+    provider: str
+    pattern: str
+    cpu: str
+    threads_per_core: int
+    gib_per_vcpu: float
+    metal_vcpu: int | None
+    source: str
+    source_date: str
+    retrieved: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """Rented machine of a family.
+
+    Attributes:
+        name: name as the provider writes it, in lower case.
+        family: row of the family.
+        vcpu: virtual processors.
+    """
+
+    name: str
+    family: InstanceFamilyRow
+    vcpu: int
+
+    @property
+    def cores(self) -> int:
+        """Physical cores."""
+        return max(1, self.vcpu // self.family.threads_per_core)
+
+    @property
+    def ram_gib(self) -> float:
+        """Main memory [GiB]."""
+        return self.vcpu * self.family.gib_per_vcpu
+
+    @property
+    def note(self) -> str:
+        """Derivation of the numbers, in a sentence."""
+        each = "a core" if self.family.threads_per_core == 1 else "half a core"
+        taken = f"{self.name}: {self.vcpu} virtual processors, each {each} of {self.family.cpu}"
+        return f"{taken}; {self.family.note}." if self.family.note else f"{taken}."
+
+
+SIZE = r"\.(?:(?P<times>\d*)x?large|metal(?:-(?P<metal>\d+)xl)?)"
+NAMED_SO = re.compile(
+    r"(?<![\w.-])(?:[a-z]\d\w*(?:-flex)?\.[\w-]+|[a-z]\d\w?-[a-z]+-\d+|(?:standard_)?[de]\d+\w*_v\d)\b"
+)
+OF_XLARGE = 4
+"""Virtual processors of Amazon's xlarge; large has half of them."""
+
+
+@cache
+def families() -> tuple[InstanceFamilyRow, ...]:
+    """Families of rented machines without a GPU."""
+    return tuple(read(DATA / "hardware/instance_families.csv", InstanceFamilyRow))
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], InstanceFamilyRow], ...]:
+    return tuple((_pattern(row), row) for row in families())
+
+
+def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
+    if row.provider == "Amazon Web Services":
+        return re.compile(rf"(?:{row.pattern}){SIZE}")
+    if "#" in row.pattern:
+        return re.compile(row.pattern.replace("#", r"(?P<vcpu>\d+)"))
+    return re.compile(rf"(?:{row.pattern})-(?P<vcpu>\d+)")
+
+
+def instance_in(text: str) -> Instance | None:
+    """Rented machine that a word of a plain text names; None where none does."""
+    for word in NAMED_SO.findall(text):
+        for pattern, row in _patterns():
+            match = pattern.fullmatch(word)
+            vcpu = _vcpu(match, row) if match else None
+            if vcpu:
+                return Instance(name=word, family=row, vcpu=vcpu)
+    return None
+
+
+def _vcpu(match: re.Match[str], row: InstanceFamilyRow) -> int | None:
+    """Virtual processors of a size; None where the family has no such size."""
+    groups = match.groupdict()
+    if groups.get("vcpu"):
+        return int(groups["vcpu"])
+    if groups.get("metal"):
+        return OF_XLARGE * int(groups["metal"])
+    if "metal" in match[0]:
+        return row.metal_vcpu
+    if "xlarge" in match[0]:
+        return OF_XLARGE * int(groups["times"] or 1)
+    return OF_XLARGE // 2
+
+
+# Pattern of graphics cards within the name of a machine.
+
+COUNT = (
+    r"(?<![\w.-])(?:(?:\d{1,2}\s*[x*]\s*|[x*]\s?\d{1,2}\s+|\(\s?\d{1,2}\s?x?\s?\)\s*"
+    r"|(?:dual|twin|triple|quad|both|two|three|four|five|six|seven|eight|(?:a )?pair of)\s+"
+    r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
+    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|titan|mi\d{2}|\d{4}s?\b"
+    r"|[ahblvpmk]\d{2,3}s?\b))"
+    r"(?:\d{1,3} ?gb\s+)?)?"
+)
+MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
+MODELS = (
+    r"rtx pro \d{3,4}", r"(?:rtx|gtx|rx|gt) ?a?\d{3,4}", r"(?:quadro )?[pmtk]\d{3,4}\b",
+    r"rtx titan\b", r"titan \w+", r"(?:pro )?wx ?\d{4}\b", r"cmp ?\d{2,3}(?:hx)?(?:-\d{3})?\b",
+    r"arc (?:pro )?[ab]\d{2,3}m?\b", r"arc [3-7][1-8]0\b", r"arc 1[34]0[vt]\b",
+    r"[ab][57]\d0\b",
+    r"vega (?:56|64|fe)\b", r"radeon (?:vii|pro [wv]\w+)\b", r"iris xe\b", r"mi ?\d{2,3}[axc]?\b",
+    r"[ahbvplkmt]\d{1,3}[sg]?\b(?!-\d{4})", r"g[bh]\d{2,3}\b", r"a[2456]000\b",
+    r"w[5-7]\d00x?\b(?: duo\b)?", r"(?:ai pro )?r9[67]00[sd]?\b", r"[67][6-9]00[sm]\b",
+    r"pro ?(?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456][05]s)\b",
+    r"(?:[1-5]0[5-9]0|16[356]0|[5-9]\d[05-7]0 ?(?:xtx|xt|gre))(?:ti|s|d|m)?(?:\b|(?=x\d{1,2}\b))",
+    r"(?:jetson |agx |orin |thor\b)(?:(?!cortex)[\w ])*",
+)  # fmt: skip
+NO_INSTANCE = r"(?!\.\d*x?large|\.metal|-(?:\w+gpu|standard|highmem|highcpu)-\d)"
+"""What follows the family of a rented machine ("m4.16xlarge", "a2-highgpu-1g") and no card."""
+SUFFIXES = (
+    r"(?:(?:[ -]*(?:ti super|ti|super|xtx|xt|gre|laptop|mobile|(?:with )?max-?q(?: design)?"
+    r"|ada(?: generation)?"
+    r"|blackwell|generation|server|workstation|edition|pcie|sxm\d?|nvl|hbm\de?|sff|founders|fe"
+    r"|xfx|msi|evga|zotac|palit|sapphire|powercolor|pny|gainward|inno3d|galax|kfa2|oc|ventus|ftw3"
+    r"|suprim|windforce|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
+)
+CARD_SIZE = (
+    r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?(?:\b|(?=x ?\d\b))\)?"
+    r"(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
+)
+SLICE = r"(?:(?: hbm\de?)?[\s,(-]*(?:mig[\s:-]*)?\d ?g[._]\d{1,3} ?gb\)?)?"
+CARD_SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
+CARD = re.compile(
+    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){NO_INSTANCE}{SUFFIXES}{CARD_SIZE}{CARD_SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
+)
+"""Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and X99
+are boards.
+"""
+
+
+# Graphics cards within the name of a machine: which, how many, and what of the name is left.
+
+
+class CardMentions:
+    """Reader of the cards in a machine's name.
+
+    Args:
+        gpus: index of GPU names.
+    """
+
+    def __init__(self, gpus: GpuNames) -> None:
+        self.gpus = gpus
+
+    def names_any(self, text: str) -> bool:
+        """Whether a plain text names graphics cards of the catalogue."""
+        return bool(self.within(text, laptop=False)[0])
+
+    def lists_several(self, text: str) -> bool:
+        """Whether a plain text lists graphics cards: "3090 + 3090"."""
+        text = named_part(text)
+        return bool(LIST.search(text)) and len(CARD.findall(text)) > 1 and self.names_any(text)
+
+    def within(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
+        """GPUs in a text, kind by kind, and the rest of the text; graphics that share the RAM are
+        left to the processor where there is a card.
+        """
+        if names_apple(text) or OF_SEVERAL.search(text):
+            return [self.gpus.match(text)], " "
+        cards: list[GpuName] = []
+
+        def taken(match: re.Match[str]) -> str:
+            mention = ATTACHED_COUNT.sub(" x", KIND_OF_MACHINE.sub("", match[0].strip()))
+            sizes = [] if sliced(mention) else sizes_gib(mention)
+            try:
+                gpu = self._card(mention, laptop=laptop)
+                if not sizes or abs(sizes[0] - gpu.row.memory_gib) <= 1:
+                    cards.append(gpu)
+                    return " | "
+            except OtherMemory:
+                pass
+            except UnknownName:
+                return match[0]
+            cards.append(self._card(without_sizes(mention), laptop=laptop))
+            if OF_ALL_CARDS.match(match.string[match.end() :]):
+                return " | "
+            return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
+
+        rest = CARD.sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
+        own = [gpu for gpu in cards if not gpu.row.of_ram]
+        return _summed(own or cards), rest
+
+    def _card(self, mention: str, *, laptop: bool) -> GpuName:
+        """Card of a mention; in a laptop, the laptop GPU of that name.
+
+        Raises:
+            UnknownName: no such card; lists similar names.
+        """
+        if laptop and "laptop" not in mention and not MAX_Q.search(mention):
+            try:
+                return self.gpus.match(f"{mention} laptop")
+            except OtherMemory:
+                raise
+            except UnknownName:
+                pass
+        return self.gpus.match(mention)
+
+    def refuse_unknown(self, rest: str) -> None:
+        """A card that is named beside known parts is not left out.
+
+        Raises:
+            UnknownName: no card of that name, with close ones.
+        """
+        for mention in (match[0].strip() for match in CARD.finditer(rest)):
+            if SURELY_A_CARD.search(mention):
+                self.gpus.match(mention)
+
+
+OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
+"""What follows the memory of all cards together."""
+LIST = re.compile(r"[+,;&|]|\band\b")
+OF_SEVERAL = re.compile(r"\[(?!amd/ati\])[^\]]+/[^\]]+\]")
+"""Pattern of a chip that lspci names by all its cards: "[Radeon RX 6800/6800 XT / 6900 XT]"."""
+SURELY_A_CARD = re.compile(
+    r"^(?:\d+\s*[x*]\s*)?(?:(?:nvidia|geforce|amd|radeon|intel) )*"
+    r"(?:(?:rtx|gtx|rx|arc)\b|(?:radeon )?(?:pro )?wx|mi ?\d)"
+    r"|\b(?:ti|super|xtx|xt|gre)\b"
+)
+OF_CARD_BEFORE = re.compile(r"(?<=\blaptop) gpu, (\d{1,2} ?gi?b)$")
+"""Pattern of a size behind a laptop's card that ends a name: the card's own, where it has it."""
+MAX_Q = re.compile(r"\bmax-?q\b")
+ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
+KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
+
+
+def _summed(gpus: list[GpuName]) -> list[GpuName]:
+    """Cards of a list, each kind once: "3090 + 3090" are two of it."""
+    kinds: dict[tuple[str, float | None], GpuName] = {}
+    for gpu in gpus:
+        kind = gpu.row.name, gpu.part_gib
+        more = kinds[kind].count if kind in kinds else 0
+        kinds[kind] = replace(gpu, count=gpu.count + more)
+    return [gpu for gpu in kinds.values() if not _is_again(gpu, kinds.values())]
+
+
+def _is_again(gpu: GpuName, others: Iterable[GpuName]) -> bool:
+    """Cards that a name gives again with a socket: "8x V100 server: 8x V100-SXM2-16GB"."""
+    return (
+        gpu.count > 1
+        and gpu.memory_gib is None
+        and any(other.count == gpu.count and other.row.name in gpu.alternatives for other in others)
+    )
+
 
 SEVERAL_CARDS = (
     "Laptops of that line are sold with several processors and cards: name its GPU, processor and "

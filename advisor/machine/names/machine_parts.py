@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from advisor.machine.names.apple_names import either, memory_options
 from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName
+from advisor.machine.names.gpu_words import either, memory_options
 from advisor.machine.names.machine_memory import (
     main_memory,
     memory_sizes,

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from advisor.machine.names.apple_names import either, names_apple
 from advisor.machine.names.gpu_names import GpuName, GpuNames
+from advisor.machine.names.gpu_words import either, names_apple
 from advisor.machine.names.machine_memory import memory_sizes
 from advisor.machine.names.machine_words import (
     says_nothing,

@@ -7,11 +7,10 @@ from itertools import takewhile
 
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.known_models import KnownRow, base_of, catalogue_keys, makers_keys
+from advisor.model.by_name.base_models import KnownRow, base_of, catalogue_keys, makers_keys
 from advisor.model.by_name.listed.from_row import listed
 from advisor.model.by_name.listed.hub_list import HubRow
-from advisor.model.by_name.names import ModelName, take_apart
-from advisor.model.by_name.sizes import StatedSize, is_active, weights
+from advisor.model.by_name.names import ModelName, StatedSize, is_active, take_apart, weights
 from advisor.model.spec import ArchitectureSpec
 
 MOST_ROUTED = 0.8

@@ -10,10 +10,9 @@ import math
 from dataclasses import dataclass, replace
 
 from advisor.model.architecture import Architecture, Group, Tensor
-from advisor.model.by_name.known_models import KnownRow
-from advisor.model.by_name.names import ModelName, take_apart
+from advisor.model.by_name.base_models import KnownRow
+from advisor.model.by_name.names import ModelName, StatedSize, stated_size, take_apart
 from advisor.model.by_name.relatives import NEWEST, architecture_of, cached_values, relative_of
-from advisor.model.by_name.sizes import StatedSize, stated_size
 from advisor.model.by_name.usual_caches import usual_cache
 
 GROUPS_OUTSIDE = (Group.EMBEDDING, Group.OUTPUT)

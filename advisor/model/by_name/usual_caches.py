@@ -22,7 +22,7 @@ from functools import cache
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.known_models import (
+from advisor.model.by_name.base_models import (
     KnownRow,
     base_of,
     catalogue_keys,
@@ -32,9 +32,8 @@ from advisor.model.by_name.known_models import (
 from advisor.model.by_name.listed.from_row import is_described
 from advisor.model.by_name.listed.hub_list import HubRow
 from advisor.model.by_name.listed.hub_rules import hub_rules
-from advisor.model.by_name.names import take_apart, words
+from advisor.model.by_name.names import StatedSize, stated_size, take_apart, words
 from advisor.model.by_name.relatives import architecture_of, cached_values, family_of, year_of
-from advisor.model.by_name.sizes import StatedSize, stated_size
 
 FILE = DATA / "generated" / "usual_caches.csv"
 SINCE = 2024

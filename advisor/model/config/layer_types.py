@@ -4,7 +4,8 @@ The answers are `layer_pattern`, one letter per layer as in `ArchitectureSpec`, 
 that have experts.
 """
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from advisor.errors import InputError, Refusal
 from advisor.model.config.values import MAX_LAYERS, Config
@@ -238,3 +239,226 @@ def _length(config: Config, key: str, count: int, layers: int) -> InputError:
         f"The config.json of {config.name} has {count} entries in {key} for {layers} layers. "
         "One of the two is wrong; check the file."
     )
+
+
+# Sizes of attention, gated DeltaNet and Mamba-2 layers from a config.json.
+#
+# Each function answers with fields of ArchitectureSpec. Names of keys and defaults:
+# huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
+
+HIDDEN = ("hidden_size", "n_embd", "d_model")
+HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
+KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
+HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels")
+
+
+def attention(config: Config, pattern: str) -> dict[str, Any]:
+    """Heads, their sizes and the window; ranks instead for latent attention."""
+    if not set(pattern) & set("FIW*"):
+        return {}
+    heads = config.required(*HEADS)
+    if config.whole("kv_lora_rank"):
+        return {"heads": heads, **_latent(config, pattern)}
+    head_dim = config.optional(*HEAD_DIM, low=1) or _even_share(config, heads)
+    return {
+        "heads": heads,
+        "kv_heads": _key_value_heads(config, heads),
+        "head_dim": head_dim,
+        "window": window(config) if "W" in pattern else 0,
+        "attn_output_gate": config.flag("attn_output_gate"),
+        **_global_heads(config, pattern, head_dim),
+    }
+
+
+def _latent(config: Config, pattern: str) -> dict[str, int]:
+    latent = {
+        "kv_lora_rank": config.required("kv_lora_rank"),
+        "q_lora_rank": config.whole("q_lora_rank"),
+        "qk_nope_dim": config.required("qk_nope_head_dim"),
+        "qk_rope_dim": config.required("qk_rope_head_dim"),
+        "v_head_dim": config.required("v_head_dim"),
+    }
+    if "I" in pattern:
+        latent["index_heads"] = config.required("index_n_heads")
+        latent["index_dim"] = config.required("index_head_dim")
+    return latent
+
+
+def _even_share(config: Config, heads: int) -> int:
+    hidden = config.required(*HIDDEN)
+    if hidden % heads:
+        raise InputError(
+            f"The config.json of {config.name} gives no head_dim, and hidden_size {hidden} does "
+            f"not divide by {heads} heads. Add head_dim, or check both."
+        )
+    return hidden // heads
+
+
+def _key_value_heads(config: Config, heads: int) -> int:
+    """Key and value heads; Falcon and StarCoder say `multi_query` for a single one."""
+    if config.flag("multi_query") and not config.flag("new_decoder_architecture"):
+        return 1
+    return config.optional(*KV_HEADS, low=1, high=heads) or heads
+
+
+def _global_heads(config: Config, pattern: str, head_dim: int) -> dict[str, Any]:
+    """Gemma 4's full layers: heads of their own size, and a number of them where K serves as V."""
+    overrides = _of_full_layers(config)
+    size = overrides.whole("head_dim") or config.whole("global_head_dim")
+    if overrides.values and "W" not in pattern:
+        raise _sizes_of_their_own(config)
+    if "W" not in pattern or not size:
+        return {}
+    reused = config.flag("attention_k_eq_v")
+    heads = overrides.whole("num_key_value_heads") or config.whole("num_global_key_value_heads")
+    return {
+        "global_head_dim": size if size != head_dim else 0,
+        "global_kv_heads": heads if reused else 0,
+        "attention_k_eq_v": reused,
+    }
+
+
+def _of_full_layers(config: Config) -> Config:
+    """Overrides of full-attention layers in `per_layer_config`, as transformers 5 saves it.
+
+    Raises:
+        Refusal: overrides that differ between layers.
+    """
+    layers = [
+        layer for layer in config.part("per_layer_config").values() if isinstance(layer, Mapping)
+    ]
+    first = layers[0] if layers else {}
+    if any(layer != first for layer in layers) or set(first) - {"head_dim", "num_key_value_heads"}:
+        raise _sizes_of_their_own(config)
+    return Config(name=config.name, values=first)
+
+
+def _sizes_of_their_own(config: Config) -> Refusal:
+    return Refusal(
+        f"{config.name} has layers that each have sizes of their own (per_layer_config), for which "
+        "this program has no formula."
+    )
+
+
+def linear_attention(config: Config, pattern: str) -> dict[str, int]:
+    """Sizes of gated DeltaNet layers; none for a pattern without such layers."""
+    return delta_sizes(config) if "L" in pattern else {}
+
+
+def delta_sizes(config: Config) -> dict[str, int]:
+    """Heads of gated DeltaNet layers and taps of their convolution."""
+    return {
+        "linear_key_heads": config.required("linear_num_key_heads"),
+        "linear_value_heads": config.required("linear_num_value_heads"),
+        "linear_key_dim": config.required("linear_key_head_dim"),
+        "linear_value_dim": config.required("linear_value_head_dim"),
+        "linear_conv": config.required("linear_conv_kernel_dim"),
+    }
+
+
+def state_space(config: Config, pattern: str) -> dict[str, int]:
+    """Heads, groups and state of Mamba-2 layers."""
+    if "M" not in pattern:
+        return {}
+    return {
+        "ssm_heads": config.required("mamba_num_heads"),
+        "ssm_head_dim": config.required("mamba_head_dim"),
+        "ssm_groups": config.required("n_groups", "mamba_n_groups"),
+        "ssm_state": config.required("ssm_state_size"),
+        "ssm_conv": config.required("conv_kernel", "mamba_d_conv"),
+    }
+
+
+# Sizes of dense and expert feed-forward layers from a config.json.
+#
+# Each function answers with fields of ArchitectureSpec. Names of keys and defaults:
+# huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
+
+DENSE_WIDTH = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size")
+DENSE_WIDTH_BESIDE_EXPERTS = ("dense_intermediate_size", "intermediate_size_mlp")
+"""Keys of the dense width, for families whose `intermediate_size` is that of the experts (Llama 4,
+MiniMax).
+"""
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+USED = (
+    "num_experts_per_tok",
+    "num_experts_per_token",
+    "top_k_experts",
+    "experts_per_token",
+    "moe_k",
+    "moe_topk",
+)
+EXPERT_WIDTH = ("moe_intermediate_size", "expert_intermediate_size")
+SHARED = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts")
+SHARED_WIDTH = (
+    "shared_expert_intermediate_size",
+    "moe_shared_expert_intermediate_size",
+    "shared_intermediate_size",
+    "share_expert_dim",
+)
+SINGLE_BLOCKS = frozenset("M*-E")
+
+
+def feed_forward(
+    config: Config, layers: int, pattern: str, known: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Widths and experts, with the layers that have them; `known` are facts read before."""
+    routed = _routed_layers(config, layers, pattern)
+    answer: dict[str, Any] = {}
+    if any(routed):
+        answer = experts_of(config, known) | {"moe_latent": config.whole("moe_latent_size")}
+    if any(routed) and "E" not in pattern:
+        first, step = leading_dense_and_step(config, routed)
+        answer |= {"first_dense": first, "moe_every": step}
+    has_dense = "-" in pattern if SINGLE_BLOCKS & set(pattern) else not all(routed)
+    if has_dense or known.get("dense_beside_experts"):
+        answer["intermediate"] = dense_width(config, known)
+    return answer
+
+
+def _routed_layers(config: Config, layers: int, pattern: str) -> tuple[bool, ...]:
+    if SINGLE_BLOCKS & set(pattern):
+        return tuple(letter == "E" for letter in (pattern * layers)[:layers])
+    if config.whole(*EXPERTS) < 2 or (_has_switch(config) and not config.flag("enable_moe_block")):
+        return (False,) * layers
+    return expert_layers(config, layers)
+
+
+def _has_switch(config: Config) -> bool:
+    """Gemma 4 lists experts but switches them on apart."""
+    return "enable_moe_block" in config.defaults
+
+
+def experts_of(config: Config, known: Mapping[str, Any]) -> dict[str, int]:
+    """Number, use and width of routed and shared experts; `known` are facts read before."""
+    width = config.optional(*EXPERT_WIDTH, low=1) or config.required("intermediate_size")
+    total = config.required(*EXPERTS)
+    shared, shared_width = _shared_experts(config, width, int(known.get("shared_experts", 0)))
+    return {
+        "experts": total,
+        "experts_per_token": config.required(*USED, high=total),
+        "moe_intermediate": width,
+        "shared_experts": shared,
+        "shared_intermediate": shared_width,
+    }
+
+
+def _shared_experts(config: Config, width: int, fixed: int) -> tuple[int, int]:
+    """Number of shared experts, and the width of one; 0 for the width of a routed expert.
+
+    A width in the file is that of all of them together (Qwen2-MoE, Nemotron-H), so it counts as
+    one expert; a number alone means experts as wide as routed ones (DeepSeek).
+    """
+    together = config.optional(*SHARED_WIDTH)
+    if together is not None:
+        return min(together, 1), together if together != width else 0
+    return config.optional(*SHARED) or fixed, 0
+
+
+def dense_width(config: Config, known: Mapping[str, Any]) -> int:
+    """Width of dense feed-forward layers; 4 x hidden where older families leave it out."""
+    beside = config.optional(*DENSE_WIDTH_BESIDE_EXPERTS, low=1)
+    stated = beside or config.optional(*DENSE_WIDTH, low=1)
+    if stated is None and known.get("gated_ffn") is False:
+        return 4 * config.required(*HIDDEN)
+    return stated or config.required(*DENSE_WIDTH)

@@ -6,15 +6,165 @@ Reference: ggml-org/llama.cpp, tools/gguf-split (names and `split.*` keys), read
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from advisor import given_files
 from advisor.errors import InputError
+from advisor.model.architecture import Group, Tensor
 from advisor.model.formats.quantization import StorageType
 from advisor.model.gguf.header import Header, Part, TensorInfo
-from advisor.model.gguf.tensors import storage_type, stored_bytes
 from advisor.model.gguf.text import brief
 from advisor.units import GIB
+
+# Tensors of a GGUF file, their purpose read from their names.
+#
+# Reference: ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), and the constants of the `gguf`
+# package 0.19.0 (type numbers), read 2026-11-21.
+
+TYPE_NAMES = {
+    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1",
+    10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K",
+    16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S",
+    22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64",
+    29: "IQ1_M", 30: "BF16", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4", 41: "Q1_0",
+}  # fmt: skip
+"""Storage types by their number in a header."""
+
+RETIRED_TYPES = {
+    4: "Q4_2", 5: "Q4_3", 31: "Q4_0_4_4", 32: "Q4_0_4_8", 33: "Q4_0_8_8",
+    36: "IQ4_NL_4_4", 37: "IQ4_NL_4_8", 38: "IQ4_NL_8_8",
+}  # fmt: skip
+"""Types that llama.cpp once wrote and no longer reads."""
+
+EMBEDDINGS = frozenset({"token_embd", "per_layer_token_embd", "position_embd", "token_types"})
+"""Tables of which a token reads one row."""
+OUTSIDE = frozenset(
+    {
+        *("output", "output_norm", "token_embd_norm", "rope_freqs"),
+        *("rope_factors_long", "rope_factors_short", "per_layer_model_proj"),
+        *("per_layer_proj_norm", "altup_proj", "altup_unembd_proj"),
+    }
+)
+"""Other tensors outside the layers, all read whole."""
+OTHER_NETWORKS = ("v.", "mm.", "a.", "resampler.", "s.")
+"""Prefixes of the tensors of image and sound encoders."""
+
+LAYER = re.compile(r"blk\.(\d{1,5})\.(.+)")
+PARTS = frozenset({"weight", "bias", "scale", "input_scale"})
+"""Last words of a tensor's name: its part of a matrix."""
+
+RULES = tuple(
+    (re.compile(pattern), group)
+    for pattern, group in (
+        (r"ffn_gate_inp(_shexp)?|exp_probs_b", Group.ROUTER),
+        (r".*norm(_exps|_\d)?|layer_output_scale", Group.NORMS),
+        (r"ffn_(gate|up|down|gate_up)_(ch)?exps", Group.ROUTED_EXPERTS),
+        # Conversions of Mixtral from before experts were stacked.
+        (r"ffn_(gate|up|down)\.\d{1,4}", Group.ROUTED_EXPERTS),
+        (r"ffn_\w+_shexp|ffn_latent_(down|up)", Group.SHARED_EXPERTS),
+        (r"(attn|ssm|time_mix|laurel)_\w+|(shortconv|indexer)\.\w+", Group.ATTENTION),
+        (r"(ffn|channel_mix|altup)_\w+|inp_gate|proj", Group.DENSE_FFN),
+    )
+)
+"""Groups of tensors in a layer by role; the first pattern that fits decides."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TensorName:
+    """Role, group and layer of a tensor, by its name.
+
+    Attributes:
+        role: the name without layer and `.weight`.
+        group: purpose; None for tensors that the text model does not use.
+        layer: repeating layer; None outside them.
+        known: the name is one that llama.cpp writes.
+    """
+
+    role: str
+    group: Group | None
+    layer: int | None
+    known: bool = True
+
+
+def named(name: str) -> TensorName:
+    """Role, group and layer in a tensor's name."""
+    inside = LAYER.fullmatch(name)
+    if inside:
+        layer, rest = int(inside[1]), inside[2]
+        base, role = _base_and_role(rest)
+        group = next((known for pattern, known in RULES if pattern.fullmatch(base)), None)
+        return TensorName(
+            role=role, group=group or _nearest(base), layer=layer, known=group is not None
+        )
+    base, role = _base_and_role(name)
+    if base in EMBEDDINGS:
+        return TensorName(role=role, group=Group.EMBEDDING, layer=None)
+    if name.startswith(OTHER_NETWORKS):
+        return TensorName(role=role, group=None, layer=None)
+    group = Group.NORMS if base.endswith("_norm") else Group.OUTPUT
+    return TensorName(role=role, group=group, layer=None, known=base in OUTSIDE)
+
+
+def tensor(info: TensorInfo, name: TensorName) -> Tensor:
+    """The tensor, its dimensions behind the first as rows.
+
+    Raises:
+        InputError: one that the text model does not use.
+    """
+    if name.group is None:
+        raise InputError(f"{brief(info.name)} belongs to another network than the text model.")
+    return Tensor(
+        role=name.role,
+        group=name.group,
+        layer=name.layer,
+        rows=prod(info.shape[1:]),
+        width=info.shape[0],
+    )
+
+
+def storage_type(info: TensorInfo, storage: Mapping[str, StorageType]) -> StorageType:
+    """Storage type of a tensor.
+
+    Raises:
+        InputError: a type number that is not known, or rows that do not divide into its blocks.
+    """
+    name = TYPE_NAMES.get(info.kind)
+    if name is None or name not in storage:
+        known = RETIRED_TYPES.get(info.kind)
+        why = f"{known}, which llama.cpp no longer reads" if known else "which is not known here"
+        raise InputError(
+            f"The tensor {brief(info.name)} has type number {info.kind}, {why}. Choose a file "
+            "in another format, such as Q4_K_M."
+        )
+    kind = storage[name]
+    if info.shape[0] % kind.block_weights:
+        raise InputError(
+            f"The tensor {brief(info.name)} is {name} in rows of {info.shape[0]:,}, not whole "
+            f"blocks of {kind.block_weights}. The file is damaged; download it again."
+        )
+    return kind
+
+
+def stored_bytes(info: TensorInfo, kind: StorageType) -> int:
+    """Bytes of a tensor in its file, without padding [B]."""
+    return prod(info.shape) // kind.block_weights * int(kind.block_bytes)
+
+
+def _base_and_role(name: str) -> tuple[str, str]:
+    base, _, last = name.rpartition(".")
+    if last not in PARTS or not base:
+        return name, name
+    return base, base if last == "weight" else name
+
+
+def _nearest(base: str) -> Group:
+    """For a name that no rule knows: experts if it says so, attention or the feed-forward."""
+    if "exps" in base:
+        return Group.ROUTED_EXPERTS
+    return Group.ATTENTION if "attn" in base else Group.DENSE_FFN
+
 
 MAX_PARTS = 256
 SPLIT_NAME = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf")

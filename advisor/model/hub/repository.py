@@ -6,14 +6,71 @@ References:
 """
 
 import json
+import os
 import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import quote
 
 from advisor.errors import InputError, NetworkError, Refusal, UnknownName
-from advisor.model.hub import cache
 from advisor.model.hub.client import HubResponse, Limits, endpoint, fetch
+from advisor.paths import data_folder
+
+# Cache of Hugging Face's answers in the data folder.
+#
+# One folder per repository: `refs/<revision>.json` says which commit a revision meant and what
+# files it had, with the server's ETag; `<commit>/` keeps small files, which never change.
+
+
+def folder(identity: str) -> Path:
+    """Folder of a repository's cached answers."""
+    return data_folder() / "hub" / identity
+
+
+def kept_listing(identity: str, revision: str) -> Mapping[str, object] | None:
+    """Cached listing of a revision; None without a readable entry."""
+    try:
+        value = json.loads(_listing(identity, revision).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def keep_listing(identity: str, revision: str, listing: Mapping[str, object]) -> None:
+    """Save the listing of a revision."""
+    _write(_listing(identity, revision), json.dumps(listing).encode())
+
+
+def kept_file(identity: str, commit: str, name: str) -> bytes | None:
+    """A small file of a commit, None where it is not kept."""
+    try:
+        return (folder(identity) / commit / name).read_bytes()
+    except OSError:
+        return None
+
+
+def keep_file(identity: str, commit: str, name: str, body: bytes) -> None:
+    """Remember a small file of a commit."""
+    _write(folder(identity) / commit / name, body)
+
+
+def _listing(identity: str, revision: str) -> Path:
+    return folder(identity) / "refs" / f"{quote(revision, safe='')}.json"
+
+
+def _write(path: Path, body: bytes) -> None:
+    """Atomic write; a full or read-only disk only means that the answer is fetched again."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(body)
+        Path(name).replace(path)
+    except OSError:
+        return
+
 
 IDENTITY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 REVISION = re.compile(r"[\w.-]+(/[\w.-]+){0,3}", re.ASCII)
@@ -73,7 +130,7 @@ def repository(
 
 def _kept(identity: str, revision: str) -> Mapping[str, object] | None:
     """An earlier answer, unless it is damaged."""
-    listing = cache.kept_listing(identity, revision)
+    listing = kept_listing(identity, revision)
     try:
         return listing if listing and _from_listing(identity, listing) else None
     except NetworkError:
@@ -105,7 +162,7 @@ def _ask_listing(
     }
     checked = _from_listing(identity, listing)
     for known_as in (revision, checked.commit):
-        cache.keep_listing(identity, known_as, listing)
+        keep_listing(identity, known_as, listing)
     return listing
 
 
@@ -147,13 +204,13 @@ def small_file(repo: Repository, name: str, limits: Limits) -> bytes:
     Raises:
         UnknownName: no such file; the rest as `repository`.
     """
-    kept = cache.kept_file(repo.identity, repo.commit, name)
+    kept = kept_file(repo.identity, repo.commit, name)
     if kept is not None:
         return kept
     url = address(repo.identity, repo.commit, name)
     answer = fetch(url, cap=SMALL_FILE, limits=limits)
     refuse_status(answer, f"{repo.identity}/{name}", (200,))
-    cache.keep_file(repo.identity, repo.commit, name, answer.body)
+    keep_file(repo.identity, repo.commit, name, answer.body)
     return answer.body
 
 

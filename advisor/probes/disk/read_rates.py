@@ -9,14 +9,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.errors import ProbeError
-from advisor.probes import progress as clock
+from advisor.probes import repeats as clock
 from advisor.probes.disk import direct_reads
 from advisor.probes.disk.direct_reads import Window
 from advisor.probes.disk.test_file import DriveFile, default_folder, existing, look_at, temporary
 from advisor.probes.host import inventory
 from advisor.probes.measurement import Measurement
-from advisor.probes.progress import Cancelled, Progress, Watch
-from advisor.probes.repeats import LEAST_REPEATS, Repeats, measurement, moment, size
+from advisor.probes.repeats import (
+    LEAST_REPEATS,
+    Cancelled,
+    Progress,
+    Repeats,
+    Watch,
+    measurement,
+    moment,
+    size,
+)
 from advisor.probes.system import operating_system, read_ahead
 from advisor.units import GIB, KIB, MIB
 

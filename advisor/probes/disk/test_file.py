@@ -14,7 +14,7 @@ import psutil
 
 from advisor.errors import ProbeError
 from advisor.paths import data_folder
-from advisor.probes import progress
+from advisor.probes import repeats
 from advisor.probes.system import operating_system
 from advisor.units import GB, MIB
 
@@ -222,9 +222,9 @@ def _remove_abandoned(folder: Path) -> None:
 def _fill(descriptor: int, size: int, seconds: float, stop: Callable[[float], bool]) -> int:
     """Write random bytes through to the drive, and return their number; 0 when stopped [B]."""
     generator = np.random.Generator(np.random.SFC64())
-    until = progress.now() + seconds
+    until = repeats.now() + seconds
     written = 0
-    while written < size and (written < SYNC or progress.now() < until):
+    while written < size and (written < SYNC or repeats.now() < until):
         if stop(written / size):
             return 0
         written += os.write(descriptor, generator.bytes(min(BLOCK, size - written)))

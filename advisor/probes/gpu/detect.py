@@ -1,12 +1,474 @@
 """GPUs of this machine: NVIDIA by NVML, AMD and Intel by sysfs, Apple by sysctl. Never raises."""
 
-from collections.abc import Iterator
+import io
+import json
+import platform
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from advisor.probes.gpu import apple, drm, nvml
-from advisor.probes.gpu.facts import GpuFacts
-from advisor.probes.gpu.pci import display_devices
-from advisor.probes.system import operating_system
+from advisor.probes.gpu.facts import GpuFacts, GpuState
+from advisor.probes.system import command, number, operating_system, sysctl, text
+from advisor.units import GIB, MIB
+
+# GPUs of a Mac by sysctl and system_profiler. Never raises.
+
+_UNIT = {"MB": MIB, "GB": GIB}
+
+
+def apple_gpus() -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
+    """GPUs, and remarks on them, a sentence each."""
+    cards = _cards()
+    if platform.machine() == "arm64":
+        return _own_chip(cards)
+    gpus_seen = tuple(_card(card) for card in cards)
+    return gpus_seen, () if gpus_seen else ("No GPU of this Mac can be seen; choose one by hand.",)
+
+
+def _own_chip(cards: tuple[dict[str, Any], ...]) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
+    """GPU of an Apple chip; chips of the same name differ in their GPU cores."""
+    chip = command("sysctl", "-n", "machdep.cpu.brand_string") or "Apple GPU"
+    cores = next((str(card["sppci_cores"]) for card in cards if "sppci_cores" in card), "")
+    gpu = GpuFacts(
+        name=f"{chip} {cores}-core GPU" if cores.isdigit() else chip,
+        vendor="Apple",
+        memory_total=sysctl("hw.memsize"),
+        unified=True,
+    )
+    limit = sysctl("iogpu.wired_limit_mb")
+    share = f"{limit} MiB of it" if limit else "about two thirds to three quarters of it"
+    return (gpu,), (f"{chip}: GPU and host share one memory; the GPU may use {share}.",)
+
+
+def _card(card: dict[str, Any]) -> GpuFacts:
+    """GPU of a Mac with an Intel processor; `spdisplays_vram` is text such as "8 GB"."""
+    size = re.match(r"(\d+) (MB|GB)", str(card.get("spdisplays_vram", "")))
+    name = str(card.get("sppci_model") or card.get("_name") or "GPU")
+    maker = re.search(r"AMD|Intel|NVIDIA", f"{card.get('spdisplays_vendor', '')} {name}")
+    return GpuFacts(
+        name=name,
+        vendor=maker[0] if maker else "",
+        memory_total=int(int(size[1]) * _UNIT[size[2]]) if size else None,
+    )
+
+
+@cache
+def _cards() -> tuple[dict[str, Any], ...]:
+    """Entries of system_profiler, which takes up to a second; empty on failure."""
+    try:
+        report = json.loads(command("system_profiler", "-json", "SPDisplaysDataType"))
+        return tuple(entry for entry in report["SPDisplaysDataType"] if isinstance(entry, dict))
+    except (ValueError, KeyError, TypeError):
+        return ()
+
+
+# Names of AMD GPUs from AMD's library `amdsmi`, where installed. Never raises.
+#
+# The Python package comes with ROCm; without the driver's library, its import prints to the screen
+# and raises KeyError (seen with 7.0.2).
+
+
+def market_names() -> dict[str, str]:
+    """Known product names by PCI address."""
+    smi = _imported()
+    if smi is None:
+        return {}
+    try:
+        smi.amdsmi_init()
+    except smi.AmdSmiException:
+        return {}
+    try:
+        named = [_named(smi, card) for card in smi.amdsmi_get_processor_handles()]
+        smi.amdsmi_shut_down()
+    except smi.AmdSmiException:
+        return {}
+    return {bus: name for bus, name in named if name}
+
+
+def _imported() -> ModuleType | None:
+    try:
+        with redirect_stdout(io.StringIO()):
+            return import_module("amdsmi")
+    except (ImportError, KeyError, OSError, AttributeError):
+        return None
+
+
+def _named(smi: ModuleType, card: Any) -> tuple[str, str]:
+    """PCI address and name; "N/A" or the device's number where the library has no name."""
+    name = str(smi.amdsmi_get_gpu_asic_info(card)["market_name"])
+    known = name != "N/A" and not name.startswith("0x")
+    return str(smi.amdsmi_get_gpu_device_bdf(card)).casefold(), name if known else ""
+
+
+# Display devices from /sys of Linux, with names from the system's pci.ids.
+
+_GENERATION = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
+_ID_LISTS = ("usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PciDevice:
+    """One display device.
+
+    Attributes:
+        folder: its folder in /sys.
+        bus: PCI address ("0000:01:00.0"); empty for a device that is not on PCI.
+        vendor: PCI number of the vendor.
+        device: PCI number of the device.
+        revision: revision of the device.
+        name: name in pci.ids, else the numbers of vendor and device.
+        driver: kernel module in use; None for none.
+        link_generation_now: present PCIe generation; lower while the GPU is idle.
+        link_generation_max: highest PCIe generation of card and slot together.
+        link_width_now: PCIe lanes in use.
+        link_width_max: most PCIe lanes of card and slot together.
+    """
+
+    folder: Path
+    bus: str
+    vendor: int
+    device: int
+    revision: int
+    name: str
+    driver: str | None
+    link_generation_now: int | None
+    link_generation_max: int | None
+    link_width_now: int | None
+    link_width_max: int | None
+
+
+def display_devices(root: Path = Path("/")) -> tuple[PciDevice, ...]:
+    """Display devices by card number; empty without /sys."""
+    cards = (path for path in (root / "sys/class/drm").glob("card*") if path.name[4:].isdigit())
+    ordered = sorted(cards, key=lambda path: int(path.name[4:]))
+    devices = (_device(root, (path / "device").resolve()) for path in ordered)
+    return tuple(device for device in devices if device is not None)
+
+
+def _device(root: Path, folder: Path) -> PciDevice | None:
+    vendor, device = _hex(folder / "vendor"), _hex(folder / "device")
+    if vendor is None or device is None:
+        return None
+    driver = folder / "driver"
+    slot = _slot(folder)
+    return PciDevice(
+        folder=folder,
+        bus=folder.name.casefold() if _bridges(folder) else "",
+        vendor=vendor,
+        device=device,
+        revision=_hex(folder / "revision") or 0,
+        name=_name(root, vendor, device),
+        driver=driver.resolve().name if driver.exists() else None,
+        link_generation_now=_generation(slot, "current_link_speed"),
+        link_generation_max=_least(
+            _generation(slot, "max_link_speed"),
+            _generation(_card_on_bus(slot, folder), "max_link_speed"),
+        ),
+        link_width_now=number(slot / "current_link_width") or None,
+        link_width_max=_least(
+            number(slot / "max_link_width"), number(_card_on_bus(slot, folder) / "max_link_width")
+        ),
+    )
+
+
+def _bridges(folder: Path) -> tuple[Path, ...]:
+    """PCI devices from the root port down to the device itself."""
+    chain = (folder, *folder.parents)
+    return tuple(reversed([part for part in chain if re.fullmatch(r"\w+:\w+:\w+\.\w", part.name)]))
+
+
+def _slot(folder: Path) -> Path:
+    """Root port, whose link is the slot's.
+
+    On cards with a switch of their own (AMD, Intel Arc) the device shows the link behind the
+    switch.
+    """
+    return next(iter(_bridges(folder)), folder)
+
+
+def _card_on_bus(slot: Path, folder: Path) -> Path:
+    """Card's end of the slot's link."""
+    chain = _bridges(folder)
+    return chain[1] if len(chain) > 1 else slot
+
+
+def _generation(folder: Path, name: str) -> int | None:
+    match = re.match(r"([\d.]+) GT/s", text(folder / name))
+    return _GENERATION.get(match[1]) if match else None
+
+
+def _least(*sides: int | None) -> int | None:
+    return min((side for side in sides if side), default=None)
+
+
+def _hex(path: Path) -> int | None:
+    words = text(path)
+    return int(words, 16) if re.fullmatch(r"0x[0-9a-fA-F]+", words) else None
+
+
+def _name(root: Path, vendor: int, device: int) -> str:
+    for path in _ID_LISTS:
+        names = text(root / path)
+        block = re.search(rf"^{vendor:04x}  .*\n((?:[\t#].*\n)*)", names, re.MULTILINE)
+        match = block and re.search(rf"^\t{device:04x}  (.+)$", block[1], re.MULTILINE)
+        if match:
+            return str(match[1])
+    return f"GPU {vendor:04x}:{device:04x}"
+
+
+# AMD and Intel GPUs from /sys/class/drm of Linux, with AMD's library where installed.
+#
+# Files of amdgpu: https://docs.kernel.org/gpu/amdgpu/driver-misc.html (mem_info_*) and
+# https://docs.kernel.org/gpu/amdgpu/thermal.html (power1_cap in microwatts, pp_dpm_* in MHz). Of
+# xe: tile*/physical_vram_size_bytes, as Intel's compute runtime reads it; i915 has
+# lmem_total_bytes outside the mainline kernel only.
+
+AMD, INTEL = 0x1002, 0x8086
+AMD_IDS = ("usr/share/libdrm/amdgpu.ids", "opt/amdgpu/share/libdrm/amdgpu.ids")
+MICRO, MEGA = 1e-6, 1e6
+
+
+def drm_gpus(cards: tuple[PciDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
+    """GPUs by AMD and Intel among the display devices.
+
+    Args:
+        cards: all display devices.
+        root: folder that contains /usr.
+    """
+    names = market_names() if any(card.vendor == AMD for card in cards) else {}
+    return (
+        *(_amd(card, names, root) for card in cards if card.vendor == AMD),
+        *(_intel(card) for card in cards if card.vendor == INTEL),
+    )
+
+
+def _amd(card: PciDevice, names: Mapping[str, str], root: Path) -> GpuFacts:
+    total = number(card.folder / "mem_info_vram_total")
+    used = number(card.folder / "mem_info_vram_used")
+    name = names.get(card.bus) or text(card.folder / "product_name") or _listed(card, root)
+    return GpuFacts(
+        name=name or _bracketed(card.name),
+        vendor="AMD",
+        memory_total=total,
+        memory_free=total - used if total is not None and used is not None else None,
+        link_generation_now=card.link_generation_now,
+        link_generation_max=card.link_generation_max,
+        link_width_now=card.link_width_now,
+        link_width_max=card.link_width_max,
+        power_limit=_watts(card, "power1_cap"),
+        clock_max=_fastest(card.folder / "pp_dpm_sclk"),
+        memory_clock_max=_fastest(card.folder / "pp_dpm_mclk"),
+        driver=card.driver,
+        bus=card.bus,
+    )
+
+
+def _intel(card: PciDevice) -> GpuFacts:
+    tiles = [number(path) for path in card.folder.glob("tile*/physical_vram_size_bytes")]
+    local = [number(path) for path in card.folder.glob("drm/card*/lmem_total_bytes")]
+    return GpuFacts(
+        name=_bracketed(card.name),
+        vendor="Intel",
+        memory_total=sum(size or 0 for size in tiles or local) or None,
+        link_generation_now=card.link_generation_now,
+        link_generation_max=card.link_generation_max,
+        link_width_now=card.link_width_now,
+        link_width_max=card.link_width_max,
+        power_limit=_watts(card, "power1_max"),
+        driver=card.driver,
+        bus=card.bus,
+    )
+
+
+def _bracketed(name: str) -> str:
+    """Product name, which pci.ids writes after that of the chip: "Navi 31 [RX 7900 XT]"."""
+    match = re.search(r"\[(.+)\]", name)
+    return match[1] if match else name
+
+
+def _listed(card: PciDevice, root: Path) -> str:
+    """AMD's name for a device and revision, which distinguishes cards with the same chip."""
+    pattern = rf"^{card.device:04X},\s*{card.revision:02X},\s*(.+)$"
+    for path in AMD_IDS:
+        match = re.search(pattern, text(root / path), re.MULTILINE | re.IGNORECASE)
+        if match:
+            return match[1].strip()
+    return ""
+
+
+def _watts(card: PciDevice, name: str) -> float | None:
+    limits = [number(path) for path in sorted(card.folder.glob(f"hwmon/hwmon*/{name}"))]
+    return next((limit * MICRO for limit in limits if limit), None)
+
+
+def _fastest(levels: Path) -> float | None:
+    """Highest clock in a file with lines such as "0: 96Mhz *" [Hz]."""
+    clocks = re.findall(r"^\d+:\s*(\d+)\s*mhz", text(levels), re.MULTILINE | re.IGNORECASE)
+    return max((int(clock) * MEGA for clock in clocks), default=None)
+
+
+# NVIDIA GPUs through NVML: identity, and state under load. Never raises.
+
+SLOWED_BY = {
+    0x4: "the power limit",
+    0x8: "the hardware",
+    0x10: "the clocks of other GPUs",
+    0x20: "heat",
+    0x40: "heat",
+    0x80: "the power supply",
+}
+"""Reasons for reduced clocks in NVML's clock event bits, in words; idling and set clocks are
+none."""
+MILLI, MEGAHERTZ = 1e-3, 1e6
+
+
+def nvml_gpus() -> tuple[tuple[GpuFacts, ...], str]:
+    """GPUs in NVML's order, and the reason why some or all are missing."""
+    try:
+        with _started() as nvml:
+            return _devices(nvml)
+    except _Unusable as error:
+        return (), str(error)
+
+
+def state(bus: str) -> GpuState | None:
+    """Present state of a GPU; None where NVML does not show it.
+
+    Args:
+        bus: PCI address of the GPU.
+    """
+    try:
+        with _started() as nvml:
+            card = _asked(nvml, nvml.nvmlDeviceGetHandleByPciBusId, bus.encode())
+            return _state(nvml, card) if card is not None else None
+    except _Unusable:
+        return None
+
+
+class _Unusable(Exception):
+    """NVML does not answer; the message gives the reason."""
+
+
+@contextmanager
+def _started() -> Iterator[ModuleType]:
+    try:
+        nvml = import_module("pynvml")  # costs 20 ms, needed only here
+    except ImportError:
+        raise _Unusable(
+            "The Python package nvidia-ml-py is missing; NVIDIA GPUs cannot be seen."
+        ) from None
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError as error:
+        raise _Unusable(_refusal(nvml, error)) from None
+    try:
+        yield nvml
+    except nvml.NVMLError as error:
+        raise _Unusable(_refusal(nvml, error)) from None
+    finally:
+        _asked(nvml, nvml.nvmlShutdown)
+
+
+def _refusal(nvml: ModuleType, error: Exception) -> str:
+    reason = getattr(error, "value", None)
+    if reason == nvml.NVML_ERROR_NO_PERMISSION:
+        return (
+            "The NVIDIA driver refuses this user (no permission); start as a user who may run "
+            "nvidia-smi, or choose the GPU by hand."
+        )
+    if reason in (nvml.NVML_ERROR_LIBRARY_NOT_FOUND, nvml.NVML_ERROR_DRIVER_NOT_LOADED):
+        return "No NVIDIA driver is running here; NVIDIA GPUs cannot be seen."
+    return f"The NVIDIA driver does not answer ({error}); NVIDIA GPUs cannot be seen."
+
+
+def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
+    driver = _asked(nvml, nvml.nvmlSystemGetDriverVersion)
+    gpus, lost = [], 0
+    for index in range(nvml.nvmlDeviceGetCount()):
+        try:
+            handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        except nvml.NVMLError:
+            lost += 1
+        else:
+            parts = _mig_parts(nvml, handle) or (handle,)
+            gpus += [_nvidia_device(nvml, part, handle, driver) for part in parts]
+    if lost:
+        return tuple(gpus), f"{lost} NVIDIA GPU(s) did not answer and are left out."
+    return tuple(gpus), "" if gpus else "The NVIDIA driver runs but shows no GPU."
+
+
+def _mig_parts(nvml: ModuleType, handle: Any) -> tuple[Any, ...]:
+    """Handles of a GPU's MIG partitions; empty for a whole GPU."""
+    mode = _asked(nvml, nvml.nvmlDeviceGetMigMode, handle)
+    if not mode or not mode[0]:
+        return ()
+    slots = range(_asked(nvml, nvml.nvmlDeviceGetMaxMigDeviceCount, handle) or 0)
+    parts = (_asked(nvml, nvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, n) for n in slots)
+    return tuple(part for part in parts if part is not None)
+
+
+def _nvidia_device(nvml: ModuleType, handle: Any, card: Any, driver: Any) -> GpuFacts:
+    """GPU or partition: name and memory of its own; link, power and clocks of the whole card."""
+    memory = _asked(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
+    address = _asked(nvml, nvml.nvmlDeviceGetPciInfo, card)
+    fastest = nvml.nvmlDeviceGetMaxClockInfo
+    return GpuFacts(
+        name=_words(_asked(nvml, nvml.nvmlDeviceGetName, handle)) or "NVIDIA GPU",
+        vendor="NVIDIA",
+        memory_total=memory.total if memory else None,
+        memory_free=memory.free if memory else None,
+        link_generation_now=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkGeneration, card) or None,
+        link_generation_max=_asked(nvml, nvml.nvmlDeviceGetMaxPcieLinkGeneration, card) or None,
+        link_width_now=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkWidth, card) or None,
+        link_width_max=_asked(nvml, nvml.nvmlDeviceGetMaxPcieLinkWidth, card) or None,
+        power_limit=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, card)),
+        clock_max=_scaled(MEGAHERTZ, _asked(nvml, fastest, card, nvml.NVML_CLOCK_SM)),
+        memory_clock_max=_scaled(MEGAHERTZ, _asked(nvml, fastest, card, nvml.NVML_CLOCK_MEM)),
+        driver=_words(driver),
+        bus=_words(address.busId) if address else None,
+    )
+
+
+def _state(nvml: ModuleType, card: Any) -> GpuState:
+    clock = nvml.nvmlDeviceGetClockInfo
+    # The name of the call before drivers of 2023.
+    reasons = _asked(nvml, nvml.nvmlDeviceGetCurrentClocksEventReasons, card) or _asked(
+        nvml, nvml.nvmlDeviceGetCurrentClocksThrottleReasons, card
+    )
+    return GpuState(
+        link_generation=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkGeneration, card) or None,
+        link_width=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkWidth, card) or None,
+        clock=_scaled(MEGAHERTZ, _asked(nvml, clock, card, nvml.NVML_CLOCK_SM)),
+        memory_clock=_scaled(MEGAHERTZ, _asked(nvml, clock, card, nvml.NVML_CLOCK_MEM)),
+        power=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetPowerUsage, card)),
+        power_limit=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, card)),
+        slowed_by=tuple(
+            dict.fromkeys(word for bit, word in SLOWED_BY.items() if (reasons or 0) & bit)
+        ),
+    )
+
+
+def _asked(nvml: ModuleType, question: Callable[..., Any], *about: Any) -> Any:
+    """Result of a driver call; None where virtual machines, MIG or old drivers refuse it."""
+    try:
+        return question(*about)
+    except nvml.NVMLError:
+        return None
+
+
+def _scaled(unit: float, answer: int | None) -> float | None:
+    return answer * unit if answer else None
+
+
+def _words(answer: Any) -> str | None:
+    return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+
 
 NVIDIA = 0x10DE
 
@@ -18,10 +480,10 @@ def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]
         root: folder that contains /sys.
     """
     if operating_system() == "darwin":
-        return apple.gpus()
+        return apple_gpus()
     cards = display_devices(root)
-    seen, trouble = nvml.gpus()
-    seen += drm.gpus(cards, root)
+    seen, trouble = nvml_gpus()
+    seen += drm_gpus(cards, root)
     notes = list(_unseen(seen))
     if trouble and (not seen or any(card.vendor == NVIDIA for card in cards)):
         notes.insert(0, trouble)

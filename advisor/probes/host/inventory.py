@@ -3,15 +3,129 @@
 import os
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import psutil
 
-from advisor.probes.host import cgroup
-from advisor.probes.system import command, operating_system, sysctl, text
+from advisor.probes.system import command, number, operating_system, sysctl, text
+
+# Processor time taken by other programs during a measurement.
+
+
+class Neighbours:
+    """Processor time of other programs since this object was created.
+
+    The program itself and its ended child processes do not count.
+    """
+
+    def __init__(self) -> None:
+        self._all, self._idle, self._own = _times()
+
+    def share(self) -> float:
+        """Share of all processors' time taken by others, stolen time of virtual machines included.
+
+        0 on Windows, which does not report the time of ended processes.
+        """
+        if operating_system() == "win32":
+            return 0.0
+        everything, idle, own = _times()
+        taken = (everything - self._all) - (idle - self._idle) - (own - self._own)
+        return min(max(taken / max(everything - self._all, 1e-9), 0.0), 1.0)
+
+    def note(self, least: float) -> str:
+        """A warning where others took more than the share `least`; else empty."""
+        share = self.share()
+        if share <= least:
+            return ""
+        return f"Other programs took {share:.0%} of the processor meanwhile; repeat it at rest."
+
+
+def _times() -> tuple[float, float, float]:
+    """Processor times: total, idle, and own with ended child processes [s]."""
+    seen, own = psutil.cpu_times(), os.times()
+    # Time of guests is counted in `user` and `nice` already.
+    everything = sum(seen) - getattr(seen, "guest", 0.0) - getattr(seen, "guest_nice", 0.0)
+    idle = seen.idle + getattr(seen, "iowait", 0.0)
+    used = own.user + own.system + own.children_user + own.children_system
+    return everything, idle, used
+
+
+# Container and systemd limits of this process.
+
+UNLIMITED = 2**60  # version 1 writes "no limit" as a number near 2**63
+
+
+def cpu_limit(root: Path = Path("/")) -> float | None:
+    """Limit on processor time, as a number of processors; None for no limit.
+
+    Args:
+        root: folder that contains /proc and /sys.
+    """
+    quotas = [
+        *(_quota(folder / "cpu.max") for folder in _folders(root, "")),
+        *(_quota_v1(folder) for folder in _folders(root, "cpu")),
+    ]
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def memory_limit(root: Path = Path("/")) -> int | None:
+    """Limit on the memory of the process [B]; None for no limit."""
+    return min((limit for limit, _ in _memory_groups(root)), default=None)
+
+
+def memory_left(root: Path = Path("/")) -> int | None:
+    """Memory that the process may still allocate under its limits [B]; None for no limit.
+
+    Page cache that the kernel would drop first counts as free.
+    """
+    left = (max(0, limit - _working_set(folder)) for limit, folder in _memory_groups(root))
+    return min(left, default=None)
+
+
+def _memory_groups(root: Path) -> Iterator[tuple[int, Path]]:
+    for controller, name in (("", "memory.max"), ("memory", "memory.limit_in_bytes")):
+        for folder in _folders(root, controller):
+            limit = number(folder / name)
+            if limit is not None and limit < UNLIMITED:
+                yield limit, folder
+
+
+def _folders(root: Path, controller: str) -> Iterator[Path]:
+    """Folders of the process's control group and its parents; no `controller` for version 2."""
+    for line in text(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if controller in controllers.split(","):
+            parts = [part for part in path.split("/") if part and part != ".."]
+            for mount in _mounts(root, controller, controllers):
+                for depth in range(len(parts), -1, -1):
+                    yield mount.joinpath(*parts[:depth])
+
+
+def _mounts(root: Path, controller: str, controllers: str) -> tuple[Path, ...]:
+    base = root / "sys/fs/cgroup"
+    return (base / controllers, base / controller) if controller else (base, base / "unified")
+
+
+def _quota(path: Path) -> float | None:
+    match = re.match(r"(\d+) (\d+)", text(path))
+    return int(match[1]) / int(match[2]) if match and int(match[2]) else None
+
+
+def _quota_v1(folder: Path) -> float | None:
+    quota, period = number(folder / "cpu.cfs_quota_us"), number(folder / "cpu.cfs_period_us")
+    return quota / period if quota and period else None
+
+
+def _working_set(folder: Path) -> int:
+    used = number(folder / "memory.current") or number(folder / "memory.usage_in_bytes") or 0
+    match = re.search(
+        r"^(?:total_)?inactive_file (\d+)", text(folder / "memory.stat"), re.MULTILINE
+    )
+    return max(0, used - int(match[1])) if match else used
+
 
 INSTRUCTION_SETS = frozenset(
     [
@@ -135,7 +249,7 @@ def _notes(root: Path, name: str, llc: int | None, sets: frozenset[str]) -> Iter
         yield f"The processor's instruction sets cannot be seen on {platform.system()}."
     if "microsoft" in platform.release().lower():
         yield "This is WSL: it has half of the machine's RAM unless .wslconfig says otherwise."
-    quota = cgroup.cpu_limit(root)
+    quota = cpu_limit(root)
     if quota is not None:
         yield f"A container limits this process to {quota:.3g} processors' worth of time."
 
@@ -152,7 +266,7 @@ def _cores(root: Path, cpus: tuple[int, ...]) -> int:
         root, cpus, "thread_siblings_list"
     )
     cores = len(siblings) or min(psutil.cpu_count(logical=False) or len(cpus), len(cpus))
-    quota = cgroup.cpu_limit(root)
+    quota = cpu_limit(root)
     return max(1, cores if quota is None else min(cores, int(quota)))
 
 
@@ -193,7 +307,7 @@ def _instruction_sets(info: str) -> frozenset[str]:
 def _memory(root: Path) -> tuple[int, int]:
     seen = psutil.virtual_memory()
     total, available = int(seen.total), int(seen.available)
-    limit, left = cgroup.memory_limit(root), cgroup.memory_left(root)
+    limit, left = memory_limit(root), memory_left(root)
     total = total if limit is None else min(total, limit)
     return total, min(total, available if left is None else min(available, left))
 

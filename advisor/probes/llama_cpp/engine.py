@@ -17,15 +17,14 @@ from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.probes.disk.test_file import MEMORY_FILESYSTEMS, filesystem, temporary_folder, unnamed
 from advisor.probes.host import inventory
-from advisor.probes.host.other_load import Neighbours
+from advisor.probes.host.inventory import Neighbours
 from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, synthetic_model
 from advisor.probes.llama_cpp.costs import Timed, costs
 from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.samples import PLAIN, Sample, samples, samples_with
 from advisor.probes.llama_cpp.turns import Steadiness, Turn, in_turns
 from advisor.probes.measurement import Measurement
-from advisor.probes.progress import Cancelled, Progress, Watch, now
-from advisor.probes.repeats import moment
+from advisor.probes.repeats import Cancelled, Progress, Watch, moment, now
 from advisor.units import GB, GIB
 
 ENGINES: Mapping[str, ModuleType] = {

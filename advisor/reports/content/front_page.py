@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from advisor import formatting
 from advisor.reports.charts.charts import cost_words, option_name, speed_words
 from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.parts import OptionRow, PlacementCard, PlacementKey
-from advisor.reports.document.words import PLACEMENTS
+from advisor.reports.document.parts import PLACEMENTS, OptionRow, PlacementCard, PlacementKey
 from advisor.reports.store.saved import SavedReport
 
 MOST_OPTIONS = 7

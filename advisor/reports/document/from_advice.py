@@ -14,8 +14,7 @@ from advisor.advice.compare import TITLES
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.table.sensitivity import in_question, inputs, what_changes, what_matters
-from advisor.cost_model.assumptions import Assumption
-from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload

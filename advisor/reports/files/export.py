@@ -1,12 +1,163 @@
 """File formats of a report."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from csv import QUOTE_NONNUMERIC, writer
 from dataclasses import dataclass
+from io import StringIO
+from typing import TypeAlias
 
-from advisor.reports.files.csv_table import csv
+from advisor.formatting import US_DOLLAR, inert, shown_currency
+from advisor.reports.charts.charts import in_shown_currency
+from advisor.reports.document.document import ReportDocument
+from advisor.reports.document.parts import (
+    OPTIONS,
+    PLACEMENTS,
+    TIERS,
+    OptionRow,
+    PlacementCard,
+    SweepSeries,
+    input_name,
+    interval,
+    time_part,
+)
 from advisor.reports.files.markdown import markdown
-from advisor.reports.store.saved import SavedReport, report_json
+from advisor.reports.store.saved import SavedReport, in_its_currency, report_json
+
+# A report as CSV: one long table for a spreadsheet, numbers in SI units.
+
+Value: TypeAlias = str | float | None
+Row: TypeAlias = tuple[str, str, Value, str, Value, str]
+
+HEADINGS = ("section", "item", "part", "quantity", "value", "unit")
+_CARD_NUMBERS = (
+    ("missing", "missing_bytes", "B"),
+    ("speed", "decode_tps", "tokens/s"),
+    ("speed, low", "decode_tps_low", "tokens/s"),
+    ("speed, high", "decode_tps_high", "tokens/s"),
+    ("first token", "ttft_s", "s"),
+    ("first token, low", "ttft_s_low", "s"),
+    ("first token, high", "ttft_s_high", "s"),
+)
+_OPTION_NUMBERS = (
+    ("speed", "decode_tps", "tokens/s"),
+    ("speed, low", "decode_tps_low", "tokens/s"),
+    ("speed, high", "decode_tps_high", "tokens/s"),
+    ("cost once", "upfront_usd", "USD"),
+    ("cost a month", "monthly_usd", "USD/month"),
+    ("cost of tokens", "usd_per_million_tokens", "USD/million tokens"),
+    ("waiting", "hours_lost", "h/month"),
+    ("waiting saved", "saves_hours", "h/month"),
+)
+
+
+@in_its_currency
+def csv(report: SavedReport) -> str:
+    """CSV text with section, item, part, quantity, value and unit; a row per number or text.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
+    text = StringIO()
+    table = writer(text, quoting=QUOTE_NONNUMERIC)
+    table.writerow(HEADINGS)
+    table.writerows(
+        [inert(value) if isinstance(value, str) else value for value in row]
+        for row in _long_table(report)
+    )
+    return text.getvalue()
+
+
+def _long_table(report: SavedReport) -> Iterator[Row]:
+    document = report.document
+    yield from _report_rows(report)
+    for card in document.placements:
+        yield from _card_rows(card)
+    for option in document.options:
+        yield from _option_rows(option)
+    yield from _result_rows(report)
+    yield from _use_rows(report)
+    yield from _series_rows("speed against layers", filter(None, [document.layer_sweep]))
+    costs = (in_shown_currency(line) for line in document.cost_curves)
+    yield from _series_rows("cost against tokens", costs)
+    yield from _sensitivity_rows(document)
+    for figure in document.assumptions:
+        for name in ("value", "kind", "source", "date"):
+            yield "assumptions", figure.what, "", name, getattr(figure, name), ""
+
+
+def _report_rows(report: SavedReport) -> Iterator[Row]:
+    for name in ("name", "notes", "author"):
+        yield "report", "", "", name, getattr(report, name), ""
+    yield "report", "", "", "tags", ", ".join(report.tags), ""
+    for name in ("title", "verdict", "created_at", "version", "command", "link"):
+        yield "report", "", "", name.replace("_", " "), getattr(report.document, name), ""
+    for caveat in report.document.caveats:
+        yield "report", "", "", "caveat", caveat, ""
+    for name, value in (report.document.request or report.document.inputs).items():
+        yield "request", "", "", name, value, ""
+
+
+def _card_rows(card: PlacementCard) -> Iterator[Row]:
+    item = (PLACEMENTS[card.placement], card.runtime)
+    yield "placements", *item, "fits", "yes" if card.fits else "no", ""
+    for name, field, unit in _CARD_NUMBERS:
+        yield "placements", *item, name, getattr(card, field), unit
+    yield "placements", *item, "bound by", card.bottleneck, ""
+    for name in ("title", "explanation", "command"):
+        yield "placements", *item, name, getattr(card, name), ""
+
+
+def _option_rows(option: OptionRow) -> Iterator[Row]:
+    item = (option.name, OPTIONS[option.kind])
+    for name, field, unit in _OPTION_NUMBERS:
+        value = getattr(option, field)
+        paid = unit.startswith(US_DOLLAR.code)
+        yield "options", *item, name, *(_paid(value, unit) if paid else (value, unit))
+    for name in ("price_note", "price_date", "verdict"):
+        yield "options", *item, name.replace("_", " "), getattr(option, name), ""
+
+
+def _result_rows(report: SavedReport) -> Iterator[Row]:
+    for judged in report.judged:
+        result = judged.result
+        item = (PLACEMENTS[result.placement], result.runtime)
+        yield "measured", *item, "speed", result.decode_tps, "tokens/s"
+        yield "measured", *item, "prompt speed", result.prefill_tps, "tokens/s"
+        for name in ("source", "when", "note"):
+            yield "measured", *item, name, getattr(result, name), ""
+        yield "measured", *item, "compared", judged.words, ""
+
+
+def _use_rows(report: SavedReport) -> Iterator[Row]:
+    for use in report.document.memory:
+        where, tier = PLACEMENTS[use.placement], TIERS[use.tier]
+        yield "memory", where, use.part, tier, use.bytes, "B"
+        yield "memory", where, use.part, f"{tier} capacity", use.capacity_bytes, "B"
+    for part in report.document.token_time:
+        words = time_part(part.part)
+        yield "time of a token", PLACEMENTS[part.placement], words, "time", part.seconds, "s"
+
+
+def _sensitivity_rows(document: ReportDocument) -> Iterator[Row]:
+    section, option = "what the verdict depends on", document.turns_on
+    yield section, option, "", "what changes it", document.what_changes, ""
+    for row in document.sensitivity:
+        yield section, option, input_name(row), "interval", interval(row), ""
+        for end, gain in (("low", row.gain_low_usd), ("high", row.gain_high_usd)):
+            yield section, option, input_name(row), f"left over at the {end} end", *_paid(gain)
+
+
+def _paid(usd: float | None, unit: str = "USD/month") -> tuple[float | None, str]:
+    """An amount in the currency of the report, with its unit."""
+    paid = shown_currency()
+    in_unit = unit.replace(US_DOLLAR.code, paid.code, 1)
+    return None if usd is None else usd / paid.usd, in_unit
+
+
+def _series_rows(section: str, series: Iterable[SweepSeries]) -> Iterator[Row]:
+    for line in series:
+        for x, y in zip(line.x, line.y, strict=True):
+            yield section, line.name, x, f"{line.y_label} at {line.x_label}", y, ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,17 +1,38 @@
 """Report as one HTML file without scripts or requests, fit to print."""
 
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from advisor.reports.charts import charts
-from advisor.reports.charts.chart_parts import COLOURS, DARK, LETTERED
+from advisor.reports.charts.charts import COLOURS, DARK, LETTERED
 from advisor.reports.charts.svg import svg
 from advisor.reports.content.front_page import front_page, option_note
 from advisor.reports.content.sections import sections
-from advisor.reports.files.links import is_public, is_web_address
 from advisor.reports.store.saved import SavedReport, in_its_currency
+
+# Checks of addresses that a report may link to.
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104  named to be left out
+
+
+def is_web_address(link: str) -> bool:
+    """Whether an address opens a page; `javascript:` and others do not."""
+    return re.fullmatch(r"https?://[^\s<>]+", link) is not None
+
+
+def is_public(link: str) -> bool:
+    """Whether an address opens the same page on another machine."""
+    if not is_web_address(link):
+        return False
+    try:
+        host = urlsplit(link).hostname
+    except ValueError:
+        return False
+    return bool(host) and host not in LOCAL_HOSTS
 
 
 @in_its_currency

@@ -1,29 +1,218 @@
 """Report as PDF, set by fpdf2 without a browser or system libraries."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from io import BytesIO
+from pathlib import Path
 
+import matplotlib as mpl
 from fpdf import FPDF
+from fpdf.enums import XPos, YPos
 from fpdf.fonts import FontFace
 
 from advisor.reports.charts import charts
-from advisor.reports.charts.chart_parts import BarChart, LineChart
+from advisor.reports.charts.charts import COLOURS, DARK, LETTERED, Bar, BarChart, LineChart
 from advisor.reports.charts.svg import png
-from advisor.reports.content.front_page import CardWords, FrontPage, front_page, option_note
-from advisor.reports.content.sections import ReportSection, sections
-from advisor.reports.files.links import is_public
-from advisor.reports.files.paper import (
-    FONT,
-    RULE,
-    bars,
-    blank,
-    code,
-    heading,
-    line,
-    printable,
-    table,
+from advisor.reports.content.front_page import (
+    OPTION_HEADINGS,
+    CardWords,
+    FrontPage,
+    front_page,
+    option_note,
 )
+from advisor.reports.content.sections import ReportSection, sections
+from advisor.reports.files.html import is_public
 from advisor.reports.store.saved import SavedReport, in_its_currency
+
+# A4 page with text, tables and bars, set without a browser.
+#
+# Fonts are those that Matplotlib brings along; text is never read as markup.
+
+FONT, MONO = "DejaVu", "DejaVu Mono"
+MARGIN = 14.0
+"""Margin of an A4 page [mm]."""
+BLACK, WHITE, SOFT, RULE, TRACK = (
+    (0, 0, 0), (255, 255, 255), (80, 80, 80), (200, 200, 200), (238, 241, 245),
+)  # fmt: skip
+BAR = 3.6
+"""Height of a bar [mm]."""
+WIDTHS = {
+    OPTION_HEADINGS: (36, 28, 30, 26, 44, 18),
+    ("Figure", "Value", "Kind", "Source", "Date"): (46, 26, 22, 66, 22),
+    ("Placement", "Tier", "Holds", "Of", "Parts"): (30, 20, 24, 24, 84),
+    ("Placement", "Time", "Parts"): (30, 24, 128),
+}
+"""Relative widths of columns, for tables whose columns differ."""
+
+
+class Paper(FPDF):
+    """A4 document with page numbers."""
+
+    def footer(self) -> None:
+        """Called by fpdf2 at the end of each page."""
+        self.set_y(-10)
+        self.set_font(FONT, size=7)
+        self.set_text_color(*SOFT)
+        self.cell(0, 4, f"{self.page_no()} / {{nb}}", align="R")
+
+
+def blank(report: SavedReport) -> Paper:
+    """New document with the report's name and its time of saving."""
+    # fpdf2 logs every letter that the font lacks, and draws a box for it.
+    logging.getLogger("fpdf").setLevel(logging.ERROR)
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    paper = Paper(format="A4")
+    fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
+    paper.add_font(FONT, "", fonts / "DejaVuSans.ttf")
+    paper.add_font(FONT, "B", fonts / "DejaVuSans-Bold.ttf")
+    paper.add_font(MONO, "", fonts / "DejaVuSansMono.ttf")
+    paper.set_margins(MARGIN, MARGIN, MARGIN)
+    paper.c_margin = 0.0  # text begins where bars and tables do
+    paper.set_auto_page_break(auto=True, margin=MARGIN)
+    # The same report gives the same bytes: the date is the report's, not that of the export.
+    paper.set_creation_date(report.created_at)
+    paper.set_title(report.name)
+    paper.set_author(report.author)
+    paper.set_producer(f"Offload Advisor {report.app_version}")
+    paper.add_page()
+    return paper
+
+
+def heading(paper: FPDF, text: str, size: float = 10.5) -> None:
+    """Heading, never alone at the foot of a page."""
+    paper.ln(1.5)
+    if paper.will_page_break(24):
+        paper.add_page()
+    line(paper, text, size=size, bold=True)
+
+
+def line(
+    paper: FPDF, text: str, *, size: float, bold: bool = False, soft: bool = False, link: str = ""
+) -> None:
+    """Text from margin to margin, on as many lines as needed."""
+    paper.set_font(FONT, "B" if bold else "", size)
+    paper.set_text_color(*(SOFT if soft else BLACK))
+    paper.multi_cell(
+        0, size * 0.5, printable(text), align="L", link=link, new_x=XPos.LMARGIN, new_y=YPos.NEXT
+    )
+
+
+def code(paper: FPDF, text: str) -> None:
+    """Shell command."""
+    paper.set_font(MONO, size=7.5)
+    paper.set_text_color(*BLACK)
+    paper.multi_cell(0, 4, printable(text), align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+
+
+def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Table whose headings repeat on every page."""
+    paper.set_font(FONT, size=7)
+    paper.set_text_color(*BLACK)
+    paper.set_draw_color(*RULE)
+    with paper.table(
+        col_widths=WIDTHS.get(tuple(headings)),
+        headings_style=FontFace(emphasis="BOLD", color=SOFT),
+        line_height=3.6, padding=(0.7, 1, 0.7, 0), text_align="LEFT",
+        borders_layout="HORIZONTAL_LINES",
+    ) as own:  # fmt: skip
+        for cells in (headings, *rows):
+            row = own.row()
+            for cell in cells:
+                row.cell(printable(cell))
+    paper.ln(2)
+
+
+def bars(paper: FPDF, chart: BarChart, notes: Sequence[str] = ()) -> None:
+    """Bar chart with words above each bar and a note below.
+
+    Args:
+        paper: to draw on.
+        chart: description of the chart.
+        notes: one note per bar; empty for none.
+    """
+    for place, bar in enumerate(chart.bars):
+        if paper.will_page_break(BAR + 14):
+            paper.add_page()
+        line(paper, f"{bar.head}: {bar.figure}", size=8)
+        if bar.parts:
+            _bar(paper, chart, bar)
+        if notes and notes[place]:
+            line(paper, notes[place], size=7, soft=True)
+        paper.ln(1.2)
+    for name, colour in chart.keys:
+        _key(paper, f"{name}  ", lambda colour=colour, name=name: _part(  # type: ignore[misc]  # mypy infers no lambda with a default
+            paper, paper.get_x(), BAR, colour, chart.letters[name]
+        ))  # fmt: skip
+    if chart.mark:
+        _key(paper, chart.mark, lambda: _mark(paper, paper.get_x() + BAR / 2))
+    paper.ln(BAR + 2)
+
+
+def _bar(paper: FPDF, chart: BarChart, bar: Bar) -> None:
+    scale = paper.epw / chart.end
+    with paper.local_context(fill_color=TRACK):
+        paper.rect(paper.l_margin, paper.get_y(), paper.epw, BAR, style="F")
+    left = paper.l_margin
+    for part in bar.parts:
+        lettered = bool(chart.keys) and part.size >= LETTERED * chart.end
+        letter = chart.letters[part.name] if lettered else ""
+        _part(paper, left, part.size * scale, part.colour, letter)
+        left += part.size * scale
+    if bar.low is not None and bar.high is not None:
+        _range(paper, paper.l_margin + bar.low * scale, paper.l_margin + bar.high * scale)
+    if bar.limit is not None:
+        _mark(paper, paper.l_margin + bar.limit * scale)
+    paper.set_y(paper.get_y() + BAR)
+
+
+def _part(paper: FPDF, left: float, width: float, colour: int, letter: str) -> None:
+    """Part of a bar, with a white rule at its end and its letter where there is room."""
+    top = paper.get_y()
+    with paper.local_context(fill_color=COLOURS[colour]):
+        paper.rect(left, top, width, BAR, style="F")
+    with paper.local_context(draw_color=WHITE, line_width=0.3):
+        paper.line(left + width, top, left + width, top + BAR)
+    if letter:
+        paper.set_font(FONT, "B", 6.5)
+        paper.set_text_color(*(WHITE if colour in DARK else BLACK))
+        paper.set_xy(left, top)
+        paper.cell(width, BAR, letter, align="C")
+        paper.set_xy(left, top)
+
+
+def _range(paper: FPDF, low: float, high: float) -> None:
+    middle = paper.get_y() + BAR / 2
+    # A white line under the black one keeps the range visible on its own bar.
+    for colour, width in ((WHITE, 1.0), (BLACK, 0.4)):
+        with paper.local_context(draw_color=colour, line_width=width):
+            paper.line(low, middle, high, middle)
+            for end in (low, high):
+                paper.line(end, middle - BAR / 3, end, middle + BAR / 3)
+
+
+def _mark(paper: FPDF, left: float) -> None:
+    with paper.local_context(draw_color=BLACK, line_width=0.8):
+        paper.line(left, paper.get_y() - 0.5, left, paper.get_y() + BAR + 0.5)
+
+
+def _key(paper: FPDF, words: str, draw: Callable[[], None]) -> None:
+    """Legend entry: a sample of a colour or mark and its meaning."""
+    paper.set_font(FONT, size=7)
+    width = BAR + 2 + paper.get_string_width(printable(words)) + 2
+    if paper.get_x() + width > paper.w - paper.r_margin:
+        paper.ln(BAR + 1)
+    left, top = paper.get_x(), paper.get_y()
+    draw()
+    paper.set_font(FONT, size=7)
+    paper.set_text_color(*BLACK)
+    paper.set_xy(left + BAR + 1, top)
+    paper.cell(width - BAR - 1, BAR, printable(words))
+
+
+def printable(text: str) -> str:
+    """Text without control characters, which PDF cannot show."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in text)
+
 
 CHART_WIDTH = 88.0
 """Width of a line chart, two of which stand side by side [mm]."""

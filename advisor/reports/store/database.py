@@ -6,20 +6,32 @@ SQLite in the user's data folder unless the environment says otherwise:
     ADVISOR_DATABASE_URL   another database altogether, as SQLAlchemy writes addresses
 """
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    JSON,
     URL,
+    BigInteger,
     Connection,
+    DateTime,
+    Dialect,
     Engine,
+    ForeignKey,
+    Index,
+    Integer,
     NullPool,
+    String,
     Table,
+    Text,
+    TypeDecorator,
     create_engine,
     event,
     inspect,
@@ -28,11 +40,235 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from advisor.errors import StoreError
 from advisor.paths import data_folder
-from advisor.reports.store import migrations
-from advisor.reports.store.database_tables import Base, ReportRow, SchemaRow
+from advisor.reports.store.saved import LONGEST_NAME, LONGEST_TAG
+
+# Migrations of older tables, each written once and never changed.
+#
+# A step speaks SQL that SQLite and PostgreSQL both know, and not of the tables of today: they go
+# on to change.
+
+_COLUMNS_2 = (
+    "author TEXT DEFAULT '' NOT NULL",
+    "model TEXT DEFAULT '' NOT NULL",
+    "gpu TEXT DEFAULT '' NOT NULL",
+    "document_text TEXT DEFAULT '' NOT NULL",
+    "annotation_text TEXT DEFAULT '' NOT NULL",
+    "digest VARCHAR(64)",
+    "owner TEXT DEFAULT '' NOT NULL",
+    "share TEXT DEFAULT '' NOT NULL",
+    "result_count INTEGER DEFAULT 0 NOT NULL",
+    "deleted_at TIMESTAMP",
+)
+
+
+def contents_apart(connection: Connection) -> None:
+    """Migration to version 2: separate table of contents; tags, filters, owners, restorable
+    deletes.
+    """
+    number = "BIGINT" if _is_postgresql(connection) else "INTEGER"
+    if _is_postgresql(connection):
+        _run(connection, "ALTER TABLE reports ALTER COLUMN id TYPE BIGINT")
+        _run(connection, "ALTER SEQUENCE reports_id_seq AS BIGINT")
+    _run(
+        connection,
+        f"CREATE TABLE report_contents (report_id {number} NOT NULL PRIMARY KEY "
+        "REFERENCES reports (id), document JSON NOT NULL, results JSON NOT NULL)",
+    )
+    _run(
+        connection,
+        "INSERT INTO report_contents (report_id, document, results) "
+        "SELECT id, content, '[]' FROM reports",
+    )
+    _run(
+        connection,
+        f"CREATE TABLE report_tags (report_id {number} NOT NULL REFERENCES reports (id), "
+        "tag VARCHAR(40) NOT NULL, PRIMARY KEY (report_id, tag))",
+    )
+    _run(connection, "CREATE INDEX ix_report_tags_tag ON report_tags (tag)")
+    for column in _COLUMNS_2:
+        _run(connection, f"ALTER TABLE reports ADD COLUMN {column}")
+    _run(connection, "CREATE INDEX ix_reports_result_count ON reports (result_count)")
+    for row in connection.execute(text("SELECT id, name, notes, summary, inputs FROM reports")):
+        _fill_search(connection, row._mapping)
+    for column in ("content", "inputs"):
+        _run(connection, f"ALTER TABLE reports DROP COLUMN {column}")
+    _run(
+        connection,
+        "CREATE UNIQUE INDEX reports_saved_once ON reports (digest) WHERE deleted_at IS NULL",
+    )
+
+
+def _fill_search(connection: Connection, row: Mapping[Any, Any]) -> None:
+    inputs = _texts_of_table(row["inputs"])
+    connection.execute(
+        text(
+            "UPDATE reports SET document_text = :document, annotation_text = :annotation, "
+            "model = :model, gpu = :gpu WHERE id = :id"
+        ),
+        {
+            "document": "\n".join((row["summary"], *inputs.values())).casefold(),
+            "annotation": f"{row['name']}\n{row['notes']}".casefold(),
+            "model": inputs.get("model", ""),
+            "gpu": inputs.get("gpu", ""),
+            "id": row["id"],
+        },
+    )
+
+
+def _texts_of_table(inputs: object) -> dict[str, str]:
+    """Inputs of the first tables; empty where damaged, since the contents have them too."""
+    try:
+        values = json.loads(inputs) if isinstance(inputs, str) else inputs
+    except json.JSONDecodeError:
+        return {}
+    if not isinstance(values, dict):
+        return {}
+    return {str(key): value for key, value in values.items() if isinstance(value, str)}
+
+
+def _is_postgresql(connection: Connection) -> bool:
+    return connection.dialect.name == "postgresql"
+
+
+def _run(connection: Connection, statement: str) -> None:
+    connection.execute(text(statement))
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (contents_apart,)
+"""STEPS[n] takes tables of version n + 1 to version n + 2; add one with every change of a table."""
+
+
+# Tables of the report database, in the version that this program writes.
+#
+# Contents lie apart from the heads, so that a list of thousands reads no contents.
+
+NUMBER = BigInteger().with_variant(Integer, "sqlite")
+"""Type of a report's number; SQLite numbers rows by itself in a column of this very type alone."""
+KEPT = text("deleted_at IS NULL")
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Time in UTC, for databases without time zones."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(
+        self,
+        value: datetime | None,
+        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
+    ) -> datetime | None:
+        """Time for the database: in UTC, without zone."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(
+        self,
+        value: Any | None,
+        dialect: Dialect,  # noqa: ARG002  SQLAlchemy's signature
+    ) -> datetime | None:
+        """Time from the database: with its zone."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    """Base of the tables."""
+
+
+class SchemaRow(Base):
+    """Single row with the version of the tables."""
+
+    __tablename__ = "report_schema"
+
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+
+
+class ReportRow(Base):
+    """Saved report without its contents.
+
+    Attributes:
+        id: number of the report.
+        name: name given by the author.
+        created_at: time of saving.
+        notes: notes of the author.
+        app_version: version of the program that made it.
+        summary: verdict.
+        author: name of the author.
+        model: name of the model, for filters.
+        gpu: name of the GPU, for filters.
+        document_text: words of the document in lower case, for searches.
+        annotation_text: words of the annotations in lower case, for searches.
+        digest: hash of everything saved, with name and owner; empty in rows of the first tables.
+        owner: owner who is logged in; empty without login.
+        share: secret part of its public link; empty for a private report.
+        result_count: number of measured results.
+        deleted_at: time of deletion; None for an existing report.
+    """
+
+    __tablename__ = "reports"
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    name: Mapped[str] = mapped_column(String(LONGEST_NAME))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    notes: Mapped[str] = mapped_column(Text)
+    app_version: Mapped[str] = mapped_column(Text)
+    summary: Mapped[str] = mapped_column(Text)
+    author: Mapped[str] = mapped_column(Text, server_default="")
+    model: Mapped[str] = mapped_column(Text, server_default="")
+    gpu: Mapped[str] = mapped_column(Text, server_default="")
+    document_text: Mapped[str] = mapped_column(Text, server_default="")
+    annotation_text: Mapped[str] = mapped_column(Text, server_default="")
+    digest: Mapped[str | None] = mapped_column(String(64))
+    owner: Mapped[str] = mapped_column(Text, server_default="")
+    share: Mapped[str] = mapped_column(Text, server_default="")
+    result_count: Mapped[int] = mapped_column(server_default="0", index=True)
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    content: Mapped["ContentRow"] = relationship(
+        back_populates="report", cascade="all, delete-orphan", lazy="raise_on_sql"
+    )
+    tags: Mapped[list["TagRow"]] = relationship(
+        cascade="all, delete-orphan", lazy="selectin", order_by="TagRow.tag"
+    )
+
+    __table_args__ = (
+        Index(
+            "reports_saved_once", "digest", unique=True, sqlite_where=KEPT, postgresql_where=KEPT
+        ),
+        # Without this SQLite gives the number of a deleted report to the next one.
+        {"sqlite_autoincrement": True},
+    )
+
+
+class ContentRow(Base):
+    """Document and measured results of a report.
+
+    Attributes:
+        report_id: number of the report.
+        document: content of `document.to_json`.
+        results: measured results, as JSON content.
+    """
+
+    __tablename__ = "report_contents"
+
+    report_id: Mapped[int] = mapped_column(
+        NUMBER, ForeignKey("reports.id"), primary_key=True, autoincrement=False
+    )
+    document: Mapped[dict[str, Any]] = mapped_column(JSON)
+    results: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+    report: Mapped[ReportRow] = relationship(back_populates="content")
+
+
+class TagRow(Base):
+    """A tag of a report."""
+
+    __tablename__ = "report_tags"
+
+    report_id: Mapped[int] = mapped_column(NUMBER, ForeignKey("reports.id"), primary_key=True)
+    tag: Mapped[str] = mapped_column(String(LONGEST_TAG), primary_key=True, index=True)
+
 
 BUSY_SECONDS = 5.0
 """Longest wait for another program that is writing [s]."""
@@ -235,7 +471,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def newest_version() -> int:
     """Version of the tables that this program writes."""
-    return 1 + len(migrations.STEPS)
+    return 1 + len(STEPS)
 
 
 def bring_up_to_date(engine: Engine) -> None:
@@ -277,7 +513,7 @@ def _migrate(connection: Connection, version: int | None) -> None:
             "changed."
         )
     else:
-        for step in migrations.STEPS[version - 1 :]:
+        for step in STEPS[version - 1 :]:
             step(connection)
     schema = _table(SchemaRow)
     connection.execute(schema.delete())

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, func, or_, select
 
-from advisor.reports.store.database_tables import ReportRow, TagRow
+from advisor.reports.store.database import ReportRow, TagRow
 from advisor.reports.store.saved import ReportHead
 
 PAGE = 20

@@ -13,10 +13,9 @@ from sqlalchemy.orm import Session, selectinload
 from advisor.reports.document.document import ReportDocument, from_json, to_json
 from advisor.reports.document.field_types import checked
 from advisor.reports.document.measured import MeasuredResult
-from advisor.reports.store.annotations import Value
-from advisor.reports.store.database_tables import ContentRow, ReportRow, TagRow
+from advisor.reports.store.database import ContentRow, ReportRow, TagRow
 from advisor.reports.store.queries import FilterChoices, ReportPage
-from advisor.reports.store.saved import ReportHead, SavedReport
+from advisor.reports.store.saved import ReportHead, SavedReport, Value
 
 _COLUMNS = [name for name in ReportHead.__dataclass_fields__ if name != "tags"]
 NEWEST = ReportRow.id.desc()

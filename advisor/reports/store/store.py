@@ -20,9 +20,13 @@ from advisor.errors import InputError, StoreError
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.document.measured import MeasuredResult
 from advisor.reports.store import rows
-from advisor.reports.store.annotations import (
+from advisor.reports.store.database import ReportRow, database_url, place
+from advisor.reports.store.queries import PAGE, FilterChoices, ReportPage, ReportQuery
+from advisor.reports.store.saved import (
     FIELDS,
     AnnotatedReport,
+    ReportHead,
+    SavedReport,
     Value,
     clean,
     clean_author,
@@ -31,10 +35,6 @@ from advisor.reports.store.annotations import (
     clean_tags,
     conflicts_of,
 )
-from advisor.reports.store.database import database_url, place
-from advisor.reports.store.database_tables import ReportRow
-from advisor.reports.store.queries import PAGE, FilterChoices, ReportPage, ReportQuery
-from advisor.reports.store.saved import ReportHead, SavedReport
 from advisor.reports.store.sessions import Sessions
 
 KEPT_DELETED = timedelta(days=30)

@@ -11,13 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from advisor.cost_model.layer_division import (
-    all_of,
-    gpu_numbers,
-    last_layers,
-    layers_that_fit,
-    over_gpus,
-)
 from advisor.cost_model.placement import (
     DISK,
     LOAD_MODES,
@@ -26,7 +19,12 @@ from advisor.cost_model.placement import (
     Placement,
     PlacementStrategy,
     Settings,
+    all_of,
+    gpu_numbers,
+    last_layers,
+    layers_that_fit,
     needed_bytes,
+    over_gpus,
     vram,
     weight_bytes,
 )

@@ -14,8 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.layer_division import layers_that_fit
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, layers_that_fit
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal

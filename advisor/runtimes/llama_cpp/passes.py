@@ -6,9 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.layer_division import last_layers
 from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
-from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, vram
+from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, last_layers, vram
 from advisor.cost_model.schedule import (
     Exchange,
     ExchangePath,

@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from advisor.cost_model.layer_division import all_of
 from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, vram
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, all_of, vram
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import (
     REDUCES_PER_LAYER,

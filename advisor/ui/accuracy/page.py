@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from advisor.errors import AdvisorError
-from advisor.ui.accuracy import groups, own_results, points, scores
+from advisor.ui.accuracy import groups, points, scores
+from advisor.ui.accuracy import points as own_results
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.method import page as method

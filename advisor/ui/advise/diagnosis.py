@@ -18,11 +18,11 @@ from advisor.advice.diagnosis.diagnose import (
     measurable,
     this_system,
 )
-from advisor.advice.diagnosis.reported_speeds import reported
 from advisor.advice.diagnosis.text import (
     cause_words,
     grouped_causes,
     needed_words,
+    reported,
     sentence,
     speed_words,
 )
@@ -32,8 +32,7 @@ from advisor.formatting import tokens_per_second
 from advisor.machine.software import SYSTEMS
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import unforeseen
-from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import block, joined, notice, show, two_lines
+from advisor.ui.parts.markup import block, copyable, joined, notice, show, two_lines
 
 HOW = (
     "Type the speed that your runtime printed, or upload the result file of llama-bench (-o json), "

@@ -6,11 +6,11 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.route_use import route_bytes
+from advisor.advice.speeds import route_bytes
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.reports.document.from_advice import figure_text
-from advisor.reports.document.words import time_part
+from advisor.reports.document.parts import time_part
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show, table, two_lines
 from advisor.units import GB

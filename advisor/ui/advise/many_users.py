@@ -8,9 +8,7 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.arrivals.curves import together
-from advisor.advice.arrivals.load import ServerLoad, load_on
-from advisor.advice.arrivals.words import sentences
+from advisor.advice.arrivals.load import ServerLoad, load_on, sentences, together
 from advisor.advice.serving import (
     NONE_SERVES,
     Demand,

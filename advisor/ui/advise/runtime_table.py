@@ -9,12 +9,11 @@ from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
-from advisor.runtimes.setup_effort import setup_efforts
+from advisor.runtimes.server_setup import setup_efforts
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.advise.estimate_choice import choose
-from advisor.ui.parts.code_block import copyable
+from advisor.ui.advise.concurrency import choose
 from advisor.ui.parts.glossary import explained, explained_in_turn, term
-from advisor.ui.parts.markup import block, show, table, two_lines
+from advisor.ui.parts.markup import block, copyable, show, table, two_lines
 
 HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
 

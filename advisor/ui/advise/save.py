@@ -7,11 +7,10 @@ import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
 from advisor.reports.document.document import ReportDocument
-from advisor.reports.store.annotations import LONGEST_NAME, LONGEST_NOTES
+from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES
 from advisor.ui.advise.answer import AdviseAnswer, current_answer
 from advisor.ui.parts import outcome
-from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import notice
+from advisor.ui.parts.markup import copyable, notice
 from advisor.ui.parts.session import author, own_store
 from advisor.ui.question import current, uploads
 

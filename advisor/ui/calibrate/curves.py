@@ -9,7 +9,7 @@ from advisor.probes.measurement import CurvePoint, Measurement
 from advisor.probes.repeats import size
 from advisor.ui.parts.markup import block, joined
 from advisor.ui.parts.palette import Palette, palette
-from advisor.ui.parts.plot import Figure, line_layout
+from advisor.ui.parts.points import Figure, line_layout
 from advisor.ui.parts.probe_job import title
 from advisor.units import GB
 

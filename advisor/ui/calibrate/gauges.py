@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.local_store import ENGINE
-from advisor.calibration.measurement_file import moment
+from advisor.calibration.measurement_file import Fingerprint, moment
 from advisor.errors import UnknownName
 from advisor.formatting import quantity, rate
 from advisor.machine import from_catalog

@@ -7,16 +7,20 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.calibration import imported_store
-from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.imported_store import THIS
-from advisor.calibration.measurement_file import LARGEST, MeasurementHistory, imported, to_json
+from advisor.calibration.measurement_file import (
+    LARGEST,
+    Fingerprint,
+    MeasurementHistory,
+    imported,
+    to_json,
+)
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.request.request import Request
 from advisor.ui.parts import outcome, probe_job
-from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import block, show
+from advisor.ui.parts.markup import block, copyable, show
 from advisor.ui.question import current
 from advisor.units import GIB
 

@@ -7,16 +7,16 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.calibration import imported_store
-from advisor.calibration.fingerprint import Fingerprint
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.local_store import Calibration
+from advisor.calibration.measurement_file import Fingerprint
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui.calibrate import curves, effect, gauges, machine_list, measure
 from advisor.ui.parts import probe_job
 from advisor.ui.parts.markup import block, notice, show, table
-from advisor.ui.parts.plot import draw
+from advisor.ui.parts.points import draw
 
 EMPTY = Markup(
     "<div class='oa-empty'><b>Never measured</b><br>Predictions use typical figures until then."

@@ -2,21 +2,313 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import streamlit as st
+from markupsafe import Markup
 
+from advisor.advice.compare import TITLES
+from advisor.advice.finder.runnable import curated_models, speeds_of
 from advisor.advice.finder.search import Hit
-from advisor.formatting import context_size, money, number, tokens_per_second
+from advisor.advice.prices.rows import no_price
+from advisor.calibration.imported_store import THIS
+from advisor.formatting import context_size, money, number, shown_currency, tokens_per_second
+from advisor.machine.catalog import host_rows, machine_rows
+from advisor.machine.machine import Machine
+from advisor.model.model import Floats
+from advisor.request.choices import listed
 from advisor.request.request import NOTHING, Request
 from advisor.runtimes import LLAMA_CPP
+from advisor.ui.advise.ways import of_machine
 from advisor.ui.find.answer import FindAnswer
-from advisor.ui.find.chart import cost_against_speed
-from advisor.ui.find.heat_map import heat_map
-from advisor.ui.find.table import MOST_ROWS, hits_table
-from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import block, notice, show
-from advisor.ui.parts.points import points
+from advisor.ui.parts.markup import block, copyable, notice, show, table
+from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 from advisor.ui.question import current, inputs, uploads
+from advisor.units import GIB
+
+# Chart of speed against monthly cost, with the Pareto front marked.
+
+SHAPES = {"bought": "circle", "rented": "triangle"}
+"""Shapes of bought and rented machines, so that nothing depends on colour alone."""
+UNDATED = "without a dated price"
+"""Group of machines whose price has no date, so that they are not on the front."""
+
+
+def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> PointChart:
+    """Machines with a price, and a line along the front."""
+    paid = shown_currency()
+    return PointChart(
+        alt=words(front),
+        groups=_groups(hits),
+        x_label=f"{paid.code} a month",
+        y_label="tokens/s",
+        x_sign=paid.sign,
+        stairs=[((hit.monthly or 0.0) / paid.usd, hit.speed.decode) for hit in front],
+        height=340,
+    )
+
+
+def _groups(hits: Sequence[Hit]) -> list[PointGroup]:
+    priced = [hit for hit in hits if hit.monthly]
+    groups = [
+        _group(offer, shape, at, [hit for hit in priced if hit.offer == offer and hit.may_win])
+        for at, (offer, shape) in enumerate(SHAPES.items())
+    ]
+    undated = [hit for hit in priced if not hit.may_win]
+    return [*groups, _group(UNDATED, "cross", len(groups), undated)] if undated else groups
+
+
+def _group(name: str, shape: str, colour: int, hits: Sequence[Hit]) -> PointGroup:
+    points = [
+        Point(
+            x=(hit.monthly or 0.0) / shown_currency().usd,
+            y=hit.speed.decode,
+            tip=f"{hit.title}, {hit.speed.format}: {number(hit.speed.decode, 3)} tokens/s, "
+            f"{hit.offer} for {money(hit.monthly or 0.0)} a month"
+            f"{f', {hit.aged}' if hit.aged else ''}",
+        )
+        for hit in hits
+    ]
+    return PointGroup(name=name, shape=shape, colour=colour, points=points)
+
+
+def words(front: Sequence[Hit]) -> str:
+    """Front in words, as the alternative text."""
+    return "Nothing beats in both: " + "; ".join(
+        f"{hit.title} {hit.offer}, {tokens_per_second(hit.speed.decode)} for "
+        f"{money(hit.monthly or 0.0)} a month{f', {hit.aged}' if hit.aged else ''}"
+        for hit in front
+    )
+
+
+# Heat map of speeds: other models on the machines shown.
+
+MODELS, MACHINES = 14, 6
+"""Rows where not every model is shown, and columns."""
+
+
+def heat_map(answer: FindAnswer) -> None:
+    """Speeds of the chosen model and others of the catalogue on the cheapest machines."""
+    columns = _columns(answer.best)
+    if not columns:
+        return
+    st.subheader("Models on these machines", anchor="models")
+    most = None if st.toggle("Every model of the catalogue", key="curated") else MODELS
+    rows, speeds = _speeds(answer, most)
+    speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
+    heads = [hit.title for hit in columns]
+    with st.container(key="heat_map"):
+        show(_table(rows, heads, speeds))
+    show(
+        block(
+            "oa-soft", "tokens/s for each user: the model above as in the table above, "
+            "then others in llama.cpp, in the format that most people use of each, by their "
+            "published score, unrated ones by size. Empty: does not run there.", "p",
+        )
+    )  # fmt: skip
+
+
+def _columns(hits: Sequence[Hit]) -> list[Hit]:
+    """Cheapest machines, each once."""
+    each: dict[tuple[str, int], Hit] = {}
+    for hit in hits:
+        if hit.may_win:
+            each.setdefault((hit.name, hit.count), hit)
+    return list(each.values())[:MACHINES]
+
+
+@st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={FindAnswer: id})
+def _speeds(answer: FindAnswer, most: int | None) -> tuple[list[str], Floats]:
+    """Names of models, and their speeds on the columns' machines, shape (models, machines)
+    [tokens/s].
+    """
+    others = [model for model in curated_models() if model.name != answer.model.name]
+    models = [answer.model, *(others if most is None else others[: most - 1])]
+    work = answer.request.nouns().work
+    speeds = speeds_of(models, [hit.machine for hit in _columns(answer.best)], work, LLAMA_CPP)
+    return [model.name for model in models], speeds
+
+
+def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Markup:
+    """Table whose cells are the more coloured the faster, by powers of ten."""
+    powers = np.log10(speeds)
+    known = powers[np.isfinite(powers)]
+    slowest, width = (known.min(), np.ptp(known) or 1.0) if known.size else (0.0, 1.0)
+    shares = 100 * (powers - slowest) / width
+    cells = [
+        (name, *(_cell(*pair) for pair in zip(*line, strict=True)))
+        for name, *line in zip(rows, speeds, shares, strict=True)
+    ]
+    return table(
+        ("Model", *columns), cells, label=_words(rows, columns, speeds),
+        numeric=range(1, len(columns) + 1),
+    )  # fmt: skip
+
+
+def _cell(speed: float, share: float) -> Markup:
+    if np.isnan(speed):
+        return Markup()
+    return Markup("<div class='oa-heat' style='--share:{:.0f}%'>{}</div>").format(
+        share, number(float(speed))
+    )
+
+
+def _words(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> str:
+    """Fastest machine of each model in words, as the alternative text."""
+    best = (
+        (name, columns[int(np.nanargmax(row))], np.nanmax(row))
+        for name, row in zip(rows, speeds, strict=True)
+        if not np.isnan(row).all()
+    )
+    return "Fastest of these machines: " + "; ".join(
+        f"{name} on {machine}, {number(float(speed))} tokens/s" for name, machine, speed in best
+    )
+
+
+# Links that open Advise with the machine of a row filled in.
+
+
+def advise_link(hit: Hit, request: Request, host: Machine) -> str:
+    """Address of the Advise page for a row.
+
+    Args:
+        hit: row.
+        request: what is asked.
+        host: machine that the cards are put into.
+    """
+    form = hit.speed.format.removesuffix("-hf")
+    shown = replace(
+        request,
+        format=form if form in listed("format") else None,
+        kv_type=hit.kv_type,
+        context=int(hit.context),
+        runtime=hit.speed.runtime if hit.speed.runtime in listed("runtime") else None,
+        **_machine(hit, request, host),
+    )
+    return current.link(shown)
+
+
+def _machine(hit: Hit, request: Request, host: Machine) -> dict[str, Any]:
+    if hit.whole and hit.name in machine_rows():
+        return of_machine(machine=hit.name)
+    if hit.whole:
+        memory = float(hit.machine.host.memory.value) / GIB
+        return of_machine(gpu=hit.machine.gpus[0].name, ram_gb=memory)
+    if (request.machine or "").casefold() == THIS:
+        return {"gpu": hit.name, "gpu_count": hit.count}
+    return of_machine(
+        gpu=hit.name,
+        gpu_count=hit.count,
+        cpu=host.host.name if host.host.name in host_rows() else None,
+        ram_gb=round(float(host.host.memory.value) / GIB, 2),
+        ram_gbs=request.ram_gbs,
+        disk=request.disk,
+        disk_gbs=request.disk_gbs,
+    )
+
+
+# Sortable table of the machines that reach the target; a row links to Advise.
+
+MOST_ROWS = 400
+"""Rows that the table shows; the command prints all."""
+HEIGHT = 458
+"""Height of the table, twelve rows; it scrolls [pixels]."""
+
+
+def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
+    """Table, cheapest month first."""
+    shown = rows[:MOST_ROWS]
+    paid = shown_currency()
+    several = len(answer.request.contexts) > 1
+    columns = {
+        "Machine": [hit.title for hit in shown],
+        **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
+        "tokens/s": [hit.speed.decode for hit in shown],
+        "A month": [_in(hit.monthly, paid.usd) for hit in shown],
+        "At once": [_in(hit.upfront, paid.usd) for hit in shown],
+        "Bought or rented": [hit.offer for hit in shown],
+        "Format": [hit.speed.format for hit in shown],
+        "Advise": [advise_link(hit, answer.request, answer.host) for hit in shown],
+        "At least": [hit.speed.low for hit in shown],
+        "At most": [hit.speed.high for hit in shown],
+        "Weights are": [TITLES[hit.speed.strategy] for hit in shown],
+        "First token": [hit.speed.first_token for hit in shown],
+        "Runtime": [hit.speed.runtime for hit in shown],
+        "KV cache": [hit.kv_type for hit in shown],
+        "Price of": [_age(hit) for hit in shown],
+    }
+    st.dataframe(
+        columns,
+        hide_index=True,
+        height=min(38 + 35 * len(shown), HEIGHT),
+        column_config=_hit_columns(paid.sign),
+        key="hits",
+        alt="Machines that meet the target, the cheapest month first",
+    )
+
+
+def _in(usd: float | None, unit: float) -> float | None:
+    return None if usd is None else usd / unit
+
+
+def _age(hit: Hit) -> str:
+    if hit.monthly is None:
+        return no_price(hit.machine.gpus[0].name)
+    if not hit.price.date:
+        return "as you typed" if hit.price.dated else "no date"
+    if hit.price.listed:
+        return f"{hit.price.date}, at launch"
+    return f"{hit.price.date}, old" if hit.stale else hit.price.date
+
+
+def _hit_columns(sign: str) -> dict[str, Any]:
+    """Format and help of each column."""
+    config = st.column_config
+    speed = "%.1f"
+    return {
+        "Machine": config.TextColumn(
+            width=165, pinned=True,
+            help="GPUs in one machine, or a machine that is sold whole.",
+        ),
+        "Bought or rented": config.TextColumn(
+            width=110, help="Bought, or rented by the hour of use."
+        ),
+        "tokens/s": config.NumberColumn(
+            format=speed, width=74, help="Tokens generated in a second for each user, as predicted."
+        ),
+        "At least": config.NumberColumn(
+            format=speed, help="Lower end of the range that should hold the speed 4 times in 5."
+        ),
+        "At most": config.NumberColumn(format=speed, help="Upper end of that range."),
+        "A month": config.NumberColumn(
+            format=f"{sign}%,.2f", width=84,
+            help="All of a month: what is bought spread over its months, rent by use, power.",
+        ),
+        "At once": config.NumberColumn(
+            format=f"{sign}%,.0f", width=84,
+            help="Paid once: cards and the parts they need, or the whole machine.",
+        ),
+        "Advise": config.LinkColumn(
+            display_text="open", width=62, help="Opens Advise with this machine filled in."
+        ),
+        "Format": config.TextColumn(width="small", help="How the weights are packed."),
+        "Weights are": config.TextColumn(
+            help="Place of the weights: in the GPU alone, or in part in RAM or on the drive."
+        ),
+        "First token": config.NumberColumn(
+            format="%.2f s", help="Seconds until the first token of a reply."
+        ),
+        "Runtime": config.TextColumn(help="The program that runs the model."),
+        "Context": config.TextColumn(
+            width=64, help="Tokens that the cache has room for, for each user."
+        ),
+        "KV cache": config.TextColumn(width="small", help="Format of the cache."),
+        "Price of": config.TextColumn(
+            help="Day of the oldest price in it. Old: more than 90 days; it may have changed."
+        ),
+    }  # fmt: skip
+
 
 ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)
 """Least speeds to choose from [tokens/s]."""

@@ -4,7 +4,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import show_money_in
 from advisor.ui.find import page
 from advisor.ui.find.answer import answer
-from advisor.ui.parts.waiting import waiting
+from advisor.ui.parts.markup import waiting
 from advisor.ui.question import current, models, presets, refused, row, this_machine
 
 show_money_in(current.present().paying)

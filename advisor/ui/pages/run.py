@@ -1,7 +1,7 @@
 """The page Models: models worth running on a machine."""
 
 from advisor.errors import AdvisorError
-from advisor.ui.parts.waiting import waiting
+from advisor.ui.parts.markup import waiting
 from advisor.ui.question import current, presets, refused, row, this_machine
 from advisor.ui.runnable import page
 from advisor.ui.runnable.answer import answer

@@ -5,7 +5,9 @@ image from anywhere. What people typed is therefore shown through this module.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import streamlit as st
 from markupsafe import Markup, escape
@@ -109,3 +111,47 @@ def _cells(element: str, cells: Iterable[object], sides: Iterable[str]) -> str:
 def two_lines(first: str, second: str | Markup) -> Markup:
     """Cell with a smaller second line."""
     return escape(first) + (block("oa-soft", second) if second else "")
+
+
+# Text to copy, such as a command or a file, with a button.
+#
+# Streamlit's code block loads a highlighter of 1.6 MB before it shows a line.
+
+SCRIPT = Path(__file__).with_name("copy.js")
+
+
+def copyable(text: str) -> None:
+    """Text in a box, with a button that copies it."""
+    box = Markup(
+        "<div class='oa-code'><pre tabindex='0'><code>{}</code></pre>"
+        "<button type='button' class='oa-copy'>Copy</button></div>"
+    )
+    show(box.format(text))
+
+
+def copying() -> None:
+    """Script of all copy buttons, sent once per page; it holds nothing that anybody typed."""
+    with st.container(key="copying"):
+        st.html(f"<script>{SCRIPT.read_text()}</script>", unsafe_allow_javascript=True)
+
+
+# Placeholder while something is computed.
+
+
+@contextmanager
+def waiting(text: str, *, height: int = 420) -> Iterator[None]:
+    """Sentence and grey area until the block ends.
+
+    Args:
+        text: description of the wait; nothing is shown for an empty text.
+        height: height of the area [pixels].
+    """
+    placeholder = st.empty()
+    if text:
+        with placeholder.container():
+            show(block("oa-soft", text, "p"))
+            st.skeleton(height=height)
+    try:
+        yield
+    finally:
+        placeholder.empty()

@@ -16,7 +16,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import quantity
 from advisor.probes import suite
 from advisor.probes.measurement import UNSTEADY, Measurement
-from advisor.probes.progress import ProbeStep
+from advisor.probes.repeats import ProbeStep
 
 SWITCH = "ADVISOR_PROBES"
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}

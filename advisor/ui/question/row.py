@@ -11,7 +11,8 @@ from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.spec import NO_GPU
 from advisor.request.request import Request
 from advisor.ui.parts.markup import show
-from advisor.ui.question import current, inputs, other_model_sources, presets
+from advisor.ui.question import current, inputs, presets
+from advisor.ui.question import inputs as other_model_sources
 
 SETTINGS: Mapping[str, Sequence[str]] = {
     "Model": ("format", "runtime", "placement", "kv_type", "gpu_layers", "cpu_moe", "cache_gb",

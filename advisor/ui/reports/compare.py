@@ -1,13 +1,89 @@
 """Two to six reports side by side."""
 
+from collections.abc import Iterable
+
 import streamlit as st
 
-from advisor.errors import InputError
-from advisor.reports.side_by_side.comparison import compared
+from advisor.errors import AdvisorError, InputError
+from advisor.model import resolve
+from advisor.model.resolve import ReferenceKind
+from advisor.reports.side_by_side.comparison import (
+    Change,
+    change_tables,
+    changes,
+    compared,
+    recomputed,
+    request_of,
+)
+from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts
-from advisor.ui.parts.markup import block, show, table
-from advisor.ui.reports.today import show_changes, want_changes
+from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.question.models import local_files, pick
+
+# Saved comparison computed again with today's version and prices.
+
+
+def panel(report: SavedReport) -> None:
+    """Button and today's answer."""
+    with st.expander("Compare with today", key=f"today_{report.id}"):
+        st.button(
+            "Recompute with today's version and prices", key=f"again_{report.id}",
+            on_click=want_changes, args=([report],),
+        )  # fmt: skip
+        show_changes(report)
+
+
+def want_changes(reports: Iterable[SavedReport]) -> None:
+    """Have today's answer computed by the next run, again if it was before (for callbacks)."""
+    for report in reports:
+        st.session_state[_key(report)] = None
+
+
+def _key(report: SavedReport) -> str:
+    return f"changes_{report.id}"
+
+
+def show_changes(report: SavedReport) -> None:
+    """Changed answers and their reasons, beside the saved ones; nothing until they are wanted."""
+    key = _key(report)
+    if key not in st.session_state:
+        return
+    if st.session_state[key] is None:  # kept, since any other input runs the page again
+        st.session_state[key] = _changes_or_refusal(report)
+    changed: tuple[Change, ...] | str = st.session_state[key]
+    if isinstance(changed, str):
+        notice(changed, "error")
+        return
+    if not changed:
+        notice("Nothing changed: today's answer is the same.")
+    for words in change_tables(changed):
+        st.markdown(f"**{words.title}**")
+        show(table(words.headings, words.rows, label=words.title))
+
+
+def _changes_or_refusal(report: SavedReport) -> tuple[Change, ...] | str:
+    try:
+        return _changes(report)
+    except AdvisorError as error:
+        return str(error)
+
+
+def _changes(report: SavedReport) -> tuple[Change, ...]:
+    """Changes since the report.
+
+    Raises:
+        InputError: inputs or a command of another version, or of a file that may not be read.
+        AdvisorError: inputs that no longer have an answer.
+    """
+    request = request_of(report.document)
+    if resolve.way(request.model) is ReferenceKind.PATH and not local_files():
+        raise InputError(
+            "This report is of a file on the machine where it was made, which this server may not "
+            f"read; `report compare {report.id} --today` recomputes it there."
+        )
+    resolved = pick(request.model).in_format(request.format)
+    return changes(report.document, recomputed(request, resolved))
 
 
 def view(store: ReportStore, numbers: str) -> None:

@@ -1,26 +1,179 @@
 """One saved report, as it was saved."""
 
+from datetime import UTC, datetime
+
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.errors import InputError
+from advisor.advice.diagnosis.text import reported
+from advisor.errors import AdvisorError, InputError
 from advisor.formatting import show_money_in
 from advisor.reports.charts import charts
-from advisor.reports.charts.chart_parts import Bar, BarChart
+from advisor.reports.charts.charts import Bar, BarChart
 from advisor.reports.content.front_page import CardWords, FrontPage, front_page, option_note
 from advisor.reports.content.sections import ReportSection, sections
 from advisor.reports.document.document import ReportDocument
+from advisor.reports.document.measured import MeasuredResult, measured_card
+from advisor.reports.document.parts import PLACEMENTS, PlacementCard
+from advisor.reports.files.contribution import contribution
 from advisor.reports.files.export import FORMS
-from advisor.reports.store.saved import SavedReport
+from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES, ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts, outcome
 from advisor.ui.parts.bars import track
-from advisor.ui.parts.code_block import copyable
-from advisor.ui.parts.markup import block, joined, notice, show, table
+from advisor.ui.parts.markup import block, copyable, joined, notice, show, table
 from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
-from advisor.ui.reports import edit, results, today
+from advisor.ui.reports import compare as today
 from advisor.ui.reports.listing import PLACE, delete_button
+
+# Editing and sharing of a report.
+
+NOTES = "report_notes_form"
+"""Place of the outcome below the notes."""
+
+
+def form(store: ReportStore, report: SavedReport) -> None:
+    """Form for name, notes and tags; conflicting edits of others are kept and shown."""
+    # The report as it was when this visitor opened it: a rerun must not hide the other's change.
+    seen: ReportHead = st.session_state.setdefault(f"seen_{report.id}", report)
+    st.subheader("Name, tags and notes")
+    with st.form(f"notes_{report.id}", border=False):
+        st.text_input("Name", seen.name, max_chars=LONGEST_NAME, key=f"name_{report.id}")
+        st.text_input("Tags, with commas between", ", ".join(seen.tags), key=f"tags_{report.id}")
+        st.text_area(
+            "Notes", seen.notes, max_chars=LONGEST_NOTES, key=f"text_{report.id}"
+        )  # fmt: skip
+        st.form_submit_button(
+            "Save", key=f"keep_{report.id}", on_click=_keep, args=(store, seen)
+        )  # fmt: skip
+    outcome.show(NOTES)
+
+
+def _keep(store: ReportStore, seen: ReportHead) -> None:
+    name, notes, tags = (
+        str(st.session_state[f"{part}_{seen.id}"]) for part in ("name", "text", "tags")
+    )
+    try:
+        kept = store.annotate(seen.id, name=name, notes=notes, tags=tags.split(","), seen=seen)
+    except AdvisorError as error:
+        outcome.keep(NOTES, ("error", str(error)))
+        return
+    st.session_state[f"seen_{seen.id}"] = kept.head
+    conflicts = [("warning", str(conflict)) for conflict in kept.conflicts]
+    outcome.keep(NOTES, *(conflicts or [("note", "Saved.")]))
+
+
+def share_button(store: ReportStore, report: SavedReport) -> None:
+    """Button that makes a public link, or withdraws it."""
+    with st.popover("Share", icon=":material/share:", key=f"share_{report.id}"):
+        public = bool(report.share)
+        st.toggle(
+            "Anyone with the link can read it", public, key=f"public_{report.id}",
+            on_change=_share, args=(store, report.id), kwargs={"public": not public},
+        )  # fmt: skip
+        if public:
+            link = address(f"{base()}reports", {"shared": report.share})
+            copyable(link)
+        else:
+            show(block("oa-soft", "Only those who can open this list see it.", "p"))
+
+
+def _share(store: ReportStore, number: int, *, public: bool) -> None:
+    try:
+        store.share(number, public=public)
+    except AdvisorError as error:
+        outcome.keep(PLACE, ("error", str(error)))
+
+
+# Measured results of a report: form, comparison with the prediction, contribution.
+
+FILE_HELP = (
+    "JSON of llama-bench, Ollama, LM Studio or vLLM, or an answer of llama-server or vLLM with its "
+    "own timing."
+)
+FORM = "result_form"
+"""Place of the outcome below the form."""
+AGREE = "I measured this myself and agree that it is published."
+
+
+def panel(store: ReportStore, report: SavedReport) -> None:
+    """Form for a new result, and its contribution."""
+    fitting = sorted(
+        (card for card in report.document.placements if card.fits),
+        key=lambda card: not card.shown,
+    )
+    if not fitting:
+        return
+    with st.expander("Add a measured speed", key=f"measure_{report.id}"):
+        _form(store, report, fitting)
+        if report.results:
+            _contribute(report)
+
+
+def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -> None:
+    with st.form(f"result_{report.id}", border=False):
+        st.selectbox(
+            "Runtime and placement", cards, key=f"result_card_{report.id}",
+            format_func=lambda own: f"{own.runtime}, {PLACEMENTS[own.placement]}",
+        )  # fmt: skip
+        st.number_input("Speed [tokens/s]", 0.0, None, None, key=f"result_speed_{report.id}")
+        st.file_uploader(
+            "Or a result file", type="json", help=FILE_HELP, key=f"result_file_{report.id}"
+        )
+        st.text_input("Note", max_chars=200, key=f"result_note_{report.id}")
+        st.form_submit_button(
+            "Attach", key=f"attach_{report.id}", on_click=outcome.attempt,
+            args=(FORM, lambda: _attach(store, report)),
+        )  # fmt: skip
+    outcome.show(FORM)
+
+
+def _attach(store: ReportStore, report: SavedReport) -> str:
+    """Attach the typed speed, or the file's, and say so.
+
+    Raises:
+        InputError: neither is given, or the file is not understood.
+        StoreError: the result cannot be saved.
+    """
+    card, speed, file, note = (
+        st.session_state[f"result_{part}_{report.id}"] for part in ("card", "speed", "file", "note")
+    )
+    if card is None or (not speed and file is None):
+        raise InputError("Type a speed or choose a file.")
+    content = (file.getvalue(), file.name) if file is not None else None
+    store.attach(report.id, _result(report, card, speed, content, note))
+    return "Attached; it is shown beside its prediction."
+
+
+def _result(
+    report: SavedReport,
+    card: PlacementCard,
+    speed: float | None,
+    content: tuple[bytes, str] | None,
+    note: str,
+) -> MeasuredResult:
+    speeds = reported(*content) if content is not None else None
+    chosen = measured_card(report.document, card.runtime, card.placement)
+    return MeasuredResult(
+        runtime=chosen.runtime,
+        placement=chosen.placement,
+        decode_tps=speeds.measured.decode if speeds else float(speed or 0.0),
+        prefill_tps=speeds.measured.prompt if speeds else None,
+        source=speeds.source if speeds else "typed",
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        note=note,
+    )
+
+
+def _contribute(report: SavedReport) -> None:
+    """CSV row of the newest result, shown after consent; nothing is sent."""
+    if not st.checkbox(AGREE, key=f"agree_{report.id}"):
+        return
+    made = contribution(report, len(report.results))
+    st.caption("A row for data/measurements/llama_cpp.csv, and the text of a pull request.")
+    copyable(made.line)
+    copyable(f"{made.title}\n\n{made.text}")
 
 
 def view(store: ReportStore, number: str) -> None:
@@ -40,11 +193,11 @@ def view(store: ReportStore, number: str) -> None:
     _actions(report)
     with st.container(horizontal=True):
         delete_button(store, report)
-        edit.share_button(store, report)
-    results.panel(store, report)
+        share_button(store, report)
+    panel(store, report)
     today.panel(report)
     _behind(report.document)
-    edit.form(store, report)
+    form(store, report)
 
 
 def shared(store: ReportStore, secret: str) -> None:

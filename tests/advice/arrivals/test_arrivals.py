@@ -7,14 +7,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from advisor.advice.arrivals.curves import (
+from advisor.advice.arrivals.load import (
     by_closed_form,
+    load_on,
     saturation,
     users_supported,
     with_arrivals,
     with_users,
 )
-from advisor.advice.arrivals.load import load_on
 from advisor.advice.arrivals.requests import Lengths, Requests, at_random, of_users
 from advisor.advice.arrivals.server import Server
 from advisor.advice.arrivals.simulation import simulate

@@ -20,10 +20,14 @@ from advisor.advice.diagnosis.diagnose import (
     diagnose,
     distance,
 )
-from advisor.advice.diagnosis.machine_causes import FAR_NODE, SLOWER_RATES
-from advisor.advice.diagnosis.measured_run import MeasuredRun, measured_run, scaled_link
-from advisor.advice.diagnosis.reported_speeds import reported
-from advisor.advice.diagnosis.text import diagnosis_text, sentence
+from advisor.advice.diagnosis.machine_causes import (
+    FAR_NODE,
+    SLOWER_RATES,
+    MeasuredRun,
+    measured_run,
+    scaled_link,
+)
+from advisor.advice.diagnosis.text import diagnosis_text, reported, sentence
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier

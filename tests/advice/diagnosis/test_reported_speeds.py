@@ -13,8 +13,8 @@ from result_samples import (
     THROUGHPUT,
 )
 
-from advisor.advice.diagnosis import reported_speeds
-from advisor.advice.diagnosis.reported_speeds import reported, reported_in
+from advisor.advice.diagnosis import text
+from advisor.advice.diagnosis.text import reported, reported_in
 from advisor.errors import InputError
 
 
@@ -60,7 +60,7 @@ def test_a_file_without_a_speed_is_reported(content, words):
 def test_a_file_that_cannot_be_read_or_is_too_large(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"none\.json cannot be read: No such file"):
         reported_in(tmp_path / "none.json")
-    monkeypatch.setattr(reported_speeds, "LARGEST", 3)
+    monkeypatch.setattr(text, "LARGEST", 3)
     (tmp_path / "large.json").write_text("[1, 2, 3]")
     with pytest.raises(InputError, match="more than 3 bytes"):
         reported_in(tmp_path / "large.json")

@@ -30,7 +30,7 @@ from advisor.machine import from_catalog, from_spec
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.model.format_loss import format_loss_rows
+from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs
 from advisor.request.ownership import Form, Ownership

@@ -10,7 +10,7 @@ from advisor.advice.table.option import OptionKind
 from advisor.advice.table.question import as_rented, rent_on_record, unknown_rent
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.machine.from_name import machine_by_name
+from advisor.machine.identify import machine_by_name
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.ownership import Form, Ownership

@@ -12,8 +12,7 @@ from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, OptionKind, choice
 from advisor.advice.table.options import keep
 from advisor.advice.table.question import Question
-from advisor.advice.words.break_even import ONLY_SOLD, pays_when
-from advisor.advice.words.verdict import once
+from advisor.advice.words.verdict import ONLY_SOLD, once, pays_when
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec

@@ -9,8 +9,8 @@ from advisor.advice.advise import Advice, advise
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import MOST_WORDS, Judgement, judgement
 from advisor.cost_model.workload import Workload
-from advisor.machine.from_name import machine_by_name
 from advisor.machine.from_spec import machine
+from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog

@@ -3,7 +3,8 @@
 import pytest
 
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.groups import (
+from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.scoring import (
     DOUBTED,
     SEEN,
     UNSEEN,
@@ -12,7 +13,6 @@ from advisor.evidence.accuracy.groups import (
     with_doubtful,
     worst_groups,
 )
-from advisor.evidence.accuracy.points.point import AccuracyPoint
 
 
 def points(

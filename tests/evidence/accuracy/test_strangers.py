@@ -6,7 +6,7 @@ import pytest
 
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.points.point import AccuracyPoint
-from advisor.evidence.accuracy.strangers import by_age, by_date, newest, stranger_score
+from advisor.evidence.accuracy.text import by_age, by_date, newest, stranger_score
 
 
 def point(group: str, predicted: float, **more: object) -> AccuracyPoint:

@@ -7,7 +7,7 @@ from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import bought, rented
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.cost import Use
-from advisor.evidence.claims.measures import MEASURES, SETTING
+from advisor.evidence.claims.findings import MEASURES, SETTING
 from advisor.evidence.claims.scenarios import Scenario
 from advisor.model import catalog
 from advisor.request.money import MoneyInputs

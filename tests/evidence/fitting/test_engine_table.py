@@ -4,8 +4,8 @@ from collections import Counter
 
 from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import DATA, read
-from advisor.evidence.fitting.engines.order import Rows, ordered_generations
 from advisor.evidence.fitting.engines.published import cases
+from advisor.evidence.fitting.engines.table import Rows, ordered_generations
 from advisor.evidence.published.row import published_rows
 from advisor.machine.catalog import gpu_rows
 

@@ -10,14 +10,13 @@ from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
 from advisor.evidence.fitting.__main__ import refitted
-from advisor.evidence.fitting.descent import least
 from advisor.evidence.fitting.gauss_newton import Prior, newton, without_each
 from advisor.evidence.fitting.llama_cpp.earned import worths
 from advisor.evidence.fitting.llama_cpp.fit import LARGE, LEAST_GROUPS, problem, solve
 from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp.row_errors import Errors
 from advisor.evidence.fitting.llama_cpp.rows import Rows, published, rows_of
-from advisor.evidence.fitting.llama_cpp.spreads import AIMED, fitted
+from advisor.evidence.fitting.llama_cpp.spreads import AIMED, fitted, least
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 

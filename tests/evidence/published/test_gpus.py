@@ -3,8 +3,7 @@
 import pytest
 
 from advisor.errors import UnknownName
-from advisor.evidence.published.gpus import stated_gpus
-from advisor.evidence.published.machine import stated_machine
+from advisor.evidence.published.machine import stated_gpus, stated_machine
 from advisor.evidence.published.row import PublishedRow
 
 FRAMEWORK = "Framework Desktop: AMD Ryzen AI Max+ 395, 128GB LPDDR5x"

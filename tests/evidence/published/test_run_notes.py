@@ -2,8 +2,8 @@
 
 import pytest
 
-from advisor.evidence.published.row import PublishedRow
-from advisor.evidence.published.run_notes import (
+from advisor.evidence.published.row import PublishedRow, group_of, hardware_of, source_of
+from advisor.evidence.published.run_settings import (
     EQUAL_TO_NINE,
     backend,
     build,
@@ -12,7 +12,6 @@ from advisor.evidence.published.run_notes import (
     in_fork_format,
     requests,
 )
-from advisor.evidence.published.sources import group_of, hardware_of, source_of
 from advisor.model import catalog
 
 

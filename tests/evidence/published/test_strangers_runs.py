@@ -4,7 +4,7 @@ import re
 
 from hardware_names import sample
 
-from advisor.evidence.published.gpus import stated_gpus
+from advisor.evidence.published.machine import stated_gpus
 from advisor.evidence.published.predict import answer, understood
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.by_name.named import named

@@ -5,7 +5,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.machine.catalog import find_gpu, gpu_named
 from advisor.machine.from_spec import machine
-from advisor.machine.screens import NO_SCREEN, ON_WINDOWS_GIB, drives_screens
+from advisor.machine.shared_memory import NO_SCREEN, ON_WINDOWS_GIB, drives_screens
 from advisor.machine.spec import MachineSpec
 from advisor.units import GIB
 

@@ -15,8 +15,8 @@ from advisor.model.by_name.listed.from_row import listed, text_parameters
 from advisor.model.by_name.listed.hub_list import HubRow, MoreRow, hub_list, more_rows
 from advisor.model.by_name.listed.hub_rules import hub_rules
 from advisor.model.by_name.listed.totals import counts_weights, is_unpacked
+from advisor.model.by_name.named import native_rows
 from advisor.model.by_name.names import take_apart
-from advisor.model.by_name.native_formats import native_rows
 from advisor.model.config.read import describe
 
 

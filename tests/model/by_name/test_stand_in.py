@@ -10,8 +10,7 @@ from advisor.errors import InputError
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name import relatives, stand_in
-from advisor.model.by_name.names import take_apart
-from advisor.model.by_name.sizes import StatedSize, stated_size
+from advisor.model.by_name.names import StatedSize, stated_size, take_apart
 from advisor.model.by_name.stand_in import ACTIVE_UNCERTAINTY, SHAPE_UNCERTAINTY, of_size
 
 

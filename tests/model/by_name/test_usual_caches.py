@@ -7,9 +7,8 @@ import pytest
 
 from advisor.model.by_name import usual_caches
 from advisor.model.by_name.lookup import meant
-from advisor.model.by_name.names import is_size, take_apart
+from advisor.model.by_name.names import StatedSize, is_size, take_apart
 from advisor.model.by_name.relatives import architecture_of, cached_values
-from advisor.model.by_name.sizes import StatedSize
 from advisor.model.by_name.stand_in import CACHE_SPREAD, stand_in
 from advisor.model.by_name.usual_caches import CacheRow, rows, usual_cache
 

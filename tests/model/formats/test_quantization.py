@@ -13,11 +13,13 @@ from gguf import GGML_QUANT_SIZES
 from advisor.errors import Refusal, UnknownName
 from advisor.model.architecture import Architecture, Experts, Group, Tensor
 from advisor.model.build import build
-from advisor.model.formats.formats import Format, RecipeRow, formats
 from advisor.model.formats.quantization import (
     UNQUANTIZED,
+    Format,
+    RecipeRow,
     StorageType,
     category,
+    formats,
     heads_per_value_head,
     tensor_bytes,
     tensor_types,

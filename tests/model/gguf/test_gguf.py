@@ -19,7 +19,7 @@ from advisor.model.catalog import storage_types
 from advisor.model.description import Described
 from advisor.model.gguf.header import prefix, read_header
 from advisor.model.gguf.read import FILE_TYPES, describe_parts, describe_path, describe_prefix
-from advisor.model.gguf.tensors import TYPE_NAMES, named
+from advisor.model.gguf.shards import TYPE_NAMES, named
 
 Q4_K, Q8_0, MXFP4 = (
     GGMLQuantizationType.Q4_K,

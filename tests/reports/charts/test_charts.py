@@ -4,9 +4,8 @@ import pytest
 from saved_reports import sample
 
 from advisor.reports.charts import charts
-from advisor.reports.charts.chart_parts import COLOURS
-from advisor.reports.document.parts import OptionRow, TimePart
-from advisor.reports.document.words import TIME_PARTS
+from advisor.reports.charts.charts import COLOURS
+from advisor.reports.document.parts import TIME_PARTS, OptionRow, TimePart
 
 
 def times(*names: str) -> list[TimePart]:

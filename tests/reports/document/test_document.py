@@ -16,6 +16,7 @@ from saved_reports import SAMPLE
 from advisor.errors import InputError
 from advisor.reports.document.document import FORMAT, ReportDocument, from_json, to_json
 from advisor.reports.document.parts import (
+    OPTIONS,
     AssumptionRow,
     OptionRow,
     PlacementCard,
@@ -24,7 +25,6 @@ from advisor.reports.document.parts import (
     TierUse,
     TimePart,
 )
-from advisor.reports.document.words import OPTIONS
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 sizes = st.floats(min_value=0, max_value=1e24)

@@ -18,8 +18,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.reports.document.document import ReportDocument, from_json, to_json
 from advisor.reports.document.from_advice import document
-from advisor.reports.document.words import PLACEMENTS
-from advisor.reports.files.csv_table import csv
+from advisor.reports.document.parts import PLACEMENTS
+from advisor.reports.files.export import csv
 from advisor.reports.files.html import html
 from advisor.reports.files.markdown import markdown
 from advisor.reports.store.saved import read_report, report_json

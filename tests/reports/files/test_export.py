@@ -19,6 +19,7 @@ from advisor.reports.content.front_page import front_page
 from advisor.reports.content.sections import sections
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.document.parts import (
+    TIME_PARTS,
     AssumptionRow,
     OptionRow,
     PlacementCard,
@@ -27,9 +28,7 @@ from advisor.reports.document.parts import (
     TierUse,
     TimePart,
 )
-from advisor.reports.document.words import TIME_PARTS
-from advisor.reports.files.csv_table import csv
-from advisor.reports.files.export import FORMS
+from advisor.reports.files.export import FORMS, csv
 from advisor.reports.files.html import html
 from advisor.reports.files.markdown import literal, markdown
 from advisor.reports.files.pdf import pdf

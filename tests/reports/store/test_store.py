@@ -19,7 +19,8 @@ from sqlalchemy import Connection, Pool, event, text
 from advisor.errors import InputError, StoreError
 from advisor.reports.document.document import ReportDocument
 from advisor.reports.files.export import FORMS
-from advisor.reports.store import database, migrations
+from advisor.reports.store import database
+from advisor.reports.store import database as migrations
 from advisor.reports.store.queries import ReportQuery
 from advisor.reports.store.saved import read_report
 from advisor.reports.store.store import KEPT_DELETED, ReportStore, open_store

@@ -33,8 +33,7 @@ from advisor.evidence.fitting.llama_cpp.rows import (
 from advisor.evidence.fitting.llama_cpp.timed_row import TimedRow
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
-from advisor.evidence.published.row import PublishedRow
-from advisor.evidence.published.sources import group_of
+from advisor.evidence.published.row import PublishedRow, group_of
 from advisor.model import catalog
 
 

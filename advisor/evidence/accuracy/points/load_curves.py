@@ -11,8 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from advisor.advice.arrivals.host_work import step_without_graphs
-from advisor.advice.arrivals.requests import Lengths, at_random, of_users
+from advisor.advice.arrivals.requests import Lengths, at_random, of_users, step_without_graphs
 from advisor.advice.arrivals.server import Server, server
 from advisor.advice.arrivals.simulation import simulate
 from advisor.advice.compare import as_run

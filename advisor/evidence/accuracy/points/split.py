@@ -22,7 +22,7 @@ from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
 from advisor.evidence.fitting.llama_cpp.rows import stated_tps
 from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
 from advisor.evidence.peers import PEERS, Facts, Peer
-from advisor.evidence.published.sources import group_of
+from advisor.evidence.published.row import group_of
 from advisor.machine.quantity import given
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GB, Array

@@ -14,8 +14,8 @@ from advisor.cost_model.timing import StepTime, schedule_seconds
 from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp.timed_row import TimedRow
 from advisor.evidence.fitting.vectorize import path, stacked, steps, values_of
-from advisor.evidence.published.doubts import Bound
 from advisor.evidence.published.machine import ram_in_theory
+from advisor.evidence.published.row import Bound
 from advisor.machine import from_catalog
 from advisor.machine.machine import Gpu, Host, Link, Machine
 from advisor.machine.quantity import given

@@ -26,7 +26,7 @@ from advisor.evidence.fitting.llama_cpp.parameter import Parameter
 from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
 from advisor.evidence.fitting.llama_cpp.rows import Rows
 from advisor.evidence.fitting.llama_cpp.timed_row import TimedRow
-from advisor.evidence.published.sources import publisher_of
+from advisor.evidence.published.row import publisher_of
 from advisor.model.model import Floats
 from advisor.model.operators import operators, together
 

@@ -26,7 +26,7 @@ from advisor.evidence.fitting.llama_cpp.fit import (
 )
 from advisor.evidence.fitting.llama_cpp.rows import Rows
 from advisor.evidence.fitting.llama_cpp.timed_row import READ
-from advisor.evidence.published.sources import publisher_of
+from advisor.evidence.published.row import publisher_of
 from advisor.model.model import Floats
 from advisor.model.operators import operators, together
 

@@ -13,11 +13,17 @@ from advisor.cost_model.timing import StepTime
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.llama_cpp.alike import Alike, ConstantColumns, by_shape
 from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED, READ, TimedRow
-from advisor.evidence.published import sources
-from advisor.evidence.published.doubts import FASTEST, SLOWEST, Bound, doubtful
+from advisor.evidence.published import row as sources
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
-from advisor.evidence.published.row import PublishedRow, published_rows
+from advisor.evidence.published.row import (
+    FASTEST,
+    SLOWEST,
+    Bound,
+    PublishedRow,
+    doubtful,
+    published_rows,
+)
 from advisor.model.model import Floats
 from advisor.runtimes import MLX
 

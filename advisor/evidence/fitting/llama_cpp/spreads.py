@@ -7,7 +7,7 @@ of layers nobody timed together is that which holds as many rows predicted witho
 architecture. Builds of `OWN_WIDTHS` then get a width and a lean of their own.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,20 +16,54 @@ import numpy.typing as npt
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
-from advisor.cost_model.uncertainty import (
-    BY_TRAIT,
-    IN_DECODE,
-    IN_PROMPT,
-    LEAN,
-    NEW,
-    SPLIT,
-    UNKNOWN,
-)
-from advisor.evidence.fitting.descent import Numbers, least
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, NEW, SPLIT, UNKNOWN
 from advisor.evidence.fitting.llama_cpp.fit import APART, Fit, Problem
 from advisor.evidence.fitting.llama_cpp.row_errors import Errors, equal_weights, errors
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
+
+# Coordinate descent: minimum of a function of a few numbers, deterministic and without gradients.
+#
+# Losses of ranges have a kink wherever a row enters or leaves a range, so gradients do not help.
+
+Numbers = Mapping[str, float]
+
+FIRST, LAST = 0.4, 0.004
+"""First step tried, and the step below which the search ends."""
+ROUNDS = 80
+
+
+def least(
+    loss: Callable[[Numbers], float], start: Numbers, limits: Mapping[str, tuple[float, float]]
+) -> Numbers:
+    """Numbers with the smallest loss near the start.
+
+    Each number in turn is moved by its step to either side; a step that lowers the loss grows, else
+    it is halved.
+
+    Args:
+        loss: loss of all numbers.
+        start: values at the start, by name.
+        limits: smallest and largest value, by name; unlimited where absent.
+    """
+    here = dict(start)
+    best, steps = loss(here), dict.fromkeys(here, FIRST)
+    for _ in range(ROUNDS):
+        for name in here:
+            low, high = limits.get(name, (-np.inf, np.inf))
+            for step in (steps[name], -steps[name]):
+                there = {**here, name: float(np.clip(here[name] + step, low, high))}
+                tried = loss(there)
+                if tried < best:
+                    here, best = there, tried
+                    steps[name] *= 1.3
+                    break
+            else:
+                steps[name] /= 2.0
+        if max(steps.values()) < LAST:
+            break
+    return here
+
 
 COVERED = 0.8
 AIMED = {IN_DECODE: 0.8, IN_PROMPT: 0.82}

@@ -15,9 +15,19 @@ from dataclasses import astuple
 from advisor.errors import AdvisorError, InputError
 from advisor.model.by_name.listed.hub_list import COLUMNS, FILE, HubRow, hub_list, more_rows
 from advisor.model.by_name.names import take_apart
-from advisor.model.config.attention import HEAD_DIM, HEADS, HIDDEN, KV_HEADS
-from advisor.model.config.feed_forward import DENSE_WIDTH, EXPERT_WIDTH, EXPERTS, SHARED_WIDTH, USED
-from advisor.model.config.layer_types import CONTEXT, LAYERS
+from advisor.model.config.layer_types import (
+    CONTEXT,
+    DENSE_WIDTH,
+    EXPERT_WIDTH,
+    EXPERTS,
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LAYERS,
+    SHARED_WIDTH,
+    USED,
+)
 from advisor.model.config.values import Config, language_model
 from advisor.model.hub.client import Limits, endpoint, fetch
 from advisor.model.hub.repository import json_object, repository, small_file

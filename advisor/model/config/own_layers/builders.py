@@ -5,10 +5,18 @@ from typing import Any
 
 from advisor.model.architecture import Architecture
 from advisor.model.config import layer_types
-from advisor.model.config.attention import HEAD_DIM, HEADS, HIDDEN, KV_HEADS, delta_sizes
 from advisor.model.config.families import FamilyRow, fixed_facts
-from advisor.model.config.feed_forward import EXPERTS, dense_width, experts_of
-from advisor.model.config.own_layers import compressed, recurrent, routed_values, windowed
+from advisor.model.config.layer_types import (
+    EXPERTS,
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    delta_sizes,
+    dense_width,
+    experts_of,
+)
+from advisor.model.config.own_layers import compressed, parts, recurrent, windowed
 from advisor.model.config.values import Config
 from advisor.model.spec import ArchitectureSpec
 
@@ -44,7 +52,7 @@ BUILDERS: Mapping[str, Builder] = {
     "falcon_h1": recurrent.falcon_h1,
     "lfm2": recurrent.lfm2,
     "lfm2_moe": recurrent.lfm2,
-    "k2_horizon": routed_values.k2_horizon,
+    "k2_horizon": parts.k2_horizon,
     "deepseek_v41": compressed.deepseek_v41,
     "deepseek_v41_text": compressed.deepseek_v41,
     "deepseek_v4": compressed.deepseek_v4,
