@@ -95,15 +95,10 @@ def seconds(duration: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Currency:
-    """Currency of displayed amounts.
+    """Currency of displayed amounts."""
 
-    Attributes:
-        code: ISO 4217 code, three letters.
-        usd: value of one unit [USD].
-    """
-
-    code: str = "USD"
-    usd: float = 1.0
+    code: str = "USD"  # ISO 4217 code, three letters
+    usd: float = 1.0  # value of one unit [USD]
 
     @property
     def sign(self) -> str:

@@ -33,31 +33,20 @@ from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """Complete answer to a comparison.
+    """Complete answer to a comparison."""
 
-    Attributes:
-        title: model, format and machine in one line.
-        summary: verdict in words.
-        choice: what to buy, if anything, and the cheapest beside it.
-        another_model: model that is rated as well and faster here; None where none is, or the
-            model asked for keeps up with a reader.
-        estimates: one estimate for each runtime and placement.
-        best: fastest estimate that fits; None if none fits.
-        options: options, the present machine first, then by what they save.
-        what_ifs: changes that make it faster, largest gain first.
-        question: input of the options.
-        chosen: runtime of options and changes; None for the fastest in common use.
-    """
-
-    title: str
-    summary: VerdictText
-    choice: Choice
+    title: str  # model, format and machine in one line
+    summary: VerdictText  # verdict in words
+    choice: Choice  # what to buy, if anything, and the cheapest beside it
+    # model that is rated as well and faster here; None where none is, or the model asked for keeps
+    # up with a reader
     another_model: Runnable | None
-    estimates: tuple[Estimate, ...]
-    best: Estimate | None
-    options: tuple[Option, ...]
-    what_ifs: tuple[Edited, ...]
-    question: Question
+    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
+    best: Estimate | None  # fastest estimate that fits; None if none fits
+    options: tuple[Option, ...]  # options, the present machine first, then by what they save
+    what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
+    question: Question  # input of the options
+    # runtime of options and changes; None for the fastest in common use
     chosen: Runtime | None = None
 
     @property

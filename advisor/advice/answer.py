@@ -22,15 +22,10 @@ from advisor.runtimes import VALUED, Runtime
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Complete advice for a request.
+    """Complete advice for a request."""
 
-    Attributes:
-        nouns: what was asked.
-        advice: the answer.
-    """
-
-    nouns: Nouns
-    advice: Advice
+    nouns: Nouns  # what was asked
+    advice: Advice  # the answer
 
     @property
     def caveats(self) -> tuple[str, ...]:

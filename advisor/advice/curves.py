@@ -45,25 +45,16 @@ USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
-    """Speeds of one runtime and placement over the number of users.
+    """Speeds of one runtime and placement over the number of users."""
 
-    Attributes:
-        estimate: estimate that is varied.
-        users: numbers of users that fit, shape (points,).
-        each: speed of each user, shape (points,) [tokens/s].
-        kv_bytes: cache of one user, for the whole context [B].
-        memory_ends: largest number of users that fit; None if all of `USERS` do.
-        target: speed that each user should have [tokens/s].
-        target_ends: largest number of users who all have it, 0 if a single one does not; None if
-            all that fit have it.
-    """
-
-    estimate: Estimate
-    users: Floats
-    each: Floats
-    kv_bytes: float
-    memory_ends: int | None
-    target: float
+    estimate: Estimate  # estimate that is varied
+    users: Floats  # numbers of users that fit, shape (points,)
+    each: Floats  # speed of each user, shape (points,) [tokens/s]
+    kv_bytes: float  # cache of one user, for the whole context [B]
+    memory_ends: int | None  # largest number of users that fit; None if all of `USERS` do
+    target: float  # speed that each user should have [tokens/s]
+    # largest number of users who all have it, 0 if a single one does not; None if all that fit have
+    # it
     target_ends: int | None
 
     @property
@@ -151,30 +142,19 @@ SMALL_BATCH = 16
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeCurve:
-    """Fastest of several runtimes at each point.
+    """Fastest of several runtimes at each point."""
 
-    Attributes:
-        runtimes: name of the runtime, shape (points,); empty where none fits.
-        speed: total speed of all users, NaN where none fits, shape (points,) [tokens/s].
-    """
-
-    runtimes: tuple[str, ...]
-    speed: Floats
+    runtimes: tuple[str, ...]  # name of the runtime, shape (points,); empty where none fits
+    speed: Floats  # total speed of all users, NaN where none fits, shape (points,) [tokens/s]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Crossover:
-    """Curves of both ways, over users or prompt length.
+    """Curves of both ways, over users or prompt length."""
 
-    Attributes:
-        at: users or prompt tokens, shape (points,).
-        in_place: runtimes whose processor reads the weights in RAM for a single user.
-        streamed: runtimes that copy the weights over the link.
-    """
-
-    at: Floats
-    in_place: RuntimeCurve
-    streamed: RuntimeCurve
+    at: Floats  # users or prompt tokens, shape (points,)
+    in_place: RuntimeCurve  # runtimes whose processor reads the weights in RAM for a single user
+    streamed: RuntimeCurve  # runtimes that copy the weights over the link
 
     @property
     def overtakes(self) -> float | None:
@@ -315,16 +295,11 @@ def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class LayerSweep:
-    """Speed against layers on the GPU, all of shape (layers + 1,).
+    """Speed against layers on the GPU, all of shape (layers + 1,)."""
 
-    Attributes:
-        layers: number of repeating layers on the GPU.
-        decode: decode speed [tokens/s].
-        fits: whether VRAM and RAM are large enough, with what the runtime leaves free.
-    """
-
-    layers: Floats
-    decode: Floats
+    layers: Floats  # number of repeating layers on the GPU
+    decode: Floats  # decode speed [tokens/s]
+    # whether VRAM and RAM are large enough, with what the runtime leaves free
     fits: npt.NDArray[np.bool_]
 
 
@@ -362,17 +337,11 @@ def speed_by_layers(
 
 @dataclass(frozen=True, kw_only=True)
 class CostLine:
-    """Monthly cost against tokens generated per month.
+    """Monthly cost against tokens generated per month."""
 
-    Attributes:
-        name: name of the option.
-        tokens: tokens per month, shape (points,) [tokens].
-        usd: rent or purchase, and the value of waiting, shape (points,) [USD/month].
-    """
-
-    name: str
-    tokens: Floats
-    usd: Floats
+    name: str  # name of the option
+    tokens: Floats  # tokens per month, shape (points,) [tokens]
+    usd: Floats  # rent or purchase, and the value of waiting, shape (points,) [USD/month]
 
 
 def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:

@@ -40,33 +40,19 @@ Sizes = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Servers:
-    """Machines with GPUs of a kind that can be rented, or built from parts.
+    """Machines with GPUs of a kind that can be rented, or built from parts."""
 
-    Attributes:
-        gpu: name of their GPUs.
-        count: number of GPUs of each.
-        kind: "rented" or "built".
-        cost: cost of a month of each.
-        margin: what comparisons add to it for launch prices [USD/month].
-        price: price of each with its date and source.
-        machines: number of machines.
-        copies: number of GPUs of each copy of the model in a machine, largest first.
-        users_each: users that a machine serves in time.
-        runtime: runtime of the largest copy.
-        format: format of the model there.
-    """
-
-    gpu: str
-    count: int
-    kind: str
-    cost: MonthlyCost
-    margin: float = 0.0
-    price: Price
-    machines: int = 1
-    copies: Sizes = ()
-    users_each: int = 0
-    runtime: str = ""
-    format: str = ""
+    gpu: str  # name of their GPUs
+    count: int  # number of GPUs of each
+    kind: str  # "rented" or "built"
+    cost: MonthlyCost  # cost of a month of each
+    margin: float = 0.0  # what comparisons add to it for launch prices [USD/month]
+    price: Price  # price of each with its date and source
+    machines: int = 1  # number of machines
+    copies: Sizes = ()  # number of GPUs of each copy of the model in a machine, largest first
+    users_each: int = 0  # users that a machine serves in time
+    runtime: str = ""  # runtime of the largest copy
+    format: str = ""  # format of the model there
 
     @property
     def name(self) -> str:
@@ -129,17 +115,11 @@ DEGREES = (1, 2, 4, 8)
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """Wishes of many users.
+    """Wishes of many users."""
 
-    Attributes:
-        question: model and request of one reply, with mean lengths; prices and use.
-        load: speed and wait that each user should have.
-        chosen: runtime of the answer; None for any that queues requests.
-    """
-
-    question: Question
-    load: Request
-    chosen: Runtime | None = None
+    question: Question  # model and request of one reply, with mean lengths; prices and use
+    load: Request  # speed and wait that each user should have
+    chosen: Runtime | None = None  # runtime of the answer; None for any that queues requests
 
     @property
     def users(self) -> int:
@@ -255,15 +235,10 @@ WORTH_MIXING = 0.99
 
 @dataclass(frozen=True, kw_only=True)
 class ServingFleet:
-    """Machines that together serve all users in time.
+    """Machines that together serve all users in time."""
 
-    Attributes:
-        parts: machines by kind.
-        stale: a price is old, or has no date.
-    """
-
-    parts: tuple[Servers, ...]
-    stale: bool = False
+    parts: tuple[Servers, ...]  # machines by kind
+    stale: bool = False  # a price is old, or has no date
 
     @property
     def users(self) -> int:

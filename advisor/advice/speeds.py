@@ -17,15 +17,11 @@ from advisor.model.model import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class RouteUse:
-    """Use of a route while tokens are generated.
+    """Use of a route while tokens are generated."""
 
-    Attributes:
-        runtimes: names of the runtimes that take it, in their order in the comparison.
-        rate: rate of the first of them, fixed costs apart [B/s].
-    """
-
+    # names of the runtimes that take it, in their order in the comparison
     runtimes: tuple[str, ...]
-    rate: float
+    rate: float  # rate of the first of them, fixed costs apart [B/s]
 
 
 def route_bytes(estimate: Estimate) -> dict[Route, float]:
@@ -68,29 +64,17 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Speed:
-    """Speed of a machine in one placement.
+    """Speed of a machine in one placement."""
 
-    Attributes:
-        strategy: placement strategy.
-        runtime: name of the runtime; empty for an API.
-        format: format of the model there.
-        decode: decode speed for each user [tokens/s].
-        low: lower end of the 80 % range [tokens/s].
-        high: upper end of the 80 % range [tokens/s].
-        first_token: time to first token [s].
-        load: time to load the file from the drive [s]; None where unknown.
-        waiting: users in the queue, for whom the caches have no room at the same time.
-    """
-
-    strategy: PlacementStrategy
-    runtime: str = ""
-    format: str
-    decode: float
-    low: float
-    high: float
-    first_token: float
-    load: float | None
-    waiting: float = 0.0
+    strategy: PlacementStrategy  # placement strategy
+    runtime: str = ""  # name of the runtime; empty for an API
+    format: str  # format of the model there
+    decode: float  # decode speed for each user [tokens/s]
+    low: float  # lower end of the 80 % range [tokens/s]
+    high: float  # upper end of the 80 % range [tokens/s]
+    first_token: float  # time to first token [s]
+    load: float | None  # time to load the file from the drive [s]; None where unknown
+    waiting: float = 0.0  # users in the queue, for whom the caches have no room at the same time
 
     @property
     def loading(self) -> float:
@@ -129,30 +113,20 @@ COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
 class Speeds:
     """Speeds of many machines as columns, of shape (machines,), or (contexts, machines) with
     several contexts.
-
-    Attributes:
-        strategies: placement strategy of each machine, shape (machines,).
-        runtimes: name of the runtime, shape (machines,).
-        formats: format of the model, shape (machines,); empty where it does not run.
-        fits: whether every memory is large enough.
-        decode: decode speed for each user; NaN where it does not run or is not wanted [tokens/s].
-        low: lower end of the 80 % range [tokens/s].
-        high: upper end of the 80 % range [tokens/s].
-        first_token: time to first token [s].
-        load: time to read the file from the drive; NaN where unknown [s].
-        waiting: users in the queue; NaN as `decode`.
     """
 
-    strategies: npt.NDArray[np.object_]
-    runtimes: npt.NDArray[np.object_]
+    strategies: npt.NDArray[np.object_]  # placement strategy of each machine, shape (machines,)
+    runtimes: npt.NDArray[np.object_]  # name of the runtime, shape (machines,)
+    # format of the model, shape (machines,); empty where it does not run
     formats: npt.NDArray[np.object_]
-    fits: Mask
+    fits: Mask  # whether every memory is large enough
+    # decode speed for each user; NaN where it does not run or is not wanted [tokens/s]
     decode: Floats
-    low: Floats
-    high: Floats
-    first_token: Floats
-    load: Floats
-    waiting: Floats
+    low: Floats  # lower end of the 80 % range [tokens/s]
+    high: Floats  # upper end of the 80 % range [tokens/s]
+    first_token: Floats  # time to first token [s]
+    load: Floats  # time to read the file from the drive; NaN where unknown [s]
+    waiting: Floats  # users in the queue; NaN as `decode`
 
     def at(self, machine: int, context: int | None = None) -> Speed | None:
         """Speed of one machine; None where the model does not run or does not fit.

@@ -42,23 +42,15 @@ NOT_OF_GPU = ("ram_", "disk_", ENGINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """Measurements of one machine, and whether they are still valid.
+    """Measurements of one machine, and whether they are still valid."""
 
-    Attributes:
-        measurements: latest measurement of each name.
-        stale: reason to measure again, in a sentence; empty while they are valid.
-        changed: the hardware has changed since.
-        notes: problems while reading them, a sentence each.
-        history: all measurements, oldest first.
-        source: origin of the measurements, for `Quantity.source`.
-    """
-
+    # latest measurement of each name
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
-    stale: str = ""
-    changed: bool = False
-    notes: tuple[str, ...] = ()
-    history: tuple[Measurement, ...] = ()
-    source: str = SOURCE
+    stale: str = ""  # reason to measure again, in a sentence; empty while they are valid
+    changed: bool = False  # the hardware has changed since
+    notes: tuple[str, ...] = ()  # problems while reading them, a sentence each
+    history: tuple[Measurement, ...] = ()  # all measurements, oldest first
+    source: str = SOURCE  # origin of the measurements, for `Quantity.source`
 
     def figure(self, name: str) -> Quantity | None:
         """Measured quantity, in the unit of its measurement.

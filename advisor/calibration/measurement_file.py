@@ -31,27 +31,17 @@ _SAME_MEMORY = 0.03
 
 @dataclass(frozen=True, kw_only=True)
 class Fingerprint:
-    """Known parts of a machine.
+    """Known parts of a machine."""
 
-    Attributes:
-        cpu: name of the processor; empty where unknown.
-        cores: usable physical cores; 0 where unknown.
-        memory: size of RAM; 0 where unknown [B].
-        gpus: names of the GPUs, in the driver's order.
-        sockets: number of processor packages.
-        instruction_sets: as `HostFacts.instruction_sets`, in alphabetical order.
-        gpu_memory: memory of each GPU; 0 where the driver does not report it [B].
-        driver: version of the GPU driver; empty where unknown.
-    """
-
-    cpu: str
-    cores: int
-    memory: int
-    gpus: tuple[str, ...]
-    sockets: int = 1
-    instruction_sets: tuple[str, ...] = ()
+    cpu: str  # name of the processor; empty where unknown
+    cores: int  # usable physical cores; 0 where unknown
+    memory: int  # size of RAM; 0 where unknown [B]
+    gpus: tuple[str, ...]  # names of the GPUs, in the driver's order
+    sockets: int = 1  # number of processor packages
+    instruction_sets: tuple[str, ...] = ()  # as `HostFacts.instruction_sets`, in alphabetical order
+    # memory of each GPU; 0 where the driver does not report it [B]
     gpu_memory: tuple[int, ...] = ()
-    driver: str = ""
+    driver: str = ""  # version of the GPU driver; empty where unknown
 
 
 def fingerprint() -> Fingerprint:
@@ -110,15 +100,10 @@ class NewerFile(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasurementHistory:
-    """Measurements of one machine.
+    """Measurements of one machine."""
 
-    Attributes:
-        fingerprint: parts of the machine; None where unknown.
-        history: all measurements, oldest first.
-    """
-
-    fingerprint: Fingerprint | None
-    history: tuple[Measurement, ...]
+    fingerprint: Fingerprint | None  # parts of the machine; None where unknown
+    history: tuple[Measurement, ...]  # all measurements, oldest first
 
     @property
     def latest(self) -> dict[str, Measurement]:

@@ -25,41 +25,26 @@ FACTOR = "factor"
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantRow:
-    """One constant in one scope; the fields are the columns of data/generated/efficiency.csv.
+    """One constant in one scope; the fields are the columns of data/generated/efficiency.csv."""
 
-    Attributes:
-        constant: name of the constant ("gpu_read_share").
-        runtime: runtime it applies to; None for all.
-        family: GPU family, link, host segment or arithmetic it applies to; None for all.
-        backend: GPU interface of the runtime it applies to ("cuda", "vulkan"); None for all.
-        build: build it applies to ("2024", "ik"); None for all.
-        decode_class: format class it applies to; None for all.
-        value: number in `unit`.
-        unit: "share", "s", "B/value", "B/s", "FLOP/s", or "factor" for a row that multiplies
-            another.
-        kind: assumed, derived, measured or fitted.
-        rows: number of measurements in the fit; None where it was not fitted.
-        spread: standard deviation of its logarithm, from the fit's curvature; None where it was
-            not fitted.
-        source: origin of the value.
-        date: date of the source or of the fit; empty where unknown.
-        note: description for the list of assumptions; None for the constant's name.
-    """
-
-    constant: str
-    runtime: str | None = None
+    constant: str  # name of the constant ("gpu_read_share")
+    runtime: str | None = None  # runtime it applies to; None for all
+    # GPU family, link, host segment or arithmetic it applies to; None for all
     family: str | None = None
+    # GPU interface of the runtime it applies to ("cuda", "vulkan"); None for all
     backend: str | None = None
-    build: str | None = None
-    decode_class: str | None = None
-    value: float
+    build: str | None = None  # build it applies to ("2024", "ik"); None for all
+    decode_class: str | None = None  # format class it applies to; None for all
+    value: float  # number in `unit`
+    # "share", "s", "B/value", "B/s", "FLOP/s", or "factor" for a row that multiplies another
     unit: str
-    kind: str
-    rows: int | None = None
+    kind: str  # assumed, derived, measured or fitted
+    rows: int | None = None  # number of measurements in the fit; None where it was not fitted
+    # standard deviation of its logarithm, from the fit's curvature; None where it was not fitted
     spread: float | None = None
-    source: str
-    date: str = ""
-    note: str | None = None
+    source: str  # origin of the value
+    date: str = ""  # date of the source or of the fit; empty where unknown
+    note: str | None = None  # description for the list of assumptions; None for the constant's name
 
     def fits(self, scope: "Scope") -> bool:
         """Whether the row applies to a scope, for some family."""
@@ -84,32 +69,21 @@ class ConstantRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """Scope that selects constants: runtime, format class, backend, build.
+    """Scope that selects constants: runtime, format class, backend, build."""
 
-    Attributes:
-        runtime: key of the runtime.
-        decode_class: class of the model's format, or classes joined by `STACKED`.
-        backend: GPU interface of the runtime; "cpu" without a GPU.
-        build: "2024" for builds before October 2024, "ik" for the ik_llama.cpp fork, else empty.
-    """
-
-    runtime: str = ""
-    decode_class: str = ""
-    backend: str = ""
+    runtime: str = ""  # key of the runtime
+    decode_class: str = ""  # class of the model's format, or classes joined by `STACKED`
+    backend: str = ""  # GPU interface of the runtime; "cpu" without a GPU
+    # "2024" for builds before October 2024, "ik" for the ik_llama.cpp fork, else empty
     build: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScopedConstant:
-    """A constant in one scope.
+    """A constant in one scope."""
 
-    Attributes:
-        rows: row of the constant, followed by the factors that multiply it.
-        value: product of the rows; a float, or an array with a value for each of several GPUs.
-    """
-
-    rows: tuple[ConstantRow, ...]
-    value: Any
+    rows: tuple[ConstantRow, ...]  # row of the constant, followed by the factors that multiply it
+    value: Any  # product of the rows; a float, or an array with a value for each of several GPUs
 
 
 class Constants:

@@ -32,21 +32,13 @@ READERS: dict[type, Callable[[str], object]] = {
 
 
 class CsvColumn(NamedTuple):
-    """A column of a file.
+    """A column of a file."""
 
-    Attributes:
-        name: name of the field.
-        kind: type of its values.
-        read: value of a text.
-        empty: value of an empty cell.
-        required: no cell may be empty.
-    """
-
-    name: str
-    kind: type
-    read: Callable[[str], object]
-    empty: object
-    required: bool
+    name: str  # name of the field
+    kind: type  # type of its values
+    read: Callable[[str], object]  # value of a text
+    empty: object  # value of an empty cell
+    required: bool  # no cell may be empty
 
     def value(self, text: str) -> object:
         """Value of a cell without blanks around it."""

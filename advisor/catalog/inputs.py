@@ -45,36 +45,23 @@ SWITCHED = {"true": True, "yes": True, "on": True, "false": False, "no": False, 
 
 @dataclass(frozen=True, kw_only=True)
 class Input:
-    """One input, a row of data/inputs.csv.
+    """One input, a row of data/inputs.csv."""
 
-    Attributes:
-        name: attribute of `Request`; "ram_gb" is `--ram-gb` on the command line.
-        group: dataclass or subject that it belongs to.
-        label: text above the widget, without the unit.
-        unit: unit, shown in brackets after the label; empty for names and counts.
-        low: smallest number; None for what is no number.
-        high: largest number.
-        kind: a name, a number, a whole number, a switch, a switch that its option turns off,
-            several names each with a price, or several sizes.
-        flag: option on the command line where it differs from `name`; empty where it does not.
-        former: key in links before those had the names; empty where that was the name.
-        step: step of the form's buttons; 0 for 1.
-        empty: words in the empty field.
-        help: explanation, shown by `--help` and behind the form's question mark.
-    """
-
-    name: str
-    group: str = ""
-    label: str
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
+    name: str  # attribute of `Request`; "ram_gb" is `--ram-gb` on the command line
+    group: str = ""  # dataclass or subject that it belongs to
+    label: str  # text above the widget, without the unit
+    unit: str = ""  # unit, shown in brackets after the label; empty for names and counts
+    low: float | None = None  # smallest number; None for what is no number
+    high: float | None = None  # largest number
+    # a name, a number, a whole number, a switch, a switch that its option turns off, several names
+    # each with a price, or several sizes
     kind: str = Kind.NAME
+    # option on the command line where it differs from `name`; empty where it does not
     flag: str = ""
-    former: str = ""
-    step: float = 0.0
-    empty: str = ""
-    help: str = ""
+    former: str = ""  # key in links before those had the names; empty where that was the name
+    step: float = 0.0  # step of the form's buttons; 0 for 1
+    empty: str = ""  # words in the empty field
+    help: str = ""  # explanation, shown by `--help` and behind the form's question mark
 
     @property
     def option(self) -> str:

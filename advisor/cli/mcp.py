@@ -44,27 +44,16 @@ TYPES: Mapping[Kind, Schema] = {
 
 @dataclass(frozen=True, kw_only=True)
 class AdvisorTool:
-    """A command as a tool.
+    """A command as a tool."""
 
-    Attributes:
-        command: name of the command.
-        about: what the tool answers, for the assistant that chooses among tools.
-        groups: groups of the registry whose inputs it takes.
-        without: inputs of those groups that it does not take.
-        required: inputs that must be given.
-        positional: inputs that the command takes without an option.
-        further: numbers beside the registry, with their descriptions.
-        rows: name of its list, where the command answers with one.
-    """
-
-    command: str
-    about: str
-    groups: tuple[str, ...] = DESCRIBED
-    without: tuple[str, ...] = ()
-    required: tuple[str, ...] = ("model",)
-    positional: tuple[str, ...] = ()
-    further: Mapping[str, str]
-    rows: str = ""
+    command: str  # name of the command
+    about: str  # what the tool answers, for the assistant that chooses among tools
+    groups: tuple[str, ...] = DESCRIBED  # groups of the registry whose inputs it takes
+    without: tuple[str, ...] = ()  # inputs of those groups that it does not take
+    required: tuple[str, ...] = ("model",)  # inputs that must be given
+    positional: tuple[str, ...] = ()  # inputs that the command takes without an option
+    further: Mapping[str, str]  # numbers beside the registry, with their descriptions
+    rows: str = ""  # name of its list, where the command answers with one
 
 
 TOOLS: Mapping[str, AdvisorTool] = {

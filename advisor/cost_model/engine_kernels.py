@@ -41,43 +41,28 @@ FAST_MEMORY = 2.5e12
 
 @dataclass(frozen=True, kw_only=True)
 class EngineKernels(Kernels):
-    """Properties of a serving engine's step that are not in its `Load`.
+    """Properties of a serving engine's step that are not in its `Load`."""
 
-    Attributes:
-        prompt: a step over prompts; else each sequence gets a token.
-        dense: format of dense weights, a key of `PEAKS`.
-        experts: format of routed experts.
-        head_bytes: part of `Load.weights` for the output head [B].
-        head_flops: part of `Load.flops` for the output head, on every token [FLOP].
-        head_used: work of the output head on the tokens that need it, the last of each sequence
-            [FLOP].
-        activations: residual stream of all tokens, written once in each layer [B].
-        expert_activations: residual stream of all tokens, once for each expert that a token uses
-            [B].
-        expert_rows: work of one token in each expert that the step uses, for counting partly empty
-            tiles [FLOP].
-        attention_layers: number of layers with a cache.
-        latent_layers: number of them that cache a latent (MLA), which takes further products.
-        indexed_layers: number of them that choose the tokens they attend to by an index.
-        products_per_layer: matrix products of a mean layer beside its experts, as a share of those
-            of one with attention and feed-forward.
-        state_flops: work of linear attention on its states [FLOP].
-    """
-
-    prompt: bool = False
-    dense: str = "f16"
-    experts: str = "f16"
-    head_bytes: Array = 0.0
-    head_flops: Array = 0.0
+    prompt: bool = False  # a step over prompts; else each sequence gets a token
+    dense: str = "f16"  # format of dense weights, a key of `PEAKS`
+    experts: str = "f16"  # format of routed experts
+    head_bytes: Array = 0.0  # part of `Load.weights` for the output head [B]
+    head_flops: Array = 0.0  # part of `Load.flops` for the output head, on every token [FLOP]
+    # work of the output head on the tokens that need it, the last of each sequence [FLOP]
     head_used: Array = 0.0
-    activations: Array = 0.0
+    activations: Array = 0.0  # residual stream of all tokens, written once in each layer [B]
+    # residual stream of all tokens, once for each expert that a token uses [B]
     expert_activations: Array = 0.0
+    # work of one token in each expert that the step uses, for counting partly empty tiles [FLOP]
     expert_rows: Array = 0.0
-    attention_layers: Array = 0.0
+    attention_layers: Array = 0.0  # number of layers with a cache
+    # number of them that cache a latent (MLA), which takes further products
     latent_layers: Array = 0.0
-    indexed_layers: Array = 0.0
+    indexed_layers: Array = 0.0  # number of them that choose the tokens they attend to by an index
+    # matrix products of a mean layer beside its experts, as a share of those of one with attention
+    # and feed-forward
     products_per_layer: Array = 1.0
-    state_flops: Array = 0.0
+    state_flops: Array = 0.0  # work of linear attention on its states [FLOP]
 
 
 TILES = 64.0

@@ -54,17 +54,11 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Assumption:
-    """Input of an estimate with its origin.
+    """Input of an estimate with its origin."""
 
-    Attributes:
-        what: description of the input.
-        figure: value with kind, source and date.
-        unit: unit of the value.
-    """
-
-    what: str
-    figure: Quantity
-    unit: str
+    what: str  # description of the input
+    figure: Quantity  # value with kind, source and date
+    unit: str  # unit of the value
 
 
 def assumptions(
@@ -141,39 +135,26 @@ TIGHT = 0.9
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """Result for one runtime and placement.
-
-    Attributes:
-        how: runtime.
-        strategy: placement strategy.
-        model: model in the format that the runtime loads.
-        work: request, with the users decoded together.
-        settings: fixed choices of the placement.
-        waiting: users waiting in the queue.
-        format_note: reason for a format other than the requested one; empty for the requested one.
-        refusal: reason why this combination is impossible, with nothing below set; else empty.
-        placement: location of every part of the model.
-        fits: every memory is large enough.
-        missing: missing memory, summed over all locations [B].
-        machine: machine that runs the model; None for an impossible combination.
-        constants: constants of the cost model in the scope of the estimate.
-        planned: schedules, where they were computed before; None to compute them.
-
     Times are computed at first use.
     """
 
-    how: Runtime
-    strategy: PlacementStrategy
-    model: Model
-    work: Workload
-    settings: Settings = DEFAULT
-    waiting: Array = 0.0
+    how: Runtime  # runtime
+    strategy: PlacementStrategy  # placement strategy
+    model: Model  # model in the format that the runtime loads
+    work: Workload  # request, with the users decoded together
+    settings: Settings = DEFAULT  # fixed choices of the placement
+    waiting: Array = 0.0  # users waiting in the queue
+    # reason for a format other than the requested one; empty for the requested one
     format_note: str = ""
+    # reason why this combination is impossible, with nothing below set; else empty
     refusal: str = ""
-    placement: Placement | None = None
-    fits: bool | npt.NDArray[np.bool_] = False
-    missing: Array = 0.0
+    placement: Placement | None = None  # location of every part of the model
+    fits: bool | npt.NDArray[np.bool_] = False  # every memory is large enough
+    missing: Array = 0.0  # missing memory, summed over all locations [B]
+    # machine that runs the model; None for an impossible combination
     machine: Machine | None = None
-    constants: Constants | None = None
+    constants: Constants | None = None  # constants of the cost model in the scope of the estimate
+    # schedules, where they were computed before; None to compute them
     planned: Phases | None = None
 
     @cached_property

@@ -14,23 +14,15 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class ForwardPass:
-    """One pass over the layers.
+    """One pass over the layers."""
 
-    Attributes:
-        tokens: tokens computed, all sequences together [tokens].
-        sequences: sequences, each with a cache of its own.
-        depth: length of each cache [tokens].
-        kv_type: format of the cache.
-        shared_with: other sequences in the same cache, which attention goes through masked.
-        flash_attention: scores of attention are never written to memory.
-    """
-
-    tokens: Array
-    sequences: Array
-    depth: Array
-    kv_type: str
+    tokens: Array  # tokens computed, all sequences together [tokens]
+    sequences: Array  # sequences, each with a cache of its own
+    depth: Array  # length of each cache [tokens]
+    kv_type: str  # format of the cache
+    # other sequences in the same cache, which attention goes through masked
     shared_with: Array = 0.0
-    flash_attention: bool = True
+    flash_attention: bool = True  # scores of attention are never written to memory
 
 
 OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
@@ -39,46 +31,27 @@ OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """Bytes read and work done by one step at one location.
+    """Bytes read and work done by one step at one location."""
 
-    Attributes:
-        tokens: tokens computed in the step, all sequences together [tokens].
-        each: tokens of one sequence in the step [tokens].
-        per_expert: tokens per routed expert that is read [tokens].
-        shared_with: other sequences in the same cache, which attention goes through masked.
-        weights: weights read, routed experts included [B].
-        experts: routed experts read [B].
-        kv: cache read [B].
-        flops: work on dense weights [FLOP].
-        attention_flops: work on the cache [FLOP].
-        expert_flops: work on routed experts [FLOP].
-        layers: number of repeating layers computed there, by their blocks (`Model.blocks`).
-        expert_layers: number of layers with routed experts there.
-        state_layers: number of layers with a state (linear attention, state space) there.
-        scan_layers: those of them with the state of a state space.
-        stream_layers: number of layers with several residual streams there.
-        latent_layers: number of layers with a latent cache there.
-        latent_values: values of the heads in the spaces of latent caches there.
-        scores: scores of attention that are written to memory there; none with flash attention.
-    """
-
-    tokens: Array
-    each: Array
-    weights: Array
-    experts: Array
-    kv: Array
-    flops: Array
-    attention_flops: Array
-    expert_flops: Array
-    layers: Array
-    expert_layers: Array
-    state_layers: Array
-    per_expert: Array = 0.0
+    tokens: Array  # tokens computed in the step, all sequences together [tokens]
+    each: Array  # tokens of one sequence in the step [tokens]
+    weights: Array  # weights read, routed experts included [B]
+    experts: Array  # routed experts read [B]
+    kv: Array  # cache read [B]
+    flops: Array  # work on dense weights [FLOP]
+    attention_flops: Array  # work on the cache [FLOP]
+    expert_flops: Array  # work on routed experts [FLOP]
+    layers: Array  # number of repeating layers computed there, by their blocks (`Model.blocks`)
+    expert_layers: Array  # number of layers with routed experts there
+    state_layers: Array  # number of layers with a state (linear attention, state space) there
+    per_expert: Array = 0.0  # tokens per routed expert that is read [tokens]
+    # other sequences in the same cache, which attention goes through masked
     shared_with: Array = 0.0
-    scan_layers: Array = 0.0
-    stream_layers: Array = 0.0
-    latent_layers: Array = 0.0
-    latent_values: Array = 0.0
+    scan_layers: Array = 0.0  # those of them with the state of a state space
+    stream_layers: Array = 0.0  # number of layers with several residual streams there
+    latent_layers: Array = 0.0  # number of layers with a latent cache there
+    latent_values: Array = 0.0  # values of the heads in the spaces of latent caches there
+    # scores of attention that are written to memory there; none with flash attention
     scores: Array = 0.0
 
     def __add__(self, other: "Load") -> "Load":
@@ -146,35 +119,20 @@ def micro_batches(work: Workload) -> tuple[ForwardPass, Array]:
 
 @dataclass(frozen=True, kw_only=True)
 class HeldParts:
-    """Sums over the parts at a location, the same for every step.
+    """Sums over the parts at a location, the same for every step."""
 
-    Attributes:
-        model: model that the sums are of.
-        weights: weights that every step reads, without routed experts [B].
-        experts: routed experts held [B].
-        flops: work of a token on these weights [FLOP].
-        expert_flops: work of a token on routed experts [FLOP].
-        layers: number of repeating layers, by their blocks (`Model.blocks`).
-        expert_layers: number of layers with routed experts.
-        state_layers: number of layers with a state.
-        scan_layers: those of them with the state of a state space.
-        stream_layers: number of layers with several residual streams.
-        latent_layers: number of layers with a latent cache.
-        latent_values: values of the heads in the spaces of latent caches.
-    """
-
-    model: Model
-    weights: Array
-    experts: Array
-    flops: Array
-    expert_flops: Array
-    layers: Array
-    expert_layers: Array
-    state_layers: Array
-    scan_layers: Array
-    stream_layers: Array
-    latent_layers: Array
-    latent_values: Array
+    model: Model  # model that the sums are of
+    weights: Array  # weights that every step reads, without routed experts [B]
+    experts: Array  # routed experts held [B]
+    flops: Array  # work of a token on these weights [FLOP]
+    expert_flops: Array  # work of a token on routed experts [FLOP]
+    layers: Array  # number of repeating layers, by their blocks (`Model.blocks`)
+    expert_layers: Array  # number of layers with routed experts
+    state_layers: Array  # number of layers with a state
+    scan_layers: Array  # those of them with the state of a state space
+    stream_layers: Array  # number of layers with several residual streams
+    latent_layers: Array  # number of layers with a latent cache
+    latent_values: Array  # values of the heads in the spaces of latent caches
 
 
 def held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:

@@ -40,15 +40,10 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """One memory: VRAM of a GPU, RAM, or the drive.
+    """One memory: VRAM of a GPU, RAM, or the drive."""
 
-    Attributes:
-        tier: kind of memory.
-        device: index of the GPU; 0 for RAM and drive.
-    """
-
-    tier: Tier
-    device: int = 0
+    tier: Tier  # kind of memory
+    device: int = 0  # index of the GPU; 0 for RAM and drive
 
 
 RAM = Location(tier=Tier.RAM)
@@ -76,40 +71,35 @@ LOAD_MODES = {
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Fixed choices of a placement, from a person or a fit; None leaves a choice to the runtime.
-
-    Attributes:
-        gpu_layers: number of last repeating layers on the GPU (llama.cpp's `-ngl`).
-        cpu_moe: number of first layers whose routed experts stay in RAM (`--n-cpu-moe`).
-        page_cache: RAM for cached pages of a file on the drive; None for all free RAM [B].
-        disk_layers: repeating layers on the drive, for runtimes that use RAM and a drive together.
-        head_first: the output head goes to the GPU before the first layer, as in llama.cpp since
-            December 2025; else with the last layer.
-        kv_in_ram: KV cache in RAM, with attention computed by llama.cpp's CPU code (`-nkvo`).
-        load_mode: llama.cpp's way to load the file, a key of `LOAD_MODES` (`-lm`).
-        zero_copy: kernels read weights in RAM over the link (vLLM's `uva`) instead of copying them
-            ahead; None for the faster way.
-        gpu_experts: share of each layer's routed experts on the GPU, for runtimes that divide the
-            experts of a layer; None for as many as fit.
-        most_asked: the experts on the GPU are the most frequently used ones.
-        expert_parallel: each GPU holds whole experts instead of a part of every one, for runtimes
-            that divide layers among GPUs.
-        attention_by_user: each GPU holds all but the experts, and the cache of its own users
-            (attention data parallel); experts are divided as with `expert_parallel`.
-
     Numbers of layers may be fractions, for runtimes that divide a layer and for published shares.
     """
 
+    # number of last repeating layers on the GPU (llama.cpp's `-ngl`)
     gpu_layers: Array | None = None
+    # number of first layers whose routed experts stay in RAM (`--n-cpu-moe`)
     cpu_moe: Array | None = None
+    # RAM for cached pages of a file on the drive; None for all free RAM [B]
     page_cache: Array | None = None
+    # repeating layers on the drive, for runtimes that use RAM and a drive together
     disk_layers: Array | None = None
+    # the output head goes to the GPU before the first layer, as in llama.cpp since December 2025;
+    # else with the last layer
     head_first: bool = True
+    # KV cache in RAM, with attention computed by llama.cpp's CPU code (`-nkvo`)
     kv_in_ram: bool | None = None
-    load_mode: str = "auto"
+    load_mode: str = "auto"  # llama.cpp's way to load the file, a key of `LOAD_MODES` (`-lm`)
+    # kernels read weights in RAM over the link (vLLM's `uva`) instead of copying them ahead; None
+    # for the faster way
     zero_copy: bool | None = None
+    # share of each layer's routed experts on the GPU, for runtimes that divide the experts of a
+    # layer; None for as many as fit
     gpu_experts: Array | None = None
-    most_asked: bool = False
+    most_asked: bool = False  # the experts on the GPU are the most frequently used ones
+    # each GPU holds whole experts instead of a part of every one, for runtimes that divide layers
+    # among GPUs
     expert_parallel: bool = False
+    # each GPU holds all but the experts, and the cache of its own users (attention data parallel);
+    # experts are divided as with `expert_parallel`
     attention_by_user: bool = False
 
     def __post_init__(self) -> None:
@@ -126,48 +116,34 @@ DEFAULT = Settings()
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Location of every part of a model.
+    """Location of every part of a model."""
 
-    Attributes:
-        strategy: placement strategy.
-        gpu_layers: repeating layers on GPUs.
-        cpu_moe: layers whose routed experts are in RAM.
-        weights: share of each layer by location and group, shape (..., layers).
-        kv: share of each layer's KV cache by location, shape (..., layers).
-        embedding: location of the token table.
-        output: share of the output head by location.
-        buffers: compute buffers and memory of the runtime itself, by location [B].
-        cache: KV cache that the runtime allocates per layer for one user, shape (..., layers);
-            None for exactly the tokens of the context [B].
-        page_cache: RAM for cached pages of the part on the drive [B].
-        load_mode: way to load the file, a key of `LOAD_MODES`.
-        embedding_shares: share of the token table by location, where several locations divide it;
-            empty where all of it is at `embedding`.
-        zero_copy: 1 where kernels read weights in RAM over the link, else 0.
-        answered: share of expert lookups that the experts in VRAM serve, where these are the most
-            frequently used ones; None for their share of all experts.
-        limits: limit on weights by location, for runtimes that take such a limit as an option;
-            else empty [B].
-        expert_parallel: each GPU of a group that shares layers holds whole experts.
-        attention_by_user: each of these GPUs holds all else, and the cache of its own users.
-    """
-
-    strategy: PlacementStrategy
-    gpu_layers: Array
-    cpu_moe: Array
+    strategy: PlacementStrategy  # placement strategy
+    gpu_layers: Array  # repeating layers on GPUs
+    cpu_moe: Array  # layers whose routed experts are in RAM
+    # share of each layer by location and group, shape (..., layers)
     weights: Mapping[Location, Mapping[Group, Floats]]
-    kv: Mapping[Location, Floats]
-    embedding: Location
-    output: Mapping[Location, Array]
+    kv: Mapping[Location, Floats]  # share of each layer's KV cache by location, shape (..., layers)
+    embedding: Location  # location of the token table
+    output: Mapping[Location, Array]  # share of the output head by location
+    # compute buffers and memory of the runtime itself, by location [B]
     buffers: Mapping[Location, Array]
+    # KV cache that the runtime allocates per layer for one user, shape (..., layers); None for
+    # exactly the tokens of the context [B]
     cache: Floats | None = None
-    page_cache: Array = 0.0
-    load_mode: str = "auto"
+    page_cache: Array = 0.0  # RAM for cached pages of the part on the drive [B]
+    load_mode: str = "auto"  # way to load the file, a key of `LOAD_MODES`
+    # share of the token table by location, where several locations divide it; empty where all of it
+    # is at `embedding`
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)
-    zero_copy: Array = 0.0
+    zero_copy: Array = 0.0  # 1 where kernels read weights in RAM over the link, else 0
+    # share of expert lookups that the experts in VRAM serve, where these are the most frequently
+    # used ones; None for their share of all experts
     answered: Array | None = None
+    # limit on weights by location, for runtimes that take such a limit as an option; else empty [B]
     limits: Mapping[Location, Array] = field(default_factory=dict)
-    expert_parallel: bool = False
+    expert_parallel: bool = False  # each GPU of a group that shares layers holds whole experts
+    # each of these GPUs holds all else, and the cache of its own users
     attention_by_user: bool = False
 
     @property

@@ -16,15 +16,10 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class FlowTime:
-    """Time of one flow [s].
+    """Time of one flow [s]."""
 
-    Attributes:
-        moving: bytes over speed, or FLOPs over speed where that is longer.
-        layers: fixed costs of its layers.
-    """
-
-    moving: Array
-    layers: Array = 0.0
+    moving: Array  # bytes over speed, or FLOPs over speed where that is longer
+    layers: Array = 0.0  # fixed costs of its layers
 
     @property
     def total(self) -> Array:

@@ -18,14 +18,10 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedFormat:
-    """Format of a model once a runtime has loaded it.
+    """Format of a model once a runtime has loaded it."""
 
-    Attributes:
-        format: name of the format.
-        reason: reason for a format other than the requested one; empty for the requested one.
-    """
-
-    format: str
+    format: str  # name of the format
+    # reason for a format other than the requested one; empty for the requested one
     reason: str = ""
 
 
@@ -38,19 +34,12 @@ class WeightFiles(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSetup:
-    """Installation and start of a server on a rented Ubuntu machine with NVIDIA drivers.
+    """Installation and start of a server on a rented Ubuntu machine with NVIDIA drivers."""
 
-    Attributes:
-        files: kind of files it loads.
-        port: port it listens on.
-        install: shell lines that install it, and skip finished steps.
-        start: shell lines that start it; the last argument is shell text for the repository of the
-            weights.
-    """
-
-    files: WeightFiles
-    port: int
-    install: tuple[str, ...]
+    files: WeightFiles  # kind of files it loads
+    port: int  # port it listens on
+    install: tuple[str, ...]  # shell lines that install it, and skip finished steps
+    # shell lines that start it; the last argument is shell text for the repository of the weights
     start: Callable[[Model, Placement, Machine, Workload, str], tuple[str, ...]]
 
 
@@ -69,73 +58,58 @@ class AtOnce(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
-    """Description of a runtime.
+    """Description of a runtime."""
 
-    Attributes:
-        name: display name.
-        key: name in data/generated/efficiency.csv.
-        engine: program whose placement and schedule it uses; for a variant, the original.
-        version: release that the command is written for, with the date of the check.
-        strategies: supported placement strategies.
-        loaded_format: format in which a model of a given format is loaded on a machine, with the
-            reason where it differs; raises Refusal for a format that the runtime cannot run there.
-        place: placement of the model's parts; raises Refusal where there is none.
-        schedule: schedules of the prompt and of a token.
-        command: shell text that starts it.
-        at_once: users decoded together with all weights on the GPUs, for runtimes that queue
-            further users; None for runtimes that accept every request.
-        apart: property of a machine, as a true or false array, that the placement depends on and
-            that one call cannot vary: machines that differ in it are placed separately; None where
-            all machines can be placed in one call.
-        build: fork it belongs to, as in `catalog.constants.Scope`; empty for none.
-        room_for_layers: upper bound on the weights of repeating layers that the GPUs hold beside
-            the cache of one user [B]; None for all of their memory.
-        takes_layers: the number of layers on the GPU can be set.
-        binds_nodes: its command says how threads and memory lie on several sockets (`--numa`).
-        computes_in_ram: the processor computes the weights in RAM; else they move to the GPU.
-        takes_several_formats: its placement and schedule take a model whose numbers are arrays, as
-            `model.many_formats` makes it.
-        takes_several_counts: its placement in GPUs and its schedule take a stack of machines with
-            several numbers of one kind of card (`Machine.counts`).
-        reads_over_link: its kernels can read weights in RAM over the link, without a copy.
-        quantized_kv_type: largest KV cache type of half the 16-bit size or less; empty for none.
-        divides_experts: GPUs that share layers can each hold whole experts.
-        drafts: its command lets other layers or models draft tokens.
-        extra_uncertainty: additional half width of its ranges where no constant is fitted to it,
-            as the logarithm of a factor.
-        mainstream: in common use; the result cards prefer such runtimes.
-        setup: installation and start on a rented machine; None where unknown.
-        default_context: context where none is set, by machine [tokens]; None for the model's own.
-        notes: remarks shown beside the command, a sentence or two each.
-    """
-
-    name: str
-    key: str
-    engine: str
-    version: str
-    strategies: tuple[PlacementStrategy, ...]
+    name: str  # display name
+    key: str  # name in data/generated/efficiency.csv
+    engine: str  # program whose placement and schedule it uses; for a variant, the original
+    version: str  # release that the command is written for, with the date of the check
+    strategies: tuple[PlacementStrategy, ...]  # supported placement strategies
+    # format in which a model of a given format is loaded on a machine, with the reason where it
+    # differs; raises Refusal for a format that the runtime cannot run there
     loaded_format: Callable[[str, Machine], LoadedFormat]
+    # placement of the model's parts; raises Refusal where there is none
     place: Callable[[Model, Machine, Workload, PlacementStrategy, Settings], Placement]
+    # schedules of the prompt and of a token
     schedule: Callable[[Model, Placement, Machine, Workload], Phases]
-    command: Command
+    command: Command  # shell text that starts it
+    # users decoded together with all weights on the GPUs, for runtimes that queue further users;
+    # None for runtimes that accept every request
     at_once: AtOnce | None = None
+    # property of a machine, as a true or false array, that the placement depends on and that one
+    # call cannot vary: machines that differ in it are placed separately; None where all machines
+    # can be placed in one call
     apart: Callable[[Model, Machine, Workload], npt.NDArray[np.bool_]] | None = None
-    build: str = ""
+    build: str = ""  # fork it belongs to, as in `catalog.constants.Scope`; empty for none
+    # upper bound on the weights of repeating layers that the GPUs hold beside the cache of one user
+    # [B]; None for all of their memory
     room_for_layers: Callable[[Model, Machine, Workload], Array] | None = None
-    takes_layers: bool = False
+    takes_layers: bool = False  # the number of layers on the GPU can be set
+    # its command says how threads and memory lie on several sockets (`--numa`)
     binds_nodes: bool = False
+    # the processor computes the weights in RAM; else they move to the GPU
     computes_in_ram: bool = False
+    # its placement and schedule take a model whose numbers are arrays, as `model.many_formats`
+    # makes it
     takes_several_formats: bool = False
+    # its placement in GPUs and its schedule take a stack of machines with several numbers of one
+    # kind of card (`Machine.counts`)
     takes_several_counts: bool = False
+    # its kernels can read weights in RAM over the link, without a copy
     reads_over_link: bool = False
+    # largest KV cache type of half the 16-bit size or less; empty for none
     quantized_kv_type: str = ""
-    divides_experts: bool = False
-    drafts: bool = False
+    divides_experts: bool = False  # GPUs that share layers can each hold whole experts
+    drafts: bool = False  # its command lets other layers or models draft tokens
+    # additional half width of its ranges where no constant is fitted to it, as the logarithm of a
+    # factor
     extra_uncertainty: float = 0.0
-    mainstream: bool = True
+    mainstream: bool = True  # in common use; the result cards prefer such runtimes
+    # installation and start on a rented machine; None where unknown
     setup: ServerSetup | None = None
+    # context where none is set, by machine [tokens]; None for the model's own
     default_context: Callable[[Machine], int] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # remarks shown beside the command, a sentence or two each
 
 
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:

@@ -33,46 +33,32 @@ class Transfer(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Kernels:
-    """Batch of a framework on a GPU, computed kernel by kernel in every layer.
+    """Batch of a framework on a GPU, computed kernel by kernel in every layer."""
 
-    Attributes:
-        number: number type of matrix products, a key of `Gpu.tensor_flops`.
-        sequences: sequences that get a token from the step.
-        unpacked: number of compressed weights and cache values converted to that type first.
-    """
-
-    number: str
-    sequences: Array = 0.0
+    number: str  # number type of matrix products, a key of `Gpu.tensor_flops`
+    sequences: Array = 0.0  # sequences that get a token from the step
+    # number of compressed weights and cache values converted to that type first
     unpacked: Array = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """Bytes on one route in one stage: either read and computed, or only moved.
+    """Bytes on one route in one stage: either read and computed, or only moved."""
 
-    Attributes:
-        route: route of the bytes.
-        load: load at the end of the route (resident, in place); None for bytes only moved.
-        moved: bytes only moved (streamed, paged, staged), or the cache that a framework's
-            attention reads in RAM (in place) [B].
-        pieces: part of the paged bytes that is scattered over the file [B].
-        renewal: time to evict old pages for the paged bytes [s].
-        device: index of the GPU that computes or receives.
-        transfer: way over the link; None for bytes that stay in RAM.
-        repacked: the CPU reads weights in its own layout; false for pages of a file.
-        kernels: batch of a framework on a GPU; None for llama.cpp.
-        alike: GPUs that run the same flow at once, each with its share; their reads of RAM add up.
-    """
-
-    route: Route
+    route: Route  # route of the bytes
+    # load at the end of the route (resident, in place); None for bytes only moved
     load: Load | None = None
+    # bytes only moved (streamed, paged, staged), or the cache that a framework's attention reads in
+    # RAM (in place) [B]
     moved: Array = 0.0
-    pieces: Array = 0.0
-    renewal: Array = 0.0
-    device: int = 0
+    pieces: Array = 0.0  # part of the paged bytes that is scattered over the file [B]
+    renewal: Array = 0.0  # time to evict old pages for the paged bytes [s]
+    device: int = 0  # index of the GPU that computes or receives
+    # way over the link; None for bytes that stay in RAM
     transfer: Transfer | None = Transfer.PINNED
-    repacked: bool = True
-    kernels: Kernels | None = None
+    repacked: bool = True  # the CPU reads weights in its own layout; false for pages of a file
+    kernels: Kernels | None = None  # batch of a framework on a GPU; None for llama.cpp
+    # GPUs that run the same flow at once, each with its share; their reads of RAM add up
     alike: int = 1
 
 
@@ -101,55 +87,36 @@ class ExchangePath(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """Activations exchanged between GPUs in one run of the stages, one exchange after another.
+    """Activations exchanged between GPUs in one run of the stages, one exchange after another."""
 
-    Attributes:
-        way: slowest path that they cross.
-        times: number of exchanges in a run.
-        moved: bytes of an exchange that cross the path, one way [B].
-        reduces: all-reduce or all-gather of all GPUs; else a GPU sends to the next.
-        gpus: number of GPUs that take part.
-        messages: messages over TCP of an exchange; 0 for one that its sender does not wait for.
-    """
-
-    way: ExchangePath
-    times: Array
-    moved: Array
-    reduces: bool = False
-    gpus: int = 2
+    way: ExchangePath  # slowest path that they cross
+    times: Array  # number of exchanges in a run
+    moved: Array  # bytes of an exchange that cross the path, one way [B]
+    reduces: bool = False  # all-reduce or all-gather of all GPUs; else a GPU sends to the next
+    gpus: int = 2  # number of GPUs that take part
+    # messages over TCP of an exchange; 0 for one that its sender does not wait for
     messages: Array = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """One phase of a runtime: its stages, their repetitions, and exchanges between processors.
+    """One phase of a runtime: its stages, their repetitions, and exchanges between processors."""
 
-    Attributes:
-        stages: stages in order; their times add.
-        repeats: number of runs of the stages in the phase (micro-batches of a prompt).
-        crossings: hand-overs of activations between processors in one run of the stages.
-        workers: GPUs that each hold some of the layers and may work on different repeats at once.
-        exchanges: exchanges between GPUs that share layers or are in different machines.
-    """
-
-    stages: tuple[Stage, ...]
-    repeats: Array = 1.0
-    crossings: Array = 0.0
+    stages: tuple[Stage, ...]  # stages in order; their times add
+    repeats: Array = 1.0  # number of runs of the stages in the phase (micro-batches of a prompt)
+    crossings: Array = 0.0  # hand-overs of activations between processors in one run of the stages
+    # GPUs that each hold some of the layers and may work on different repeats at once
     workers: int = 1
+    # exchanges between GPUs that share layers or are in different machines
     exchanges: tuple[Exchange, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Phases:
-    """Schedules of a reply, each made at first use: of the prompt, and of a step for each token.
+    """Schedules of a reply, each made at first use: of the prompt, and of a step for each token."""
 
-    Attributes:
-        of_prompt: function that makes the schedule of the prompt.
-        of_token: function that makes the schedule of a step.
-    """
-
-    of_prompt: Callable[[], Schedule]
-    of_token: Callable[[], Schedule]
+    of_prompt: Callable[[], Schedule]  # function that makes the schedule of the prompt
+    of_token: Callable[[], Schedule]  # function that makes the schedule of a step
 
     @cached_property
     def prefill(self) -> Schedule:

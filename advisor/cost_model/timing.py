@@ -38,17 +38,11 @@ LAYERS, CROSSINGS, TOKEN, HIDDEN = "layers", "crossings", "token", "hidden"
 
 @dataclass(frozen=True, kw_only=True)
 class StepTime:
-    """Time of one run of a schedule, and its parts [s].
+    """Time of one run of a schedule, and its parts [s]."""
 
-    Attributes:
-        total: elapsed time.
-        parts: time by route and fixed cost; the sum is `total`.
-        hidden: time of flows that overlap with a longer one and add nothing to `total`.
-    """
-
-    total: Array
-    parts: dict[str, Array]
-    hidden: Array
+    total: Array  # elapsed time
+    parts: dict[str, Array]  # time by route and fixed cost; the sum is `total`
+    hidden: Array  # time of flows that overlap with a longer one and add nothing to `total`
 
 
 def rates(link: Link) -> Mapping[Transfer, Quantity]:

@@ -42,30 +42,19 @@ OF_GPUS = (EXPERTS, DEEP, THIN, SEVERAL, UNKNOWN)
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """Value with its 80 % interval.
+    """Value with its 80 % interval."""
 
-    Attributes:
-        value: predicted value.
-        low: lower end.
-        high: upper end.
-    """
-
-    value: Array
-    low: Array
-    high: Array
+    value: Array  # predicted value
+    low: Array  # lower end
+    high: Array  # upper end
 
 
 @dataclass(frozen=True, kw_only=True)
 class Margins:
-    """Distances from a predicted speed to the ends of its range, as logarithms of factors.
+    """Distances from a predicted speed to the ends of its range, as logarithms of factors."""
 
-    Attributes:
-        below: distance on the slow side.
-        above: distance on the fast side.
-    """
-
-    below: Array
-    above: Array
+    below: Array  # distance on the slow side
+    above: Array  # distance on the fast side
 
     def around(self, rate: Array) -> Range:
         """Range around a predicted speed."""
@@ -80,17 +69,12 @@ class Margins:
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
-    """Properties of a run that widen its range.
+    """Properties of a run that widen its range."""
 
-    Attributes:
-        on_gpu: GPUs take part, so that the fixed costs are theirs.
-        traits: degree of each of `TRAITS`, 0 to 1; 0 for a missing one. `SPLIT` follows from the
-            time.
-        unmeasured: 1 for each part of the time whose rate was not measured on the machine, else 0.
-    """
-
-    on_gpu: bool
+    on_gpu: bool  # GPUs take part, so that the fixed costs are theirs
+    # degree of each of `TRAITS`, 0 to 1; 0 for a missing one. `SPLIT` follows from the time.
     traits: Mapping[str, Array]
+    # 1 for each part of the time whose rate was not measured on the machine, else 0
     unmeasured: Mapping[str, Array]
 
 

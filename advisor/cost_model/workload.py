@@ -32,23 +32,14 @@ of the examples in vLLM's documentation (features/speculative_decoding, 2026-11)
 
 @dataclass(frozen=True, kw_only=True)
 class DraftModel:
-    """A smaller model that drafts tokens, each by a run of its own.
+    """A smaller model that drafts tokens, each by a run of its own."""
 
-    Attributes:
-        name: in the catalogue.
-        form: its format.
-        read: bytes that a token reads [B].
-        layers: repeating layers.
-        held: its weights [B].
-        cached: its KV cache of a token, in 16 bits [B].
-    """
-
-    name: str
-    form: str
-    read: float
-    layers: int
-    held: float
-    cached: float
+    name: str  # in the catalogue
+    form: str  # its format
+    read: float  # bytes that a token reads [B]
+    layers: int  # repeating layers
+    held: float  # its weights [B]
+    cached: float  # its KV cache of a token, in 16 bits [B]
 
 
 def as_drafter(model: Model) -> DraftModel:

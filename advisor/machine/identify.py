@@ -143,37 +143,22 @@ def overridden(spec: MachineSpec, typed: MachineSpec) -> MachineSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Identified:
-    """Hardware of a name.
+    """Hardware of a name."""
 
-    Attributes:
-        kind: "gpu", "processor" or "machine".
-        name: name of the catalogue, or of the parts.
-        gpus: rows of the GPUs, kind by kind.
-        count: number of GPUs of all kinds.
-        memory_gib: memory of each GPU of the first kind, as sold or shared [GiB].
-        host: processor; None where the name has none.
-        cores: physical cores of all sockets; None where unknown.
-        channels: 64-bit RAM channels; None where unknown.
-        mts: rate of the RAM that the name states, else of the processor [MT/s]; None where unknown.
-        ram_gib: main memory [GiB]; None where the name has none.
-        preset: row of data/hardware/machines.csv; None for other machines.
-        notes: assumptions, one sentence each.
-        alternatives: other hardware that the name may mean.
-    """
-
-    kind: str
-    name: str
-    gpus: tuple[GpuRow, ...] = ()
-    count: int = 0
-    memory_gib: float | None = None
-    host: HostRow | None = None
-    cores: int | None = None
-    channels: float | None = None
+    kind: str  # "gpu", "processor" or "machine"
+    name: str  # name of the catalogue, or of the parts
+    gpus: tuple[GpuRow, ...] = ()  # rows of the GPUs, kind by kind
+    count: int = 0  # number of GPUs of all kinds
+    memory_gib: float | None = None  # memory of each GPU of the first kind, as sold or shared [GiB]
+    host: HostRow | None = None  # processor; None where the name has none
+    cores: int | None = None  # physical cores of all sockets; None where unknown
+    channels: float | None = None  # 64-bit RAM channels; None where unknown
+    # rate of the RAM that the name states, else of the processor [MT/s]; None where unknown
     mts: float | None = None
-    ram_gib: float | None = None
-    preset: MachineRow | None = None
-    notes: tuple[str, ...] = ()
-    alternatives: tuple[str, ...] = ()
+    ram_gib: float | None = None  # main memory [GiB]; None where the name has none
+    preset: MachineRow | None = None  # row of data/hardware/machines.csv; None for other machines
+    notes: tuple[str, ...] = ()  # assumptions, one sentence each
+    alternatives: tuple[str, ...] = ()  # other hardware that the name may mean
 
 
 def identified(name: str) -> Identified:

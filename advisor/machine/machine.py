@@ -13,57 +13,39 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """Link between host memory and a GPU.
+    """Link between host memory and a GPU."""
 
-    Attributes:
-        name: name, such as "PCIe 4 x16" or "NVLink-C2C".
-        pinned: rate of copies to the GPU from page-locked memory [B/s].
-        pageable: rate of copies to the GPU from ordinary memory [B/s].
-        zero_copy: rate of kernels that read host memory directly [B/s].
-    """
-
-    name: str
-    pinned: Quantity
-    pageable: Quantity
-    zero_copy: Quantity
+    name: str  # name, such as "PCIe 4 x16" or "NVLink-C2C"
+    pinned: Quantity  # rate of copies to the GPU from page-locked memory [B/s]
+    pageable: Quantity  # rate of copies to the GPU from ordinary memory [B/s]
+    zero_copy: Quantity  # rate of kernels that read host memory directly [B/s]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gpu:
-    """Graphics processor, or the GPU of a chip with unified memory.
+    """Graphics processor, or the GPU of a chip with unified memory."""
 
-    Attributes:
-        name: name in the catalogue.
-        vendor: NVIDIA, AMD, Intel or Apple.
-        family: generation of GPUs with the same kernels ("Ampere", "RDNA 3", "Apple M4").
-        memory: memory available to programs; for unified memory the GPU's part [B].
-        bandwidth: peak memory bandwidth [B/s].
-        tensor_flops: dense peak by number type ("fp16", "fp8", "int8", ...) [FLOP/s].
-        link: link to host memory.
-        board_power: power limit [W]; None where unknown.
-        unified: whether it shares the host's memory.
-        of_ram: graphics of a processor whose memory is the PC's RAM; where they may not use enough
-            of it, the processor computes the rest.
-        peer: rate to another GPU of its kind, one direction [B/s]; None for GPUs joined by `link`
-            alone, 0 for those in a stack of several.
-        peer_access: whether GPUs joined by `link` read each other's memory; else they exchange
-            data through the host's memory.
-        dot_products: 1 with an instruction for dot products of four 8-bit integers, or with kernels
-            that need none; else 0.
-    """
-
-    name: str
-    vendor: str
-    family: str
-    memory: Quantity
-    bandwidth: Quantity
+    name: str  # name in the catalogue
+    vendor: str  # NVIDIA, AMD, Intel or Apple
+    family: str  # generation of GPUs with the same kernels ("Ampere", "RDNA 3", "Apple M4")
+    memory: Quantity  # memory available to programs; for unified memory the GPU's part [B]
+    bandwidth: Quantity  # peak memory bandwidth [B/s]
+    # dense peak by number type ("fp16", "fp8", "int8", ...) [FLOP/s]
     tensor_flops: Mapping[str, float] = field(default_factory=dict, hash=False)
-    link: Link
-    board_power: float | None = None
-    unified: bool = False
+    link: Link  # link to host memory
+    board_power: float | None = None  # power limit [W]; None where unknown
+    unified: bool = False  # whether it shares the host's memory
+    # graphics of a processor whose memory is the PC's RAM; where they may not use enough of it, the
+    # processor computes the rest
     of_ram: bool = False
+    # rate to another GPU of its kind, one direction [B/s]; None for GPUs joined by `link` alone, 0
+    # for those in a stack of several
     peer: Quantity | None = None
+    # whether GPUs joined by `link` read each other's memory; else they exchange data through the
+    # host's memory
     peer_access: bool = True
+    # 1 with an instruction for dot products of four 8-bit integers, or with kernels that need none;
+    # else 0
     dot_products: float = 1.0
 
     @cached_property
@@ -74,63 +56,46 @@ class Gpu:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineSpeed:
-    """Timed speeds of llama.cpp on a host's processor.
+    """Timed speeds of llama.cpp on a host's processor."""
 
-    Attributes:
-        cores: number of cores used.
-        ram: sustained read rate of the host's RAM at that time [B/s].
-        read: rate of weights read and unpacked, by storage type ("Q4_K") or format ("Q4_K_M")
-            [B/s].
-        plain: the same for weights in the file's layout [B/s].
-        prompt: speed on the weights in a prompt, by the same names [FLOP/s].
-        layer: fixed cost of a layer [s]; None where it was not timed, as below.
-        expert_layer: additional cost of a layer with routed experts [s].
-        attention: speed on the cache, token by token, by head size and number of heads that share
-            a key ("128_4") [FLOP/s].
-    """
-
-    cores: int
-    ram: float
+    cores: int  # number of cores used
+    ram: float  # sustained read rate of the host's RAM at that time [B/s]
+    # rate of weights read and unpacked, by storage type ("Q4_K") or format ("Q4_K_M") [B/s]
     read: Mapping[str, Quantity] = field(hash=False)
+    # the same for weights in the file's layout [B/s]
     plain: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
+    # speed on the weights in a prompt, by the same names [FLOP/s]
     prompt: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
+    # fixed cost of a layer [s]; None where it was not timed, as below
     layer: Quantity | None = None
-    expert_layer: Quantity | None = None
+    expert_layer: Quantity | None = None  # additional cost of a layer with routed experts [s]
+    # speed on the cache, token by token, by head size and number of heads that share a key
+    # ("128_4") [FLOP/s]
     attention: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """Processor and main memory.
+    """Processor and main memory."""
 
-    Attributes:
-        name: name in the catalogue or in /proc/cpuinfo.
-        cores: number of physical cores that compute.
-        threads: typed number of threads (llama.cpp's `-t`); None for one per core.
-        cores_there: number of physical cores, where fewer threads leave some idle; else None.
-        sockets: number of processor packages.
-        memory: main memory available to the model [B].
-        bandwidth: sustained read rate of all cores [B/s].
-        instruction_sets: Linux's names in lower case ("avx2", "avx512f", "amx_int8").
-        engine: speeds of llama.cpp timed on this host; None where there are none.
-        thread_excess: how the stated threads exceed the cores, as `software.HYPER_THREADS` and the
-            like; empty where they do not.
-        numa: stated policy for several memory nodes (llama.cpp's `--numa`); empty for none.
-        segment: kind of processor, which decides its clock and its share of the RAM's peak
-            ("desktop", "server", "Apple"); empty where unknown.
-    """
-
-    name: str
-    cores: int
-    threads: int | None = None
+    name: str  # name in the catalogue or in /proc/cpuinfo
+    cores: int  # number of physical cores that compute
+    threads: int | None = None  # typed number of threads (llama.cpp's `-t`); None for one per core
+    # number of physical cores, where fewer threads leave some idle; else None
     cores_there: int | None = None
-    sockets: int = 1
-    memory: Quantity
-    bandwidth: Quantity
+    sockets: int = 1  # number of processor packages
+    memory: Quantity  # main memory available to the model [B]
+    bandwidth: Quantity  # sustained read rate of all cores [B/s]
+    # Linux's names in lower case ("avx2", "avx512f", "amx_int8")
     instruction_sets: frozenset[str] = frozenset()
+    # speeds of llama.cpp timed on this host; None where there are none
     engine: EngineSpeed | None = None
+    # how the stated threads exceed the cores, as `software.HYPER_THREADS` and the like; empty where
+    # they do not
     thread_excess: str = ""
-    numa: str = ""
+    numa: str = ""  # stated policy for several memory nodes (llama.cpp's `--numa`); empty for none
+    # kind of processor, which decides its clock and its share of the RAM's peak ("desktop",
+    # "server", "Apple"); empty where unknown
     segment: str = ""
 
 
@@ -141,19 +106,13 @@ USUAL_READ_AHEAD = Quantity(
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """Drive that holds the model.
+    """Drive that holds the model."""
 
-    Attributes:
-        name: name in the catalogue.
-        sequential: sustained rate of large direct reads [B/s].
-        mapped: rate of a cold memory map, read by the computing threads [B/s]; None where unknown.
-        read_ahead: bytes that the kernel reads around a touched page [B].
-    """
-
-    name: str
-    sequential: Quantity
+    name: str  # name in the catalogue
+    sequential: Quantity  # sustained rate of large direct reads [B/s]
+    # rate of a cold memory map, read by the computing threads [B/s]; None where unknown
     mapped: Quantity | None = None
-    read_ahead: Quantity = USUAL_READ_AHEAD
+    read_ahead: Quantity = USUAL_READ_AHEAD  # bytes that the kernel reads around a touched page [B]
 
     @property
     def for_pages(self) -> Quantity:
@@ -163,45 +122,32 @@ class Disk:
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """Machine, or several equal ones joined by a network.
+    """Machine, or several equal ones joined by a network."""
 
-    Attributes:
-        name: name in one line, for headings.
-        gpus: GPUs in the order in which a runtime fills them; empty for none.
-        host: processor and RAM.
-        disk: drive; None where unknown.
-        notes: remarks on unknown or assumed parts, one sentence each.
-        nodes: number of equal machines; `gpus` are those of all, node by node, and host and drive
-            are those of the first.
-        network: rate between machines, one direction [B/s]; None for a single machine.
-        reduce: time of a sum of a short vector over two machines [s]; None for a single machine.
-        message: time of a message over TCP and its answer [s]; None for a single machine.
-        backend: stated backend of llama.cpp; empty for the default.
-        system: operating system, a key of `software.SYSTEMS`; empty where unknown.
-        driver: stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's.
-        build: month of the stated build of llama.cpp ("2025-10"); empty for today's.
-        software_notes: those of the notes that are about software.
-        rented: name of a machine that a provider owns and rents out; empty for others.
-        counts: numbers of GPUs, where a stack of machines with one kind of card, the only one of
-            `gpus`, has several, shape (numbers, 1); what differs by GPU then has an axis before
-            these, (GPUs, numbers, 1), and is nothing for GPUs that are not there. Else None.
-    """
-
-    name: str
-    gpus: tuple[Gpu, ...]
-    host: Host
-    disk: Disk | None
-    notes: tuple[str, ...] = ()
+    name: str  # name in one line, for headings
+    gpus: tuple[Gpu, ...]  # GPUs in the order in which a runtime fills them; empty for none
+    host: Host  # processor and RAM
+    disk: Disk | None  # drive; None where unknown
+    notes: tuple[str, ...] = ()  # remarks on unknown or assumed parts, one sentence each
+    # number of equal machines; `gpus` are those of all, node by node, and host and drive are those
+    # of the first
     nodes: int = 1
+    # rate between machines, one direction [B/s]; None for a single machine
     network: Quantity | None = None
+    # time of a sum of a short vector over two machines [s]; None for a single machine
     reduce: Quantity | None = None
+    # time of a message over TCP and its answer [s]; None for a single machine
     message: Quantity | None = None
-    backend: str = ""
-    system: str = ""
+    backend: str = ""  # stated backend of llama.cpp; empty for the default
+    system: str = ""  # operating system, a key of `software.SYSTEMS`; empty where unknown
+    # stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's
     driver: str = ""
-    build: str = ""
-    software_notes: tuple[str, ...] = ()
-    rented: str = ""
+    build: str = ""  # month of the stated build of llama.cpp ("2025-10"); empty for today's
+    software_notes: tuple[str, ...] = ()  # those of the notes that are about software
+    rented: str = ""  # name of a machine that a provider owns and rents out; empty for others
+    # numbers of GPUs, where a stack of machines with one kind of card, the only one of `gpus`, has
+    # several, shape (numbers, 1); what differs by GPU then has an axis before these, (GPUs,
+    # numbers, 1), and is nothing for GPUs that are not there. Else None.
     counts: Any = None
 
     @property

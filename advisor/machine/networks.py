@@ -24,46 +24,27 @@ OTHER = "Ethernet"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NetworkRow:
-    """Kind of network; fields as the columns of data/hardware/networks.csv.
+    """Kind of network; fields as the columns of data/hardware/networks.csv."""
 
-    Attributes:
-        name: name.
-        words: pattern of the words that mean it.
-        gbit_per_s: usual nominal rate [Gbit/s].
-        payload: share of the nominal rate that payload gets.
-        reduce_us: time of a sum of a short vector over two machines [us].
-        message_us: time of a message over TCP and its answer [us].
-        source: page the figures were read from.
-        source_date: day or month of that.
-        note: remark.
-    """
-
-    name: str
-    words: str
-    gbit_per_s: float
-    payload: float
-    reduce_us: float
-    message_us: float
-    source: str
-    source_date: str
-    note: str
+    name: str  # name
+    words: str  # pattern of the words that mean it
+    gbit_per_s: float  # usual nominal rate [Gbit/s]
+    payload: float  # share of the nominal rate that payload gets
+    reduce_us: float  # time of a sum of a short vector over two machines [us]
+    message_us: float  # time of a message over TCP and its answer [us]
+    source: str  # page the figures were read from
+    source_date: str  # day or month of that
+    note: str  # remark
 
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """Network between machines.
+    """Network between machines."""
 
-    Attributes:
-        name: kind and nominal rate ("RoCE, 200 Gbit/s").
-        rate: rate of the payload, one direction [B/s].
-        reduce: time of a sum of a short vector over two machines [s].
-        message: time of a message over TCP and its answer [s].
-    """
-
-    name: str
-    rate: Quantity
-    reduce: Quantity
-    message: Quantity
+    name: str  # kind and nominal rate ("RoCE, 200 Gbit/s")
+    rate: Quantity  # rate of the payload, one direction [B/s]
+    reduce: Quantity  # time of a sum of a short vector over two machines [s]
+    message: Quantity  # time of a message over TCP and its answer [s]
 
 
 @cache

@@ -24,20 +24,14 @@ class Provenance(StrEnum):
 class Quantity:
     """A number and its origin.
 
-    Attributes:
-        value: value in SI units; may be an array along a sweep.
-        kind: provenance.
-        source: source, or the derivation.
-        date: date of the source (ISO 8601); empty where unknown.
-
     Raises:
         InputError: a value that is not finite, or below zero.
     """
 
-    value: Array
-    kind: Provenance
-    source: str
-    date: str = ""
+    value: Array  # value in SI units; may be an array along a sweep
+    kind: Provenance  # provenance
+    source: str  # source, or the derivation
+    date: str = ""  # date of the source (ISO 8601); empty where unknown
 
     def __post_init__(self) -> None:
         if not np.all(np.isfinite(self.value)) or np.any(np.asarray(self.value) < 0):

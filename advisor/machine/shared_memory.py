@@ -88,33 +88,21 @@ the GPU's part (https://github.com/antirez/ds4/issues/46, 2026-05-09), 8 of 128 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharedMemoryRow:
-    """One row of data/hardware/shared_memory.csv: the part of a memory size that its GPU may use.
-
-    Attributes:
-        vendor: maker of the chip.
-        chip: word in the names of its GPUs; empty for all of the maker.
-        system: operating system; empty for any.
-        from_gib: smallest memory that it is for.
-        share: part that counts.
-        default_share: part without the setting.
-        system_gib: memory that the setting must leave to the system.
-        setting: command or switch that sets the part, with {mib} or {pages} for its size.
-        source: page.
-        source_date: day of the page, ISO.
-        note: remarks.
+    """One row of data/hardware/shared_memory.csv: the part of a memory size that its GPU may
+    use.
     """
 
-    vendor: str
-    chip: str
-    system: str
-    from_gib: float
-    share: float
-    default_share: float
-    system_gib: float
-    setting: str
-    source: str
-    source_date: str
-    note: str
+    vendor: str  # maker of the chip
+    chip: str  # word in the names of its GPUs; empty for all of the maker
+    system: str  # operating system; empty for any
+    from_gib: float  # smallest memory that it is for
+    share: float  # part that counts
+    default_share: float  # part without the setting
+    system_gib: float  # memory that the setting must leave to the system
+    setting: str  # command or switch that sets the part, with {mib} or {pages} for its size
+    source: str  # page
+    source_date: str  # day of the page, ISO
+    note: str  # remarks
 
 
 @cache

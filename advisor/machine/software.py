@@ -56,15 +56,10 @@ def system_named(text: str) -> str:
 
 @dataclass(frozen=True)
 class GraphicsDriver:
-    """Graphics driver.
+    """Graphics driver."""
 
-    Attributes:
-        name: key of `DRIVER_BACKENDS`.
-        version: numbers of its version; empty where not stated.
-    """
-
-    name: str
-    version: tuple[int, ...] = ()
+    name: str  # key of `DRIVER_BACKENDS`
+    version: tuple[int, ...] = ()  # numbers of its version; empty where not stated
 
     def __str__(self) -> str:
         return f"{self.name} {'.'.join(map(str, self.version))}".strip()
@@ -173,41 +168,25 @@ def month_words(month: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SoftwareEffect:
-    """One row of data/runtimes/software_effects.csv.
+    """One row of data/runtimes/software_effects.csv."""
 
-    Attributes:
-        option: input that it belongs to, "driver", "build", "numa" or "threads"; "kernel" for a
-            build without a kernel for a format, "experts" for a driver that is slow in experts.
-        value: driver, policy, how threads exceed the cores, or format.
-        since: version of the driver from which it holds; empty for all.
-        before: version of the driver, or month of the build, from which it no longer holds; empty
-            for all.
-        vendor: vendor of the GPU; empty for any.
-        family: family of the GPU; empty for any.
-        backend: backend of llama.cpp; empty for any.
-        token: speed of the part that it concerns in a token, beside that without it.
-        prompt: the same in a prompt.
-        doubt: half width of its 80 % range, as the logarithm of a factor.
-        sources: independent sources that it rests on; fewer than three are never fitted.
-        source: page with the speeds.
-        date: date of the page.
-        note: speeds and arithmetic.
-    """
-
+    # input that it belongs to, "driver", "build", "numa" or "threads"; "kernel" for a build without
+    # a kernel for a format, "experts" for a driver that is slow in experts
     option: str
-    value: str
-    since: str
+    value: str  # driver, policy, how threads exceed the cores, or format
+    since: str  # version of the driver from which it holds; empty for all
+    # version of the driver, or month of the build, from which it no longer holds; empty for all
     before: str
-    vendor: str
-    family: str
-    backend: str
-    token: float
-    prompt: float
-    doubt: float
-    sources: int
-    source: str
-    date: str
-    note: str
+    vendor: str  # vendor of the GPU; empty for any
+    family: str  # family of the GPU; empty for any
+    backend: str  # backend of llama.cpp; empty for any
+    token: float  # speed of the part that it concerns in a token, beside that without it
+    prompt: float  # the same in a prompt
+    doubt: float  # half width of its 80 % range, as the logarithm of a factor
+    sources: int  # independent sources that it rests on; fewer than three are never fitted
+    source: str  # page with the speeds
+    date: str  # date of the page
+    note: str  # speeds and arithmetic
 
     @property
     def last_version(self) -> tuple[int, ...]:

@@ -17,62 +17,37 @@ MIXED = " + "
 class MachineSpec:
     """Typed values of a machine; None for open fields.
 
-    Attributes:
-        gpu: name of the GPU, or "none"; several kinds as "2x RTX 3090 + RTX 4090".
-        gpu_count: number of GPUs; for several kinds, a factor on all their numbers.
-        vram_gb: memory of each GPU, in place of the catalogue's [GiB].
-        screen_gb: memory of the first GPU that screens and other programs take [GiB].
-        cpu: name of the processor or platform.
-        ram_gb: main memory [GiB].
-        ram_gbs: sustained read rate of all cores, used as it is [GB/s].
-        ram_channels: 64-bit channels.
-        ram_mts: transfers per second of each channel [MT/s].
-        cores: physical cores.
-        threads: number of computing threads; more threads than cores add nothing.
-        backend: backend of llama.cpp, one of `backends.NAMES`.
-        system: operating system, as `software.system_named` reads it.
-        driver: graphics driver, as `software.driver_named` reads it.
-        build: build of llama.cpp, as `software.build_month` reads it.
-        numa: policy for several memory nodes, one of `software.POLICIES`.
-        pcie_gbs: sustained rate from pinned memory to the GPU, used as it is [GB/s].
-        pcie_gen: PCI Express generation.
-        pcie_lanes: PCI Express lanes.
-        disk: name of the drive.
-        disk_gbs: sustained rate of sequential reads, used as it is [GB/s].
-        bridge: whether an NVLink bridge joins two cards of the same kind.
-        machines: number of equal machines joined by a network.
-        network: network between machines, as `networks.network_named` reads it.
-        network_gbs: sustained rate between machines, one way [GB/s].
-
     Raises:
         InputError: a number outside its limits, or memory given for GPUs of several kinds.
     """
 
-    gpu: str | None = None
-    gpu_count: int = 1
-    vram_gb: Array | None = None
+    gpu: str | None = None  # name of the GPU, or "none"; several kinds as "2x RTX 3090 + RTX 4090"
+    gpu_count: int = 1  # number of GPUs; for several kinds, a factor on all their numbers
+    vram_gb: Array | None = None  # memory of each GPU, in place of the catalogue's [GiB]
+    # memory of the first GPU that screens and other programs take [GiB]
     screen_gb: float | None = None
-    cpu: str | None = None
-    ram_gb: Array | None = None
-    ram_gbs: Array | None = None
-    ram_channels: float | None = None
-    ram_mts: float | None = None
-    cores: int | None = None
-    threads: int | None = None
-    backend: str | None = None
-    system: str | None = None
-    driver: str | None = None
-    build: str | None = None
-    numa: str | None = None
+    cpu: str | None = None  # name of the processor or platform
+    ram_gb: Array | None = None  # main memory [GiB]
+    ram_gbs: Array | None = None  # sustained read rate of all cores, used as it is [GB/s]
+    ram_channels: float | None = None  # 64-bit channels
+    ram_mts: float | None = None  # transfers per second of each channel [MT/s]
+    cores: int | None = None  # physical cores
+    threads: int | None = None  # number of computing threads; more threads than cores add nothing
+    backend: str | None = None  # backend of llama.cpp, one of `backends.NAMES`
+    system: str | None = None  # operating system, as `software.system_named` reads it
+    driver: str | None = None  # graphics driver, as `software.driver_named` reads it
+    build: str | None = None  # build of llama.cpp, as `software.build_month` reads it
+    numa: str | None = None  # policy for several memory nodes, one of `software.POLICIES`
+    # sustained rate from pinned memory to the GPU, used as it is [GB/s]
     pcie_gbs: Array | None = None
-    pcie_gen: int | None = None
-    pcie_lanes: int | None = None
-    disk: str | None = None
-    disk_gbs: Array | None = None
-    bridge: bool = False
-    machines: int = 1
-    network: str | None = None
-    network_gbs: float | None = None
+    pcie_gen: int | None = None  # PCI Express generation
+    pcie_lanes: int | None = None  # PCI Express lanes
+    disk: str | None = None  # name of the drive
+    disk_gbs: Array | None = None  # sustained rate of sequential reads, used as it is [GB/s]
+    bridge: bool = False  # whether an NVLink bridge joins two cards of the same kind
+    machines: int = 1  # number of equal machines joined by a network
+    network: str | None = None  # network between machines, as `networks.network_named` reads it
+    network_gbs: float | None = None  # sustained rate between machines, one way [GB/s]
 
     def __post_init__(self) -> None:
         check_all(MACHINE, vars(self))

@@ -28,21 +28,13 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tensor:
-    """One weight matrix, or several of the same role stacked (the experts of a layer).
+    """One weight matrix, or several of the same role stacked (the experts of a layer)."""
 
-    Attributes:
-        role: llama.cpp's name without layer and suffix: `attn_q`, `ffn_down_exps`, `token_embd`.
-        group: purpose.
-        layer: repeating layer, from 0; None for embedding, output head and final norm.
-        rows: number of rows of all stacked matrices together.
-        width: values in a row, which are quantized in blocks (`ne[0]` in GGUF).
-    """
-
-    role: str
-    group: Group
-    layer: int | None
-    rows: int
-    width: int
+    role: str  # llama.cpp's name without layer and suffix: `attn_q`, `ffn_down_exps`, `token_embd`
+    group: Group  # purpose
+    layer: int | None  # repeating layer, from 0; None for embedding, output head and final norm
+    rows: int  # number of rows of all stacked matrices together
+    width: int  # values in a row, which are quantized in blocks (`ne[0]` in GGUF)
 
     @property
     def params(self) -> int:
@@ -89,20 +81,13 @@ attention."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LayerCache:
-    """Cache of a layer.
+    """Cache of a layer."""
 
-    Attributes:
-        key_values: values of K per token and sequence.
-        value_values: values of V per token and sequence; 0 for MLA's latent cache, which counts as
-            keys.
-        window: number of last tokens that are kept; None for all [tokens].
-        state_values: values per sequence of any length (linear attention, state space).
-    """
-
-    key_values: int = 0
+    key_values: int = 0  # values of K per token and sequence
+    # values of V per token and sequence; 0 for MLA's latent cache, which counts as keys
     value_values: int = 0
-    window: int | None = None
-    state_values: int = 0
+    window: int | None = None  # number of last tokens that are kept; None for all [tokens]
+    state_values: int = 0  # values per sequence of any length (linear attention, state space)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,38 +100,24 @@ class Experts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Architecture:
-    """A model before a format is chosen.
+    """A model before a format is chosen."""
 
-    Attributes:
-        name: name as people write it.
-        layers: number of repeating layers.
-        hidden: width of the residual stream.
-        vocab: rows of the embedding.
-        tied: whether the output head is the embedding table.
-        max_context: context length of the training; None where unknown [tokens].
-        tensors: all weights.
-        cache: cache of each repeating layer.
-        attention_values: query heads x (key + value head size) of each repeating layer; attention
-            of a token to an earlier one takes twice as many FLOPs.
-        experts: routed experts; None for a dense model.
-        source: source of the numbers.
-        head_dim: values per attention head; 0 where unknown.
-        shape_uncertainty: extra half width of a speed's range for an unknown inner shape, as the
-            logarithm of a factor; 0 for a known shape.
-    """
-
-    name: str
-    layers: int
-    hidden: int
-    vocab: int
-    tied: bool
-    max_context: int | None
-    tensors: tuple[Tensor, ...]
-    cache: tuple[LayerCache, ...]
+    name: str  # name as people write it
+    layers: int  # number of repeating layers
+    hidden: int  # width of the residual stream
+    vocab: int  # rows of the embedding
+    tied: bool  # whether the output head is the embedding table
+    max_context: int | None  # context length of the training; None where unknown [tokens]
+    tensors: tuple[Tensor, ...]  # all weights
+    cache: tuple[LayerCache, ...]  # cache of each repeating layer
+    # query heads x (key + value head size) of each repeating layer; attention of a token to an
+    # earlier one takes twice as many FLOPs
     attention_values: tuple[int, ...]
-    experts: Experts | None
-    source: str
-    head_dim: int = 0
+    experts: Experts | None  # routed experts; None for a dense model
+    source: str  # source of the numbers
+    head_dim: int = 0  # values per attention head; 0 where unknown
+    # extra half width of a speed's range for an unknown inner shape, as the logarithm of a factor;
+    # 0 for a known shape
     shape_uncertainty: float = 0.0
 
     @cached_property

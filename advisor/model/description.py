@@ -9,21 +9,14 @@ from advisor.model.model import Model
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Described:
-    """Model as described by a file or repository.
+    """Model as described by a file or repository."""
 
-    Attributes:
-        architecture: tensors, cache and attention work.
-        model: model with the stored bytes of each tensor; None where only the format is known.
-        format: name in data/models/recipes.csv; empty for a format without a recipe, which `notes`
-            names.
-        source: file or repository.
-        notes: sentences for the user.
-        facts: further facts by name, as text (`commit`, `weight_bytes`, `model_type`).
-    """
-
-    architecture: Architecture
+    architecture: Architecture  # tensors, cache and attention work
+    # model with the stored bytes of each tensor; None where only the format is known
     model: Model | None
+    # name in data/models/recipes.csv; empty for a format without a recipe, which `notes` names
     format: str
-    source: str
-    notes: tuple[str, ...]
+    source: str  # file or repository
+    notes: tuple[str, ...]  # sentences for the user
+    # further facts by name, as text (`commit`, `weight_bytes`, `model_type`)
     facts: Mapping[str, str]

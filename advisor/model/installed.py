@@ -109,19 +109,12 @@ NOT_A_MODEL = ("mmproj", "ggml-vocab")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstalledModel:
-    """A model on this machine.
+    """A model on this machine."""
 
-    Attributes:
-        name: name in its program.
-        kind: "Ollama", "LM Studio", "Hugging Face" or "llama.cpp".
-        path: a GGUF file, or a folder with config.json.
-        size: size of its weights, all parts of a split file together [B].
-    """
-
-    name: str
-    kind: str
-    path: Path
-    size: int
+    name: str  # name in its program
+    kind: str  # "Ollama", "LM Studio", "Hugging Face" or "llama.cpp"
+    path: Path  # a GGUF file, or a folder with config.json
+    size: int  # size of its weights, all parts of a split file together [B]
 
 
 Look = Callable[[str, Walk], Iterator[InstalledModel]]

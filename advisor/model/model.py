@@ -35,33 +35,22 @@ FEEDING = (Group.DENSE_FFN, Group.SHARED_EXPERTS, Group.ROUTED_EXPERTS)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
-    """Model in a format.
+    """Model in a format."""
 
-    Attributes:
-        name: name as people write it.
-        format: format of the weights ("Q4_K_M", "AWQ", "BF16").
-        architecture: architecture.
-        bytes_per_layer: size of each group of weights, shape (layers,) [B].
-        embedding: size of the token table, and of tables by layer or position; a token reads one
-            row of each [B].
-        output: size of the output head and other weights outside the layers, read whole; a tied
-            head is counted here too, since runtimes keep a copy beside the GPU's last layer [B].
-        decode_class: class of the format that most bytes have, by unpacking cost.
-        tied_copy: part of `output` that is a copy of the token table [B].
-        stored: share of the bytes that a token reads, by storage type; empty where unknown.
-        native: native format, which a runtime may load instead; empty for 16 bits, or if a format
-            was chosen.
-    """
-
-    name: str
-    format: str
-    architecture: Architecture
-    bytes_per_layer: Mapping[Group, Floats]
+    name: str  # name as people write it
+    format: str  # format of the weights ("Q4_K_M", "AWQ", "BF16")
+    architecture: Architecture  # architecture
+    bytes_per_layer: Mapping[Group, Floats]  # size of each group of weights, shape (layers,) [B]
+    # size of the token table, and of tables by layer or position; a token reads one row of each [B]
     embedding: float
+    # size of the output head and other weights outside the layers, read whole; a tied head is
+    # counted here too, since runtimes keep a copy beside the GPU's last layer [B]
     output: float
-    decode_class: str
-    tied_copy: float = 0.0
+    decode_class: str  # class of the format that most bytes have, by unpacking cost
+    tied_copy: float = 0.0  # part of `output` that is a copy of the token table [B]
+    # share of the bytes that a token reads, by storage type; empty where unknown
     stored: Mapping[str, float] = field(default_factory=dict)
+    # native format, which a runtime may load instead; empty for 16 bits, or if a format was chosen
     native: str = ""
 
     @property

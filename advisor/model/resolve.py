@@ -45,24 +45,16 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedModel:
-    """Model in a format, with its source.
+    """Model in a format, with its source."""
 
-    Attributes:
-        model: model.
-        source: file, repository or catalogue row.
-        taken_as: model that the name was read as; empty if it is exactly that name.
-        stored: format of the file or repository; empty for a format without a recipe, and for
-            models of the catalogue.
-        notes: sentences for the user.
-        facts: further facts by name.
-    """
-
-    model: Model
-    source: str
-    taken_as: str = ""
+    model: Model  # model
+    source: str  # file, repository or catalogue row
+    taken_as: str = ""  # model that the name was read as; empty if it is exactly that name
+    # format of the file or repository; empty for a format without a recipe, and for models of the
+    # catalogue
     stored: str = ""
-    notes: tuple[str, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # sentences for the user
+    facts: Mapping[str, str] = field(default_factory=dict)  # further facts by name
 
 
 def find(text: str, form: str | None = None) -> ResolvedModel:

@@ -18,17 +18,11 @@ from advisor.units import GB, KIB, MIB
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeStep:
-    """Progress of a probe.
+    """Progress of a probe."""
 
-    Attributes:
-        share: finished share, 0 to 1.
-        seconds_left: estimated remaining time [s].
-        doing: current activity in a few words; may be empty.
-    """
-
-    share: float
-    seconds_left: float
-    doing: str = ""
+    share: float  # finished share, 0 to 1
+    seconds_left: float  # estimated remaining time [s]
+    doing: str = ""  # current activity in a few words; may be empty
 
 
 Progress: TypeAlias = Callable[[ProbeStep], None]
@@ -44,25 +38,15 @@ def now() -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Watch:
-    """Stretch of a probe's progress bar, with its stop button.
+    """Stretch of a probe's progress bar, with its stop button."""
 
-    Attributes:
-        progress: receiver of the progress; None for none.
-        cancelled: check for cancellation; None for none.
-        seconds: planned time of the whole probe [s].
-        start: start of this stretch, 0 to 1.
-        end: end of this stretch, 0 to 1.
-        doing: activity in this stretch.
-        began: start time of the whole probe [s].
-    """
-
-    progress: Progress | None = None
-    cancelled: Cancelled | None = None
-    seconds: float = 0.0
-    start: float = 0.0
-    end: float = 1.0
-    doing: str = ""
-    began: float = field(default_factory=lambda: now())
+    progress: Progress | None = None  # receiver of the progress; None for none
+    cancelled: Cancelled | None = None  # check for cancellation; None for none
+    seconds: float = 0.0  # planned time of the whole probe [s]
+    start: float = 0.0  # start of this stretch, 0 to 1
+    end: float = 1.0  # end of this stretch, 0 to 1
+    doing: str = ""  # activity in this stretch
+    began: float = field(default_factory=lambda: now())  # start time of the whole probe [s]
 
     def stop(self, share: float) -> bool:
         """Report the finished share of this stretch, and return whether to stop."""
@@ -95,17 +79,11 @@ LEAST_REPEATS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """Rates at one thread count and block size.
+    """Rates at one thread count and block size."""
 
-    Attributes:
-        threads: reading threads.
-        block: size of one read or copy; 0 where there are no blocks [B].
-        rates: rate of each repeat, at least one [B/s].
-    """
-
-    threads: int = 1
-    block: int = 0
-    rates: tuple[float, ...]
+    threads: int = 1  # reading threads
+    block: int = 0  # size of one read or copy; 0 where there are no blocks [B]
+    rates: tuple[float, ...]  # rate of each repeat, at least one [B/s]
 
     @property
     def median(self) -> float:

@@ -40,24 +40,18 @@ DOCK_LINK = (4, 4)
 class Ownership:
     """Ownership of the machine.
 
-    Attributes:
-        form: form of the machine.
-        resale: resale value of its cards, or of a whole machine without cards [USD]; None for the
-            used price of its cards.
-        rented_at: rent [USD/h]; None for an owned machine.
-        nothing: there is no machine yet, neither owned nor rented.
-        on_record: the rent is the one on record, not a typed one.
-
     Raises:
         InputError: an amount outside its limits, a resale value of a rented machine, or an amount
             for no machine.
     """
 
-    form: Form = Form.DESKTOP
+    form: Form = Form.DESKTOP  # form of the machine
+    # resale value of its cards, or of a whole machine without cards [USD]; None for the used price
+    # of its cards
     resale: float | None = None
-    rented_at: float | None = None
-    nothing: bool = False
-    on_record: bool = False
+    rented_at: float | None = None  # rent [USD/h]; None for an owned machine
+    nothing: bool = False  # there is no machine yet, neither owned nor rented
+    on_record: bool = False  # the rent is the one on record, not a typed one
 
     def __post_init__(self) -> None:
         check_all(OWNERSHIP, vars(self))

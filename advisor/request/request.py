@@ -244,15 +244,10 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Reques
 
 @dataclass(frozen=True, kw_only=True)
 class Nouns:
-    """Nouns of a request, each built when it is first asked for.
+    """Nouns of a request, each built when it is first asked for."""
 
-    Attributes:
-        request: what is asked.
-        given: its model where that was read already; None to look it up.
-    """
-
-    request: Request
-    given: ResolvedModel | None = None
+    request: Request  # what is asked
+    given: ResolvedModel | None = None  # its model where that was read already; None to look it up
 
     @cached_property
     def resolved(self) -> ResolvedModel:

@@ -18,15 +18,10 @@ PAID = ("currency", "usd_rate")
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """What an address asks.
+    """What an address asks."""
 
-    Attributes:
-        request: the request; what cannot be read has its default.
-        problems: what cannot be read, one sentence each.
-    """
-
-    request: Request
-    problems: tuple[str, ...] = ()
+    request: Request  # the request; what cannot be read has its default
+    problems: tuple[str, ...] = ()  # what cannot be read, one sentence each
 
 
 def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:

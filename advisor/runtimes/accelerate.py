@@ -62,15 +62,10 @@ SIXTEEN_BITS = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Blocks:
-    """Blocks of a model, which are never divided, in their order.
+    """Blocks of a model, which are never divided, in their order."""
 
-    Attributes:
-        names: name of each block.
-        sizes: size of each block, shape (blocks,) [B].
-    """
-
-    names: tuple[str, ...]
-    sizes: Floats
+    names: tuple[str, ...]  # name of each block
+    sizes: Floats  # size of each block, shape (blocks,) [B]
 
 
 @lru_cache(maxsize=64)

@@ -77,31 +77,18 @@ GGUF_LIKE = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuntimeFormatRow:
-    """One row of data/runtimes/runtime_formats.csv: a kind of file supported on a vendor's GPUs.
+    """One row of data/runtimes/runtime_formats.csv: a kind of file supported on a vendor's GPUs."""
 
-    Attributes:
-        runtime: key of the runtime.
-        format: kind of file; "16-bit" is an unquantized checkpoint.
-        vendor: vendor of the GPU; "any", or "none" for a machine without a GPU.
-        capability: lowest compute capability, for NVIDIA.
-        families: GPU families, separated by semicolons; empty for all of the vendor.
-        instruction_sets: instruction sets that the host must have, separated by semicolons.
-        experts: "none" where routed experts of that kind have no kernels; else empty.
-        source: documentation of the support.
-        source_date: date when the source was read.
-        note: further remarks.
-    """
-
-    runtime: str
-    format: str
-    vendor: str
-    capability: float | None
-    families: str
-    instruction_sets: str
-    experts: str
-    source: str
-    source_date: str
-    note: str
+    runtime: str  # key of the runtime
+    format: str  # kind of file; "16-bit" is an unquantized checkpoint
+    vendor: str  # vendor of the GPU; "any", or "none" for a machine without a GPU
+    capability: float | None  # lowest compute capability, for NVIDIA
+    families: str  # GPU families, separated by semicolons; empty for all of the vendor
+    instruction_sets: str  # instruction sets that the host must have, separated by semicolons
+    experts: str  # "none" where routed experts of that kind have no kernels; else empty
+    source: str  # documentation of the support
+    source_date: str  # date when the source was read
+    note: str  # further remarks
 
     def runs_on(self, kind: "Processor", instruction_sets: frozenset[str]) -> bool:
         """Whether the row applies to a GPU, or to none, in a host with these instruction sets."""

@@ -54,26 +54,19 @@ PER_STATE_VALUE = 4.0
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LayerKinds:
-    """Kinds of layers by the kernels that they start; arrays have shape (layers,).
+    """Kinds of layers by the kernels that they start; arrays have shape (layers,)."""
 
-    Attributes:
-        latent: 1 where the cache is a latent (MLA).
-        unfolded: query heads x (key + value head size) where a prompt unfolds the latents; 0 where
-            these are not known.
-        indexed: 1 where an indexer chooses the tokens to attend to.
-        index_values: query heads x head size of the indexer.
-        index_share: part of a token's cache that is the indexer's key.
-        products: matrix products beside the experts, as a share of those of attention and
-            feed-forward: half for each, so that a layer of a hybrid which is one of the two, or
-            whose feed-forward is of experts, counts half. Engines compute shared experts beside the
-            routed ones, on a stream of their own or as one of them.
-    """
-
-    latent: Floats
+    latent: Floats  # 1 where the cache is a latent (MLA)
+    # query heads x (key + value head size) where a prompt unfolds the latents; 0 where these are
+    # not known
     unfolded: Floats
-    indexed: Floats
-    index_values: Floats
-    index_share: Floats
+    indexed: Floats  # 1 where an indexer chooses the tokens to attend to
+    index_values: Floats  # query heads x head size of the indexer
+    index_share: Floats  # part of a token's cache that is the indexer's key
+    # matrix products beside the experts, as a share of those of attention and feed-forward: half
+    # for each, so that a layer of a hybrid which is one of the two, or whose feed-forward is of
+    # experts, counts half. Engines compute shared experts beside the routed ones, on a stream of
+    # their own or as one of them.
     products: Floats
 
 
@@ -168,17 +161,13 @@ ACTIVATION = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
-    """Division of a model over GPUs; over each of several numbers of GPUs, with arrays as numbers.
-
-    Attributes:
-        tensor: number of GPUs that share each layer.
-        pipeline: number of groups of GPUs, each with its own layers.
-        by_user: each GPU has users of its own, and only the experts are divided.
+    """Division of a model over GPUs; over each of several numbers of GPUs, with arrays as
+    numbers.
     """
 
-    tensor: int
-    pipeline: int
-    by_user: bool = False
+    tensor: int  # number of GPUs that share each layer
+    pipeline: int  # number of groups of GPUs, each with its own layers
+    by_user: bool = False  # each GPU has users of its own, and only the experts are divided
 
     @property
     def gpus(self) -> int:

@@ -16,21 +16,13 @@ from advisor.model.model import Model
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffortRow:
-    """One row of data/runtimes/setup_effort.csv.
+    """One row of data/runtimes/setup_effort.csv."""
 
-    Attributes:
-        runtime: name of the runtime.
-        effort: effort of installation and start, in a few words.
-        why: reason in a sentence or two.
-        source: documentation of the installation.
-        retrieved: date when the source was read.
-    """
-
-    runtime: str
-    effort: str
-    why: str
-    source: str
-    retrieved: str
+    runtime: str  # name of the runtime
+    effort: str  # effort of installation and start, in a few words
+    why: str  # reason in a sentence or two
+    source: str  # documentation of the installation
+    retrieved: str  # date when the source was read
 
 
 @cache

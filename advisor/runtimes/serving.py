@@ -113,21 +113,13 @@ def checkpoint(model: Model) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """Memory that a runtime uses on a GPU.
+    """Memory that a runtime uses on a GPU."""
 
-    Attributes:
-        usable: share of VRAM in use.
-        buffered: number of layers in VRAM for streaming.
-        cache: KV cache of one user in use, per layer, shape (..., layers) [B].
-        working: part of that share for computing [B].
-        drafter: memory of who drafts, divided among the GPUs that share layers [B].
-    """
-
-    usable: Array
-    buffered: int
-    cache: Floats
-    working: float = ACTIVATIONS
-    drafter: Array = 0.0
+    usable: Array  # share of VRAM in use
+    buffered: int  # number of layers in VRAM for streaming
+    cache: Floats  # KV cache of one user in use, per layer, shape (..., layers) [B]
+    working: float = ACTIVATIONS  # part of that share for computing [B]
+    drafter: Array = 0.0  # memory of who drafts, divided among the GPUs that share layers [B]
 
 
 def placed(

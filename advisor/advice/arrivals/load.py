@@ -33,23 +33,14 @@ NEAR = 0.03
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """Waiting times of users under a load.
+    """Waiting times of users under a load."""
 
-    Attributes:
-        users: mean number of requests in the server, waiting ones included.
-        per_hour: requests answered per hour.
-        first_p50: median of the time to the first token [s].
-        first_p95: 95th percentile of the time to the first token [s].
-        token_p50: median of the time per token after the first [s].
-        token_p95: 95th percentile of the time per token after the first [s].
-    """
-
-    users: float
-    per_hour: float
-    first_p50: float
-    first_p95: float
-    token_p50: float
-    token_p95: float
+    users: float  # mean number of requests in the server, waiting ones included
+    per_hour: float  # requests answered per hour
+    first_p50: float  # median of the time to the first token [s]
+    first_p95: float  # 95th percentile of the time to the first token [s]
+    token_p50: float  # median of the time per token after the first [s]
+    token_p95: float  # 95th percentile of the time per token after the first [s]
 
     def meets(self, request: Request) -> bool:
         """Whether 95 % of the requests are served in time."""
@@ -161,19 +152,12 @@ def user_curve(server: Server, lengths: Lengths, most: int) -> tuple[Waiting, ..
 
 @dataclass(frozen=True, eq=False)
 class ServerLoad:
-    """Server under load; simulations run on first use.
+    """Server under load; simulations run on first use."""
 
-    Attributes:
-        estimate: runtime and placement of the server.
-        server: its step times and limits.
-        lengths: lengths of prompts and replies.
-        request: speed and wait that each user should have.
-    """
-
-    estimate: Estimate
-    server: Server
-    lengths: Lengths
-    request: Request
+    estimate: Estimate  # runtime and placement of the server
+    server: Server  # its step times and limits
+    lengths: Lengths  # lengths of prompts and replies
+    request: Request  # speed and wait that each user should have
 
     @cached_property
     def users_supported(self) -> int:

@@ -71,18 +71,12 @@ SEED = 20261122
 
 @dataclass(frozen=True, kw_only=True)
 class Lengths:
-    """Distribution of prompt and reply lengths.
+    """Distribution of prompt and reply lengths."""
 
-    Attributes:
-        prompt: mean tokens sent [tokens].
-        output: mean tokens generated [tokens].
-        spread: standard deviation over mean of both; 0 for equal lengths.
-        cached_share: share of each prompt whose keys and values are in the cache already, 0 to 1.
-    """
-
-    prompt: float
-    output: float
-    spread: float = 0.0
+    prompt: float  # mean tokens sent [tokens]
+    output: float  # mean tokens generated [tokens]
+    spread: float = 0.0  # standard deviation over mean of both; 0 for equal lengths
+    # share of each prompt whose keys and values are in the cache already, 0 to 1
     cached_share: float = 0.0
 
     def drawn(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
@@ -102,18 +96,13 @@ def _around(mean: float, spread: float, count: int, generator: np.random.Generat
 
 @dataclass(frozen=True, kw_only=True)
 class Requests:
-    """A load on a server; arrays have shape (requests,).
+    """A load on a server; arrays have shape (requests,)."""
 
-    Attributes:
-        arrivals: times of arrival [s]; NaN for requests that a user sends after the last reply.
-        prompts: tokens of the prompts [tokens].
-        outputs: tokens of the replies [tokens].
-        cached: part of each prompt whose keys and values are in the cache already [tokens].
-    """
-
+    # times of arrival [s]; NaN for requests that a user sends after the last reply
     arrivals: Floats
-    prompts: Floats
-    outputs: Floats
+    prompts: Floats  # tokens of the prompts [tokens]
+    outputs: Floats  # tokens of the replies [tokens]
+    # part of each prompt whose keys and values are in the cache already [tokens]
     cached: Floats | float = 0.0
 
 

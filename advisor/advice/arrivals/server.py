@@ -33,35 +33,22 @@ PIECE, BEFORE = np.array([1024.0]), 4096.0
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """Step times and limits of a server, as its scheduler needs them.
+    """Step times and limits of a server, as its scheduler needs them."""
 
-    Attributes:
-        counts: numbers of sequences of `bare`, shape (counts,).
-        bare: time of a decoding step without its caches, shape (counts,) [s].
-        chunks: numbers of prompt tokens of `passes`, shape (chunks,) [tokens].
-        passes: time of a pass over so many prompt tokens, shape (chunks,) [s].
-        cached: time of a step per cached token [s/token].
-        earlier: time of a pass per pair of a token and an earlier token of its prompt [s/token^2].
-        budget: largest number of tokens in a step [tokens].
-        slots: largest number of sequences served together.
-        room: tokens that fit in all caches together [tokens].
-        mixed: whether a step can both read prompts and decode; else decoding stops meanwhile.
-        taking_in: time of the processor for a request before its prompt's pass [s].
-        least: shortest step; 0 where CUDA graphs start its kernels [s].
-    """
-
-    counts: Floats
-    bare: Floats
-    chunks: Floats
-    passes: Floats
-    cached: float
+    counts: Floats  # numbers of sequences of `bare`, shape (counts,)
+    bare: Floats  # time of a decoding step without its caches, shape (counts,) [s]
+    chunks: Floats  # numbers of prompt tokens of `passes`, shape (chunks,) [tokens]
+    passes: Floats  # time of a pass over so many prompt tokens, shape (chunks,) [s]
+    cached: float  # time of a step per cached token [s/token]
+    # time of a pass per pair of a token and an earlier token of its prompt [s/token^2]
     earlier: float
-    budget: float
-    slots: int
-    room: float
+    budget: float  # largest number of tokens in a step [tokens]
+    slots: int  # largest number of sequences served together
+    room: float  # tokens that fit in all caches together [tokens]
+    # whether a step can both read prompts and decode; else decoding stops meanwhile
     mixed: bool = True
-    taking_in: float = 0.0
-    least: float = 0.0
+    taking_in: float = 0.0  # time of the processor for a request before its prompt's pass [s]
+    least: float = 0.0  # shortest step; 0 where CUDA graphs start its kernels [s]
 
     def time_per_token(self, users: Floats, lengths: Lengths) -> Floats:
         """Time for each token of users who each send the next request at once, shape (users,) [s].

@@ -21,19 +21,12 @@ from advisor.model.model import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """Times of each request, shape (requests,).
+    """Times of each request, shape (requests,)."""
 
-    Attributes:
-        arrivals: time of arrival [s].
-        firsts: time of the first token [s].
-        ends: time of the last token [s].
-        outputs: tokens of the reply [tokens].
-    """
-
-    arrivals: Floats
-    firsts: Floats
-    ends: Floats
-    outputs: Floats
+    arrivals: Floats  # time of arrival [s]
+    firsts: Floats  # time of the first token [s]
+    ends: Floats  # time of the last token [s]
+    outputs: Floats  # tokens of the reply [tokens]
 
     @property
     def waits(self) -> Floats:

@@ -52,34 +52,21 @@ from advisor.units import GIB, Array
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CauseRow:
-    """One row of data/diagnosis/causes.csv.
+    """One row of data/diagnosis/causes.csv."""
 
-    Attributes:
-        key: key of `CAUSES`, which computes its speeds.
-        vendor: vendor of the first GPU that the row applies to; empty for any.
-        system: operating system that the row applies to; empty for any.
-        cause: difference from what was assumed, as a clause.
-        prior: frequency of the cause before any measurement, 0 to 1; our judgement of reports, not
-            a count: only the order matters.
-        test: what to check, and what the result means.
-        command: command of the test; empty where there is none.
-        fix: remedy.
-        source: documentation of the test and its options.
-        retrieved: date when the source was read.
-        note: further sources.
-    """
-
-    key: str
-    vendor: str
-    system: str
-    cause: str
+    key: str  # key of `CAUSES`, which computes its speeds
+    vendor: str  # vendor of the first GPU that the row applies to; empty for any
+    system: str  # operating system that the row applies to; empty for any
+    cause: str  # difference from what was assumed, as a clause
+    # frequency of the cause before any measurement, 0 to 1; our judgement of reports, not a count:
+    # only the order matters
     prior: float
-    test: str
-    command: str
-    fix: str
-    source: str
-    retrieved: str
-    note: str
+    test: str  # what to check, and what the result means
+    command: str  # command of the test; empty where there is none
+    fix: str  # remedy
+    source: str  # documentation of the test and its options
+    retrieved: str  # date when the source was read
+    note: str  # further sources
 
 
 @cache
@@ -108,15 +95,10 @@ def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Degree(Edit):
-    """A cause in one degree, with the speeds that it gives.
+    """A cause in one degree, with the speeds that it gives."""
 
-    Attributes:
-        decode: speed of generation, for each user [tokens/s].
-        prompt: speed of the prompt [tokens/s].
-    """
-
-    decode: Range
-    prompt: Range
+    decode: Range  # speed of generation, for each user [tokens/s]
+    prompt: Range  # speed of the prompt [tokens/s]
 
 
 def degrees(run: MeasuredRun, key: str) -> Iterator[Degree]:

@@ -46,23 +46,15 @@ LEAST_SHARE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class RequiredBandwidth:
-    """A bandwidth that alone would give the measured speed.
+    """A bandwidth that alone would give the measured speed."""
 
-    Attributes:
-        what: name of the bandwidth, in words.
-        assumed: bandwidth of the prediction [B/s].
-        test: command that measures it.
-        edit: the bandwidth multiplied by a factor.
-        value: required bandwidth [B/s]; None where no value of it gives the speed.
-        most: highest possible bandwidth [B/s]; None where unknown.
-    """
-
-    what: str
-    assumed: Quantity
-    test: str
-    edit: Callable[[Array], Edit]
+    what: str  # name of the bandwidth, in words
+    assumed: Quantity  # bandwidth of the prediction [B/s]
+    test: str  # command that measures it
+    edit: Callable[[Array], Edit]  # the bandwidth multiplied by a factor
+    # required bandwidth [B/s]; None where no value of it gives the speed
     value: float | None = None
-    most: float | None = None
+    most: float | None = None  # highest possible bandwidth [B/s]; None where unknown
 
     @property
     def possible(self) -> bool:
@@ -200,24 +192,18 @@ class Outcome(StrEnum):
 class Measured:
     """Measured speeds.
 
-    Attributes:
-        decode: speed of generation, for each user [tokens/s].
-        prompt: speed of the prompt; None where it was not measured [tokens/s].
-        prompt_tokens: computed tokens of that prompt; None for those of the request [tokens].
-        cached: tokens in the cache before that prompt [tokens].
-        depth: tokens in the cache before the generation; None for those of the request [tokens].
-        output: generated tokens; None for those of the request [tokens].
-
     Raises:
         InputError: a speed or a length outside `LIMITS`.
     """
 
-    decode: float
-    prompt: float | None = None
+    decode: float  # speed of generation, for each user [tokens/s]
+    prompt: float | None = None  # speed of the prompt; None where it was not measured [tokens/s]
+    # computed tokens of that prompt; None for those of the request [tokens]
     prompt_tokens: float | None = None
-    cached: float = 0.0
+    cached: float = 0.0  # tokens in the cache before that prompt [tokens]
+    # tokens in the cache before the generation; None for those of the request [tokens]
     depth: float | None = None
-    output: float | None = None
+    output: float | None = None  # generated tokens; None for those of the request [tokens]
 
     def __post_init__(self) -> None:
         values = (self.decode, self.prompt, self.prompt_tokens)
@@ -248,43 +234,27 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """One cause, in the degree that fits best.
+    """One cause, in the degree that fits best."""
 
-    Attributes:
-        row: description, test and remedy of the cause.
-        degree: best-fitting degree, with its speeds.
-        explains: the measured speeds lie within the ranges of the degree; else it explains a part.
-        share: explained share of the gap between predicted and measured speed, on a logarithmic
-            scale.
-        weight: relative likelihood, comparable only among causes of the same kind.
-    """
-
-    row: CauseRow
-    degree: Degree
+    row: CauseRow  # description, test and remedy of the cause
+    degree: Degree  # best-fitting degree, with its speeds
+    # the measured speeds lie within the ranges of the degree; else it explains a part
     explains: bool
+    # explained share of the gap between predicted and measured speed, on a logarithmic scale
     share: float
-    weight: float
+    weight: float  # relative likelihood, comparable only among causes of the same kind
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """Outcome of a diagnosis, with its causes.
+    """Outcome of a diagnosis, with its causes."""
 
-    Attributes:
-        estimate: estimate that was compared.
-        predicted: predicted speeds of generation and prompt, of the lengths that were measured.
-        measured: measured speeds.
-        outcome: result of the comparison.
-        causes: causes of the whole gap, then of a part, each likeliest first.
-        needed: bandwidths that alone would give the measured speed.
-    """
-
-    estimate: Estimate
-    predicted: Rates
-    measured: Measured
-    outcome: Outcome
-    causes: tuple[Cause, ...]
-    needed: tuple[RequiredBandwidth, ...]
+    estimate: Estimate  # estimate that was compared
+    predicted: Rates  # predicted speeds of generation and prompt, of the lengths that were measured
+    measured: Measured  # measured speeds
+    outcome: Outcome  # result of the comparison
+    causes: tuple[Cause, ...]  # causes of the whole gap, then of a part, each likeliest first
+    needed: tuple[RequiredBandwidth, ...]  # bandwidths that alone would give the measured speed
 
 
 def this_system() -> str:
@@ -362,17 +332,11 @@ def _ruled_out(measured: Measured) -> set[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Gap:
-    """Gap between measured and predicted speed.
+    """Gap between measured and predicted speed."""
 
-    Attributes:
-        prompt: the gap is in the prompt's speed; else in that of generation.
-        predicted: predicted speed [tokens/s].
-        size: ln(measured / predicted).
-    """
-
-    prompt: bool
-    predicted: float
-    size: float
+    prompt: bool  # the gap is in the prompt's speed; else in that of generation
+    predicted: float  # predicted speed [tokens/s]
+    size: float  # ln(measured / predicted)
 
 
 def _gap(predicted: Rates, measured: Measured) -> _Gap:

@@ -44,17 +44,13 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredRun(Estimate):
-    """Estimate of a run that was measured, which therefore is possible.
-
-    Attributes:
-        system: "Linux", "Windows" or "macOS"; empty where unknown.
-        prompt_work: request that timed the prompt; None for that of the generation.
-    """
+    """Estimate of a run that was measured, which therefore is possible."""
 
     machine: Machine
     placement: Placement
     constants: Constants
-    system: str = ""
+    system: str = ""  # "Linux", "Windows" or "macOS"; empty where unknown
+    # request that timed the prompt; None for that of the generation
     prompt_work: Workload | None = None
 
     @property

@@ -29,15 +29,10 @@ BENCH = "llama-bench"
 
 @dataclass(frozen=True, kw_only=True)
 class Reported:
-    """Speeds reported by a tool.
+    """Speeds reported by a tool."""
 
-    Attributes:
-        measured: speeds of one user.
-        source: name of the tool, and the tool's name of the model.
-    """
-
-    measured: Measured
-    source: str
+    measured: Measured  # speeds of one user
+    source: str  # name of the tool, and the tool's name of the model
 
 
 def reported_in(path: Path) -> Reported:

@@ -54,25 +54,16 @@ def rates(estimate: Estimate) -> Rates:
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """One thing changed.
+    """One thing changed."""
 
-    Attributes:
-        words: change in words; empty where there is a single one of its kind.
-        changes: new values of fields of an `Estimate`, or of the inputs of a scenario.
-        moves: the model is placed anew; else its parts stay where they are.
-        read: speeds as somebody counts them.
-        cost: cost in words; empty for what nobody buys.
-        part: kind of the part to buy, as in data/prices/host_parts.csv; empty for none.
-        ram: memory to buy [B]; 0 for none.
-    """
-
-    words: str = ""
+    words: str = ""  # change in words; empty where there is a single one of its kind
+    # new values of fields of an `Estimate`, or of the inputs of a scenario
     changes: Mapping[str, Any] = field(default_factory=dict)
-    moves: bool = True
-    read: Callable[[Estimate], Rates] = rates
-    cost: str = ""
-    part: str = ""
-    ram: float = 0.0
+    moves: bool = True  # the model is placed anew; else its parts stay where they are
+    read: Callable[[Estimate], Rates] = rates  # speeds as somebody counts them
+    cost: str = ""  # cost in words; empty for what nobody buys
+    part: str = ""  # kind of the part to buy, as in data/prices/host_parts.csv; empty for none
+    ram: float = 0.0  # memory to buy [B]; 0 for none
 
     def of(self, before: Estimate) -> Estimate:
         """Estimate after the edit."""
@@ -81,15 +72,10 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True)
 class Edited(Edit):
-    """Edit with its answer.
+    """Edit with its answer."""
 
-    Attributes:
-        speed: speed after it, in the fastest placement.
-        gain: factor of the decode speed over the present one.
-    """
-
-    speed: Speed
-    gain: float
+    speed: Speed  # speed after it, in the fastest placement
+    gain: float  # factor of the decode speed over the present one
 
 
 def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) -> list[Edited]:

@@ -18,17 +18,11 @@ HELPS = 1.1
 
 @dataclass(frozen=True, kw_only=True)
 class SecondMachine:
-    """Speed of the machines there are and of as many again, each in its fastest runtime.
+    """Speed of the machines there are and of as many again, each in its fastest runtime."""
 
-    Attributes:
-        network: network between them.
-        before: speed now; None where the model does not run.
-        after: speed with as many machines again; None where the model does not run.
-    """
-
-    network: str
-    before: Speed | None
-    after: Speed | None
+    network: str  # network between them
+    before: Speed | None  # speed now; None where the model does not run
+    after: Speed | None  # speed with as many machines again; None where the model does not run
 
     @property
     def gain(self) -> float | None:

@@ -123,27 +123,17 @@ Places = npt.NDArray[np.int_]
 
 @dataclass(frozen=True, kw_only=True)
 class RunSetup:
-    """Setup of a run without its machine, as plain data that can be sent to a worker.
+    """Setup of a run without its machine, as plain data that can be sent to a worker."""
 
-    Attributes:
-        runtime: name of the runtime.
-        models: model in one or several formats.
-        forms: index of each format among those tried.
-        work: request; its context may be an array of shape (contexts,).
-        caches: cache formats, largest first.
-        min_tps: lowest decode speed for each user [tokens/s].
-        all_caches: whether smaller cache formats are tried even where a larger one is fast enough.
-        skip: indices of machines to leave out, such as those over the budget.
-    """
-
-    runtime: str
-    models: tuple[Model, ...]
-    forms: tuple[int, ...]
-    work: Workload
-    caches: tuple[str, ...]
-    min_tps: float
+    runtime: str  # name of the runtime
+    models: tuple[Model, ...]  # model in one or several formats
+    forms: tuple[int, ...]  # index of each format among those tried
+    work: Workload  # request; its context may be an array of shape (contexts,)
+    caches: tuple[str, ...]  # cache formats, largest first
+    min_tps: float  # lowest decode speed for each user [tokens/s]
+    # whether smaller cache formats are tried even where a larger one is fast enough
     all_caches: bool = True
-    skip: tuple[int, ...] = ()
+    skip: tuple[int, ...] = ()  # indices of machines to leave out, such as those over the budget
 
     @property
     def size(self) -> int:
@@ -154,39 +144,22 @@ class RunSetup:
 
 @dataclass(frozen=True, kw_only=True)
 class Combinations:
-    """Combinations that are fast enough, each column of shape (rows,).
+    """Combinations that are fast enough, each column of shape (rows,)."""
 
-    Attributes:
-        candidate: index of the machine in `fleet_of`.
-        runtime: index in `NAMES`.
-        strategy: index in `STRATEGIES`.
-        form: index of the weights' format among those tried.
-        cache: index of the cache format in `CACHES`.
-        context: context of each user [tokens].
-        decode: decode speed for each user [tokens/s].
-        low: lower end of its range [tokens/s].
-        high: upper end of its range [tokens/s].
-        first_token: time to first token [s].
-        load: time to read the file from the drive; NaN where unknown [s].
-        machines: number of equal machines that together serve all users.
-        tried: number of combinations tried.
-        costed: number of those that were placed and timed; bounds excluded the others.
-    """
-
-    candidate: Places
-    runtime: Places
-    strategy: Places
-    form: Places
-    cache: Places
-    context: Floats
-    decode: Floats
-    low: Floats
-    high: Floats
-    first_token: Floats
-    load: Floats
-    machines: Floats
-    tried: int
-    costed: int = 0
+    candidate: Places  # index of the machine in `fleet_of`
+    runtime: Places  # index in `NAMES`
+    strategy: Places  # index in `STRATEGIES`
+    form: Places  # index of the weights' format among those tried
+    cache: Places  # index of the cache format in `CACHES`
+    context: Floats  # context of each user [tokens]
+    decode: Floats  # decode speed for each user [tokens/s]
+    low: Floats  # lower end of its range [tokens/s]
+    high: Floats  # upper end of its range [tokens/s]
+    first_token: Floats  # time to first token [s]
+    load: Floats  # time to read the file from the drive; NaN where unknown [s]
+    machines: Floats  # number of equal machines that together serve all users
+    tried: int  # number of combinations tried
+    costed: int = 0  # number of those that were placed and timed; bounds excluded the others
 
     @property
     def loading(self) -> Floats:

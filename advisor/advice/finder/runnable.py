@@ -146,25 +146,16 @@ CONTEXTS = (131_072, 65_536, 32_768, 16_384, 8192, 4096)
 
 @dataclass(frozen=True, kw_only=True)
 class Runnable:
-    """Model that runs on the machine.
+    """Model that runs on the machine."""
 
-    Attributes:
-        model: model in its best format.
-        runtime: runtime.
-        speed: speed in its best placement.
-        context: longest of `CONTEXTS` that fits in that placement [tokens].
-        quality: published score of the model in 16 bits, or of its predecessor; None without one.
-        lost: points that the format loses; None where no loss is published.
-        keeps_up: whether it reaches reading speed.
-    """
-
-    model: Model
-    runtime: Runtime
-    speed: Speed
-    context: float
+    model: Model  # model in its best format
+    runtime: Runtime  # runtime
+    speed: Speed  # speed in its best placement
+    context: float  # longest of `CONTEXTS` that fits in that placement [tokens]
+    # published score of the model in 16 bits, or of its predecessor; None without one
     quality: QualityRow | None
-    lost: float | None
-    keeps_up: bool
+    lost: float | None  # points that the format loses; None where no loss is published
+    keeps_up: bool  # whether it reaches reading speed
 
     @property
     def predecessor(self) -> str:

@@ -43,18 +43,13 @@ from advisor.runtimes import Runtime
 class Target:
     """Least speed and highest cost.
 
-    Attributes:
-        min_tps: least decode speed for each user [tokens/s].
-        max_usd_per_month: highest monthly cost; None for any [USD/month].
-        max_usd: most that is paid once; None for any [USD].
-
     Raises:
         InputError: a number outside its limits.
     """
 
-    min_tps: float = 0.0
-    max_usd_per_month: float | None = None
-    max_usd: float | None = None
+    min_tps: float = 0.0  # least decode speed for each user [tokens/s]
+    max_usd_per_month: float | None = None  # highest monthly cost; None for any [USD/month]
+    max_usd: float | None = None  # most that is paid once; None for any [USD]
 
     def __post_init__(self) -> None:
         check_all(TARGET, vars(self))
@@ -69,38 +64,23 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """Combination that reaches the target.
+    """Combination that reaches the target."""
 
-    Attributes:
-        model: name of the model.
-        machine: machine with its GPUs; named by their kind, or as it is sold whole.
-        machines: number of such machines, each serving its share of the users.
-        context: cache of each user [tokens].
-        users: users served together by all machines.
-        kv_type: format of the cache.
-        speed: runtime, placement, format, tokens/s and first token.
-        offer: bought or rented.
-        price: price of a machine, with its date.
-        upfront: paid once [USD]; None without a price.
-        monthly: monthly cost [USD/month]; None without a price.
-        compared: that cost with launch prices counted `LAUNCH_MARGIN` times, by which a verdict and
-            the order of hits compare; None without a price [USD/month].
-        stale: the price is old, or has no date.
-    """
-
-    model: str
-    machine: Machine
-    machines: int = 1
-    context: float
-    users: float
-    kv_type: str
-    speed: Speed
-    offer: str
-    price: Price
-    upfront: float | None
-    monthly: float | None
+    model: str  # name of the model
+    machine: Machine  # machine with its GPUs; named by their kind, or as it is sold whole
+    machines: int = 1  # number of such machines, each serving its share of the users
+    context: float  # cache of each user [tokens]
+    users: float  # users served together by all machines
+    kv_type: str  # format of the cache
+    speed: Speed  # runtime, placement, format, tokens/s and first token
+    offer: str  # bought or rented
+    price: Price  # price of a machine, with its date
+    upfront: float | None  # paid once [USD]; None without a price
+    monthly: float | None  # monthly cost [USD/month]; None without a price
+    # that cost with launch prices counted `LAUNCH_MARGIN` times, by which a verdict and the order
+    # of hits compare; None without a price [USD/month]
     compared: float | None
-    stale: bool = False
+    stale: bool = False  # the price is old, or has no date
 
     @property
     def name(self) -> str:
@@ -148,26 +128,17 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class Offers:
-    """Prices of all machines of a search, bought or rented, and what a month of each costs.
+    """Prices of all machines of a search, bought or rented, and what a month of each costs."""
 
-    Attributes:
-        kind: "bought" or "rented".
-        use: replies, hours, prices of power.
-        prices: price of each machine, without an amount where none is on record; None for one that
-            is not to be had so.
-        upfront: paid once for each, shape (machines,); NaN without a price [USD].
-        usd_per_hour: rent of each, shape (machines,) [USD/h].
-        idle: power of each while idle, shape (machines,) [W].
-        busy: power of each while answering, shape (machines,) [W].
-    """
-
-    kind: str
-    use: Use
+    kind: str  # "bought" or "rented"
+    use: Use  # replies, hours, prices of power
+    # price of each machine, without an amount where none is on record; None for one that is not to
+    # be had so
     prices: Sequence[Price | None]
-    upfront: Floats
-    usd_per_hour: Floats
-    idle: Floats
-    busy: Floats
+    upfront: Floats  # paid once for each, shape (machines,); NaN without a price [USD]
+    usd_per_hour: Floats  # rent of each, shape (machines,) [USD/h]
+    idle: Floats  # power of each while idle, shape (machines,) [W]
+    busy: Floats  # power of each while answering, shape (machines,) [W]
 
     def monthly(self, machine: Places, speed: Timed) -> Floats:
         """Monthly cost of machines, by index, at a speed each [USD]."""
@@ -232,18 +203,13 @@ def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """Result of a search.
+    """Result of a search."""
 
-    Attributes:
-        hits: combinations that reach the target, cheapest month first, with launch prices counted
-            as a verdict does; those without a dated price last.
-        tried: number of combinations tried.
-        costed: number of those that were placed and timed; bounds excluded the others.
-    """
-
+    # combinations that reach the target, cheapest month first, with launch prices counted as a
+    # verdict does; those without a dated price last
     hits: tuple[Hit, ...]
-    tried: int
-    costed: int
+    tried: int  # number of combinations tried
+    costed: int  # number of those that were placed and timed; bounds excluded the others
 
 
 def find(

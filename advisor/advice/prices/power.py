@@ -36,15 +36,10 @@ class PowerRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PowerDraw:
-    """Electric power of a machine.
+    """Electric power of a machine."""
 
-    Attributes:
-        idle: while idle [W].
-        busy: while answering [W].
-    """
-
-    idle: Array
-    busy: Array
+    idle: Array  # while idle [W]
+    busy: Array  # while answering [W]
 
 
 @cache

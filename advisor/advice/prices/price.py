@@ -27,23 +27,14 @@ from advisor.request.money import MoneyInputs
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """Price of an option, with its origin.
+    """Price of an option, with its origin."""
 
-    Attributes:
-        usd: paid once; 0 if nothing is, None without a known price.
-        date: date of the oldest part, ISO; empty if a part has none.
-        note: seller and item.
-        sources: addresses of the sources.
-        at_launch: part of `usd` that is a maker's list price at launch [USD].
-        typed: typed by the person.
-    """
-
-    usd: float | None = 0.0
-    date: str = ""
-    note: str = ""
-    sources: tuple[str, ...] = ()
-    at_launch: float = 0.0
-    typed: bool = False
+    usd: float | None = 0.0  # paid once; 0 if nothing is, None without a known price
+    date: str = ""  # date of the oldest part, ISO; empty if a part has none
+    note: str = ""  # seller and item
+    sources: tuple[str, ...] = ()  # addresses of the sources
+    at_launch: float = 0.0  # part of `usd` that is a maker's list price at launch [USD]
+    typed: bool = False  # typed by the person
 
     @property
     def dated(self) -> bool:

@@ -42,15 +42,10 @@ class ListedMachine(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Fetched(Generic[Fetchable]):
-    """Prices of a list.
+    """Prices of a list."""
 
-    Attributes:
-        rows: prices to keep.
-        left_out: offers with an implausible price, in words.
-    """
-
-    rows: tuple[Fetchable, ...]
-    left_out: tuple[str, ...]
+    rows: tuple[Fetchable, ...]  # prices to keep
+    left_out: tuple[str, ...]  # offers with an implausible price, in words
 
 
 TokenPrices = Callable[[str, str], tuple[float, float, float | None] | None]

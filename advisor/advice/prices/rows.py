@@ -229,16 +229,11 @@ chip for months after its first one."""
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineForSale:
-    """Machine sold whole.
+    """Machine sold whole."""
 
-    Attributes:
-        name: common name, with its memory.
-        price: price row of its chip.
-        preset: row of data/hardware/machines.csv; None for one that only prices.csv has.
-    """
-
-    name: str
-    price: PriceRow
+    name: str  # common name, with its memory
+    price: PriceRow  # price row of its chip
+    # row of data/hardware/machines.csv; None for one that only prices.csv has
     preset: MachineRow | None = None
 
 

@@ -25,17 +25,11 @@ card of 80 GB costs about two dollars an hour (data/prices/prices.csv)."""
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What to choose.
+    """What to choose."""
 
-    Attributes:
-        safe: purchase that many run and that the machine takes; None to buy nothing.
-        reason: why it, or why nothing.
-        cheapest: the one that leaves most of all that run; None where nothing pays.
-    """
-
-    safe: Option | None
-    reason: str
-    cheapest: Option | None
+    safe: Option | None  # purchase that many run and that the machine takes; None to buy nothing
+    reason: str  # why it, or why nothing
+    cheapest: Option | None  # the one that leaves most of all that run; None where nothing pays
 
 
 def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") -> Choice:

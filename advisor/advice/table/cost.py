@@ -107,27 +107,17 @@ def idle_hours(hours_on: Array, busy_hours: Array) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class MonthlyCost:
-    """Parts of a monthly cost [USD/month].
+    """Parts of a monthly cost [USD/month]."""
 
-    Attributes:
-        purchase: purchases, spread over their months of use.
-        tied_up: resale value of what is kept, spread over the same months.
-        rent: rent of a machine, without its starts.
-        starts: rent while a machine starts, as often however much it is used.
-        stopped: the rented machine is stopped while it is not used; else its rent is fixed.
-        idle_power: electricity while idle.
-        busy_power: electricity while answering.
-        api: charges of a provider.
-    """
-
-    purchase: float = 0.0
-    tied_up: float = 0.0
-    rent: float = 0.0
-    starts: float = 0.0
+    purchase: float = 0.0  # purchases, spread over their months of use
+    tied_up: float = 0.0  # resale value of what is kept, spread over the same months
+    rent: float = 0.0  # rent of a machine, without its starts
+    starts: float = 0.0  # rent while a machine starts, as often however much it is used
+    # the rented machine is stopped while it is not used; else its rent is fixed
     stopped: bool = True
-    idle_power: float = 0.0
-    busy_power: float = 0.0
-    api: float = 0.0
+    idle_power: float = 0.0  # electricity while idle
+    busy_power: float = 0.0  # electricity while answering
+    api: float = 0.0  # charges of a provider
 
     @cached_property
     def total(self) -> float:
@@ -177,15 +167,10 @@ class Timed(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """Use of a machine by one person; every cost of a month comes from here.
+    """Use of a machine by one person; every cost of a month comes from here."""
 
-    Attributes:
-        work: request of one reply.
-        money: replies, reading, hours, prices.
-    """
-
-    work: Workload
-    money: MoneyInputs
+    work: Workload  # request of one reply
+    money: MoneyInputs  # replies, reading, hours, prices
 
     @cached_property
     def shown(self) -> float:

@@ -36,53 +36,37 @@ FREE = "free"
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """Option with speed, cost and comparison to keeping the present machine.
+    """Option with speed, cost and comparison to keeping the present machine."""
 
-    Attributes:
-        kind: kind of option.
-        name: name of the change, GPUs, machine or provider.
-        speed: speed; None where nothing runs or no speed is published.
-        upfront: paid once, less the resale value of what is replaced [USD]; None without a price.
-        cost: monthly cost by parts; None without a price.
-        price: price with its origin.
-        hours_lost: waiting per month [h]; None without a known speed.
-        tokens: generated tokens per month [tokens].
-        keeps_up: it can answer all replies in the available hours.
-        worth: value of an hour of waiting [USD/h].
-        stale: its price is older than 90 days, or has no date.
-        kept: option of keeping the present machine; None for that option itself.
-        topic: question that people ask and it answers ("one more", a maker's machines); empty for
-            none. The first option of each is shown whatever beats it.
-        standing: monthly resale value of owned hardware that stands unused; it is no cost of the
-            option, and the option does not save it [USD/month].
-        assumed_resale: resale value of what is sold for it, where nobody stated one, spread over
-            the months of use [USD/month].
-        machine: machine with it; None for a rent or an API.
-        bought: cards that are bought or rented for it.
-        parts: parts that are bought beside the cards.
-        odd: what an expert finds odd about it, a sentence each; it is never the safe choice then.
-        hours_starting: part of `hours_lost` that is for starts of a rented machine [h/month].
-    """
-
-    kind: OptionKind
-    name: str
-    speed: Speed | None
+    kind: OptionKind  # kind of option
+    name: str  # name of the change, GPUs, machine or provider
+    speed: Speed | None  # speed; None where nothing runs or no speed is published
+    # paid once, less the resale value of what is replaced [USD]; None without a price
     upfront: float | None
-    cost: MonthlyCost | None
-    price: Price
-    hours_lost: float | None
-    tokens: float
-    keeps_up: bool = True
-    worth: float
-    stale: bool = False
+    cost: MonthlyCost | None  # monthly cost by parts; None without a price
+    price: Price  # price with its origin
+    hours_lost: float | None  # waiting per month [h]; None without a known speed
+    tokens: float  # generated tokens per month [tokens]
+    keeps_up: bool = True  # it can answer all replies in the available hours
+    worth: float  # value of an hour of waiting [USD/h]
+    stale: bool = False  # its price is older than 90 days, or has no date
+    # option of keeping the present machine; None for that option itself
     kept: "Option | None" = None
+    # question that people ask and it answers ("one more", a maker's machines); empty for none. The
+    # first option of each is shown whatever beats it.
     topic: str = ""
+    # monthly resale value of owned hardware that stands unused; it is no cost of the option, and
+    # the option does not save it [USD/month]
     standing: float = 0.0
+    # resale value of what is sold for it, where nobody stated one, spread over the months of use
+    # [USD/month]
     assumed_resale: float = 0.0
+    # part of `hours_lost` that is for starts of a rented machine [h/month]
     hours_starting: float = 0.0
-    machine: Machine | None = None
-    bought: tuple[Gpu, ...] = ()
-    parts: tuple[HostPartRow, ...] = ()
+    machine: Machine | None = None  # machine with it; None for a rent or an API
+    bought: tuple[Gpu, ...] = ()  # cards that are bought or rented for it
+    parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards
+    # what an expert finds odd about it, a sentence each; it is never the safe choice then
     odd: tuple[str, ...] = ()
 
     @property

@@ -25,25 +25,15 @@ ELSEWHERE = (OptionKind.RENT, OptionKind.API)
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Model, machine, use and ownership.
+    """Model, machine, use and ownership."""
 
-    Attributes:
-        model: model in the requested format.
-        machine: present machine.
-        work: request of one reply.
-        runtimes: allowed runtimes; every machine is valued in its fastest one.
-        money: use and prices.
-        ownership: ownership of the present machine.
-        today: date by which the age of prices is judged.
-    """
-
-    model: Model
-    machine: Machine
-    work: Workload
-    runtimes: tuple[Runtime, ...]
-    money: MoneyInputs
-    ownership: Ownership
-    today: date
+    model: Model  # model in the requested format
+    machine: Machine  # present machine
+    work: Workload  # request of one reply
+    runtimes: tuple[Runtime, ...]  # allowed runtimes; every machine is valued in its fastest one
+    money: MoneyInputs  # use and prices
+    ownership: Ownership  # ownership of the present machine
+    today: date  # date by which the age of prices is judged
 
     @cached_property
     def resale(self) -> Price:

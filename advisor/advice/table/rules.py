@@ -29,37 +29,21 @@ LARGEST_SUPPLY = 1600.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CardRule:
-    """One row of data/hardware/card_rules.csv.
+    """One row of data/hardware/card_rules.csv."""
 
-    Attributes:
-        rule: name of the rule.
-        form: forms of machine that it is for, separated by semicolons; empty for any.
-        host: pattern in the processor's name in lower case; empty for any.
-        vendor: maker of the card; empty for any.
-        card: pattern at the start of the card's name; empty for any.
-        families: families of cards; empty for any.
-        least_cards: fewest cards in all.
-        watts_over: power of the card above which it strikes [W]; None for any.
-        first: whether it is for a machine that has no card yet.
-        firm: whether it rules the option out; else it says what is odd.
-        sentence: what strikes.
-        source: page.
-        source_date: its date.
-    """
-
-    rule: str
-    form: str
-    host: str
-    vendor: str
-    card: str
-    families: str
-    least_cards: int
-    watts_over: float | None
-    first: bool
-    firm: bool
-    sentence: str
-    source: str
-    source_date: str
+    rule: str  # name of the rule
+    form: str  # forms of machine that it is for, separated by semicolons; empty for any
+    host: str  # pattern in the processor's name in lower case; empty for any
+    vendor: str  # maker of the card; empty for any
+    card: str  # pattern at the start of the card's name; empty for any
+    families: str  # families of cards; empty for any
+    least_cards: int  # fewest cards in all
+    watts_over: float | None  # power of the card above which it strikes [W]; None for any
+    first: bool  # whether it is for a machine that has no card yet
+    firm: bool  # whether it rules the option out; else it says what is odd
+    sentence: str  # what strikes
+    source: str  # page
+    source_date: str  # its date
 
     def strikes(self, form: Form, machine: Machine, card: Gpu, *, first: bool = False) -> bool:
         """Whether it strikes a card in a machine with it.

@@ -31,17 +31,11 @@ Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class TornadoBar:
-    """Bar of a tornado chart: the outcome at both ends of one input's interval.
+    """Bar of a tornado chart: the outcome at both ends of one input's interval."""
 
-    Attributes:
-        name: name of the input.
-        low: outcome at the low end, with all other inputs at their values.
-        high: outcome at the high end.
-    """
-
-    name: str
-    low: float
-    high: float
+    name: str  # name of the input
+    low: float  # outcome at the low end, with all other inputs at their values
+    high: float  # outcome at the high end
 
     @property
     def swing(self) -> float:
@@ -167,19 +161,13 @@ STEPS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class TurningPoint:
-    """Value of an input at which an option costs as much as the kept machine.
+    """Value of an input at which an option costs as much as the kept machine."""
 
-    Attributes:
-        name: name of the input, as in the tornado chart.
-        value: value at the turning point, in the input's unit; for a price, the monthly payment.
-        share: that value relative to the present one.
-        above: whether the option pays above it, with all other inputs unchanged.
-    """
-
-    name: str
+    name: str  # name of the input, as in the tornado chart
+    # value at the turning point, in the input's unit; for a price, the monthly payment
     value: float
-    share: float
-    above: bool
+    share: float  # that value relative to the present one
+    above: bool  # whether the option pays above it, with all other inputs unchanged
 
 
 def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[TurningPoint, ...]:

@@ -37,24 +37,17 @@ from advisor.units import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """Machines of a kind as one.
+    """Machines of a kind as one."""
 
-    Attributes:
-        machine: all machines as one, each figure of shape (machines,); for several numbers of cards
-            of shape (cards,), beside numbers of cards of shape (numbers, 1).
-        backend: backends of the machines, as `backends.of_machine` gives them.
-        places: indices of each machine in an estimate's numbers, of shape (machines,) each.
-        sizes: one machine for each size of memory, each figure of shape (sizes,).
-        size_count: number of sizes of memory.
-        size: index of each machine's size in `sizes`, shape (machines,).
-    """
-
+    # all machines as one, each figure of shape (machines,); for several numbers of cards of shape
+    # (cards,), beside numbers of cards of shape (numbers, 1)
     machine: Machine
-    backend: str
+    backend: str  # backends of the machines, as `backends.of_machine` gives them
+    # indices of each machine in an estimate's numbers, of shape (machines,) each
     places: tuple[Index, ...]
-    sizes: Machine
-    size_count: int
-    size: Index
+    sizes: Machine  # one machine for each size of memory, each figure of shape (sizes,)
+    size_count: int  # number of sizes of memory
+    size: Index  # index of each machine's size in `sizes`, shape (machines,)
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -74,24 +67,16 @@ class Stack:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Runs on a stack of machines: one request, or several that differ in context and format.
+    """Runs on a stack of machines: one request, or several that differ in context and format."""
 
-    Attributes:
-        model: model in the format that the runtime runs, or in one for each request, as
-            `many_formats.in_many_formats` has it.
-        work: request.
-        contexts: context of each request, shape (requests,) [tokens].
-        runtime: runtime of all requests.
-        strategy: placement of the model.
-        least: speed below which a machine may be left out, a number or of shape (machines,)
-            [tokens/s].
-    """
-
+    # model in the format that the runtime runs, or in one for each request, as
+    # `many_formats.in_many_formats` has it
     model: Model
-    work: Workload
-    contexts: Floats
-    runtime: Runtime
-    strategy: PlacementStrategy
+    work: Workload  # request
+    contexts: Floats  # context of each request, shape (requests,) [tokens]
+    runtime: Runtime  # runtime of all requests
+    strategy: PlacementStrategy  # placement of the model
+    # speed below which a machine may be left out, a number or of shape (machines,) [tokens/s]
     least: Array = 0.0
 
     @property
@@ -121,24 +106,16 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Answered:
-    """Pairs of request and machine that an estimate answers.
+    """Pairs of request and machine that an estimate answers."""
 
-    Attributes:
-        request: index of each pair's request, shape (pairs,).
-        machine: index of each pair's machine, shape (pairs,).
-        estimate: estimate whose numbers are of shape (pairs,), or of `shape`.
-        fits: whether every memory is large enough, of the same shape.
-        shape: shape of the estimate's numbers where it is of all requests and machines; None where
-            it is of the pairs.
-        places: indices of each pair in that shape.
-    """
-
-    request: Index
-    machine: Index
-    estimate: Estimate
-    fits: Mask
+    request: Index  # index of each pair's request, shape (pairs,)
+    machine: Index  # index of each pair's machine, shape (pairs,)
+    estimate: Estimate  # estimate whose numbers are of shape (pairs,), or of `shape`
+    fits: Mask  # whether every memory is large enough, of the same shape
+    # shape of the estimate's numbers where it is of all requests and machines; None where it is of
+    # the pairs
     shape: tuple[int, ...] | None = None
-    places: tuple[Index, ...] = ()
+    places: tuple[Index, ...] = ()  # indices of each pair in that shape
 
     def of_pairs(self, numbers: Any) -> Any:
         """Numbers of the estimate, shape (pairs,)."""

@@ -182,17 +182,12 @@ REMEMBERED = 16
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CardMachines:
-    """Machines made of one host: with each number of each card, and with cards beside its own.
+    """Machines made of one host: with each number of each card, and with cards beside its own."""
 
-    Attributes:
-        fleet: the machines.
-        alike: index of the machine with a number of one kind of card, by name and number.
-        beside: index of each machine with cards added to those of the host.
-    """
-
-    fleet: Fleet
+    fleet: Fleet  # the machines
+    # index of the machine with a number of one kind of card, by name and number
     alike: Mapping[tuple[str, int], int]
-    beside: tuple[int, ...]
+    beside: tuple[int, ...]  # index of each machine with cards added to those of the host
 
     def mask(self, places: Iterable[int]) -> Mask:
         """True for some machines, shape (machines,)."""

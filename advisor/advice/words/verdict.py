@@ -157,19 +157,12 @@ GIVES = {
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictText:
-    """A verdict in words.
+    """A verdict in words."""
 
-    Attributes:
-        judgement: speed words.
-        gives: first line: what the machine gives.
-        way: second line: what an answer takes, and the best way out.
-        assumptions: what both are counted with.
-    """
-
-    judgement: Judgement
-    gives: str
-    way: str
-    assumptions: str
+    judgement: Judgement  # speed words
+    gives: str  # first line: what the machine gives
+    way: str  # second line: what an answer takes, and the best way out
+    assumptions: str  # what both are counted with
 
     def __str__(self) -> str:
         return f"{self.gives}\n{self.way}"

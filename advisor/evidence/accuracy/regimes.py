@@ -22,17 +22,11 @@ Traits = Mapping[str, object]
 
 @dataclass(frozen=True, kw_only=True)
 class Regime:
-    """One kind of run.
+    """One kind of run."""
 
-    Attributes:
-        name: name in tables.
-        text: description in a sentence.
-        traits: traits that a run must have; others may have any value.
-    """
-
-    name: str
-    text: str
-    traits: Traits
+    name: str  # name in tables
+    text: str  # description in a sentence
+    traits: Traits  # traits that a run must have; others may have any value
 
 
 REGIMES = (

@@ -36,58 +36,33 @@ CLOSE = 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class PeerScore:
-    """Score of a public advisor in one regime.
+    """Score of a public advisor in one regime."""
 
-    Attributes:
-        name: name of the advisor.
-        rows: number of figures that it predicts.
-        median: median of its absolute relative error.
-        mean: mean of its absolute relative error.
-        own_median: median of our error on the same figures.
-        own_mean: mean of our error on the same figures.
-    """
-
-    name: str
-    rows: int
-    median: float
-    mean: float
-    own_median: float
-    own_mean: float
+    name: str  # name of the advisor
+    rows: int  # number of figures that it predicts
+    median: float  # median of its absolute relative error
+    mean: float  # mean of its absolute relative error
+    own_median: float  # median of our error on the same figures
+    own_mean: float  # mean of our error on the same figures
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """Score of one regime.
+    """Score of one regime."""
 
-    Attributes:
-        regime: name of the regime.
-        rows: number of figures.
-        groups: number of groups, each of one source and hardware.
-        median: median of the absolute relative error.
-        mean: mean of the absolute relative error.
-        within: share of figures with an error of at most 25 %.
-        covered: share of figures within their 80 % range.
-        group_median: median of the groups' median errors.
-        group_covered: share within range, with equal weight for each group.
-        width: median of upper end over lower end of the range.
-        chance_low: 5 % point of the share within range if the true share were 80 %.
-        chance_high: 95 % point of that share.
-        peers: scores of the public advisors with predictions in this regime.
-    """
-
-    regime: str
-    rows: int
-    groups: int
-    median: float
-    mean: float
-    within: float
-    covered: float
-    group_median: float
-    group_covered: float
-    width: float
-    chance_low: float
-    chance_high: float
-    peers: tuple[PeerScore, ...]
+    regime: str  # name of the regime
+    rows: int  # number of figures
+    groups: int  # number of groups, each of one source and hardware
+    median: float  # median of the absolute relative error
+    mean: float  # mean of the absolute relative error
+    within: float  # share of figures with an error of at most 25 %
+    covered: float  # share of figures within their 80 % range
+    group_median: float  # median of the groups' median errors
+    group_covered: float  # share within range, with equal weight for each group
+    width: float  # median of upper end over lower end of the range
+    chance_low: float  # 5 % point of the share within range if the true share were 80 %
+    chance_high: float  # 95 % point of that share
+    peers: tuple[PeerScore, ...]  # scores of the public advisors with predictions in this regime
 
     @property
     def best_peer(self) -> PeerScore | None:
@@ -202,25 +177,15 @@ SEEN, UNSEEN = "cards that another source measured, too", "cards of one source a
 
 @dataclass(frozen=True, kw_only=True)
 class GroupScore:
-    """Score of one source on one machine in one regime.
+    """Score of one source on one machine in one regime."""
 
-    Attributes:
-        group: source and machine.
-        regime: kind of run.
-        source: address of its first figure.
-        rows: number of figures.
-        error: median of predicted / measured - 1.
-        covered: share of figures within their range.
-        width: median of upper end over lower end of the range.
-    """
-
-    group: str
-    regime: str
-    source: str
-    rows: int
-    error: float
-    covered: float
-    width: float
+    group: str  # source and machine
+    regime: str  # kind of run
+    source: str  # address of its first figure
+    rows: int  # number of figures
+    error: float  # median of predicted / measured - 1
+    covered: float  # share of figures within their range
+    width: float  # median of upper end over lower end of the range
 
 
 def worst_groups(points: Iterable[AccuracyPoint], count: int = NAMED) -> tuple[GroupScore, ...]:
@@ -293,29 +258,17 @@ COVERAGE = DATA / "generated/coverage.csv"
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageRow:
-    """One regime; fields as the columns of data/generated/coverage.csv.
+    """One regime; fields as the columns of data/generated/coverage.csv."""
 
-    Attributes:
-        regime: name in `regimes.REGIMES`.
-        rows: published figures that were predicted without their group.
-        groups: groups of figures, each of one source on one machine.
-        held: number of figures within their 80 % range.
-        held_groups: share of figures within their range, with equal weight for each group.
-        median_error: median of the absolute relative error [share].
-        group_error: median of the groups' median errors [share].
-        width: median of upper end over lower end of the range.
-        source: the command that wrote the line.
-    """
-
-    regime: str
-    rows: int
-    groups: int
-    held: int
-    held_groups: float
-    median_error: float
-    group_error: float
-    width: float
-    source: str
+    regime: str  # name in `regimes.REGIMES`
+    rows: int  # published figures that were predicted without their group
+    groups: int  # groups of figures, each of one source on one machine
+    held: int  # number of figures within their 80 % range
+    held_groups: float  # share of figures within their range, with equal weight for each group
+    median_error: float  # median of the absolute relative error [share]
+    group_error: float  # median of the groups' median errors [share]
+    width: float  # median of upper end over lower end of the range
+    source: str  # the command that wrote the line
 
 
 def coverage_row(score: Score) -> CoverageRow:

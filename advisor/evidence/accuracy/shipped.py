@@ -20,18 +20,11 @@ FLOOR = DATA / "generated/noise_floor.csv"
 @dataclass(frozen=True, kw_only=True)
 class PointRow:
     """One row of data/generated/accuracy_points.csv; numbers have six digits.
-
-    Attributes:
-        scored: false for a doubtful row, which no score counts.
-        below: distance to the slow end of the 80 % range, as a logarithm.
-        above: distance to its fast end.
-        peers: predictions of public advisors, as `name=tokens/s; ...`.
-
     Other fields are those of `AccuracyPoint`.
     """
 
     id: str
-    scored: bool
+    scored: bool  # false for a doubtful row, which no score counts
     regime: str
     group: str
     gpu: str
@@ -43,10 +36,10 @@ class PointRow:
     first_seen: str
     measured: float
     predicted: float
-    below: float
-    above: float
+    below: float  # distance to the slow end of the 80 % range, as a logarithm
+    above: float  # distance to its fast end
     source: str
-    peers: str
+    peers: str  # predictions of public advisors, as `name=tokens/s; ...`
 
 
 def points_table(ledger: Ledger) -> str:

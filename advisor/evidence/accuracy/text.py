@@ -47,27 +47,17 @@ Chosen = Callable[[AccuracyPoint], bool]
 
 @dataclass(frozen=True, kw_only=True)
 class StrangerScore:
-    """Score of a kind of run over groups by publisher and card.
+    """Score of a kind of run over groups by publisher and card."""
 
-    Attributes:
-        name: kind of run.
-        groups: number of groups.
-        publishers: number of publishers.
-        rows: number of figures.
-        error: median over groups of the median absolute relative error.
-        held: mean over groups of the share within range.
-        width: median over groups of the median of high over low.
-        interval: mean over groups of the interval score of the logarithms: the width, plus
-            2 / (1 - 0.8) times the distance of a figure outside the range.
-    """
-
-    name: str
-    groups: int
-    publishers: int
-    rows: int
-    error: float
-    held: float
-    width: float
+    name: str  # kind of run
+    groups: int  # number of groups
+    publishers: int  # number of publishers
+    rows: int  # number of figures
+    error: float  # median over groups of the median absolute relative error
+    held: float  # mean over groups of the share within range
+    width: float  # median over groups of the median of high over low
+    # mean over groups of the interval score of the logarithms: the width, plus 2 / (1 - 0.8) times
+    # the distance of a figure outside the range
     interval: float
 
 

@@ -308,27 +308,16 @@ def _waits(scenario: Scenario) -> Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Result of one case of a claim.
+    """Result of one case of a claim."""
 
-    Attributes:
-        conditions: clauses that distinguish the case from the other cases.
-        scenario: scenario that was computed.
-        figure: computed figure with its range, in SI units; NaN where there is none.
-        claimed: range that the figure is compared with.
-        problem: reason for a missing figure; empty where there is one.
-        beside: shown for comparison only, without influence on the verdict.
-        needs: changes that would make the claim hold; empty where it holds.
-        source: source of a cited figure.
-    """
-
-    conditions: tuple[str, ...]
-    scenario: Scenario
-    figure: Range
-    claimed: Claimed
-    problem: str = ""
-    beside: bool = False
-    needs: tuple[str, ...] = ()
-    source: str = ""
+    conditions: tuple[str, ...]  # clauses that distinguish the case from the other cases
+    scenario: Scenario  # scenario that was computed
+    figure: Range  # computed figure with its range, in SI units; NaN where there is none
+    claimed: Claimed  # range that the figure is compared with
+    problem: str = ""  # reason for a missing figure; empty where there is one
+    beside: bool = False  # shown for comparison only, without influence on the verdict
+    needs: tuple[str, ...] = ()  # changes that would make the claim hold; empty where it holds
+    source: str = ""  # source of a cited figure
 
     @property
     def condition(self) -> str:
@@ -480,18 +469,12 @@ POINTS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class VariedInput:
-    """An input that may make a claim hold, with the values that are tried.
+    """An input that may make a claim hold, with the values that are tried."""
 
-    Attributes:
-        name: name in sentences.
-        ends: smallest and largest value tried, in the unit of the data files.
-        say: formatter of a value.
-        now: value in a scenario; None for the stated one, or the smallest.
-    """
-
-    name: str
-    ends: tuple[float, float]
-    say: Callable[[float], str]
+    name: str  # name in sentences
+    ends: tuple[float, float]  # smallest and largest value tried, in the unit of the data files
+    say: Callable[[float], str]  # formatter of a value
+    # value in a scenario; None for the stated one, or the smallest
     now: Callable[[Scenario], float] | None = None
 
     def edit(self, key: str) -> Edit:

@@ -24,19 +24,12 @@ TO_SPARE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A unit of data/claims/claims.csv.
+    """A unit of data/claims/claims.csv."""
 
-    Attributes:
-        size: size of the unit in SI units.
-        say: formatter of a value in SI units.
-        name: name after a number; empty for the unit itself.
-        singular: name after 1; empty where it is the same.
-    """
-
-    size: float
-    say: Callable[[float], str]
-    name: str = ""
-    singular: str = ""
+    size: float  # size of the unit in SI units
+    say: Callable[[float], str]  # formatter of a value in SI units
+    name: str = ""  # name after a number; empty for the unit itself
+    singular: str = ""  # name after 1; empty where it is the same
 
 
 def _followed(name: str, size: float = 1.0, digits: int = 2) -> Callable[[float], str]:
@@ -74,20 +67,14 @@ UNITS = {
 class Claimed:
     """Range that a claim states.
 
-    Attributes:
-        low: lower end in `unit`; None for none.
-        high: upper end in `unit`; None for none.
-        unit: unit of both ends.
-        figure: words after the figure.
-
     Raises:
         DataError: an unknown unit.
     """
 
-    low: float | None
-    high: float | None
-    unit: str
-    figure: str = ""
+    low: float | None  # lower end in `unit`; None for none
+    high: float | None  # upper end in `unit`; None for none
+    unit: str  # unit of both ends
+    figure: str = ""  # words after the figure
 
     def __post_init__(self) -> None:
         if self.unit not in UNITS:

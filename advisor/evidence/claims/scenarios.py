@@ -38,76 +38,43 @@ Inputs = Mapping[str, object]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimRow:
-    """One row of data/claims/claims.csv.
+    """One row of data/claims/claims.csv."""
 
-    Attributes:
-        number: number of the claim, from 1.
-        topic: subject in a few words.
-        claim: the claim, in our words.
-        measure: quantity that is computed, a key of `measures.MEASURES`.
-        low: lower end of the claimed range, in `unit`; empty for none.
-        high: upper end of the claimed range, in `unit`; empty for none.
-        unit: unit of both ends, a key of `ranges.UNITS`.
-        figure: words after the figure.
-        assumed: assumptions where the claim leaves something open.
-        scenario: inputs shared by all cases, `key=value; ...`.
-        against: changes that give the denominator's scenario; empty where the figure is no ratio.
-        vary: inputs that may make the claim hold, separated by semicolons.
-        mechanism: explanation, without figures of ours.
-        source: source of the facts in `assumed` and `mechanism`.
-        source_date: date when the source was read.
-    """
-
-    number: int
-    topic: str
-    claim: str
-    measure: str
-    low: float | None
-    high: float | None
-    unit: str
-    figure: str
-    assumed: str
-    scenario: str
-    against: str
-    vary: str
-    mechanism: str
-    source: str
-    source_date: str
+    number: int  # number of the claim, from 1
+    topic: str  # subject in a few words
+    claim: str  # the claim, in our words
+    measure: str  # quantity that is computed, a key of `measures.MEASURES`
+    low: float | None  # lower end of the claimed range, in `unit`; empty for none
+    high: float | None  # upper end of the claimed range, in `unit`; empty for none
+    unit: str  # unit of both ends, a key of `ranges.UNITS`
+    figure: str  # words after the figure
+    assumed: str  # assumptions where the claim leaves something open
+    scenario: str  # inputs shared by all cases, `key=value; ...`
+    against: str  # changes that give the denominator's scenario; empty where the figure is no ratio
+    vary: str  # inputs that may make the claim hold, separated by semicolons
+    mechanism: str  # explanation, without figures of ours
+    source: str  # source of the facts in `assumed` and `mechanism`
+    source_date: str  # date when the source was read
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CaseRow:
-    """One row of data/claims/claim_cases.csv; an empty field takes the claim's value.
+    """One row of data/claims/claim_cases.csv; an empty field takes the claim's value."""
 
-    Attributes:
-        claim: number of the claim.
-        condition: clauses that distinguish this case from the others, separated by semicolons.
-        inputs: changes to the claim's scenario, `key=value; ...`; `key=` removes an input.
-        measure: measure of this case.
-        low: lower end of the claimed range; with a `unit`, both ends are taken from this row.
-        high: upper end of the claimed range.
-        unit: unit of both ends.
-        figure: words after the figure.
-        against: changes that give the denominator's scenario; `none` for none.
-        vary: inputs that may make the claim hold; `none` for none.
-        beside: shown for comparison only, without influence on the verdict.
-        source: source of a cited figure.
-        source_date: date when the source was read.
-    """
-
-    claim: int
-    condition: str
-    inputs: str
-    measure: str
+    claim: int  # number of the claim
+    condition: str  # clauses that distinguish this case from the others, separated by semicolons
+    inputs: str  # changes to the claim's scenario, `key=value; ...`; `key=` removes an input
+    measure: str  # measure of this case
+    # lower end of the claimed range; with a `unit`, both ends are taken from this row
     low: float | None
-    high: float | None
-    unit: str
-    figure: str
-    against: str
-    vary: str
-    beside: bool = False
-    source: str
-    source_date: str
+    high: float | None  # upper end of the claimed range
+    unit: str  # unit of both ends
+    figure: str  # words after the figure
+    against: str  # changes that give the denominator's scenario; `none` for none
+    vary: str  # inputs that may make the claim hold; `none` for none
+    beside: bool = False  # shown for comparison only, without influence on the verdict
+    source: str  # source of a cited figure
+    source_date: str  # date when the source was read
 
 
 @cache
@@ -193,13 +160,9 @@ PLACED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """One case, ready to be computed.
+    """One case, ready to be computed."""
 
-    Attributes:
-        inputs: inputs from the data files; missing ones have the defaults of the Advise page.
-    """
-
-    inputs: Inputs
+    inputs: Inputs  # inputs from the data files; missing ones have the defaults of the Advise page
 
     def __post_init__(self) -> None:
         unknown = set(self.inputs) - {*BY_NAME, *OF_CLAIMS}

@@ -36,15 +36,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim with our answer.
+    """A claim with our answer."""
 
-    Attributes:
-        row: row of data/claims/claims.csv.
-        findings: results of its cases, deciding ones first.
-    """
-
-    row: ClaimRow
-    findings: tuple[Finding, ...]
+    row: ClaimRow  # row of data/claims/claims.csv
+    findings: tuple[Finding, ...]  # results of its cases, deciding ones first
 
     @property
     def parts(self) -> tuple[tuple[Finding, ...], ...]:

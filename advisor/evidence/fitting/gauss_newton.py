@@ -17,15 +17,10 @@ GROUP_POWER = -0.35
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """Gaussian prior of each term, shape (terms,).
+    """Gaussian prior of each term, shape (terms,)."""
 
-    Attributes:
-        value: expected logarithm.
-        width: standard deviation.
-    """
-
-    value: Floats
-    width: Floats
+    value: Floats  # expected logarithm
+    width: Floats  # standard deviation
 
 
 def counts(groups: Sequence[str], power: float = GROUP_POWER) -> Floats:

@@ -21,19 +21,12 @@ without any model of the same kinds of layers."""
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOutRow:
-    """One figure; fields as the columns of data/generated/left_out.csv.
+    """One figure; fields as the columns of data/generated/left_out.csv."""
 
-    Attributes:
-        id: id of the row in data/measurements/.
-        timed: timed part of the row.
-        seconds: time predicted by the fit without its group [s].
-        source: command that wrote the row.
-    """
-
-    id: str
-    timed: str
-    seconds: float
-    source: str
+    id: str  # id of the row in data/measurements/
+    timed: str  # timed part of the row
+    seconds: float  # time predicted by the fit without its group [s]
+    source: str  # command that wrote the row
 
 
 def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow]:

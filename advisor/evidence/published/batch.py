@@ -37,15 +37,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Noted(Generic[T]):
-    """Value with its notes.
+    """Value with its notes."""
 
-    Attributes:
-        value: value.
-        notes: sentences on defaults and on interpreted spellings.
-    """
-
-    value: T
-    notes: tuple[str, ...] = ()
+    value: T  # value
+    notes: tuple[str, ...] = ()  # sentences on defaults and on interpreted spellings
 
 
 MOST_USERS = 2048

@@ -140,35 +140,22 @@ STREAMING = ("stream_cpu", "kv_offload", "batched")
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """Interpretation of a row: machine, model, request, runtime.
+    """Interpretation of a row: machine, model, request, runtime."""
 
-    Attributes:
-        model: model in the format of the run.
-        machine: machine.
-        prompt: request that timed the prompt.
-        work: request that timed the generation; equal to `prompt` unless the two were timed
-            separately, as by llama-bench.
-        runtime: runtime that reads weights in the same way.
-        strategy: placement.
-        settings: stated split of the model.
-        backend: stated backend of the runtime; empty for none.
-        build: age or fork of the runtime, as in `constants.Scope`.
-        notes: sentences on defaults.
-        guessed: whether the batch was not stated and follows from memory.
-        replicas: copies of the model that share the requests; `machine` and `work` are of each.
-    """
-
-    model: Model
-    machine: Machine
-    prompt: Workload
+    model: Model  # model in the format of the run
+    machine: Machine  # machine
+    prompt: Workload  # request that timed the prompt
+    # request that timed the generation; equal to `prompt` unless the two were timed separately, as
+    # by llama-bench
     work: Workload
-    runtime: Runtime
-    strategy: PlacementStrategy
-    settings: Settings
-    backend: str
-    build: str
-    notes: tuple[str, ...]
-    guessed: bool = False
+    runtime: Runtime  # runtime that reads weights in the same way
+    strategy: PlacementStrategy  # placement
+    settings: Settings  # stated split of the model
+    backend: str  # stated backend of the runtime; empty for none
+    build: str  # age or fork of the runtime, as in `constants.Scope`
+    notes: tuple[str, ...]  # sentences on defaults
+    guessed: bool = False  # whether the batch was not stated and follows from memory
+    # copies of the model that share the requests; `machine` and `work` are of each
     replicas: float = 1.0
 
     @property

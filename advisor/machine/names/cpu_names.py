@@ -312,21 +312,13 @@ class TooManySockets(CpuObjection):
 
 @dataclass(frozen=True, kw_only=True)
 class CpuName:
-    """Reading of a processor's name.
+    """Reading of a processor's name."""
 
-    Attributes:
-        row: catalogue row, or one derived from the generation, for all sockets together.
-        gpu: catalogue name of its graphics; empty where unknown.
-        memory_gib: memory size in the name [GiB]; None where it has none.
-        notes: assumptions, one sentence each.
-        alternatives: other rows that the name may mean.
-    """
-
-    row: HostRow
-    gpu: str = ""
-    memory_gib: float | None = None
-    notes: tuple[str, ...] = ()
-    alternatives: tuple[str, ...] = ()
+    row: HostRow  # catalogue row, or one derived from the generation, for all sockets together
+    gpu: str = ""  # catalogue name of its graphics; empty where unknown
+    memory_gib: float | None = None  # memory size in the name [GiB]; None where it has none
+    notes: tuple[str, ...] = ()  # assumptions, one sentence each
+    alternatives: tuple[str, ...] = ()  # other rows that the name may mean
 
 
 class CpuNames:

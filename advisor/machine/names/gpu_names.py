@@ -181,15 +181,10 @@ MEMORY_SLICES: dict[int, dict[int, tuple[int, ...]]] = {
 
 @dataclass(frozen=True)
 class Slice:
-    """Part of a card.
+    """Part of a card."""
 
-    Attributes:
-        compute: number of compute slices.
-        memory_gb: memory as the profile's name says [GiB].
-    """
-
-    compute: int
-    memory_gb: int
+    compute: int  # number of compute slices
+    memory_gb: int  # memory as the profile's name says [GiB]
 
     def __str__(self) -> str:
         return f"MIG {self.compute}g.{self.memory_gb}gb"
@@ -270,23 +265,15 @@ HINT = "`data/hardware/gpus.csv` lists those it knows."
 
 @dataclass(frozen=True, kw_only=True)
 class GpuName:
-    """Reading of a GPU's name.
+    """Reading of a GPU's name."""
 
-    Attributes:
-        row: catalogue row.
-        count: number of cards.
-        memory_gib: memory size in the name [GiB]; None where it has none.
-        part_gib: memory of a virtual machine's part of the card [GiB]; None for whole cards.
-        notes: assumptions, one sentence each.
-        alternatives: other rows that the name may mean.
-    """
-
-    row: GpuRow
-    count: int = 1
-    memory_gib: float | None = None
+    row: GpuRow  # catalogue row
+    count: int = 1  # number of cards
+    memory_gib: float | None = None  # memory size in the name [GiB]; None where it has none
+    # memory of a virtual machine's part of the card [GiB]; None for whole cards
     part_gib: float | None = None
-    notes: tuple[str, ...] = ()
-    alternatives: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # assumptions, one sentence each
+    alternatives: tuple[str, ...] = ()  # other rows that the name may mean
 
 
 @dataclass(frozen=True)

@@ -31,19 +31,12 @@ SMALLEST_BARE = 32
 
 @dataclass(frozen=True, kw_only=True)
 class AppleChip:
-    """Reading of a chip's name.
+    """Reading of a chip's name."""
 
-    Attributes:
-        row: catalogue row.
-        memory_gib: memory size in the name [GiB]; None where it has none.
-        notes: assumptions, one sentence each.
-        alternatives: the same chip with other cores.
-    """
-
-    row: GpuRow
-    memory_gib: float | None
-    notes: tuple[str, ...]
-    alternatives: tuple[str, ...]
+    row: GpuRow  # catalogue row
+    memory_gib: float | None  # memory size in the name [GiB]; None where it has none
+    notes: tuple[str, ...]  # assumptions, one sentence each
+    alternatives: tuple[str, ...]  # the same chip with other cores
 
 
 def names_apple(text: str) -> bool:
@@ -228,25 +221,16 @@ def words_of_kind(kind: str) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class GpuWords:
-    """Words of a GPU's name by meaning.
+    """Words of a GPU's name by meaning."""
 
-    Attributes:
-        words: words that distinguish cards: numbers, "ti", "laptop", "sxm".
-        vendors: vendors of its brands.
-        brands: brands, such as "geforce" or "radeon".
-        size_gib: memory size [GiB]; None where it has none.
-        part_gib: memory of a virtual machine's part of a card [GiB]; None for whole cards.
-        count: number of cards.
-        code: words in brackets, such as the name of the chip.
-    """
-
-    words: frozenset[str]
-    vendors: frozenset[str]
-    brands: frozenset[str]
-    size_gib: float | None
+    words: frozenset[str]  # words that distinguish cards: numbers, "ti", "laptop", "sxm"
+    vendors: frozenset[str]  # vendors of its brands
+    brands: frozenset[str]  # brands, such as "geforce" or "radeon"
+    size_gib: float | None  # memory size [GiB]; None where it has none
+    # memory of a virtual machine's part of a card [GiB]; None for whole cards
     part_gib: float | None
-    count: int
-    code: frozenset[str]
+    count: int  # number of cards
+    code: frozenset[str]  # words in brackets, such as the name of the chip
 
 
 UNGLUED = (

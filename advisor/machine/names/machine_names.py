@@ -74,17 +74,11 @@ class InstanceFamilyRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """Rented machine of a family.
+    """Rented machine of a family."""
 
-    Attributes:
-        name: name as the provider writes it, in lower case.
-        family: row of the family.
-        vcpu: virtual processors.
-    """
-
-    name: str
-    family: InstanceFamilyRow
-    vcpu: int
+    name: str  # name as the provider writes it, in lower case
+    family: InstanceFamilyRow  # row of the family
+    vcpu: int  # virtual processors
 
     @property
     def cores(self) -> int:

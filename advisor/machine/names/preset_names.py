@@ -20,25 +20,15 @@ from advisor.machine.spec import MachineSpec
 
 @dataclass(frozen=True, kw_only=True)
 class MachineName:
-    """Reading of a machine's name.
+    """Reading of a machine's name."""
 
-    Attributes:
-        name: name of the preset, or of the parts.
-        spec: parts and sizes.
-        preset: row of data/hardware/machines.csv; None for a list of parts.
-        notes: assumptions, one sentence each.
-        memory_note: the one on its memory, which a typed size replaces; empty for none.
-        alternatives: other presets or cards that the name may mean.
-        instance: name of a rented machine, read by the rule of its family; empty for others.
-    """
-
-    name: str
-    spec: MachineSpec
-    preset: MachineRow | None = None
-    notes: tuple[str, ...] = ()
-    memory_note: str = ""
-    alternatives: tuple[str, ...] = ()
-    instance: str = ""
+    name: str  # name of the preset, or of the parts
+    spec: MachineSpec  # parts and sizes
+    preset: MachineRow | None = None  # row of data/hardware/machines.csv; None for a list of parts
+    notes: tuple[str, ...] = ()  # assumptions, one sentence each
+    memory_note: str = ""  # the one on its memory, which a typed size replaces; empty for none
+    alternatives: tuple[str, ...] = ()  # other presets or cards that the name may mean
+    instance: str = ""  # name of a rented machine, read by the rule of its family; empty for others
 
     @property
     def rented(self) -> str:

@@ -332,19 +332,12 @@ SHORTEST_FAMILY = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Meant:
-    """Model of a name.
+    """Model of a name."""
 
-    Attributes:
-        name: name in the catalogue or the list.
-        row: its row.
-        taken_as: that name if it differs from the typed one; else empty.
-        why: difference between the two names.
-    """
-
-    name: str
-    row: KnownRow
-    taken_as: str = ""
-    why: str = ""
+    name: str  # name in the catalogue or the list
+    row: KnownRow  # its row
+    taken_as: str = ""  # that name if it differs from the typed one; else empty
+    why: str = ""  # difference between the two names
 
 
 @lru_cache(maxsize=4096)

@@ -36,23 +36,14 @@ GGUF_OF_NATIVE = {"MXFP4-hf": "MXFP4"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NativeFormatRow:
-    """One row of data/models/native_formats.csv.
+    """One row of data/models/native_formats.csv."""
 
-    Attributes:
-        name: tokens that the model's name begins with, by `names.take_apart`, sizes left out.
-        family: `model_type` whose other repositories hold that format, too; empty for none.
-        hidden: width that they have; None where the family has one size.
-        format: format in data/models/recipes.csv, the nearest one if there is no exact one.
-        source: publisher's statement.
-        source_date: when that was read.
-    """
-
-    name: str
-    family: str
-    hidden: int | None
-    format: str
-    source: str
-    source_date: str
+    name: str  # tokens that the model's name begins with, by `names.take_apart`, sizes left out
+    family: str  # `model_type` whose other repositories hold that format, too; empty for none
+    hidden: int | None  # width that they have; None where the family has one size
+    format: str  # format in data/models/recipes.csv, the nearest one if there is no exact one
+    source: str  # publisher's statement
+    source_date: str  # when that was read
 
 
 @cache
@@ -99,23 +90,14 @@ def usual_format(native: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class NamedModel:
-    """Model of a name.
+    """Model of a name."""
 
-    Attributes:
-        architecture: architecture of the model, or of its stand-in.
-        taken_as: name of the model if another was typed; else empty.
-        notes: sentences for the user.
-        format: format in the name, such as `-AWQ` or `:q4_K_M`; empty for none.
-        native: format in which the publisher offers the weights; empty for 16 bits.
-        known: whether it is in the catalogue or the list; else it is a stand-in.
-    """
-
-    architecture: Architecture
-    taken_as: str = ""
-    notes: tuple[str, ...] = ()
-    format: str = ""
-    native: str = ""
-    known: bool = True
+    architecture: Architecture  # architecture of the model, or of its stand-in
+    taken_as: str = ""  # name of the model if another was typed; else empty
+    notes: tuple[str, ...] = ()  # sentences for the user
+    format: str = ""  # format in the name, such as `-AWQ` or `:q4_K_M`; empty for none
+    native: str = ""  # format in which the publisher offers the weights; empty for 16 bits
+    known: bool = True  # whether it is in the catalogue or the list; else it is a stand-in
 
 
 def named(text: str, year: int = NEWEST) -> NamedModel:

@@ -79,37 +79,24 @@ QUANT = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordRow:
-    """One row of data/models/name_words.csv.
+    """One row of data/models/name_words.csv."""
 
-    Attributes:
-        word: word in lower case.
-        kind: container, tuning, maker, mode, draft, cut, merge, distilled, variant, label, short,
-            other (no language model) or closed (weights that nobody publishes).
-        meaning: its meaning; for a label or short form, the publisher's words.
-    """
-
-    word: str
+    word: str  # word in lower case
+    # container, tuning, maker, mode, draft, cut, merge, distilled, variant, label, short, other (no
+    # language model) or closed (weights that nobody publishes)
     kind: str
-    meaning: str
+    meaning: str  # its meaning; for a label or short form, the publisher's words
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelName:
-    """Parts of a name.
+    """Parts of a name."""
 
-    Attributes:
-        text: name as typed.
-        publisher: part before the slash; empty without one.
-        tokens: words, numbers and sizes in order, without publisher and format.
-        kinds: kinds of the model by its words (draft, cut, merge, distilled, other).
-        shape: tokens that distinguish shapes, without dates and reasoning modes.
-    """
-
-    text: str
-    publisher: str
-    tokens: tuple[str, ...]
-    kinds: frozenset[str]
-    shape: tuple[str, ...]
+    text: str  # name as typed
+    publisher: str  # part before the slash; empty without one
+    tokens: tuple[str, ...]  # words, numbers and sizes in order, without publisher and format
+    kinds: frozenset[str]  # kinds of the model by its words (draft, cut, merge, distilled, other)
+    shape: tuple[str, ...]  # tokens that distinguish shapes, without dates and reasoning modes
 
     def without(self, *kinds: str) -> tuple[str, ...]:
         """Tokens without the words of some kinds."""
@@ -251,20 +238,14 @@ SMALLEST, LARGEST = 1e5, 1e14
 class StatedSize:
     """Sizes in a name.
 
-    Attributes:
-        params: number of weights.
-        active: number of weights that a token uses; None for a dense model.
-        layers: number of repeating layers; None where unknown.
-        may_have_experts: whether `active` is None because nothing states it.
-
     Raises:
         InputError: implausibly few or many weights, or more active than there are.
     """
 
-    params: float
-    active: float | None
-    layers: int | None = None
-    may_have_experts: bool = False
+    params: float  # number of weights
+    active: float | None  # number of weights that a token uses; None for a dense model
+    layers: int | None = None  # number of repeating layers; None where unknown
+    may_have_experts: bool = False  # whether `active` is None because nothing states it
 
     def __post_init__(self) -> None:
         """Check the sizes."""

@@ -16,36 +16,22 @@ SIZE = re.compile(r"(?:\d+x)?[\d.]+[bm](?:-a[\d.]+b)?|e\d+b")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OllamaRow:
-    """One row of data/models/ollama_tags.csv.
+    """One row of data/models/ollama_tags.csv."""
 
-    Attributes:
-        name: model of Ollama's library.
-        usual: tag that is loaded without one, in full.
-        others: tags of other sizes in full, separated by spaces.
-        source: page of its tags.
-        source_date: when it was read.
-    """
-
-    name: str
-    usual: str
-    others: str
-    source: str
-    source_date: str
+    name: str  # model of Ollama's library
+    usual: str  # tag that is loaded without one, in full
+    others: str  # tags of other sizes in full, separated by spaces
+    source: str  # page of its tags
+    source_date: str  # when it was read
 
 
 @dataclass(frozen=True, kw_only=True)
 class OllamaTag:
-    """Name in Ollama's library.
+    """Name in Ollama's library."""
 
-    Attributes:
-        short: name and size, as `qwen3:8b`.
-        full: name and the tag in full, as `qwen3:8b-q4_K_M`.
-        usual: whether the tag was not typed.
-    """
-
-    short: str
-    full: str
-    usual: bool
+    short: str  # name and size, as `qwen3:8b`
+    full: str  # name and the tag in full, as `qwen3:8b-q4_K_M`
+    usual: bool  # whether the tag was not typed
 
 
 @cache

@@ -34,17 +34,11 @@ LEAST_DENSE = 0.002
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn:
-    """Stand-in with its origin.
+    """Stand-in with its origin."""
 
-    Attributes:
-        architecture: architecture of the stated size.
-        note: sentence on what comes from the name and from the relative.
-        relative: model whose shape is used.
-    """
-
-    architecture: Architecture
-    note: str
-    relative: KnownRow
+    architecture: Architecture  # architecture of the stated size
+    note: str  # sentence on what comes from the name and from the relative
+    relative: KnownRow  # model whose shape is used
 
 
 def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> StandIn | None:

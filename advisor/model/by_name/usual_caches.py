@@ -52,23 +52,14 @@ WIDTH_OF_YEARS = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CacheRow:
-    """One row of data/generated/usual_caches.csv.
+    """One row of data/generated/usual_caches.csv."""
 
-    Attributes:
-        model: name in the catalogue or the list.
-        family: first word of the name.
-        params: weights.
-        experts: routed experts of a layer; 0 for a dense model.
-        year: year of publication.
-        values: values that it keeps of a text of `relatives.LONG` tokens.
-    """
-
-    model: str
-    family: str
-    params: int
-    experts: int
-    year: int
-    values: int
+    model: str  # name in the catalogue or the list
+    family: str  # first word of the name
+    params: int  # weights
+    experts: int  # routed experts of a layer; 0 for a dense model
+    year: int  # year of publication
+    values: int  # values that it keeps of a text of `relatives.LONG` tokens
 
 
 @cache

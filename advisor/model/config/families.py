@@ -22,28 +22,17 @@ FILE = "models/families.csv"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FamilyRow:
-    """One row of data/models/families.csv.
+    """One row of data/models/families.csv."""
 
-    Attributes:
-        model_types: values of `model_type` that mean this family, separated by spaces.
-        facts: facts fixed by the family's code, as above.
-        defaults: defaults of its configuration class for absent keys, `key=value; ...`.
-        learned_beyond: rows that a learned position table has beyond the context; empty without
-            such a table.
-        refused: why it cannot be derived; empty where it can.
-        source: source of the code.
-        source_date: when.
-        note: remarks.
-    """
-
-    model_types: str
-    facts: str
-    defaults: str
+    model_types: str  # values of `model_type` that mean this family, separated by spaces
+    facts: str  # facts fixed by the family's code, as above
+    defaults: str  # defaults of its configuration class for absent keys, `key=value; ...`
+    # rows that a learned position table has beyond the context; empty without such a table
     learned_beyond: int | None
-    refused: str
-    source: str
-    source_date: str
-    note: str
+    refused: str  # why it cannot be derived; empty where it can
+    source: str  # source of the code
+    source_date: str  # when
+    note: str  # remarks
 
 
 @cache

@@ -46,19 +46,12 @@ DENSE_ROLES = ("ffn_gate", "ffn_up", "ffn_down")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SharedLayers:
-    """Facts of a model whose layers share caches.
+    """Facts of a model whose layers share caches."""
 
-    Attributes:
-        first: the first layer that reuses a cache; the number of layers where none does.
-        double_wide: those layers have a feed-forward twice as wide.
-        input_width: values of each layer's own input; 0 without.
-        input_vocab: rows of the table that they come from.
-    """
-
-    first: int
-    double_wide: bool
-    input_width: int
-    input_vocab: int
+    first: int  # the first layer that reuses a cache; the number of layers where none does
+    double_wide: bool  # those layers have a feed-forward twice as wide
+    input_width: int  # values of each layer's own input; 0 without
+    input_vocab: int  # rows of the table that they come from
 
     @property
     def note(self) -> str:

@@ -29,16 +29,11 @@ NESTED = ("text_config", "llm_config", "language_config")
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """One config.json, or the language model's part of it.
+    """One config.json, or the language model's part of it."""
 
-    Attributes:
-        name: name of the model, for messages.
-        values: content of the file.
-        defaults: defaults of the family for absent keys.
-    """
-
-    name: str
-    values: Mapping[str, object]
+    name: str  # name of the model, for messages
+    values: Mapping[str, object]  # content of the file
+    # defaults of the family for absent keys
     defaults: Mapping[str, object] = field(default_factory=dict)
 
     def states(self, *keys: str) -> bool:

@@ -31,17 +31,11 @@ NEAREST = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpellingRow:
-    """One row of data/models/format_spellings.csv.
+    """One row of data/models/format_spellings.csv."""
 
-    Attributes:
-        spelling: spelling in lower case, with words joined by underscores.
-        format: format in data/models/recipes.csv.
-        note: approximations.
-    """
-
-    spelling: str
-    format: str
-    note: str
+    spelling: str  # spelling in lower case, with words joined by underscores
+    format: str  # format in data/models/recipes.csv
+    note: str  # approximations
 
 
 @cache

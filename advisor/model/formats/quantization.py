@@ -31,67 +31,39 @@ from advisor.model.architecture import Architecture, Tensor
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecipeRow:
-    """One rule of one format: a row of `data/models/recipes.csv`.
+    """One rule of one format: a row of `data/models/recipes.csv`."""
 
-    Attributes:
-        format: name of the format the rule belongs to.
-        family: `gguf` or `safetensors`.
-        runtimes: programs that run such files, separated by spaces.
-        role: role, category or pattern of the tensors it applies to.
-        when: condition, see `CONDITIONS`.
-        type: storage type of these tensors.
-        source: documentation of the rule.
-        source_date: date of that source.
-        note: approximations.
-    """
-
-    format: str
-    family: str
-    runtimes: str
-    role: str
-    when: str
-    type: str
-    source: str
-    source_date: str
-    note: str
+    format: str  # name of the format the rule belongs to
+    family: str  # `gguf` or `safetensors`
+    runtimes: str  # programs that run such files, separated by spaces
+    role: str  # role, category or pattern of the tensors it applies to
+    when: str  # condition, see `CONDITIONS`
+    type: str  # storage type of these tensors
+    source: str  # documentation of the rule
+    source_date: str  # date of that source
+    note: str  # approximations
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """A file format: the recipe that gives each tensor its storage type.
+    """A file format: the recipe that gives each tensor its storage type."""
 
-    Attributes:
-        name: name of the format.
-        family: `gguf` or `safetensors`.
-        runtimes: programs that run such files.
-        rules: rules, in the order in which they are tried.
-        note: approximations; empty for none.
-    """
-
-    name: str
-    family: str
-    runtimes: tuple[str, ...]
-    rules: tuple[RecipeRow, ...]
-    note: str
+    name: str  # name of the format
+    family: str  # `gguf` or `safetensors`
+    runtimes: tuple[str, ...]  # programs that run such files
+    rules: tuple[RecipeRow, ...]  # rules, in the order in which they are tried
+    note: str  # approximations; empty for none
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Place:
-    """Position of a tensor in its model, for the conditions of a recipe.
+    """Position of a tensor in its model, for the conditions of a recipe."""
 
-    Attributes:
-        position: its layer; for attention values its rank among them, which differs in hybrids.
-        count: how many positions there are.
-        layers: repeating layers of the model.
-        gqa: query heads that share one key and value head.
-        experts: routed experts of the model, 0 for a dense one.
-    """
-
-    position: int
-    count: int
-    layers: int
-    gqa: float
-    experts: int
+    position: int  # its layer; for attention values its rank among them, which differs in hybrids
+    count: int  # how many positions there are
+    layers: int  # repeating layers of the model
+    gqa: float  # query heads that share one key and value head
+    experts: int  # routed experts of the model, 0 for a dense one
 
 
 def more_bits(place: Place) -> bool:
@@ -195,29 +167,17 @@ FALLBACKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StorageType:
-    """Packing of a tensor's weights: a row of `data/models/quants.csv`.
+    """Packing of a tensor's weights: a row of `data/models/quants.csv`."""
 
-    Attributes:
-        name: name in GGUF or in the tool of the checkpoint.
-        family: `gguf`, `safetensors`, or `any` where both store it alike.
-        block_weights: weights packed together.
-        block_bytes: bytes of such a block, its scales included [B].
-        bits_per_weight: bits per weight, scales included [bit].
-        decode_class: types that cost a processor about the same to unpack.
-        source: documentation of the layout.
-        source_date: date of that source.
-        note: remarks.
-    """
-
-    name: str
-    family: str
-    block_weights: int
-    block_bytes: float
-    bits_per_weight: float
-    decode_class: str
-    source: str
-    source_date: str
-    note: str
+    name: str  # name in GGUF or in the tool of the checkpoint
+    family: str  # `gguf`, `safetensors`, or `any` where both store it alike
+    block_weights: int  # weights packed together
+    block_bytes: float  # bytes of such a block, its scales included [B]
+    bits_per_weight: float  # bits per weight, scales included [bit]
+    decode_class: str  # types that cost a processor about the same to unpack
+    source: str  # documentation of the layout
+    source_date: str  # date of that source
+    note: str  # remarks
 
 
 def tensor_types(

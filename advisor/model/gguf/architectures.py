@@ -11,22 +11,15 @@ from advisor.errors import Refusal
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Layers of an architecture with a sliding window or a chunk.
+    """Layers of an architecture with a sliding window or a chunk."""
 
-    Attributes:
-        period: number of layers of which one has no window; 0 where the file lists them.
-        full_first: whether that layer is the first of each period; else the last.
-        default: window where the file names none; 0 for no windows then, None where a file must
-            name it [tokens].
-        fixed: window whatever the file says; 0 for the file's [tokens].
-        layers: depth of the only size that has windows; 0 for all.
-    """
-
-    period: int
-    full_first: bool = False
+    period: int  # number of layers of which one has no window; 0 where the file lists them
+    full_first: bool = False  # whether that layer is the first of each period; else the last
+    # window where the file names none; 0 for no windows then, None where a file must name it
+    # [tokens]
     default: int | None = 0
-    fixed: int = 0
-    layers: int = 0
+    fixed: int = 0  # window whatever the file says; 0 for the file's [tokens]
+    layers: int = 0  # depth of the only size that has windows; 0 for all
 
 
 WINDOWED = {

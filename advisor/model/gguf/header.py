@@ -49,55 +49,34 @@ U32, U64 = struct.Struct("<I"), struct.Struct("<Q")
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A GGUF file, or one part of a split one, whose bytes can be asked for.
+    """A GGUF file, or one part of a split one, whose bytes can be asked for."""
 
-    Attributes:
-        name: file name, as the person knows it.
-        read_at: bytes from an offset on, `read_at(offset, size)`; fewer only where they end.
-        size: bytes of the whole file; None where unknown [B].
-    """
-
-    name: str
+    name: str  # file name, as the person knows it
+    # bytes from an offset on, `read_at(offset, size)`; fewer only where they end
     read_at: Callable[[int, int], bytes]
-    size: int | None = None
+    size: int | None = None  # bytes of the whole file; None where unknown [B]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorInfo:
-    """A tensor's entry in a header.
+    """A tensor's entry in a header."""
 
-    Attributes:
-        name: such as `blk.0.attn_q.weight`.
-        shape: values in a row first (`ne[0]`), then rows.
-        kind: number of its storage type.
-        offset: start of the weights, counted from the end of the header [B].
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    kind: int
-    offset: int
+    name: str  # such as `blk.0.attn_q.weight`
+    shape: tuple[int, ...]  # values in a row first (`ne[0]`), then rows
+    kind: int  # number of its storage type
+    offset: int  # start of the weights, counted from the end of the header [B]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """Content of a GGUF header.
+    """Content of a GGUF header."""
 
-    Attributes:
-        name: name of the file.
-        version: version of the layout, 2 or 3.
-        values: scalars, strings and short arrays of numbers, by key.
-        lengths: entries of each array, by key.
-        tensors: entries of the tensors, in the order of the file.
-        size: size of the header, after which the weights start [B].
-    """
-
-    name: str
-    version: int
-    values: Mapping[str, Value]
-    lengths: Mapping[str, int]
-    tensors: tuple[TensorInfo, ...]
-    size: int
+    name: str  # name of the file
+    version: int  # version of the layout, 2 or 3
+    values: Mapping[str, Value]  # scalars, strings and short arrays of numbers, by key
+    lengths: Mapping[str, int]  # entries of each array, by key
+    tensors: tuple[TensorInfo, ...]  # entries of the tensors, in the order of the file
+    size: int  # size of the header, after which the weights start [B]
 
 
 def prefix(name: str, data: bytes) -> Part:

@@ -393,19 +393,12 @@ def _architecture_name(header: Header, infos: Sequence[TensorInfo]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Contents:
-    """Tensors by use.
+    """Tensors by use."""
 
-    Attributes:
-        layers: repeating layers that every token passes.
-        used: tensors of the text model.
-        predicting: those of layers for multi-token prediction.
-        foreign: those of other networks in the same file.
-    """
-
-    layers: int
-    used: list[tuple[TensorInfo, TensorName]]
-    predicting: list[TensorInfo]
-    foreign: list[TensorInfo]
+    layers: int  # repeating layers that every token passes
+    used: list[tuple[TensorInfo, TensorName]]  # tensors of the text model
+    predicting: list[TensorInfo]  # those of layers for multi-token prediction
+    foreign: list[TensorInfo]  # those of other networks in the same file
 
 
 def _contents(keys: Keys, infos: Sequence[TensorInfo]) -> _Contents:

@@ -73,19 +73,12 @@ RULES = tuple(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TensorName:
-    """Role, group and layer of a tensor, by its name.
+    """Role, group and layer of a tensor, by its name."""
 
-    Attributes:
-        role: the name without layer and `.weight`.
-        group: purpose; None for tensors that the text model does not use.
-        layer: repeating layer; None outside them.
-        known: the name is one that llama.cpp writes.
-    """
-
-    role: str
-    group: Group | None
-    layer: int | None
-    known: bool = True
+    role: str  # the name without layer and `.weight`
+    group: Group | None  # purpose; None for tensors that the text model does not use
+    layer: int | None  # repeating layer; None outside them
+    known: bool = True  # the name is one that llama.cpp writes
 
 
 def named(name: str) -> TensorName:

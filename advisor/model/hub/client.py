@@ -28,17 +28,11 @@ REDIRECTS = (301, 302, 303, 307, 308)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """Time limits of a request.
+    """Time limits of a request."""
 
-    Attributes:
-        seconds: for the whole of it, retries included [s].
-        retries: how often a busy server is asked again.
-        pause: wait before the first retry, doubled each time [s].
-    """
-
-    seconds: float = 10.0
-    retries: int = 2
-    pause: float = 0.5
+    seconds: float = 10.0  # for the whole of it, retries included [s]
+    retries: int = 2  # how often a busy server is asked again
+    pause: float = 0.5  # wait before the first retry, doubled each time [s]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

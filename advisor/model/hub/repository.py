@@ -83,21 +83,14 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True, kw_only=True)
 class Repository:
-    """A repository at one commit.
+    """A repository at one commit."""
 
-    Attributes:
-        identity: `owner/name`.
-        commit: the commit that its revision means.
-        files: size of each file by path [B].
-        parameters: numbers in its safetensors files by type, as the Hub counted them [2].
-        note: empty, or that this is an earlier answer.
-    """
-
-    identity: str
-    commit: str
-    files: Mapping[str, int]
+    identity: str  # `owner/name`
+    commit: str  # the commit that its revision means
+    files: Mapping[str, int]  # size of each file by path [B]
+    # numbers in its safetensors files by type, as the Hub counted them [2]
     parameters: Mapping[str, int]
-    note: str = ""
+    note: str = ""  # empty, or that this is an earlier answer
 
 
 def repository(

@@ -46,23 +46,14 @@ WRITING = 0.4  # most of the time that writing the file may take
 
 @dataclass(frozen=True, kw_only=True)
 class _Way:
-    """One way to read, with its share of the time.
+    """One way to read, with its share of the time."""
 
-    Attributes:
-        name: as `Measurement.name`.
-        note: description of the way.
-        window: function that reads once.
-        grid: block sizes and thread counts, most important first.
-        share: share of the reading time.
-        doing: description for the progress bar.
-    """
-
-    name: str
-    note: str
-    window: Window
-    grid: tuple[tuple[int, int], ...]
-    share: float
-    doing: str
+    name: str  # as `Measurement.name`
+    note: str  # description of the way
+    window: Window  # function that reads once
+    grid: tuple[tuple[int, int], ...]  # block sizes and thread counts, most important first
+    share: float  # share of the reading time
+    doing: str  # description for the progress bar
 
 
 def measure(

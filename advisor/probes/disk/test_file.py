@@ -40,17 +40,11 @@ ABANDONED = 600  # seconds after which a test file belongs to no probe that stil
 
 @dataclass(frozen=True, kw_only=True)
 class DriveFile:
-    """A file to read.
+    """A file to read."""
 
-    Attributes:
-        path: path for opening it.
-        size: size in whole blocks [B].
-        note: description of the file.
-    """
-
-    path: Path
-    size: int
-    note: str
+    path: Path  # path for opening it
+    size: int  # size in whole blocks [B]
+    note: str  # description of the file
 
 
 def default_folder() -> Path:

@@ -30,17 +30,11 @@ MEMORY_SHORT = "CUDA_ERROR_OUT_OF_MEMORY"
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """A GPU in CUDA's list.
+    """A GPU in CUDA's list."""
 
-    Attributes:
-        handle: handle of the driver.
-        name: name given by the driver.
-        bus: PCI address.
-    """
-
-    handle: Any
-    name: str
-    bus: str
+    handle: Any  # handle of the driver
+    name: str  # name given by the driver
+    bus: str  # PCI address
 
 
 class Driver:
@@ -255,15 +249,10 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """A kernel that reads memory, with as many threads as the GPU can run at once.
+    """A kernel that reads memory, with as many threads as the GPU can run at once."""
 
-    Attributes:
-        launch: queues a number of reading rounds from an address.
-        round_bytes: size of one round [B].
-    """
-
-    launch: Callable[[int, int], None]
-    round_bytes: int
+    launch: Callable[[int, int], None]  # queues a number of reading rounds from an address
+    round_bytes: int  # size of one round [B]
 
     def rounds(self, size: int) -> int:
         """Whole rounds in a number of bytes, at least one.

@@ -114,33 +114,19 @@ _ID_LISTS = ("usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids")
 
 @dataclass(frozen=True, kw_only=True)
 class PciDevice:
-    """One display device.
+    """One display device."""
 
-    Attributes:
-        folder: its folder in /sys.
-        bus: PCI address ("0000:01:00.0"); empty for a device that is not on PCI.
-        vendor: PCI number of the vendor.
-        device: PCI number of the device.
-        revision: revision of the device.
-        name: name in pci.ids, else the numbers of vendor and device.
-        driver: kernel module in use; None for none.
-        link_generation_now: present PCIe generation; lower while the GPU is idle.
-        link_generation_max: highest PCIe generation of card and slot together.
-        link_width_now: PCIe lanes in use.
-        link_width_max: most PCIe lanes of card and slot together.
-    """
-
-    folder: Path
-    bus: str
-    vendor: int
-    device: int
-    revision: int
-    name: str
-    driver: str | None
-    link_generation_now: int | None
-    link_generation_max: int | None
-    link_width_now: int | None
-    link_width_max: int | None
+    folder: Path  # its folder in /sys
+    bus: str  # PCI address ("0000:01:00.0"); empty for a device that is not on PCI
+    vendor: int  # PCI number of the vendor
+    device: int  # PCI number of the device
+    revision: int  # revision of the device
+    name: str  # name in pci.ids, else the numbers of vendor and device
+    driver: str | None  # kernel module in use; None for none
+    link_generation_now: int | None  # present PCIe generation; lower while the GPU is idle
+    link_generation_max: int | None  # highest PCIe generation of card and slot together
+    link_width_now: int | None  # PCIe lanes in use
+    link_width_max: int | None  # most PCIe lanes of card and slot together
 
 
 def display_devices(root: Path = Path("/")) -> tuple[PciDevice, ...]:

@@ -5,39 +5,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class GpuFacts:
-    """One GPU as reported by its driver; None for unknown values.
+    """One GPU as reported by its driver; None for unknown values."""
 
-    Attributes:
-        name: name given by the driver.
-        vendor: NVIDIA, AMD, Intel, Apple.
-        memory_total: size of its memory [B]; for unified memory that of the machine's RAM.
-        memory_free: free memory [B].
-        link_generation_now: present PCIe generation; lower while the GPU is idle.
-        link_generation_max: highest PCIe generation of GPU and slot together.
-        link_width_now: PCIe lanes in use.
-        link_width_max: most PCIe lanes of GPU and slot together.
-        power_limit: enforced power limit [W].
-        clock_max: highest clock of the processors [Hz].
-        memory_clock_max: highest clock of the memory, as the driver counts it [Hz].
-        driver: version of the driver.
-        bus: PCI address ("0000:01:00.0").
-        unified: the GPU uses the host's memory.
-    """
-
-    name: str
-    vendor: str
+    name: str  # name given by the driver
+    vendor: str  # NVIDIA, AMD, Intel, Apple
+    # size of its memory [B]; for unified memory that of the machine's RAM
     memory_total: int | None = None
-    memory_free: int | None = None
-    link_generation_now: int | None = None
-    link_generation_max: int | None = None
-    link_width_now: int | None = None
-    link_width_max: int | None = None
-    power_limit: float | None = None
-    clock_max: float | None = None
+    memory_free: int | None = None  # free memory [B]
+    link_generation_now: int | None = None  # present PCIe generation; lower while the GPU is idle
+    link_generation_max: int | None = None  # highest PCIe generation of GPU and slot together
+    link_width_now: int | None = None  # PCIe lanes in use
+    link_width_max: int | None = None  # most PCIe lanes of GPU and slot together
+    power_limit: float | None = None  # enforced power limit [W]
+    clock_max: float | None = None  # highest clock of the processors [Hz]
+    # highest clock of the memory, as the driver counts it [Hz]
     memory_clock_max: float | None = None
-    driver: str | None = None
-    bus: str | None = None
-    unified: bool = False
+    driver: str | None = None  # version of the driver
+    bus: str | None = None  # PCI address ("0000:01:00.0")
+    unified: bool = False  # the GPU uses the host's memory
 
     @property
     def link(self) -> tuple[int, int] | None:
@@ -49,25 +34,15 @@ class GpuFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class GpuState:
-    """State of a GPU at one moment; None for unknown values.
+    """State of a GPU at one moment; None for unknown values."""
 
-    Attributes:
-        link_generation: PCIe generation.
-        link_width: PCIe lanes.
-        clock: clock of the processors [Hz].
-        memory_clock: clock of the memory [Hz].
-        power: power draw [W].
-        power_limit: enforced power limit [W].
-        slowed_by: reasons for reduced clocks, in words.
-    """
-
-    link_generation: int | None = None
-    link_width: int | None = None
-    clock: float | None = None
-    memory_clock: float | None = None
-    power: float | None = None
-    power_limit: float | None = None
-    slowed_by: tuple[str, ...] = ()
+    link_generation: int | None = None  # PCIe generation
+    link_width: int | None = None  # PCIe lanes
+    clock: float | None = None  # clock of the processors [Hz]
+    memory_clock: float | None = None  # clock of the memory [Hz]
+    power: float | None = None  # power draw [W]
+    power_limit: float | None = None  # enforced power limit [W]
+    slowed_by: tuple[str, ...] = ()  # reasons for reduced clocks, in words
 
     def sentence(self) -> str:
         """State in a sentence; empty where nothing is known."""

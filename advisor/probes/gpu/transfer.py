@@ -184,21 +184,13 @@ Queue = Callable[[int, int, Any], None]
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """One rate to measure.
+    """One rate to measure."""
 
-    Attributes:
-        name: as `Measurement.name`.
-        note: description of the measurement.
-        blocks: sizes of a piece, most important first [B].
-        queue: function that queues a piece.
-        watched: the state of the GPU is read meanwhile.
-    """
-
-    name: str
-    note: str
-    blocks: tuple[int, ...]
-    queue: Queue
-    watched: bool = False
+    name: str  # as `Measurement.name`
+    note: str  # description of the measurement
+    blocks: tuple[int, ...]  # sizes of a piece, most important first [B]
+    queue: Queue  # function that queues a piece
+    watched: bool = False  # the state of the GPU is read meanwhile
 
 
 def measure(

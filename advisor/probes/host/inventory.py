@@ -156,44 +156,26 @@ _SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """Processor and main memory as reported by the operating system.
+    """Processor and main memory as reported by the operating system."""
 
-    Attributes:
-        name: name of the processor; empty where unknown.
-        cores: physical cores usable by this process.
-        sockets: processor packages usable by this process.
-        instruction_sets: available ones of `INSTRUCTION_SETS`.
-        memory_total: size of RAM, or the container's limit where that is lower [B].
-        memory_available: memory that a program can still allocate [B].
-        llc: total last-level cache of the usable cores [B]; None where unknown.
-        numa_nodes: memory nodes with usable cores.
-        os: name and version of the operating system.
-        notes: problems, a sentence each.
-    """
-
-    name: str
-    cores: int
-    sockets: int
-    instruction_sets: frozenset[str]
-    memory_total: int
-    memory_available: int
-    llc: int | None
-    numa_nodes: int
-    os: str
-    notes: tuple[str, ...]
+    name: str  # name of the processor; empty where unknown
+    cores: int  # physical cores usable by this process
+    sockets: int  # processor packages usable by this process
+    instruction_sets: frozenset[str]  # available ones of `INSTRUCTION_SETS`
+    memory_total: int  # size of RAM, or the container's limit where that is lower [B]
+    memory_available: int  # memory that a program can still allocate [B]
+    llc: int | None  # total last-level cache of the usable cores [B]; None where unknown
+    numa_nodes: int  # memory nodes with usable cores
+    os: str  # name and version of the operating system
+    notes: tuple[str, ...]  # problems, a sentence each
 
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Memory node (NUMA) with processors of its own.
+    """Memory node (NUMA) with processors of its own."""
 
-    Attributes:
-        cpus: its logical processors that this process may use.
-        cores: number of physical cores among them.
-    """
-
-    cpus: frozenset[int]
-    cores: int
+    cpus: frozenset[int]  # its logical processors that this process may use
+    cores: int  # number of physical cores among them
 
 
 def nodes(root: Path = Path("/")) -> tuple[Node, ...]:

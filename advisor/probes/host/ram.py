@@ -106,19 +106,12 @@ TOGETHER = 0.6  # share of the time for all nodes at once, where there are sever
 
 @dataclass(frozen=True, kw_only=True)
 class _Series:
-    """Thread counts to measure for one rate.
+    """Thread counts to measure for one rate."""
 
-    Attributes:
-        name: as `Measurement.name`.
-        threads: thread counts, most important first.
-        cpus: logical processors to run on; None for all.
-        what: what is read, in words.
-    """
-
-    name: str
-    threads: tuple[int, ...]
-    cpus: frozenset[int] | None = None
-    what: str = "RAM"
+    name: str  # as `Measurement.name`
+    threads: tuple[int, ...]  # thread counts, most important first
+    cpus: frozenset[int] | None = None  # logical processors to run on; None for all
+    what: str = "RAM"  # what is read, in words
 
 
 def measure(

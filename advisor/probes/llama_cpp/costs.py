@@ -38,19 +38,12 @@ Timed: TypeAlias = Mapping[tuple[str, str], tuple[Sample, Timings]]
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """One cost.
+    """One cost."""
 
-    Attributes:
-        name: as `Measurement.name`.
-        value: value in `unit`.
-        unit: SI unit.
-        spread: half the range of the central repeats over their median.
-    """
-
-    name: str
-    value: float
-    unit: str
-    spread: float
+    name: str  # as `Measurement.name`
+    value: float  # value in `unit`
+    unit: str  # SI unit
+    spread: float  # half the range of the central repeats over their median
 
 
 def costs(timed: Timed) -> tuple[Cost, ...]:

@@ -23,44 +23,29 @@ LAST_WORDS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class EngineJob:
-    """One model, and what is timed with it.
+    """One model, and what is timed with it."""
 
-    Attributes:
-        path: path of the model file.
-        descriptor: descriptor of the open file behind `path`; None for a file with a name.
-        threads: processor threads.
-        vocab: size of the model's vocabulary [tokens].
-        depths: lengths of the cache at which tokens are timed, in this order [tokens].
-        prompt: length of the timed prompt; 0 for none [tokens].
-        tokens: tokens generated at a time.
-        seconds: time for each depth, and for the prompts [s].
-        plain: keep the weights in the file's layout (`--no-repack`).
-        mapped: read the file through a memory map, whatever the engine's default.
-    """
-
-    path: Path
+    path: Path  # path of the model file
+    # descriptor of the open file behind `path`; None for a file with a name
     descriptor: int | None = None
-    threads: int
-    vocab: int
+    threads: int  # processor threads
+    vocab: int  # size of the model's vocabulary [tokens]
+    # lengths of the cache at which tokens are timed, in this order [tokens]
     depths: tuple[int, ...] = (16,)
-    prompt: int = 128
-    tokens: int = 16
-    seconds: float = 1.0
-    plain: bool = False
-    mapped: bool = False
+    prompt: int = 128  # length of the timed prompt; 0 for none [tokens]
+    tokens: int = 16  # tokens generated at a time
+    seconds: float = 1.0  # time for each depth, and for the prompts [s]
+    plain: bool = False  # keep the weights in the file's layout (`--no-repack`)
+    mapped: bool = False  # read the file through a memory map, whatever the engine's default
 
 
 @dataclass(frozen=True, kw_only=True)
 class Timings:
-    """Timings of an engine.
+    """Timings of an engine."""
 
-    Attributes:
-        token_seconds: time of each token, or mean time of equal groups of tokens, by depth [s].
-        prompt_rates: speed of each prompt [tokens/s].
-    """
-
+    # time of each token, or mean time of equal groups of tokens, by depth [s]
     token_seconds: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
-    prompt_rates: tuple[float, ...] = ()
+    prompt_rates: tuple[float, ...] = ()  # speed of each prompt [tokens/s]
 
 
 Stop = Callable[[], bool]

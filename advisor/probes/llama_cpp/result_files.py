@@ -37,43 +37,25 @@ KNOWN = (
 
 @dataclass(frozen=True, kw_only=True)
 class EngineRun:
-    """One run as its tool reports it; None for missing values.
+    """One run as its tool reports it; None for missing values."""
 
-    Attributes:
-        tool: name of the tool.
-        model: the tool's name of the model.
-        decode: speed of generation per sequence [tokens/s].
-        prompt: speed of the prompt [tokens/s].
-        first_token: time to the first token [s].
-        total: speed of generation of all sequences together [tokens/s].
-        handled: prompt and generated tokens per second of all sequences together [tokens/s].
-        prompt_tokens: prompt length of one sequence.
-        output_tokens: generated tokens of one sequence.
-        depth: tokens in the cache before.
-        samples: the rate above, of each repeat [tokens/s].
-        threads: processor threads.
-        gpu_layers: layers on GPUs (`-ngl`); None also where the tool chose.
-        model_bytes: size of the weights [B].
-        when: ISO 8601 time; empty where missing.
-        engine: version or build; empty where missing.
-    """
-
-    tool: str
-    model: str
-    decode: float | None = None
-    prompt: float | None = None
-    first_token: float | None = None
-    total: float | None = None
+    tool: str  # name of the tool
+    model: str  # the tool's name of the model
+    decode: float | None = None  # speed of generation per sequence [tokens/s]
+    prompt: float | None = None  # speed of the prompt [tokens/s]
+    first_token: float | None = None  # time to the first token [s]
+    total: float | None = None  # speed of generation of all sequences together [tokens/s]
+    # prompt and generated tokens per second of all sequences together [tokens/s]
     handled: float | None = None
-    prompt_tokens: float | None = None
-    output_tokens: float | None = None
-    depth: float = 0.0
-    samples: tuple[float, ...] = ()
-    threads: int | None = None
-    gpu_layers: int | None = None
-    model_bytes: float | None = None
-    when: str = ""
-    engine: str = ""
+    prompt_tokens: float | None = None  # prompt length of one sequence
+    output_tokens: float | None = None  # generated tokens of one sequence
+    depth: float = 0.0  # tokens in the cache before
+    samples: tuple[float, ...] = ()  # the rate above, of each repeat [tokens/s]
+    threads: int | None = None  # processor threads
+    gpu_layers: int | None = None  # layers on GPUs (`-ngl`); None also where the tool chose
+    model_bytes: float | None = None  # size of the weights [B]
+    when: str = ""  # ISO 8601 time; empty where missing
+    engine: str = ""  # version or build; empty where missing
 
 
 def read(text: str) -> tuple[EngineRun, ...]:

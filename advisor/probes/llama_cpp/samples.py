@@ -52,23 +52,15 @@ _EXPERTS = ArchitectureSpec(
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One model to time.
+    """One model to time."""
 
-    Attributes:
-        role: cost that it isolates.
-        kind: storage type of its matrices; for attention, head size and heads per key.
-        model: model for the cost formulas.
-        synthetic: description for writing the file; None for a file of the user.
-        depths: lengths of the cache at which tokens are timed [tokens].
-        prompt: length of the timed prompt; 0 for none [tokens].
-    """
-
-    role: str
-    kind: str
-    model: Model
+    role: str  # cost that it isolates
+    kind: str  # storage type of its matrices; for attention, head size and heads per key
+    model: Model  # model for the cost formulas
+    # description for writing the file; None for a file of the user
     synthetic: Synthetic | None = None
-    depths: tuple[int, ...] = (SHALLOW,)
-    prompt: int = 0
+    depths: tuple[int, ...] = (SHALLOW,)  # lengths of the cache at which tokens are timed [tokens]
+    prompt: int = 0  # length of the timed prompt; 0 for none [tokens]
 
 
 def samples(facts: HostFacts) -> Sequence[Sample]:

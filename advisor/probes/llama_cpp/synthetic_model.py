@@ -57,20 +57,13 @@ UNKNOWN, NORMAL, CONTROL, BYTE = 2, 1, 3, 6
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
-    """Description of a model to write.
+    """Description of a model to write."""
 
-    Attributes:
-        facts: architecture of a Llama: no biases, no norms of queries or keys; with or without
-            experts.
-        built: its tensors.
-        kinds: storage type of each tensor.
-        model: model for the cost formulas.
-    """
-
+    # architecture of a Llama: no biases, no norms of queries or keys; with or without experts
     facts: ArchitectureSpec
-    built: Architecture
-    kinds: tuple[StorageType, ...]
-    model: Model
+    built: Architecture  # its tensors
+    kinds: tuple[StorageType, ...]  # storage type of each tensor
+    model: Model  # model for the cost formulas
 
 
 def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:

@@ -21,19 +21,12 @@ WORTH_SAYING = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One sample timed once.
+    """One sample timed once."""
 
-    Attributes:
-        sample: sample.
-        timings: its times.
-        began: when it began [s].
-        ended: when it ended [s].
-    """
-
-    sample: Sample
-    timings: Timings
-    began: float
-    ended: float
+    sample: Sample  # sample
+    timings: Timings  # its times
+    began: float  # when it began [s]
+    ended: float  # when it ended [s]
 
     @property
     def middle(self) -> float:
@@ -43,15 +36,10 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """How the machine's speed changed over a probe.
+    """How the machine's speed changed over a probe."""
 
-    Attributes:
-        turns: how many times the reference was timed.
-        drift: half the range of its token times over their mean, 0.03 for 3 %; 0 for one turn.
-    """
-
-    turns: int
-    drift: float
+    turns: int  # how many times the reference was timed
+    drift: float  # half the range of its token times over their mean, 0.03 for 3 %; 0 for one turn
 
     @property
     def words(self) -> str:

@@ -50,38 +50,23 @@ LETTERED = 0.06
 
 @dataclass(frozen=True, kw_only=True)
 class BarPart:
-    """Part of a bar.
+    """Part of a bar."""
 
-    Attributes:
-        name: name in the legend.
-        size: in the unit of the chart.
-        colour: index in `COLOURS`.
-    """
-
-    name: str
-    size: float
-    colour: int
+    name: str  # name in the legend
+    size: float  # in the unit of the chart
+    colour: int  # index in `COLOURS`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """Bar of stacked parts, with its words above it.
+    """Bar of stacked parts, with its words above it."""
 
-    Attributes:
-        head: what the bar stands for.
-        figure: its value in words.
-        parts: from left to right.
-        low: lower end of the range drawn over it; None for no range.
-        high: upper end of the range.
-        limit: position of the mark; None for no mark.
-    """
-
-    head: str
-    figure: str
-    parts: tuple[BarPart, ...]
-    low: float | None = None
-    high: float | None = None
-    limit: float | None = None
+    head: str  # what the bar stands for
+    figure: str  # its value in words
+    parts: tuple[BarPart, ...]  # from left to right
+    low: float | None = None  # lower end of the range drawn over it; None for no range
+    high: float | None = None  # upper end of the range
+    limit: float | None = None  # position of the mark; None for no mark
 
     @property
     def end(self) -> float:
@@ -92,23 +77,14 @@ class Bar:
 
 @dataclass(frozen=True, kw_only=True)
 class BarChart:
-    """Horizontal bars.
+    """Horizontal bars."""
 
-    Attributes:
-        name: unique within a file.
-        title: heading of the chart.
-        alt: text for readers who cannot see it.
-        bars: from the top.
-        unit: unit of the sizes.
-        mark: meaning of the mark; empty without marks.
-    """
-
-    name: str
-    title: str
-    alt: str
-    bars: tuple[Bar, ...]
-    unit: str
-    mark: str = ""
+    name: str  # unique within a file
+    title: str  # heading of the chart
+    alt: str  # text for readers who cannot see it
+    bars: tuple[Bar, ...]  # from the top
+    unit: str  # unit of the sizes
+    mark: str = ""  # meaning of the mark; empty without marks
 
     @property
     def letters(self) -> dict[str, str]:
@@ -131,19 +107,12 @@ class BarChart:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """Line of a chart.
+    """Line of a chart."""
 
-    Attributes:
-        name: name in the legend.
-        x: positions.
-        y: values at the positions.
-        colour: index in `COLOURS`.
-    """
-
-    name: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    colour: int
+    name: str  # name in the legend
+    x: tuple[float, ...]  # positions
+    y: tuple[float, ...]  # values at the positions
+    colour: int  # index in `COLOURS`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,29 +126,17 @@ class Note:
 
 @dataclass(frozen=True, kw_only=True)
 class LineChart:
-    """Lines over one pair of axes.
+    """Lines over one pair of axes."""
 
-    Attributes:
-        name: unique within a file.
-        title: heading of the chart.
-        alt: text for readers who cannot see it.
-        lines: in the order of their colours.
-        x_label: label with its unit.
-        y_label: label with its unit.
-        x_powers: the horizontal axis is logarithmic.
-        y_powers: the vertical axis is logarithmic.
-        notes: remarks at points.
-    """
-
-    name: str
-    title: str
-    alt: str
-    lines: tuple[Line, ...]
-    x_label: str
-    y_label: str
-    x_powers: bool
-    y_powers: bool
-    notes: tuple[Note, ...] = ()
+    name: str  # unique within a file
+    title: str  # heading of the chart
+    alt: str  # text for readers who cannot see it
+    lines: tuple[Line, ...]  # in the order of their colours
+    x_label: str  # label with its unit
+    y_label: str  # label with its unit
+    x_powers: bool  # the horizontal axis is logarithmic
+    y_powers: bool  # the vertical axis is logarithmic
+    notes: tuple[Note, ...] = ()  # remarks at points
 
 
 PLACEMENT_COLOURS = {"gpu-resident": 2, "cpu-offload": 0, "nvme-offload": 1}

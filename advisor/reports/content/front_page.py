@@ -22,50 +22,29 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 @dataclass(frozen=True, kw_only=True)
 class CardWords:
-    """A placement in words.
+    """A placement in words."""
 
-    Attributes:
-        placement: key of the placement.
-        name: name of the placement.
-        figure: speed, or "does not fit".
-        range: range of the speed, or missing memory; may be empty.
-        lines: first token, bottleneck, runtime and format, explanation.
-    """
-
-    placement: PlacementKey
-    name: str
-    figure: str
-    range: str
-    lines: tuple[str, ...]
+    placement: PlacementKey  # key of the placement
+    name: str  # name of the placement
+    figure: str  # speed, or "does not fit"
+    range: str  # range of the speed, or missing memory; may be empty
+    lines: tuple[str, ...]  # first token, bottleneck, runtime and format, explanation
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrontPage:
-    """First page of a report.
+    """First page of a report."""
 
-    Attributes:
-        name: name given by the author.
-        title: model, format and machine; empty where the name has them.
-        verdict: the answer in a sentence.
-        reasons: rest of the verdict: alternatives, and when they pay; may be empty.
-        cards: the placements.
-        options: ways to run it faster or cheaper, the present machine first.
-        unable: line with the runtimes that cannot run it; empty for none.
-        results: one sentence per measured result.
-        notes: notes of the author.
-        facts: author, time, version, caveats, tags.
-    """
-
-    name: str
-    title: str
-    verdict: str
-    reasons: str
-    cards: tuple[CardWords, ...]
-    options: tuple[OptionRow, ...]
-    unable: str
-    results: tuple[str, ...]
-    notes: str
-    facts: tuple[str, ...]
+    name: str  # name given by the author
+    title: str  # model, format and machine; empty where the name has them
+    verdict: str  # the answer in a sentence
+    reasons: str  # rest of the verdict: alternatives, and when they pay; may be empty
+    cards: tuple[CardWords, ...]  # the placements
+    options: tuple[OptionRow, ...]  # ways to run it faster or cheaper, the present machine first
+    unable: str  # line with the runtimes that cannot run it; empty for none
+    results: tuple[str, ...]  # one sentence per measured result
+    notes: str  # notes of the author
+    facts: tuple[str, ...]  # author, time, version, caveats, tags
 
 
 def front_page(report: SavedReport) -> FrontPage:

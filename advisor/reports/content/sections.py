@@ -30,17 +30,11 @@ RUNTIMES = "Every runtime and placement"
 
 @dataclass(frozen=True, kw_only=True)
 class WordTable:
-    """Table of words.
+    """Table of words."""
 
-    Attributes:
-        title: heading.
-        headings: headings of the columns.
-        rows: cells of each row, one per heading.
-    """
-
-    title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    title: str  # heading
+    headings: tuple[str, ...]  # headings of the columns
+    rows: tuple[tuple[str, ...], ...]  # cells of each row, one per heading
 
 
 def options(document: ReportDocument) -> WordTable:
@@ -166,21 +160,14 @@ def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSection:
-    """Section with a heading.
+    """Section with a heading."""
 
-    Attributes:
-        title: heading.
-        text: sentence below the heading; empty for none.
-        charts: charts, first.
-        tables: tables, next; a table with the section's title needs no heading of its own.
-        commands: commands, last, each with its heading.
-    """
-
-    title: str
-    text: str = ""
-    charts: tuple[BarChart | LineChart, ...] = ()
+    title: str  # heading
+    text: str = ""  # sentence below the heading; empty for none
+    charts: tuple[BarChart | LineChart, ...] = ()  # charts, first
+    # tables, next; a table with the section's title needs no heading of its own
     tables: tuple[WordTable, ...] = ()
-    commands: tuple[tuple[str, str], ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()  # commands, last, each with its heading
 
 
 def sections(document: ReportDocument) -> tuple[ReportSection, ...]:

@@ -33,60 +33,39 @@ _OPTION_KEYS = {"low": "decode_tps_low", "high": "decode_tps_high"}
 class ReportDocument(Record):
     """One comparison, readable without the program.
 
-    Attributes:
-        title: model, format and machine.
-        verdict: the answer in a sentence or two.
-        created_at: ISO time with its offset.
-        version: version of the program.
-        inputs: query parameters that reopen the comparison.
-        placements: the cards, in the order they are shown.
-        options: ways to run it faster or cheaper, the present machine first.
-        memory: bytes in each tier of memory.
-        token_time: seconds of one token by part.
-        layer_sweep: speed against layers on the GPU.
-        cost_curves: cost against tokens per month, a line per option.
-        turns_on: option that the verdict turns on; empty where none can be compared.
-        what_changes: inputs at which that option starts or stops to pay, in words.
-        sensitivity: inputs of the verdict, the one with the largest effect first.
-        assumptions: every figure with its origin.
-        command: the same comparison on the command line.
-        link: address that reopens it; empty where there is none.
-        runtime: chosen runtime; empty for any.
-        model: name of the model; empty where unknown.
-        gpu: name of the GPU, or "no GPU"; empty where unknown.
-        request: the request in words: model, machine, prompt, users, money.
-        caveats: remarks for the reader: what a name was taken for, origin of sizes.
-        currency: code of the currency in which amounts are shown; they are stored in US dollars.
-        usd_per_unit: value of one unit of that currency [USD].
-
     Raises:
         InputError: a field of the wrong shape; the message names it.
     """
 
-    title: str
-    verdict: str
-    created_at: str
-    version: str
-    inputs: dict[str, str]
-    placements: tuple[PlacementCard, ...]
+    title: str  # model, format and machine
+    verdict: str  # the answer in a sentence or two
+    created_at: str  # ISO time with its offset
+    version: str  # version of the program
+    inputs: dict[str, str]  # query parameters that reopen the comparison
+    placements: tuple[PlacementCard, ...]  # the cards, in the order they are shown
+    # ways to run it faster or cheaper, the present machine first
     options: tuple[OptionRow, ...] = ()
-    memory: tuple[TierUse, ...] = ()
-    token_time: tuple[TimePart, ...] = ()
-    layer_sweep: SweepSeries | None = None
-    cost_curves: tuple[SweepSeries, ...] = ()
-    turns_on: str = ""
-    what_changes: str = ""
+    memory: tuple[TierUse, ...] = ()  # bytes in each tier of memory
+    token_time: tuple[TimePart, ...] = ()  # seconds of one token by part
+    layer_sweep: SweepSeries | None = None  # speed against layers on the GPU
+    cost_curves: tuple[SweepSeries, ...] = ()  # cost against tokens per month, a line per option
+    turns_on: str = ""  # option that the verdict turns on; empty where none can be compared
+    what_changes: str = ""  # inputs at which that option starts or stops to pay, in words
+    # inputs of the verdict, the one with the largest effect first
     sensitivity: tuple[SensitivityRow, ...] = ()
-    assumptions: tuple[AssumptionRow, ...] = ()
-    command: str = ""
-    link: str = ""
-    runtime: str = ""
-    model: str = ""
-    gpu: str = ""
+    assumptions: tuple[AssumptionRow, ...] = ()  # every figure with its origin
+    command: str = ""  # the same comparison on the command line
+    link: str = ""  # address that reopens it; empty where there is none
+    runtime: str = ""  # chosen runtime; empty for any
+    model: str = ""  # name of the model; empty where unknown
+    gpu: str = ""  # name of the GPU, or "no GPU"; empty where unknown
+    # the request in words: model, machine, prompt, users, money
     request: dict[str, str] = field(default_factory=dict)
+    # remarks for the reader: what a name was taken for, origin of sizes
     caveats: tuple[str, ...] = ()
+    # code of the currency in which amounts are shown; they are stored in US dollars
     currency: str = "USD"
-    usd_per_unit: float = 1.0
+    usd_per_unit: float = 1.0  # value of one unit of that currency [USD]
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -17,28 +17,19 @@ SLOWEST, FASTEST = 1e-4, 1e6
 class MeasuredResult(Record):
     """Measured run.
 
-    Attributes:
-        runtime: runtime of the prediction to compare with.
-        placement: placement of that prediction.
-        decode_tps: decode speed for each user [tokens/s].
-        prefill_tps: prompt speed [tokens/s]; None where not measured.
-        source: "typed", or the tool and its name for the model.
-        when: ISO time with its offset.
-        note: remark.
-
     Raises:
         InputError: a field of the wrong type, an impossible speed, or no time.
     """
 
     not_negative: ClassVar[tuple[str, ...]] = ("prefill_tps",)
 
-    runtime: str
-    placement: PlacementKey
-    decode_tps: float
-    prefill_tps: float | None = None
-    source: str = "typed"
-    when: str
-    note: str = ""
+    runtime: str  # runtime of the prediction to compare with
+    placement: PlacementKey  # placement of that prediction
+    decode_tps: float  # decode speed for each user [tokens/s]
+    prefill_tps: float | None = None  # prompt speed [tokens/s]; None where not measured
+    source: str = "typed"  # "typed", or the tool and its name for the model
+    when: str  # ISO time with its offset
+    note: str = ""  # remark
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,15 +43,10 @@ class MeasuredResult(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedResult:
-    """Measured result with its prediction.
+    """Measured result with its prediction."""
 
-    Attributes:
-        result: the measurement.
-        card: the prediction; None where the report has none.
-    """
-
-    result: MeasuredResult
-    card: PlacementCard | None
+    result: MeasuredResult  # the measurement
+    card: PlacementCard | None  # the prediction; None where the report has none
 
     @property
     def outcome(self) -> Outcome:

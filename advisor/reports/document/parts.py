@@ -40,46 +40,28 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class PlacementCard(Record):
-    """Prediction of one runtime in one placement.
-
-    Attributes:
-        runtime: name of the runtime ("llama.cpp").
-        placement: where the part outside VRAM lies.
-        title: heading of the card.
-        fits: everything has room.
-        missing_bytes: missing memory where it does not fit [B].
-        decode_tps: speed for each user [tokens/s]; None where it does not run.
-        decode_tps_low: lower end of the 80 % range [tokens/s].
-        decode_tps_high: upper end [tokens/s].
-        ttft_s: time to first token [s].
-        ttft_s_low: lower end [s].
-        ttft_s_high: upper end [s].
-        bottleneck: what limits the speed ("RAM bandwidth"); shown after "bound by".
-        explanation: one or two sentences.
-        command: shell command that starts the runtime this way.
-        shown: the card represents its placement on the first page.
-    """
+    """Prediction of one runtime in one placement."""
 
     not_negative: ClassVar[tuple[str, ...]] = (
         *("missing_bytes", "decode_tps", "decode_tps_low", "decode_tps_high"),
         *("ttft_s", "ttft_s_low", "ttft_s_high"),
     )
 
-    runtime: str
-    placement: PlacementKey
-    title: str
-    fits: bool
-    missing_bytes: float | None = None
-    decode_tps: float | None = None
-    decode_tps_low: float | None = None
-    decode_tps_high: float | None = None
-    ttft_s: float | None = None
-    ttft_s_low: float | None = None
-    ttft_s_high: float | None = None
-    bottleneck: str = ""
-    explanation: str = ""
-    command: str = ""
-    shown: bool = False
+    runtime: str  # name of the runtime ("llama.cpp")
+    placement: PlacementKey  # where the part outside VRAM lies
+    title: str  # heading of the card
+    fits: bool  # everything has room
+    missing_bytes: float | None = None  # missing memory where it does not fit [B]
+    decode_tps: float | None = None  # speed for each user [tokens/s]; None where it does not run
+    decode_tps_low: float | None = None  # lower end of the 80 % range [tokens/s]
+    decode_tps_high: float | None = None  # upper end [tokens/s]
+    ttft_s: float | None = None  # time to first token [s]
+    ttft_s_low: float | None = None  # lower end [s]
+    ttft_s_high: float | None = None  # upper end [s]
+    bottleneck: str = ""  # what limits the speed ("RAM bandwidth"); shown after "bound by"
+    explanation: str = ""  # one or two sentences
+    command: str = ""  # shell command that starts the runtime this way
+    shown: bool = False  # the card represents its placement on the first page
 
     @property
     def obstacle(self) -> str:
@@ -90,123 +72,78 @@ class PlacementCard(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivityRow(Record):
-    """Input of the verdict, and the gain of the option in question at its ends.
+    """Input of the verdict, and the gain of the option in question at its ends."""
 
-    Attributes:
-        name: name of the input ("price", "replies a day").
-        low: low end of its interval, in its own unit.
-        high: high end.
-        gain_low_usd: left over per month, compared with the present machine, at the low end
-            [USD/month].
-        gain_high_usd: the same at the high end [USD/month].
-    """
-
-    name: str
-    low: float
-    high: float
+    name: str  # name of the input ("price", "replies a day")
+    low: float  # low end of its interval, in its own unit
+    high: float  # high end
+    # left over per month, compared with the present machine, at the low end [USD/month]
     gain_low_usd: float
-    gain_high_usd: float
+    gain_high_usd: float  # the same at the high end [USD/month]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptionRow(Record):
-    """Way to run the model: the present machine, or something to change, buy or rent.
-
-    Attributes:
-        kind: kind of option.
-        name: name of the change, GPUs, machine or service.
-        decode_tps: speed for each user [tokens/s]; None where it does not fit or is unknown.
-        decode_tps_low: lower end of the 80 % range [tokens/s].
-        decode_tps_high: upper end [tokens/s].
-        upfront_usd: paid once, less the resale value of what is replaced [USD]; None without a
-            known price.
-        monthly_usd: paid or written off each month, power included [USD/month]; None without a
-            known price.
-        usd_per_million_tokens: cost of generated tokens [USD]; None without a known price.
-        hours_lost: waiting per month [h]; None where not computed.
-        saves_hours: waiting saved per month [h]; negative where it is slower.
-        pays: it costs less than the waiting that it saves; None without a price.
-        price_note: seller, purchase or rent, and date of the price.
-        price_date: date when the price was read; may be empty.
-        verdict: judgement in a few words.
-    """
+    """Way to run the model: the present machine, or something to change, buy or rent."""
 
     not_negative: ClassVar[tuple[str, ...]] = (
         *("decode_tps", "decode_tps_low", "decode_tps_high", "monthly_usd"),
         *("usd_per_million_tokens", "hours_lost"),
     )
 
-    kind: OptionKind
-    name: str
+    kind: OptionKind  # kind of option
+    name: str  # name of the change, GPUs, machine or service
+    # speed for each user [tokens/s]; None where it does not fit or is unknown
     decode_tps: float | None = None
-    decode_tps_low: float | None = None
-    decode_tps_high: float | None = None
+    decode_tps_low: float | None = None  # lower end of the 80 % range [tokens/s]
+    decode_tps_high: float | None = None  # upper end [tokens/s]
+    # paid once, less the resale value of what is replaced [USD]; None without a known price
     upfront_usd: float | None = None
+    # paid or written off each month, power included [USD/month]; None without a known price
     monthly_usd: float | None = None
+    # cost of generated tokens [USD]; None without a known price
     usd_per_million_tokens: float | None = None
-    hours_lost: float | None = None
-    saves_hours: float | None = None
-    pays: bool | None = None
-    price_note: str = ""
-    price_date: str = ""
-    verdict: str = ""
+    hours_lost: float | None = None  # waiting per month [h]; None where not computed
+    saves_hours: float | None = None  # waiting saved per month [h]; negative where it is slower
+    pays: bool | None = None  # it costs less than the waiting that it saves; None without a price
+    price_note: str = ""  # seller, purchase or rent, and date of the price
+    price_date: str = ""  # date when the price was read; may be empty
+    verdict: str = ""  # judgement in a few words
 
 
 @dataclass(frozen=True, kw_only=True)
 class TierUse(Record):
-    """Bytes of one part of the model in one tier of memory.
-
-    Attributes:
-        placement: placement of the card.
-        tier: VRAM, RAM or disk.
-        part: "weights", "KV cache", "buffers".
-        bytes: size of the part [B].
-        capacity_bytes: capacity of the whole tier [B]; None where unknown.
-    """
+    """Bytes of one part of the model in one tier of memory."""
 
     not_negative: ClassVar[tuple[str, ...]] = ("bytes", "capacity_bytes")
 
-    placement: PlacementKey
-    tier: Tier
-    part: str
-    bytes: float
-    capacity_bytes: float | None = None
+    placement: PlacementKey  # placement of the card
+    tier: Tier  # VRAM, RAM or disk
+    part: str  # "weights", "KV cache", "buffers"
+    bytes: float  # size of the part [B]
+    capacity_bytes: float | None = None  # capacity of the whole tier [B]; None where unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimePart(Record):
-    """Seconds of one token that one part takes.
-
-    Attributes:
-        placement: placement of the card.
-        part: a key of `words.TIME_PARTS` ("in_place"), or words.
-        seconds: for one token [s].
-    """
+    """Seconds of one token that one part takes."""
 
     not_negative: ClassVar[tuple[str, ...]] = ("seconds",)
 
-    placement: PlacementKey
-    part: str
-    seconds: float
+    placement: PlacementKey  # placement of the card
+    part: str  # a key of `words.TIME_PARTS` ("in_place"), or words
+    seconds: float  # for one token [s]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSeries(Record):
-    """Line of a chart.
+    """Line of a chart."""
 
-    Attributes:
-        name: name in the legend.
-        x_label: label with its unit.
-        y_label: label with its unit.
-        x: positions.
-        y: values at the positions.
-    """
-
-    name: str
-    x_label: str
-    y_label: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
+    name: str  # name in the legend
+    x_label: str  # label with its unit
+    y_label: str  # label with its unit
+    x: tuple[float, ...]  # positions
+    y: tuple[float, ...]  # values at the positions
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -219,23 +156,14 @@ class SweepSeries(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class AssumptionRow(Record):
-    """Figure that the answer rests on.
+    """Figure that the answer rests on."""
 
-    Attributes:
-        what: name of the figure.
-        value: with its unit.
-        kind: measured, given, datasheet, derived or assumed.
-        source: origin of the value.
-        date: date as the source gives it; may be empty.
-        shown: a placement of the first page rests on it.
-    """
-
-    what: str
-    value: str
-    kind: str
-    source: str
-    date: str = ""
-    shown: bool = False
+    what: str  # name of the figure
+    value: str  # with its unit
+    kind: str  # measured, given, datasheet, derived or assumed
+    source: str  # origin of the value
+    date: str = ""  # date as the source gives it; may be empty
+    shown: bool = False  # a placement of the first page rests on it
 
 
 # Words for the keys in a report: placements, tiers, parts of time, options.

@@ -32,17 +32,11 @@ RAM_RATE = "RAM, sustained read"
 
 @dataclass(frozen=True, kw_only=True)
 class Contribution:
-    """Contribution that its author can send.
+    """Contribution that its author can send."""
 
-    Attributes:
-        line: line for the CSV file, without a line end.
-        title: title of the pull request.
-        text: text of the pull request.
-    """
-
-    line: str
-    title: str
-    text: str
+    line: str  # line for the CSV file, without a line end
+    title: str  # title of the pull request
+    text: str  # text of the pull request
 
 
 def contribution(report: SavedReport, place: int) -> Contribution:

@@ -162,19 +162,12 @@ def _series_rows(section: str, series: Iterable[SweepSeries]) -> Iterator[Row]:
 
 @dataclass(frozen=True, kw_only=True)
 class FileForm:
-    """File format of a report.
+    """File format of a report."""
 
-    Attributes:
-        label: common name.
-        suffix: suffix of its files, and the format's name on the command line.
-        mime: media type.
-        make: content of the file.
-    """
-
-    label: str
-    suffix: str
-    mime: str
-    make: Callable[[SavedReport], bytes]
+    label: str  # common name
+    suffix: str  # suffix of its files, and the format's name on the command line
+    mime: str  # media type
+    make: Callable[[SavedReport], bytes]  # content of the file
 
 
 def _html(report: SavedReport) -> bytes:

@@ -42,19 +42,12 @@ _OPTIONS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class ReportComparison:
-    """Two to six reports side by side.
+    """Two to six reports side by side."""
 
-    Attributes:
-        names: names of the reports; a repeated name has its number with it.
-        labels: the same without the parts that all names share.
-        tables: differences in the request, speeds, options and verdicts.
-        chart: speeds with ranges on one scale.
-    """
-
-    names: tuple[str, ...]
-    labels: tuple[str, ...]
-    tables: tuple[WordTable, ...]
-    chart: BarChart
+    names: tuple[str, ...]  # names of the reports; a repeated name has its number with it
+    labels: tuple[str, ...]  # the same without the parts that all names share
+    tables: tuple[WordTable, ...]  # differences in the request, speeds, options and verdicts
+    chart: BarChart  # speeds with ranges on one scale
 
 
 def compared(reports: Sequence[SavedReport]) -> ReportComparison:
@@ -248,19 +241,12 @@ SHOWN_ONLY = {"--save": 1, "--author": 1, "--also": 1, "--json": 0}
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One difference.
+    """One difference."""
 
-    Attributes:
-        kind: a changed answer, or a reason for one.
-        what: name of the figure.
-        then: its value in the report.
-        now: its value today.
-    """
-
-    kind: ChangeKind
-    what: str
-    then: str
-    now: str
+    kind: ChangeKind  # a changed answer, or a reason for one
+    what: str  # name of the figure
+    then: str  # its value in the report
+    now: str  # its value today
 
 
 def changes(then: ReportDocument, now: ReportDocument) -> tuple[Change, ...]:

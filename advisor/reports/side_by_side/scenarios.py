@@ -40,23 +40,15 @@ MOST_PAIRS = 2_000
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """Conditions on every pair; None for no condition.
+    """Conditions on every pair; None for no condition."""
 
-    Attributes:
-        min_decode_tps: least speed for each user [tokens/s].
-        min_decode_tps_low: least lower end of its 80 % range [tokens/s].
-        min_prefill_tps: least prompt speed [tokens/s].
-        max_ttft_s: longest time to the first token [s].
-        max_usd_per_month: most that power and rent of the machine cost in a month [USD].
-        placement: required placement ("gpu-resident").
-    """
-
-    min_decode_tps: float | None = None
-    min_decode_tps_low: float | None = None
-    min_prefill_tps: float | None = None
-    max_ttft_s: float | None = None
+    min_decode_tps: float | None = None  # least speed for each user [tokens/s]
+    min_decode_tps_low: float | None = None  # least lower end of its 80 % range [tokens/s]
+    min_prefill_tps: float | None = None  # least prompt speed [tokens/s]
+    max_ttft_s: float | None = None  # longest time to the first token [s]
+    # most that power and rent of the machine cost in a month [USD]
     max_usd_per_month: float | None = None
-    placement: str | None = None
+    placement: str | None = None  # required placement ("gpu-resident")
 
     def __post_init__(self) -> None:
         if self.placement is not None and self.placement not in list(PlacementStrategy):
@@ -73,36 +65,22 @@ KEYS = ("models", "machines", "request", "workload", "runtime", "conditions")
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """One model on one machine.
+    """One model on one machine."""
 
-    Attributes:
-        model: model as the file names it.
-        machine: machine as the file names it.
-        request: what is asked of them.
-        conditions: conditions on the result.
-    """
-
-    model: str
-    machine: str
-    request: Request
-    conditions: Conditions
+    model: str  # model as the file names it
+    machine: str  # machine as the file names it
+    request: Request  # what is asked of them
+    conditions: Conditions  # conditions on the result
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioResult:
-    """Result of one model on one machine.
+    """Result of one model on one machine."""
 
-    Attributes:
-        model: model as the file names it.
-        machine: machine as the file names it.
-        best: fastest estimate that fits; None if none fits.
-        failures: one sentence per failed condition.
-    """
-
-    model: str
-    machine: str
-    best: Estimate | None
-    failures: tuple[str, ...]
+    model: str  # model as the file names it
+    machine: str  # machine as the file names it
+    best: Estimate | None  # fastest estimate that fits; None if none fits
+    failures: tuple[str, ...]  # one sentence per failed condition
 
 
 def read_scenarios(path: Path) -> tuple[Pair, ...]:

@@ -14,26 +14,16 @@ PAGE = 20
 
 @dataclass(frozen=True, kw_only=True)
 class ReportQuery:
-    """Conditions on reports, all of which must hold; omitted ones always hold.
+    """Conditions on reports, all of which must hold; omitted ones always hold."""
 
-    Attributes:
-        words: words that must occur in name, notes, tags, author, verdict or request, ignoring
-            case.
-        model: exact name of the model.
-        gpu: exact name of the GPU.
-        tag: exact name of a tag.
-        since: saved at this time or later.
-        until: saved before this time.
-        deleted: deleted reports instead of the others.
-    """
-
+    # words that must occur in name, notes, tags, author, verdict or request, ignoring case
     words: str = ""
-    model: str = ""
-    gpu: str = ""
-    tag: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-    deleted: bool = False
+    model: str = ""  # exact name of the model
+    gpu: str = ""  # exact name of the GPU
+    tag: str = ""  # exact name of a tag
+    since: datetime | None = None  # saved at this time or later
+    until: datetime | None = None  # saved before this time
+    deleted: bool = False  # deleted reports instead of the others
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
         """Conditions in SQL.
@@ -68,15 +58,10 @@ class ReportQuery:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportPage:
-    """Page of a list of reports.
+    """Page of a list of reports."""
 
-    Attributes:
-        heads: the reports, newest first.
-        total: number of reports on all pages.
-    """
-
-    heads: tuple[ReportHead, ...]
-    total: int
+    heads: tuple[ReportHead, ...]  # the reports, newest first
+    total: int  # number of reports on all pages
 
 
 @dataclass(frozen=True, kw_only=True)

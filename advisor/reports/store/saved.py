@@ -18,48 +18,28 @@ Form = TypeVar("Form", str, bytes)
 
 @dataclass(frozen=True, kw_only=True)
 class ReportHead:
-    """A saved report without its contents.
+    """A saved report without its contents."""
 
-    Attributes:
-        id: number in this store; never reused after deletion.
-        name: name given by the author.
-        created_at: time of saving, in UTC.
-        notes: notes of the author.
-        tags: tags of the author, sorted.
-        author: name of the author; may be empty.
-        app_version: version of the program that made it.
-        summary: verdict.
-        model: name of the model; empty where unknown.
-        gpu: name of the GPU; empty where unknown.
-        share: secret part of its public link; empty for a private report.
-        deleted_at: time of deletion; None for an existing report.
-    """
-
-    id: int
-    name: str
-    created_at: datetime
-    notes: str
-    tags: tuple[str, ...]
-    author: str
-    app_version: str
-    summary: str
-    model: str
-    gpu: str
-    share: str
-    deleted_at: datetime | None
+    id: int  # number in this store; never reused after deletion
+    name: str  # name given by the author
+    created_at: datetime  # time of saving, in UTC
+    notes: str  # notes of the author
+    tags: tuple[str, ...]  # tags of the author, sorted
+    author: str  # name of the author; may be empty
+    app_version: str  # version of the program that made it
+    summary: str  # verdict
+    model: str  # name of the model; empty where unknown
+    gpu: str  # name of the GPU; empty where unknown
+    share: str  # secret part of its public link; empty for a private report
+    deleted_at: datetime | None  # time of deletion; None for an existing report
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedReport(ReportHead):
-    """Saved report with its contents.
+    """Saved report with its contents."""
 
-    Attributes:
-        document: the comparison.
-        results: measured results, oldest first.
-    """
-
-    document: ReportDocument
-    results: tuple[MeasuredResult, ...] = ()
+    document: ReportDocument  # the comparison
+    results: tuple[MeasuredResult, ...] = ()  # measured results, oldest first
 
     @property
     def judged(self) -> tuple[JudgedResult, ...]:
@@ -84,23 +64,14 @@ def in_its_currency(make: Callable[[SavedReport], Form]) -> Callable[[SavedRepor
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFile:
-    """Content of a report's JSON file, without its number and time of saving.
+    """Content of a report's JSON file, without its number and time of saving."""
 
-    Attributes:
-        document: the comparison.
-        name: name; empty for the document's title.
-        notes: notes of the author.
-        tags: tags of the author.
-        author: name of the author.
-        results: measured results.
-    """
-
-    document: ReportDocument
-    name: str = ""
-    notes: str = ""
-    tags: tuple[str, ...] = ()
-    author: str = ""
-    results: tuple[MeasuredResult, ...] = ()
+    document: ReportDocument  # the comparison
+    name: str = ""  # name; empty for the document's title
+    notes: str = ""  # notes of the author
+    tags: tuple[str, ...] = ()  # tags of the author
+    author: str = ""  # name of the author
+    results: tuple[MeasuredResult, ...] = ()  # measured results
 
 
 def report_json(report: SavedReport) -> dict[str, Any]:
@@ -149,17 +120,11 @@ Value = str | tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class EditConflict:
-    """Field that another person changed during an edit.
+    """Field that another person changed during an edit."""
 
-    Attributes:
-        field: name of the field.
-        kept: the other person's value, which stays.
-        refused: the value that is not saved.
-    """
-
-    field: str
-    kept: Value
-    refused: Value
+    field: str  # name of the field
+    kept: Value  # the other person's value, which stays
+    refused: Value  # the value that is not saved
 
     def __str__(self) -> str:
         return (
@@ -170,14 +135,10 @@ class EditConflict:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatedReport:
-    """Result of an edit.
+    """Result of an edit."""
 
-    Attributes:
-        head: the report after the edit.
-        conflicts: fields not saved because another person had changed them.
-    """
-
-    head: ReportHead
+    head: ReportHead  # the report after the edit
+    # fields not saved because another person had changed them
     conflicts: tuple[EditConflict, ...] = ()
 
 

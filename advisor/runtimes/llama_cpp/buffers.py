@@ -47,23 +47,16 @@ Roles = Mapping[str, Tensor]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Widths:
-    """Largest number of values alive in any layer, by kind of work.
+    """Largest number of values alive in any layer, by kind of work."""
 
-    Attributes:
-        feed_forward: values per token in a feed-forward part or among experts.
-        attention: values per token in attention, without its scores.
-        recurrence: values per token in linear attention or a state-space layer.
-        state: values of one layer's recurrent state, per sequence.
-        heads: query heads with scores, by window; None is the whole context.
-        index_room: with an indexer, values per token of memory that its scores can reuse, heads x
-            rank of MLA's latent; 0 without an indexer.
-    """
-
-    feed_forward: float
-    attention: float
-    recurrence: float
-    state: float
+    feed_forward: float  # values per token in a feed-forward part or among experts
+    attention: float  # values per token in attention, without its scores
+    recurrence: float  # values per token in linear attention or a state-space layer
+    state: float  # values of one layer's recurrent state, per sequence
+    # query heads with scores, by window; None is the whole context
     heads: Mapping[int | None, float]
+    # with an indexer, values per token of memory that its scores can reuse, heads x rank of MLA's
+    # latent; 0 without an indexer
     index_room: float
 
 

@@ -24,23 +24,16 @@ MATRICES = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Rereading:
-    """Constants of rereading; each may be an array, to try several values.
+    """Constants of rereading; each may be an array, to try several values."""
 
-    Attributes:
-        kept: share of a scan that stays cached although the cache is too small for it.
-        renewed: rate at which one core evicts pages for new ones, with a read-ahead of 128 KiB
-            [B/s].
-        growth: exponent of that rate in the read-ahead: pages read ahead together are evicted
-            together.
-        windows: read-ahead windows read in addition to each piece of an expert.
-        most: upper limit of expert bytes read in a step, relative to all experts; more than 1 where
-            pages are evicted before use.
-    """
-
-    kept: Array
+    kept: Array  # share of a scan that stays cached although the cache is too small for it
+    # rate at which one core evicts pages for new ones, with a read-ahead of 128 KiB [B/s]
     renewed: Array
+    # exponent of that rate in the read-ahead: pages read ahead together are evicted together
     growth: Array
-    windows: Array
+    windows: Array  # read-ahead windows read in addition to each piece of an expert
+    # upper limit of expert bytes read in a step, relative to all experts; more than 1 where pages
+    # are evicted before use
     most: Array
 
 
@@ -54,17 +47,11 @@ results in between differ from run to run."""
 
 @dataclass(frozen=True, kw_only=True)
 class Reread:
-    """Bytes of a mapped file that a step reads again.
+    """Bytes of a mapped file that a step reads again."""
 
-    Attributes:
-        scanned: sequential bytes, read ahead while earlier ones are computed [B].
-        pieces: experts, scattered over the file [B].
-        renewal: time of the cores for evicting old pages [s].
-    """
-
-    scanned: Array
-    pieces: Array
-    renewal: Array
+    scanned: Array  # sequential bytes, read ahead while earlier ones are computed [B]
+    pieces: Array  # experts, scattered over the file [B]
+    renewal: Array  # time of the cores for evicting old pages [s]
 
     @property
     def total(self) -> Array:

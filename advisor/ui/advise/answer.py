@@ -23,13 +23,9 @@ from advisor.ui.question.this_machine import calibrated_at
 
 @dataclass(frozen=True, kw_only=True)
 class AdviseAnswer:
-    """Data of one answer for the page.
+    """Data of one answer for the page."""
 
-    Attributes:
-        answered: nouns of the request, and the advice.
-    """
-
-    answered: Answer
+    answered: Answer  # nouns of the request, and the advice
 
     @property
     def request(self) -> Request:

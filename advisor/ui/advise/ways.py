@@ -32,22 +32,14 @@ NOTABLE = 1.15
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """One way out.
+    """One way out."""
 
-    Attributes:
-        name: what it is.
-        price: its price tag.
-        figure: what it gives.
-        text: one sentence.
-        action: words on its button; empty for none.
-        changes: inputs that the button changes; empty to open the costs.
-    """
-
-    name: str
-    price: str
-    figure: str
-    text: str
-    action: str = ""
+    name: str  # what it is
+    price: str  # its price tag
+    figure: str  # what it gives
+    text: str  # one sentence
+    action: str = ""  # words on its button; empty for none
+    # inputs that the button changes; empty to open the costs
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -27,17 +27,11 @@ SAME = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedChange:
-    """Speed in one placement, without and with the measurements.
+    """Speed in one placement, without and with the measurements."""
 
-    Attributes:
-        placement: title of the placement.
-        before: speed with typical figures; None where the model does not fit [tokens/s].
-        after: speed with measured figures; None where the model does not fit [tokens/s].
-    """
-
-    placement: str
-    before: float | None
-    after: float | None
+    placement: str  # title of the placement
+    before: float | None  # speed with typical figures; None where the model does not fit [tokens/s]
+    after: float | None  # speed with measured figures; None where the model does not fit [tokens/s]
 
     @property
     def words(self) -> str:

@@ -35,15 +35,10 @@ BEST = (
 
 @dataclass(frozen=True, kw_only=True)
 class GaugeMark:
-    """Value that a figure is compared with.
+    """Value that a figure is compared with."""
 
-    Attributes:
-        value: value in the unit of the figure.
-        words: origin of the value, to follow "of the 77 GB/s".
-    """
-
-    value: float
-    words: str
+    value: float  # value in the unit of the figure
+    words: str  # origin of the value, to follow "of the 77 GB/s"
 
 
 def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[str, GaugeMark]:

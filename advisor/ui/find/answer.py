@@ -16,23 +16,14 @@ from advisor.ui.question.models import Picked
 
 @dataclass(frozen=True, kw_only=True)
 class FindAnswer:
-    """Data of the page.
+    """Data of the page."""
 
-    Attributes:
-        request: what is asked.
-        model: model to run.
-        host: machine that the cards are put into.
-        findings: all combinations that reach the target.
-        best: best combination of each machine, bought and rented.
-        front: combinations among the best that no other beats in speed and cost.
-    """
-
-    request: Request
-    model: Model
-    host: Machine
-    findings: Findings
-    best: tuple[Hit, ...]
-    front: tuple[Hit, ...]
+    request: Request  # what is asked
+    model: Model  # model to run
+    host: Machine  # machine that the cards are put into
+    findings: Findings  # all combinations that reach the target
+    best: tuple[Hit, ...]  # best combination of each machine, bought and rented
+    front: tuple[Hit, ...]  # combinations among the best that no other beats in speed and cost
 
 
 @st.cache_resource(

@@ -111,19 +111,12 @@ def _versions(row: SoftwareEffect) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Formula:
-    """A formula with its meaning.
+    """A formula with its meaning."""
 
-    Attributes:
-        title: quantity.
-        latex: the formula in LaTeX, a text for each equation.
-        symbols: meaning of its symbols, in sentences.
-        module: file of the program that computes it.
-    """
-
-    title: str
-    latex: tuple[str, ...]
-    symbols: str
-    module: str
+    title: str  # quantity
+    latex: tuple[str, ...]  # the formula in LaTeX, a text for each equation
+    symbols: str  # meaning of its symbols, in sentences
+    module: str  # file of the program that computes it
 
 
 FORMULAS = (
@@ -230,19 +223,12 @@ GPU_MEMORY, RAM, LINK, DRIVE = "GPU memory", "RAM", "link", "drive"
 
 @dataclass(frozen=True, kw_only=True)
 class RouteText:
-    """Words of a route.
+    """Words of a route."""
 
-    Attributes:
-        title: name on the page.
-        places: places that the bytes pass, the processor that computes last.
-        parts: parts of the machine between them, one fewer.
-        meaning: description in a sentence or two.
-    """
-
-    title: str
-    places: tuple[str, ...]
-    parts: tuple[str, ...]
-    meaning: str
+    title: str  # name on the page
+    places: tuple[str, ...]  # places that the bytes pass, the processor that computes last
+    parts: tuple[str, ...]  # parts of the machine between them, one fewer
+    meaning: str  # description in a sentence or two
 
 
 TEXTS = {

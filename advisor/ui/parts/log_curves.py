@@ -23,17 +23,11 @@ NEAR = 30.0
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """Curve.
+    """Curve."""
 
-    Attributes:
-        name: name at its end.
-        x: varied quantity.
-        y: speed or time; NaN where the curve ends [tokens/s or s].
-    """
-
-    name: str
-    x: Floats
-    y: Floats
+    name: str  # name at its end
+    x: Floats  # varied quantity
+    y: Floats  # speed or time; NaN where the curve ends [tokens/s or s]
 
 
 @dataclass(frozen=True, kw_only=True)

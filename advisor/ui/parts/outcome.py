@@ -18,15 +18,10 @@ _LAST, _PAGE = "last_outcome", "page_of_outcome"
 
 @dataclass(frozen=True, kw_only=True)
 class ActionOutcome:
-    """Sentences about one action.
+    """Sentences about one action."""
 
-    Attributes:
-        place: part of a page that shows them.
-        sentences: kinds of notice and their texts.
-    """
-
-    place: str
-    sentences: tuple[tuple[str, str], ...]
+    place: str  # part of a page that shows them
+    sentences: tuple[tuple[str, str], ...]  # kinds of notice and their texts
 
 
 def keep(place: str, *sentences: tuple[str, str]) -> None:

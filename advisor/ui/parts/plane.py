@@ -20,17 +20,11 @@ MOST_TICKS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """Axis.
+    """Axis."""
 
-    Attributes:
-        low: value at its beginning.
-        high: value at its end.
-        powers: whether it is logarithmic.
-    """
-
-    low: float
-    high: float
-    powers: bool = False
+    low: float  # value at its beginning
+    high: float  # value at its end
+    powers: bool = False  # whether it is logarithmic
 
     def place(self, value: float) -> float:
         """Distance of a value from the beginning [% of the axis]."""
@@ -82,19 +76,13 @@ def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool =
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke:
-    """Line of a picture.
+    """Line of a picture."""
 
-    Attributes:
-        points: positions across and up, from the left and the bottom [% of the axes].
-        colour: CSS colour.
-        dash: lengths of dashes and gaps; empty for a solid line.
-        width: of the line [pixels].
-    """
-
+    # positions across and up, from the left and the bottom [% of the axes]
     points: Sequence[tuple[float, float]]
-    colour: str
-    dash: str = ""
-    width: float = 2.5
+    colour: str  # CSS colour
+    dash: str = ""  # lengths of dashes and gaps; empty for a solid line
+    width: float = 2.5  # of the line [pixels]
 
 
 def picture(strokes: Iterable[Stroke]) -> Markup:

@@ -72,65 +72,39 @@ NAME_WIDE, NAME_HIGH = 45.0, 6.5
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """Point.
+    """Point."""
 
-    Attributes:
-        x: value across.
-        y: value up.
-        tip: words under the pointer.
-        name: words beside it; empty for none.
-    """
-
-    x: float
-    y: float
-    tip: str
-    name: str = ""
+    x: float  # value across
+    y: float  # value up
+    tip: str  # words under the pointer
+    name: str = ""  # words beside it; empty for none
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointGroup:
-    """Points of one kind.
+    """Points of one kind."""
 
-    Attributes:
-        name: in the legend.
-        shape: name of a shape in the style sheet.
-        colour: place in the palette.
-        points: the points.
-        size: of each [pixels].
-    """
-
-    name: str
-    shape: str
-    colour: int
-    points: Sequence[Point]
-    size: int = 9
+    name: str  # in the legend
+    shape: str  # name of a shape in the style sheet
+    colour: int  # place in the palette
+    points: Sequence[Point]  # the points
+    size: int = 9  # of each [pixels]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PointChart:
-    """Points of several kinds.
+    """Points of several kinds."""
 
-    Attributes:
-        alt: the chart in words.
-        groups: kinds of points.
-        x_label: label of the horizontal axis, with its unit.
-        y_label: label of the vertical axis, with its unit.
-        y_powers: the vertical axis is logarithmic, as the horizontal one always is.
-        x_sign: sign before the numbers of the horizontal axis.
-        stairs: corners of a dotted line, from left to right: the front.
-        upright: place of a dotted line across the horizontal axis; None for none.
-        height: height of the vertical axis [pixels].
-    """
-
-    alt: str
-    groups: Sequence[PointGroup]
-    x_label: str
-    y_label: str
-    y_powers: bool = True
-    x_sign: str = ""
+    alt: str  # the chart in words
+    groups: Sequence[PointGroup]  # kinds of points
+    x_label: str  # label of the horizontal axis, with its unit
+    y_label: str  # label of the vertical axis, with its unit
+    y_powers: bool = True  # the vertical axis is logarithmic, as the horizontal one always is
+    x_sign: str = ""  # sign before the numbers of the horizontal axis
+    # corners of a dotted line, from left to right: the front
     stairs: Sequence[tuple[float, float]] = ()
-    upright: float | None = None
-    height: int = 300
+    upright: float | None = None  # place of a dotted line across the horizontal axis; None for none
+    height: int = 300  # height of the vertical axis [pixels]
 
 
 def points(chart: PointChart) -> Markup:

@@ -78,30 +78,19 @@ def _engine(name: str) -> str:
 
 @dataclass
 class ProbeJob:
-    """Measurement in progress, or its result.
+    """Measurement in progress, or its result."""
 
-    Attributes:
-        parts: parts to measure, in order.
-        full: with more repeats and complete curves.
-        steps: progress of each part begun.
-        doing: part in progress.
-        measurements: measurements so far.
-        troubles: reasons for parts that could not be measured, a sentence each.
-        failures: the same, and reasons for unsaved measurements.
-        running: the thread is running.
-        saved: the measurements are saved.
-        token: secret of the session that started the job.
-    """
-
-    parts: tuple[str, ...] = SHORT
-    full: bool = False
-    steps: dict[str, ProbeStep] = field(default_factory=dict)
-    doing: str = ""
-    measurements: tuple[Measurement, ...] = ()
+    parts: tuple[str, ...] = SHORT  # parts to measure, in order
+    full: bool = False  # with more repeats and complete curves
+    steps: dict[str, ProbeStep] = field(default_factory=dict)  # progress of each part begun
+    doing: str = ""  # part in progress
+    measurements: tuple[Measurement, ...] = ()  # measurements so far
+    # reasons for parts that could not be measured, a sentence each
     troubles: dict[str, str] = field(default_factory=dict)
-    failures: tuple[str, ...] = ()
-    running: bool = True
-    saved: bool = False
+    failures: tuple[str, ...] = ()  # the same, and reasons for unsaved measurements
+    running: bool = True  # the thread is running
+    saved: bool = False  # the measurements are saved
+    # secret of the session that started the job
     token: str = field(default_factory=lambda: secrets.token_urlsafe(8))
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _started: float = field(default_factory=time.monotonic)

@@ -26,17 +26,11 @@ MEMORIES = {"DDR5": TYPICAL_HOST, "DDR4": DDR4}
 
 @dataclass(frozen=True, kw_only=True)
 class AssumedChip:
-    """Assumed part of the question.
+    """Assumed part of the question."""
 
-    Attributes:
-        name: key of its chip.
-        words: words on it.
-        body: draws what opens under it.
-    """
-
-    name: str
-    words: str
-    body: Callable[[], None]
+    name: str  # key of its chip
+    words: str  # words on it
+    body: Callable[[], None]  # draws what opens under it
 
 
 def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:

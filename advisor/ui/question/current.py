@@ -44,28 +44,18 @@ _PROBLEMS, _UNREAD = "link_problems", "unread_inputs"
 
 @dataclass(frozen=True, kw_only=True)
 class Unread:
-    """Typed text that could not be read.
+    """Typed text that could not be read."""
 
-    Attributes:
-        text: as typed.
-        why: what is wrong, and what is allowed.
-    """
-
-    text: str
-    why: str
+    text: str  # as typed
+    why: str  # what is wrong, and what is allowed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Undoable:
-    """Change of the request.
+    """Change of the request."""
 
-    Attributes:
-        words: what was changed.
-        before: request before it.
-    """
-
-    words: str
-    before: Request
+    words: str  # what was changed
+    before: Request  # request before it
 
 
 def read(page: str) -> None:

@@ -22,19 +22,12 @@ NETWORK_PATH = re.compile(r"[/\\]{2}")
 
 @dataclass(frozen=True, kw_only=True)
 class Picked:
-    """Model with the text that means it.
+    """Model with the text that means it."""
 
-    Attributes:
-        text: text as written in links.
-        resolved: model in its own format, or the default one.
-        way: kind of the text.
-        stamp: changes when the same text means another model, such as a replaced file.
-    """
-
-    text: str
-    resolved: ResolvedModel
-    way: ReferenceKind
-    stamp: str = ""
+    text: str  # text as written in links
+    resolved: ResolvedModel  # model in its own format, or the default one
+    way: ReferenceKind  # kind of the text
+    stamp: str = ""  # changes when the same text means another model, such as a replaced file
 
     def in_format(self, form: str | None) -> ResolvedModel:
         """The model in another format.

@@ -21,15 +21,10 @@ JOB, RESULT = "probe_job", "probe_result"
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """This machine as detected.
+    """This machine as detected."""
 
-    Attributes:
-        machine: its parts.
-        stale: reason to measure again; empty while measurements are valid.
-    """
-
-    machine: Machine
-    stale: str
+    machine: Machine  # its parts
+    stale: str  # reason to measure again; empty while measurements are valid
 
 
 def seen() -> Seen | None:

@@ -21,15 +21,10 @@ _KEY = "given_models"
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """Pasted or uploaded model.
+    """Pasted or uploaded model."""
 
-    Attributes:
-        resolved: the model.
-        digest: hash of the bytes.
-    """
-
-    resolved: ResolvedModel
-    digest: str
+    resolved: ResolvedModel  # the model
+    digest: str  # hash of the bytes
 
 
 def is_given(text: str) -> bool:

@@ -12,23 +12,14 @@ from advisor.runtimes import LLAMA_CPP, Runtime
 
 @dataclass(frozen=True, kw_only=True)
 class RunnableAnswer:
-    """Data of the page.
+    """Data of the page."""
 
-    Attributes:
-        request: what is asked; its model does not count.
-        machine: machine they run on.
-        runtime: runtime that runs them.
-        reading_tps: speed at which a model keeps up with a reader [tokens/s].
-        scored: models with a published score, ordered.
-        unscored: other models, fastest first.
-    """
-
-    request: Request
-    machine: Machine
-    runtime: Runtime
-    reading_tps: float
-    scored: tuple[Runnable, ...]
-    unscored: tuple[Runnable, ...]
+    request: Request  # what is asked; its model does not count
+    machine: Machine  # machine they run on
+    runtime: Runtime  # runtime that runs them
+    reading_tps: float  # speed at which a model keeps up with a reader [tokens/s]
+    scored: tuple[Runnable, ...]  # models with a published score, ordered
+    unscored: tuple[Runnable, ...]  # other models, fastest first
 
 
 @st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Request: repr})

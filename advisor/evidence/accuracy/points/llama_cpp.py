@@ -39,26 +39,17 @@ from advisor.model import catalog
 
 @dataclass(frozen=True, kw_only=True)
 class LlamaCppRun:
-    """One published run.
+    """One published run."""
 
-    Attributes:
-        row: its row.
-        case: machine, model and request of the row.
-    """
-
-    row: PublishedRow
-    case: Case
+    row: PublishedRow  # its row
+    case: Case  # machine, model and request of the row
 
 
 @dataclass(frozen=True)
 class Published:
-    """Published rows.
+    """Published rows."""
 
-    Attributes:
-        rows: rows of all files.
-    """
-
-    rows: tuple[PublishedRow, ...]
+    rows: tuple[PublishedRow, ...]  # rows of all files
 
     @cached_property
     def runs(self) -> Mapping[str, LlamaCppRun]:

@@ -35,18 +35,12 @@ CHECKPOINTS = {"FP16": "BF16-hf", "BF16": "BF16-hf"}
 
 @dataclass(frozen=True, kw_only=True)
 class UnderLoad:
-    """Simulated server of a row.
+    """Simulated server of a row."""
 
-    Attributes:
-        together_tps: tokens of all users per second, from the first request to the last reply
-            [tokens/s].
-        first_p50: median of the time to the first token, behind the start [s].
-        token_p50: median of the time per token after the first [s].
-    """
-
+    # tokens of all users per second, from the first request to the last reply [tokens/s]
     together_tps: float
-    first_p50: float
-    token_p50: float
+    first_p50: float  # median of the time to the first token, behind the start [s]
+    token_p50: float  # median of the time per token after the first [s]
 
 
 def points() -> Iterable[AccuracyPoint]:

@@ -11,40 +11,23 @@ from advisor.evidence.published.row import PublishedRow
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyPoint:
-    """A published figure with a prediction made without its group.
+    """A published figure with a prediction made without its group."""
 
-    Attributes:
-        id: id of the row.
-        regime: kind of run, a name of `regimes.REGIMES`.
-        group: source and hardware; figures of a group share their error.
-        gpu: GPU in the source's words; empty for none.
-        cpu: processor in the source's words.
-        model: model in the source's words.
-        format: format in the source's words.
-        runtime: runtime in the source's words.
-        date: date of the measurement or its publication; empty where unknown.
-        first_seen: month in which the model's architecture appeared; empty where unknown.
-        measured: measured speed [tokens/s].
-        predicted: predicted speed [tokens/s].
-        margins: margins of the 80 % range.
-        source: address of the source; for our own runs, the program that made them.
-        peers: predictions of public advisors by name; absent where one has no formula [tokens/s].
-    """
-
-    id: str
-    regime: str
-    group: str
-    gpu: str
-    cpu: str
-    model: str
-    format: str = ""
-    runtime: str = ""
-    date: str = ""
-    first_seen: str = ""
-    measured: float
-    predicted: float
-    margins: Margins
-    source: str
+    id: str  # id of the row
+    regime: str  # kind of run, a name of `regimes.REGIMES`
+    group: str  # source and hardware; figures of a group share their error
+    gpu: str  # GPU in the source's words; empty for none
+    cpu: str  # processor in the source's words
+    model: str  # model in the source's words
+    format: str = ""  # format in the source's words
+    runtime: str = ""  # runtime in the source's words
+    date: str = ""  # date of the measurement or its publication; empty where unknown
+    first_seen: str = ""  # month in which the model's architecture appeared; empty where unknown
+    measured: float  # measured speed [tokens/s]
+    predicted: float  # predicted speed [tokens/s]
+    margins: Margins  # margins of the 80 % range
+    source: str  # address of the source; for our own runs, the program that made them
+    # predictions of public advisors by name; absent where one has no formula [tokens/s]
     peers: Mapping[str, float] = field(default_factory=dict)
 
     @property

@@ -26,38 +26,25 @@ SIMULATED, PUBLISHED = "simulated", "published"
 
 @dataclass(frozen=True, kw_only=True)
 class EngineCase:
-    """One timed run of a serving engine.
+    """One timed run of a serving engine."""
 
-    Attributes:
-        id: id of its row.
-        group: cases left out together: model and GPU of a simulated run, source and hardware of a
-            published one.
-        evidence: `SIMULATED` or `PUBLISHED`.
-        engine: key of the runtime.
-        release: year of the engine, as `Scope.build`; empty for today's.
-        machine: machine it ran on.
-        phases: schedules of its prompt and of a step.
-        prompts: number of prompts in the time: 1, 0, or the part of it that others' prompts take
-            from a token of several users.
-        steps: number of steps in the time.
-        seconds: measured or simulated time [s].
-        tokens: tokens of all users in that time [tokens].
-        publisher: publisher of the run, or `SIMULATED`.
-        traits: degree of each trait that may widen its range, as `run_traits` gives them.
-    """
-
-    id: str
+    id: str  # id of its row
+    # cases left out together: model and GPU of a simulated run, source and hardware of a published
+    # one
     group: str
-    evidence: str
-    engine: str
-    release: str
-    machine: Machine
-    phases: Phases
+    evidence: str  # `SIMULATED` or `PUBLISHED`
+    engine: str  # key of the runtime
+    release: str  # year of the engine, as `Scope.build`; empty for today's
+    machine: Machine  # machine it ran on
+    phases: Phases  # schedules of its prompt and of a step
+    # number of prompts in the time: 1, 0, or the part of it that others' prompts take from a token
+    # of several users
     prompts: float
-    steps: float
-    seconds: float
-    tokens: float = 1.0
-    publisher: str
+    steps: float  # number of steps in the time
+    seconds: float  # measured or simulated time [s]
+    tokens: float = 1.0  # tokens of all users in that time [tokens]
+    publisher: str  # publisher of the run, or `SIMULATED`
+    # degree of each trait that may widen its range, as `run_traits` gives them
     traits: Mapping[str, float]
 
 

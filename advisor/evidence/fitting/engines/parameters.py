@@ -12,26 +12,17 @@ FAMILY, ENGINE, RELEASE = "family", "engine", "release"
 
 @dataclass(frozen=True, kw_only=True)
 class EngineParameter:
-    """One fitted constant.
+    """One fitted constant."""
 
-    Attributes:
-        start: value expected before the fit.
-        low: smallest plausible value.
-        high: largest plausible value.
-        unit: unit of the value.
-        width: standard deviation of the prior of its logarithm.
-        factors: columns that it may differ by, each with the standard deviation of the prior of the
-            factor's logarithm.
-        note: description.
-    """
-
-    start: float
-    low: float
-    high: float
-    unit: str
-    width: float = 0.3
+    start: float  # value expected before the fit
+    low: float  # smallest plausible value
+    high: float  # largest plausible value
+    unit: str  # unit of the value
+    width: float = 0.3  # standard deviation of the prior of its logarithm
+    # columns that it may differ by, each with the standard deviation of the prior of the factor's
+    # logarithm
     factors: Mapping[str, float] = field(default_factory=dict)
-    note: str
+    note: str  # description
 
 
 def _share(start: float, note: str, **factors: float) -> EngineParameter:

@@ -338,21 +338,13 @@ def problem(cases: EngineCases) -> EngineProblem:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineFit:
-    """Result of the fit.
+    """Result of the fit."""
 
-    Attributes:
-        values: logarithm of each term's best estimate.
-        rows: number of cases that are evidence for each term.
-        spreads: standard deviation of each term.
-        fitted: time of each case by the fit to all cases, shape (cases,) [s].
-        predicted: time of each case by the fit without its group, shape (cases,) [s].
-    """
-
-    values: Mapping[EngineTerm, float]
-    rows: Mapping[EngineTerm, int]
-    spreads: Mapping[EngineTerm, float]
-    fitted: Floats
-    predicted: Floats
+    values: Mapping[EngineTerm, float]  # logarithm of each term's best estimate
+    rows: Mapping[EngineTerm, int]  # number of cases that are evidence for each term
+    spreads: Mapping[EngineTerm, float]  # standard deviation of each term
+    fitted: Floats  # time of each case by the fit to all cases, shape (cases,) [s]
+    predicted: Floats  # time of each case by the fit without its group, shape (cases,) [s]
 
 
 def solve(problem: EngineProblem) -> EngineFit:
@@ -418,33 +410,19 @@ SHARED = ("token", "all_reduce", "peer_share")
 
 @dataclass(frozen=True, kw_only=True)
 class EngineLeftOutRow:
-    """One case; fields as the columns of data/generated/engine_left_out.csv.
+    """One case; fields as the columns of data/generated/engine_left_out.csv."""
 
-    Attributes:
-        id: id of its row, with the timed part where a row has several.
-        group: group that was left out with it.
-        evidence: simulated or published.
-        seconds: simulated or measured time [s].
-        predicted: time predicted by the fit without its group [s].
-        tokens: tokens of all users in that time [tokens].
-        experts: degree of the trait "routed experts", 0 to 1 (`cost_model/uncertainty.py`).
-        deep: degree of the trait "deep context".
-        several: degree of the trait "several GPUs".
-        together: degree of the trait "several users".
-        thin: degree of the trait "few publishers with a GPU of the family".
-    """
-
-    id: str
-    group: str
-    evidence: str
-    seconds: float
-    predicted: float
-    tokens: float
-    experts: float
-    deep: float
-    several: float
-    together: float
-    thin: float
+    id: str  # id of its row, with the timed part where a row has several
+    group: str  # group that was left out with it
+    evidence: str  # simulated or published
+    seconds: float  # simulated or measured time [s]
+    predicted: float  # time predicted by the fit without its group [s]
+    tokens: float  # tokens of all users in that time [tokens]
+    experts: float  # degree of the trait "routed experts", 0 to 1 (`cost_model/uncertainty.py`)
+    deep: float  # degree of the trait "deep context"
+    several: float  # degree of the trait "several GPUs"
+    together: float  # degree of the trait "several users"
+    thin: float  # degree of the trait "few publishers with a GPU of the family"
 
 
 @cache

@@ -36,19 +36,13 @@ from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 
 @dataclass(frozen=True, kw_only=True)
 class StreamParameter(Parameter):
-    """One fitted constant of frameworks; it may differ by engine (`RUNTIME`) only.
+    """One fitted constant of frameworks; it may differ by engine (`RUNTIME`) only."""
 
-    Attributes:
-        only: keys of the engines that have it; empty for all.
-        absent: value for the other engines.
-        starts: start values of engines that are known to differ, by key.
-        most: largest possible value, such as 1 for a share.
-    """
-
-    only: tuple[str, ...] = ()
-    absent: float = 0.0
+    only: tuple[str, ...] = ()  # keys of the engines that have it; empty for all
+    absent: float = 0.0  # value for the other engines
+    # start values of engines that are known to differ, by key
     starts: Mapping[str, float] = field(default_factory=dict)
-    most: float = np.inf
+    most: float = np.inf  # largest possible value, such as 1 for a share
 
     def limited(self, value: Floats) -> Floats:
         """Value limited smoothly to `most`; unchanged far below it."""
@@ -225,25 +219,15 @@ data/measurements/README.md, and an engine that runs as another one where it off
 
 @dataclass(frozen=True, kw_only=True)
 class FrameworkRun:
-    """One published run of a framework.
+    """One published run of a framework."""
 
-    Attributes:
-        row: published row.
-        case: machine, model and request of the row.
-        phases: schedules of its prompt and of a step.
-        prompts: 1 if the time includes the prompt, else 0.
-        steps: number of steps in the time.
-        seconds: measured time [s].
-        tokens: tokens of the whole batch in that time [tokens].
-    """
-
-    row: PublishedRow
-    case: Case
-    phases: Phases
-    prompts: float
-    steps: float
-    seconds: float
-    tokens: float
+    row: PublishedRow  # published row
+    case: Case  # machine, model and request of the row
+    phases: Phases  # schedules of its prompt and of a step
+    prompts: float  # 1 if the time includes the prompt, else 0
+    steps: float  # number of steps in the time
+    seconds: float  # measured time [s]
+    tokens: float  # tokens of the whole batch in that time [tokens]
 
 
 def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:

@@ -59,19 +59,13 @@ evidence for the constant."""
 
 @dataclass(frozen=True, kw_only=True)
 class StreamFit:
-    """Result of the fit.
+    """Result of the fit."""
 
-    Attributes:
-        values: logarithm of each term's best estimate.
-        rows: number of runs that are evidence for each term.
-        spreads: standard deviation of a constant's term, or of its sum with an engine's term.
-        predicted: time of each run by the fit without its group, shape (runs,) [s].
-    """
-
-    values: Mapping[Term, float]
-    rows: Mapping[Term, int]
+    values: Mapping[Term, float]  # logarithm of each term's best estimate
+    rows: Mapping[Term, int]  # number of runs that are evidence for each term
+    # standard deviation of a constant's term, or of its sum with an engine's term
     spreads: Mapping[Term, float]
-    predicted: Floats
+    predicted: Floats  # time of each run by the fit without its group, shape (runs,) [s]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -220,15 +214,10 @@ LEAST = 0.1
 
 @dataclass(frozen=True)
 class Miss:
-    """Error of a run that was predicted without its group.
+    """Error of a run that was predicted without its group."""
 
-    Attributes:
-        off: log(measured speed / predicted speed).
-        group: source and hardware.
-    """
-
-    off: float
-    group: str
+    off: float  # log(measured speed / predicted speed)
+    group: str  # source and hardware
 
 
 Misses = Mapping[str, Sequence[Miss]]

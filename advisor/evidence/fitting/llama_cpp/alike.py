@@ -24,18 +24,12 @@ from advisor.model.model import Floats
 
 @dataclass(frozen=True, kw_only=True)
 class Alike:
-    """Rows of the same shape as one case; every number is an array of shape (rows,).
+    """Rows of the same shape as one case; every number is an array of shape (rows,)."""
 
-    Attributes:
-        at: indices of the rows among all rows.
-        schedule: schedule of the timed part.
-        machine: machine, with the RAM's theoretical bandwidth, or the stated one.
-        ram_stated: whether the RAM bandwidth is a stated, sustained one, to which no share applies.
-    """
-
-    at: npt.NDArray[np.int64]
-    schedule: Schedule
-    machine: Machine
+    at: npt.NDArray[np.int64]  # indices of the rows among all rows
+    schedule: Schedule  # schedule of the timed part
+    machine: Machine  # machine, with the RAM's theoretical bandwidth, or the stated one
+    # whether the RAM bandwidth is a stated, sustained one, to which no share applies
     ram_stated: npt.NDArray[np.bool_]
 
     def seconds(self, constants: "ConstantColumns | TableColumns | Bound") -> StepTime:

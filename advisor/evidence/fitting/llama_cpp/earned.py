@@ -28,25 +28,15 @@ FARTHEST = 1.5
 
 @dataclass(frozen=True, kw_only=True)
 class Worth:
-    """Worth of the factors of a constant by some columns.
+    """Worth of the factors of a constant by some columns."""
 
-    Attributes:
-        constant: constant that they multiply.
-        columns: columns whose values have a factor each ("family", "backend").
-        factors: number of factors.
-        rows: number of rows whose time depends on one of them.
-        groups: number of their groups.
-        kept: mean error of these rows with the factors, as a logarithm.
-        dropped: mean error without them, every other constant fitted anew.
-    """
-
-    constant: str
-    columns: tuple[str, ...]
-    factors: int
-    rows: int
-    groups: int
-    kept: float
-    dropped: float
+    constant: str  # constant that they multiply
+    columns: tuple[str, ...]  # columns whose values have a factor each ("family", "backend")
+    factors: int  # number of factors
+    rows: int  # number of rows whose time depends on one of them
+    groups: int  # number of their groups
+    kept: float  # mean error of these rows with the factors, as a logarithm
+    dropped: float  # mean error without them, every other constant fitted anew
 
     @property
     def earned(self) -> bool:

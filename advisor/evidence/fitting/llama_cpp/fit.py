@@ -61,43 +61,28 @@ Term = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """Result of the fit.
+    """Result of the fit."""
 
-    Attributes:
-        terms: all terms.
-        values: best logarithm of the base value or factor, shape (terms,).
-        rows: number of rows that are evidence for each term, shape (terms,).
-        groups: number of their groups, shape (terms,).
-        spreads: standard deviation of each value, shape (terms,).
-        held_out: time of each row by the fit without its publisher, shape (rows,) [s].
-        without_kinds: time of each row by the fit without all models of its kinds of layers, where
-            they are few enough, else without its publisher, shape (rows,) [s].
-    """
-
-    terms: tuple[Term, ...]
-    values: Floats
-    rows: npt.NDArray[np.int64]
-    groups: npt.NDArray[np.int64]
-    spreads: Floats
-    held_out: Floats
+    terms: tuple[Term, ...]  # all terms
+    values: Floats  # best logarithm of the base value or factor, shape (terms,)
+    rows: npt.NDArray[np.int64]  # number of rows that are evidence for each term, shape (terms,)
+    groups: npt.NDArray[np.int64]  # number of their groups, shape (terms,)
+    spreads: Floats  # standard deviation of each value, shape (terms,)
+    held_out: Floats  # time of each row by the fit without its publisher, shape (rows,) [s]
+    # time of each row by the fit without all models of its kinds of layers, where they are few
+    # enough, else without its publisher, shape (rows,) [s]
     without_kinds: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Least-squares problem: rows, terms, the rows each term applies to, and priors.
+    """Least-squares problem: rows, terms, the rows each term applies to, and priors."""
 
-    Attributes:
-        rows: fitted rows.
-        terms: terms, ordered by constant: first the one for all rows, then its factors.
-        applies: 1 where a term applies to a row, else 0, shape (rows, terms).
-        prior: prior of the terms.
-    """
-
-    rows: Rows
+    rows: Rows  # fitted rows
+    # terms, ordered by constant: first the one for all rows, then its factors
     terms: tuple[Term, ...]
-    applies: Floats
-    prior: Prior
+    applies: Floats  # 1 where a term applies to a row, else 0, shape (rows, terms)
+    prior: Prior  # prior of the terms
 
     def values(self, logs: Floats) -> Mapping[str, Floats]:
         """Constants by name, each of shape (rows,).

@@ -36,27 +36,16 @@ ORIGINS = (
 
 @dataclass(frozen=True, kw_only=True)
 class OriginRow:
-    """Score of one origin; fields as the columns of data/generated/rolling_origin.csv.
+    """Score of one origin; fields as the columns of data/generated/rolling_origin.csv."""
 
-    Attributes:
-        origin: month before which rows are fitted.
-        before: month before which rows are scored; empty for the last.
-        rows: figures of tokens scored.
-        publishers: their publishers.
-        error: median over publishers of the median absolute relative error [share].
-        held: share within range, every publisher the same.
-        width: median over publishers of high over low.
-        newest: month of the newest row of the whole fit.
-    """
-
-    origin: str
-    before: str
-    rows: int
-    publishers: int
-    error: float
-    held: float
-    width: float
-    newest: str
+    origin: str  # month before which rows are fitted
+    before: str  # month before which rows are scored; empty for the last
+    rows: int  # figures of tokens scored
+    publishers: int  # their publishers
+    error: float  # median over publishers of the median absolute relative error [share]
+    held: float  # share within range, every publisher the same
+    width: float  # median over publishers of high over low
+    newest: str  # month of the newest row of the whole fit
     source: str
 
 

@@ -35,31 +35,20 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Errors:
-    """Errors of rows predicted without their source; arrays of shape (rows,).
+    """Errors of rows predicted without their source; arrays of shape (rows,)."""
 
-    Attributes:
-        off: log(measured speed / predicted speed), predicted without the publisher.
-        new: the same, predicted without any model of the same kinds of layers.
-        kinds: these kinds as one name; empty where they are too common to be left out.
-        groups: group of each row: publisher and hardware.
-        publishers: publisher of each row; for LocalScore, with its many people, the group.
-        backends: backend of the runtime.
-        builds: build of the runtime.
-        on_gpu: share of the time taken by GPUs and their link; the processor takes the rest.
-        traits: degree to which each of `uncertainty.TRAITS` applies, 0 to 1.
-        guessed: 1 where the RAM rate is not known, else 0.
-    """
-
-    off: Floats
-    new: Floats
+    off: Floats  # log(measured speed / predicted speed), predicted without the publisher
+    new: Floats  # the same, predicted without any model of the same kinds of layers
+    # these kinds as one name; empty where they are too common to be left out
     kinds: npt.NDArray[np.str_]
-    groups: npt.NDArray[np.str_]
+    groups: npt.NDArray[np.str_]  # group of each row: publisher and hardware
+    # publisher of each row; for LocalScore, with its many people, the group
     publishers: npt.NDArray[np.str_]
-    backends: npt.NDArray[np.str_]
-    builds: npt.NDArray[np.str_]
-    on_gpu: Floats
-    traits: Mapping[str, Floats]
-    guessed: Floats
+    backends: npt.NDArray[np.str_]  # backend of the runtime
+    builds: npt.NDArray[np.str_]  # build of the runtime
+    on_gpu: Floats  # share of the time taken by GPUs and their link; the processor takes the rest
+    traits: Mapping[str, Floats]  # degree to which each of `uncertainty.TRAITS` applies, 0 to 1
+    guessed: Floats  # 1 where the RAM rate is not known, else 0
 
     def of(self, rows: Mask) -> "Errors":
         """Errors of some of the rows."""

@@ -49,22 +49,15 @@ MOSTLY_WAITING = re.compile(r"given threads|mostly overhead")
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """All rows that are fitted together; arrays have shape (rows,).
+    """All rows that are fitted together; arrays have shape (rows,)."""
 
-    Attributes:
-        timed: rows.
-        groups: group of each row: source and hardware.
-        scopes: values of the columns that constants may differ by, of each row.
-        seconds: measured time [s].
-        alike: rows grouped by shape.
-        doubted: rows that are left out because their speed is physically impossible.
-    """
-
-    timed: tuple[TimedRow, ...]
-    groups: tuple[str, ...]
+    timed: tuple[TimedRow, ...]  # rows
+    groups: tuple[str, ...]  # group of each row: source and hardware
+    # values of the columns that constants may differ by, of each row
     scopes: tuple[Mapping[str, str], ...]
-    seconds: Floats
-    alike: tuple[Alike, ...]
+    seconds: Floats  # measured time [s]
+    alike: tuple[Alike, ...]  # rows grouped by shape
+    # rows that are left out because their speed is physically impossible
     doubted: tuple[TimedRow, ...] = ()
 
     @property

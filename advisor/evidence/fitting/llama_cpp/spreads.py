@@ -99,21 +99,13 @@ BACKEND, BUILD, BUILD_IN_RAM, TRAIT = "backend ", "build ", "build in RAM ", "by
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """A constant of the ranges.
+    """A constant of the ranges."""
 
-    Attributes:
-        constant: name in data/generated/efficiency.csv.
-        scope: columns and values that it applies to.
-        value: half width as a logarithm, factor on a half width, or lean.
-        rows: number of rows behind it.
-        factor: whether it is a factor on other constants.
-    """
-
-    constant: str
-    scope: Mapping[str, str]
-    value: float
-    rows: int
-    factor: bool = False
+    constant: str  # name in data/generated/efficiency.csv
+    scope: Mapping[str, str]  # columns and values that it applies to
+    value: float  # half width as a logarithm, factor on a half width, or lean
+    rows: int  # number of rows behind it
+    factor: bool = False  # whether it is a factor on other constants
 
 
 def spreads(task: Problem, fit: Fit) -> tuple[Spread, ...]:

@@ -16,19 +16,12 @@ GENERATED, READ = "generation", "prompt"
 
 @dataclass(frozen=True, kw_only=True)
 class TimedRow:
-    """A published speed.
+    """A published speed."""
 
-    Attributes:
-        row: row of a measurement file.
-        case: machine, model and request of the row.
-        timed: timed part, `GENERATED` or `READ`.
-        seconds: time of a step, or of the whole prompt [s].
-    """
-
-    row: PublishedRow
-    case: Case
-    timed: str
-    seconds: float
+    row: PublishedRow  # row of a measurement file
+    case: Case  # machine, model and request of the row
+    timed: str  # timed part, `GENERATED` or `READ`
+    seconds: float  # time of a step, or of the whole prompt [s]
 
     @cached_property
     def schedule(self) -> Schedule:

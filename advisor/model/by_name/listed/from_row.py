@@ -24,17 +24,12 @@ NEAR = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """A repository of the list as an architecture.
+    """A repository of the list as an architecture."""
 
-    Attributes:
-        architecture: architecture.
-        generic: whether its family is not known, so that a classic transformer block is assumed.
-        derived: keys that the list does not state: chosen to match the stated total, or taken from
-            a repository of the same sizes.
-    """
-
-    architecture: Architecture
-    generic: bool
+    architecture: Architecture  # architecture
+    generic: bool  # whether its family is not known, so that a classic transformer block is assumed
+    # keys that the list does not state: chosen to match the stated total, or taken from a
+    # repository of the same sizes
     derived: tuple[str, ...]
 
 

@@ -22,43 +22,24 @@ READ = "2026-11-22"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubRow:
-    """One listed repository.
+    """One listed repository."""
 
-    Attributes:
-        name: `owner/name`.
-        key: tokens of the name that can tell shapes apart, by `names.take_apart`.
-        architecture: `model_type` of its config.json.
-        parameters: weights that its files hold; packed words where it is quantized.
-        layers: repeating layers.
-        hidden: width of the residual stream.
-        heads: query heads.
-        kv_heads: key and value heads.
-        head_dim: values per head; hidden / heads where the config has none.
-        vocab: rows of the embedding.
-        feed_forward: width of a routed expert, or of the feed-forward of a dense model.
-        shared_feed_forward: width of the shared experts together, where stated.
-        experts: routed experts of a layer, where stated.
-        experts_used: routed experts that a token uses.
-        context: tokens it was trained for.
-        released: day of publication; empty where unknown.
-    """
-
-    name: str
-    key: str
-    architecture: str
-    parameters: int
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    vocab: int
-    feed_forward: int
-    shared_feed_forward: int
-    experts: int
-    experts_used: int
-    context: int
-    released: str
+    name: str  # `owner/name`
+    key: str  # tokens of the name that can tell shapes apart, by `names.take_apart`
+    architecture: str  # `model_type` of its config.json
+    parameters: int  # weights that its files hold; packed words where it is quantized
+    layers: int  # repeating layers
+    hidden: int  # width of the residual stream
+    heads: int  # query heads
+    kv_heads: int  # key and value heads
+    head_dim: int  # values per head; hidden / heads where the config has none
+    vocab: int  # rows of the embedding
+    feed_forward: int  # width of a routed expert, or of the feed-forward of a dense model
+    shared_feed_forward: int  # width of the shared experts together, where stated
+    experts: int  # routed experts of a layer, where stated
+    experts_used: int  # routed experts that a token uses
+    context: int  # tokens it was trained for
+    released: str  # day of publication; empty where unknown
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -22,30 +22,20 @@ FILE = "models/hub_rules.csv"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HubRule:
-    """One row of data/models/hub_rules.csv.
+    """One row of data/models/hub_rules.csv."""
 
-    Attributes:
-        architectures: architectures in the list, separated by spaces.
-        model_type: under which data/models/families.csv describes the family.
-        config: keys that the list lacks, as above.
-        open: a key that the sizes leave open, and its values, as above.
-        beside: parts that files may hold beside the text model and their weights, as `config`:
-            `tower=456010480?hidden:4096` [weights]; `layer` for a drafting layer like the last one
-            and its projection from two streams, `layer+tables` where it brings its own tables,
-            `masks` for causal masks, `scales` for those of experts in 4 bits.
-        source: source of the rule.
-        source_date: when.
-        note: remarks, and exceptions.
-    """
-
-    architectures: str
-    model_type: str
-    config: str
-    open: str
+    architectures: str  # architectures in the list, separated by spaces
+    model_type: str  # under which data/models/families.csv describes the family
+    config: str  # keys that the list lacks, as above
+    open: str  # a key that the sizes leave open, and its values, as above
+    # parts that files may hold beside the text model and their weights, as `config`:
+    # `tower=456010480?hidden:4096` [weights]; `layer` for a drafting layer like the last one and
+    # its projection from two streams, `layer+tables` where it brings its own tables, `masks` for
+    # causal masks, `scales` for those of experts in 4 bits
     beside: str
-    source: str
-    source_date: str
-    note: str
+    source: str  # source of the rule
+    source_date: str  # when
+    note: str  # remarks, and exceptions
 
     def keys(self, row: HubRow) -> dict[str, object]:
         """The keys of `config` that hold for a repository."""

@@ -24,17 +24,11 @@ ATTENTION = Group.ATTENTION
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mixing:
-    """Token mixer of one layer.
+    """Token mixer of one layer."""
 
-    Attributes:
-        tensors: weights.
-        cache: cache.
-        attention_values: as `Architecture.attention_values`.
-    """
-
-    tensors: tuple[Tensor, ...] = ()
-    cache: LayerCache = field(default_factory=LayerCache)
-    attention_values: int = 0
+    tensors: tuple[Tensor, ...] = ()  # weights
+    cache: LayerCache = field(default_factory=LayerCache)  # cache
+    attention_values: int = 0  # as `Architecture.attention_values`
 
     def beside(self, *tensors: Tensor) -> "Mixing":
         """Copy with further weights."""
@@ -131,21 +125,13 @@ def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> M
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeltaSizes:
-    """Sizes of Kimi Delta Attention.
+    """Sizes of Kimi Delta Attention."""
 
-    Attributes:
-        heads: number of heads of queries, of keys and of values.
-        dim: values per head.
-        taps: taps of the three short convolutions.
-        full_gate: whether the output gate is one matrix, not two of rank `dim`.
-        full_decay: whether the forget gate is one matrix.
-    """
-
-    heads: int
-    dim: int
-    taps: int
-    full_gate: bool = False
-    full_decay: bool = False
+    heads: int  # number of heads of queries, of keys and of values
+    dim: int  # values per head
+    taps: int  # taps of the three short convolutions
+    full_gate: bool = False  # whether the output gate is one matrix, not two of rank `dim`
+    full_decay: bool = False  # whether the forget gate is one matrix
 
 
 def kimi_delta(facts: ArchitectureSpec, layer: int, sizes: DeltaSizes) -> Mixing:
