@@ -108,7 +108,7 @@ def circumstances(
             SEVERAL: np.asarray(machine.gpu_count > 1, dtype=float),
             TOGETHER: np.asarray(np.asarray(users) > 1, dtype=float),
             UNKNOWN: float(unknown),
-            OPERATOR: 0.0 if unknown else rarity(_publishers(kinds, constants)),
+            OPERATOR: 1.0 if unknown and kinds else rarity(_publishers(kinds, constants)),
             NEW: rarity(constants.value(PUBLISHERS, together(kinds))) if kinds else 0.0,
         },
         unmeasured={part: float(not _known(part, machine)) for part in BEHIND},

@@ -68,7 +68,8 @@ def test_every_kind_is_one_of_some_format() -> None:
 def test_every_nvidia_family_has_its_capability() -> None:
     """https://developer.nvidia.com/cuda-gpus: Turing 7.5, A100 8.0, Ada 8.9, Hopper 9.0."""
     families = {row.family for row in gpu_rows().values() if row.vendor == "NVIDIA"}
-    assert families == COMPUTE_CAPABILITY.keys()
+    # Rubin ships since autumn 2026; no engine's page names its kernels, so engines refuse it.
+    assert families - {"Rubin"} == COMPUTE_CAPABILITY.keys()
     assert COMPUTE_CAPABILITY["Turing"] == 7.5
     assert COMPUTE_CAPABILITY["Hopper"] == 9.0
 
