@@ -9,7 +9,7 @@ import numpy as np
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask, Speed
 from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait, waiting_seconds
-from advisor.advice.table.option import Option, OptionKind, choice
+from advisor.advice.table.option import Option, OptionKind
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
 from advisor.model.model import Floats
@@ -273,11 +273,15 @@ def _price(option: Option, point: TurningPoint) -> str:
     return f"{money_words(point.value)} a month for it"
 
 
-def in_question(options: Sequence[Option]) -> Option | None:
-    """Option in question: the one that the verdict names, else the one that would pay at the fewest
-    replies; None if no option can be compared with the kept machine.
+def in_question(options: Sequence[Option], safe: Option | None) -> Option | None:
+    """Option in question: the safe choice, else the one that would pay at the fewest replies; None
+    if no option can be compared with the kept machine.
+
+    Args:
+        options: options, the present machine first.
+        safe: purchase that the verdict names; None where it names none.
     """
-    option = choice(options) or nearest(options)
+    option = safe or nearest(options)
     return None if option is None or option.gain is None else option
 
 
@@ -287,7 +291,7 @@ def nearest(options: Sequence[Option]) -> Option | None:
     able = [
         (option.break_even_tokens, option)
         for option in options[1:]
-        if option.kind in bought and option.pays is False and option.may_win
+        if option.kind in bought and option.pays is False and option.may_win and not option.odd
     ]
     from_tokens = [(tokens, option) for tokens, option in able if tokens and tokens > option.tokens]
     return min(from_tokens, key=lambda pair: pair[0], default=(0.0, None))[1]

@@ -63,7 +63,7 @@ def document(
         link: address of the page.
         caveats: remarks for the reader, such as what a typed name was taken for.
     """
-    shown, option = _shown(advice), in_question(advice.options)
+    shown, option = _shown(advice), in_question(advice.options, advice.choice.safe)
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -298,7 +298,11 @@ def _curve(line: CostLine) -> SweepSeries:
 
 def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
     """Inputs of the verdict, the one with the largest effect on its option first."""
-    option, kept, money = in_question(advice.options), advice.options[0], advice.question.money
+    option, kept, money = (
+        in_question(advice.options, advice.choice.safe),
+        advice.options[0],
+        advice.question.money,
+    )
     if option is None:
         return ()
     known = inputs(option, kept, money)

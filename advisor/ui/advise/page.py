@@ -257,7 +257,7 @@ ENDS = ("at the low end", "at the high end")
 def what_changes_it(answer: AdviseAnswer) -> None:
     """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
     advice = answer.advice
-    option, rows = in_question(advice.options), from_advice.sensitivity(advice)
+    option, rows = in_question(advice.options, advice.choice.safe), from_advice.sensitivity(advice)
     if option is None:
         return
     st.markdown(f"**What the verdict depends on**: {option.name}")
