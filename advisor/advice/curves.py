@@ -369,13 +369,12 @@ def _line(name: str, option: Option, tokens: Floats) -> CostLine | None:
     )
 
 
-def page_cache_for(estimated: Estimate, speed: float, points: int = 65) -> float | None:
+def page_cache_for(estimated: Estimate, speed: float) -> float | None:
     """RAM for the page cache with which a model on the drive reaches a speed.
 
     Args:
         estimated: estimate of llama.cpp with the model on the drive.
         speed: target speed [tokens/s].
-        points: number of sizes tried, from none to all of the part on the drive.
 
     Returns:
         The smallest size tried that reaches it [B]; None where none does.
@@ -383,7 +382,7 @@ def page_cache_for(estimated: Estimate, speed: float, points: int = 65) -> float
     if estimated.placement is None or estimated.how is not LLAMA_CPP:
         return None
     on_disk = float(weight_bytes(estimated.model, estimated.placement, DISK))
-    sizes = np.linspace(0.0, on_disk, points)
+    sizes = np.linspace(0.0, on_disk, 65)
     split = Settings(
         gpu_layers=estimated.placement.gpu_layers,
         cpu_moe=estimated.placement.cpu_moe,

@@ -8,7 +8,7 @@ from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_host
-from advisor.machine.identify import is_rented, machine_by_name
+from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.probes.gpu.facts import GpuFacts
@@ -17,11 +17,6 @@ from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 
 UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
-
-
-def rented_by_name(name: str) -> bool:
-    """Whether a name is that of a rented machine and of no imported one."""
-    return not imported_store.is_imported(name) and is_rented(name)
 
 
 def named_machine(

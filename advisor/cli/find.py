@@ -225,9 +225,7 @@ def _model_line(runnable: Runnable) -> str:
     model, speed = runnable.model, runnable.speed
     return _model_columns(
         model.name,
-        "none"
-        if runnable.score is None
-        else f"{runnable.score:.0f}{'*' if runnable.predecessor else ''}{_lost(runnable)}",
+        _score(runnable),
         model.format,
         speed.strategy.value,
         f"{tokens_per_second(speed.decode)} ({range_of(speed.low, speed.high)})",

@@ -152,7 +152,7 @@ def _link(row: GpuRow) -> Link:
     if row.unified:
         return shared_memory(row.bandwidth_gbs * GB)
     if row.link_gbs:
-        return _direct_link("NVLink-C2C", row.link_gbs * GB)
+        return _direct_link(row.link_gbs * GB)
     return pcie(row.pcie_gen or 3, row.pcie_lanes or 16)
 
 
@@ -170,11 +170,11 @@ def pcie(generation: int, lanes: int) -> Link:
     )
 
 
-def _direct_link(name: str, peak: float) -> Link:
-    """Link other than PCI Express, with a given peak [B/s]."""
+def _direct_link(peak: float) -> Link:
+    """NVLink between processor and GPU, with a given peak [B/s]."""
     row = fitted_constants().row("direct_link_share")
     return _link_from(
-        name,
+        "NVLink-C2C",
         Quantity(value=peak * row.value, kind=Provenance.DERIVED, source=row.source, date=row.date),
     )
 

@@ -272,7 +272,6 @@ def _processor(name: str) -> Identified | None:
         mts=cpu.row.memory_mts,
         ram_gib=cpu.memory_gib,
         notes=cpu.notes,
-        alternatives=cpu.alternatives,
     )
 
 

@@ -3,18 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from advisor.catalog.inputs import BY_NAME, Input, Kind
+from advisor.catalog.inputs import BY_NAME, Input
 from advisor.errors import InputError, close_names
 from advisor.request.request import Request
-
-
-def to_values(request: Request) -> dict[str, Any]:
-    """Values by name that differ from their defaults, as a YAML or JSON file holds them."""
-    plain = {Kind.PRICES: dict, Kind.SIZES: list}
-    return {
-        name: plain.get(Kind(BY_NAME[name].kind), lambda value: value)(value)
-        for name, value in request.stated().items()
-    }
 
 
 def from_values(values: Mapping[str, Any], where: str = "the request") -> Request:

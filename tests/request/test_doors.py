@@ -8,6 +8,7 @@ import pytest
 import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from request_values import to_values
 
 from advisor.catalog.inputs import BY_NAME, INPUTS, Kind
 from advisor.cost_model.placement import Settings
@@ -77,14 +78,12 @@ def test_any_request_comes_back_from_every_door(request):
     assert texts.from_texts(written) == request
     assert texts.from_address(written) == texts.Opened(request=request)
     assert texts.from_texts(texts.to_texts(request, defaults=True)) == request
-    assert values.from_values(values.to_values(request)) == request
+    assert values.from_values(to_values(request)) == request
     assert (
-        values.from_values(
-            yaml.safe_load(yaml.safe_dump(values.to_values(request), sort_keys=False))
-        )
+        values.from_values(yaml.safe_load(yaml.safe_dump(to_values(request), sort_keys=False)))
         == request
     )
-    assert values.from_values(json.loads(json.dumps(values.to_values(request)))) == request
+    assert values.from_values(json.loads(json.dumps(to_values(request)))) == request
     assert parsed(command_line.to_argv(request)) == request
     assert Request(**request.stated()) == request
 

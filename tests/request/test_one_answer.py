@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from request_values import to_values
 
 import advisor
 from advisor.advice.answer import answer
@@ -14,7 +15,6 @@ from advisor.reports.side_by_side.scenarios import run, scenarios
 from advisor.request.command_line import to_argv
 from advisor.request.request import Request
 from advisor.request.texts import from_texts, to_texts
-from advisor.request.values import to_values
 
 REQUESTS = (
     Request(model="Llama-3.1-70B", gpu="RTX 3090", ram_gb=64, ram_gbs=60.0, context=16_384,

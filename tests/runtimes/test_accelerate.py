@@ -34,7 +34,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.build import build
-from advisor.model.config.read import facts_from_config
+from advisor.model.config.families import language_config
+from advisor.model.config.read import facts_of
 from advisor.model.model import Model
 from advisor.model.resolve import from_file
 from advisor.runtimes.accelerate import (
@@ -89,7 +90,7 @@ def config(kind: str) -> Any:
 
 @cache
 def ours(kind: str) -> Model:
-    facts = facts_from_config(json.loads(config(kind).to_json_string()), kind)
+    facts = facts_of(*language_config(kind, json.loads(config(kind).to_json_string())))
     return catalog.in_format(build(facts), "BF16-hf")
 
 

@@ -188,7 +188,7 @@ class GroupScore:
     width: float  # median of upper end over lower end of the range
 
 
-def worst_groups(points: Iterable[AccuracyPoint], count: int = NAMED) -> tuple[GroupScore, ...]:
+def worst_groups(points: Iterable[AccuracyPoint]) -> tuple[GroupScore, ...]:
     """Groups with the largest median error, worst first; twice and half as fast count the same."""
     by_kind: dict[str, list[AccuracyPoint]] = {}
     for point in points:
@@ -199,7 +199,7 @@ def worst_groups(points: Iterable[AccuracyPoint], count: int = NAMED) -> tuple[G
         for group in groups(kind)
         if len(group) >= LEAST_ROWS
     ]
-    return tuple(sorted(every, key=lambda group: -abs(np.log1p(group.error)))[:count])
+    return tuple(sorted(every, key=lambda group: -abs(np.log1p(group.error)))[:NAMED])
 
 
 def _group_score(group: Sequence[AccuracyPoint]) -> GroupScore:

@@ -318,7 +318,6 @@ class CpuName:
     gpu: str = ""  # catalogue name of its graphics; empty where unknown
     memory_gib: float | None = None  # memory size in the name [GiB]; None where it has none
     notes: tuple[str, ...] = ()  # assumptions, one sentence each
-    alternatives: tuple[str, ...] = ()  # other rows that the name may mean
 
 
 class CpuNames:

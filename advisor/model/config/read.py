@@ -317,27 +317,6 @@ NOT_COVERED = {
 data/models/models.csv."""
 
 
-def facts_from_config(config: Mapping[str, object], name: str) -> ArchitectureSpec:
-    """The numbers of a model from its config.json.
-
-    Args:
-        config: the file's object; a nested language model is found.
-        name: as the model will be shown.
-
-    Raises:
-        Refusal: a family, layer or key that is not known, named; or parts that these numbers
-            cannot express (layers that share a cache), which `describe` can.
-        InputError: a value that cannot be.
-    """
-    values, family = language_config(name, config)
-    if shared_layers(values, layer_types.layer_count(values)):
-        raise Refusal(
-            f"{name} has layers that reuse the cache of others or inputs of their own, which no "
-            "table of sizes expresses; describe() builds it layer by layer."
-        )
-    return _facts(values, family)
-
-
 def describe(
     text_or_dict: str | Mapping[str, object],
     name: str,
@@ -351,7 +330,7 @@ def describe(
         beside: hf_quant_config.json, where the model has one.
 
     Raises:
-        Refusal: as `facts_from_config`.
+        Refusal: a family, layer or key that is not known, named.
         InputError: no JSON, or a value that cannot be.
     """
     whole = parse(text_or_dict, name)
@@ -359,7 +338,7 @@ def describe(
     own = own_architecture(values, family)
     if own is not None:
         return _described(whole, values, own, beside)
-    facts = _facts(values, family)
+    facts = facts_of(values, family)
     shared = shared_layers(values, facts.layers)
     form, format_notes = stored_format(values, beside)
     return Described(
@@ -397,7 +376,8 @@ def _described(
     )
 
 
-def _facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
+def facts_of(config: Config, family: FamilyRow) -> ArchitectureSpec:
+    """The numbers of a model of like layers, without what its layers share."""
     _refuse_what_is_not_covered(config)
     layers = layer_types.layer_count(config)
     pattern = layer_types.layer_pattern(config, layers)

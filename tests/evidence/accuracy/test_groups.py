@@ -37,7 +37,6 @@ def test_twice_is_as_bad_as_half_and_single_figures_are_not_named() -> None:
     assert worst[1].error == pytest.approx(-0.5)
     assert worst[2].covered == 1.0
     assert worst[0].width == pytest.approx(1.2214, rel=1e-3)  # e^0.2
-    assert len(worst_groups(every, 1)) == 1
 
 
 def test_a_card_is_seen_where_another_source_measured_it() -> None:
