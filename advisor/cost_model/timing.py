@@ -186,7 +186,7 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
         if np.any(exchange.messages) and machine.message:
             hop = exchange.messages * machine.message.value
         return exchange.times * (hop + exchange.moved / rate)
-    gpu = machine.gpus[0]
+    gpu = machine.gpus[-1]  # the slowest, for which unlike cards wait
     path = peer_path(gpu)
     rate = peer_rate(gpu) * constants.value("peer_share", path)
     if not exchange.reduces:

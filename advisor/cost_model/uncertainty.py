@@ -158,7 +158,10 @@ def depth_reached(depth: Array) -> Array:
 
 
 def _few_sources(machine: Machine, constants: Constants) -> Array:
-    return rarity(constants.value("sources", machine.gpus[0].family))
+    """Rarity of the GPUs' families in the evidence; of unlike ones, of the rarest."""
+    families = {gpu.family for gpu in machine.gpus}
+    rarities = [rarity(constants.value("sources", family)) for family in sorted(families)]
+    return np.max(np.broadcast_arrays(*rarities), axis=0) if len(rarities) > 1 else rarities[0]
 
 
 def margins(

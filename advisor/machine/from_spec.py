@@ -16,7 +16,7 @@ from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
 from advisor.machine import backends, from_catalog
 from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named, sizes_of
-from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
+from advisor.machine.machine import Disk, Gpu, Host, Link, Machine, fastest_first
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.machine_parts import TYPICAL_LAPTOP
 from advisor.machine.networks import Network, network_named, usual_network
@@ -204,7 +204,7 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
 
 
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
-    """GPUs of a machine, kind by kind.
+    """GPUs of a machine, the fastest first.
 
     Raises:
         InputError: more GPUs than a machine may have.
@@ -214,7 +214,7 @@ def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
     for kind in cards_of(str(inputs.gpu)):
         gpus += [_gpu(inputs, kind.row.name, kind.part_gib)] * kind.count
     BY_NAME["gpu_count"].check(len(gpus) * inputs.gpu_count)
-    cards = tuple(gpus) * inputs.gpu_count
+    cards = fastest_first(gpus * inputs.gpu_count)
     return _bridged(cards) if inputs.bridge else cards
 
 

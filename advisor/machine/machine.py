@@ -1,6 +1,6 @@
 """Machine: GPUs, host, drive and links, every quantity with its origin."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -52,6 +52,31 @@ class Gpu:
     def peaks(self) -> dict[tuple[str, ...], Array]:
         """Peaks by the number types they are chosen from, as `processors` keeps them [FLOP/s]."""
         return {}
+
+
+def fastest_first(gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
+    """GPUs of a machine in the order in which CUDA numbers them, whatever order they were named in:
+    the fastest first (CUDA C++ Programming Guide, environment variables: CUDA_DEVICE_ORDER is
+    FASTEST_FIRST by default); of equals the larger.
+    """
+    return tuple(
+        sorted(
+            gpus,
+            key=lambda gpu: (
+                -float(np.max(gpu.bandwidth.value)),
+                -float(np.max(gpu.memory.value)),
+                gpu.name,
+            ),
+        )
+    )
+
+
+def further(present: Iterable[Gpu], gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
+    """GPUs beside the present ones, by their names."""
+    left = list(gpus)
+    for gpu in present:
+        left.remove(next(other for other in left if other.name == gpu.name))
+    return tuple(left)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -117,17 +117,18 @@ def _gpus(each: Sequence[tuple[Gpu, ...]]) -> tuple[Gpu, ...]:
     """Stacked GPUs of machines with as many GPUs each; stacked once where all are of one kind."""
     if all(_same(gpus) for gpus in each):
         return (_gpu([gpus[0] for gpus in each]),) * len(each[0]) if each[0] else ()
-    return tuple(_gpu(gpus) for gpus in zip(*each, strict=True))
+    return tuple(_gpu(gpus, at) for at, gpus in enumerate(zip(*each, strict=True)))
 
 
-def _gpu(gpus: Sequence[Gpu]) -> Gpu:
+def _gpu(gpus: Sequence[Gpu], at: int = 0) -> Gpu:
+    """GPUs at one place of their machines as one."""
     first = gpus[0]
     if _same(gpus):
         return first
     kinds = dict.fromkeys(kind for gpu in gpus for kind in gpu.tensor_flops)
     return replace(
         first,
-        name=f"{len(gpus)} GPUs",
+        name=f"{len(gpus)} GPUs at {at}",
         vendor=_joined(gpu.vendor for gpu in gpus),
         family=_joined(gpu.family for gpu in gpus),
         memory=_quantity([gpu.memory for gpu in gpus]),

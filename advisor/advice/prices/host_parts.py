@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.machine import Gpu
+from advisor.machine.machine import Gpu, further
 from advisor.request.ownership import OWN_ROOM, Form, in_dock
 
 HOST_WATTS = 400.0
@@ -83,8 +83,8 @@ def parts_for(
         slots: cards that the present board takes, where more than usual.
     """
     if in_dock(form):
-        dock, further = smallest("dock", 1), after[len(before) :]
-        return [dock, *supplies(supply_watts(further))] if dock and further else []
+        dock, docked = smallest("dock", 1), further(before, after)
+        return [dock, *supplies(supply_watts(docked))] if dock and docked else []
     if form is not Form.DESKTOP:
         return []
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))

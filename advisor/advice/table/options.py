@@ -56,7 +56,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.formatting import hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
-from advisor.machine.machine import Gpu, Machine
+from advisor.machine.machine import Gpu, Machine, further
 from advisor.model.model import Model
 from advisor.request.ownership import Form, discrete, form_of, in_dock, room_for, slots
 from advisor.runtimes import Runtime
@@ -317,7 +317,7 @@ def _dock(question: Question) -> bool:
 
 def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
     own = discrete(question.machine)
-    new = machine.gpus[len(own) :]
+    new = further(own, machine.gpus)
     name = f"{_counted(len(new))}{new[0].name}"
     vendor = own[0].vendor if own else "NVIDIA"
     topic = LARGEST if name == largest(question, vendor) else ""

@@ -23,7 +23,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import find_gpu, gpu_rows
 from advisor.machine.identify import machine_by_name
-from advisor.machine.machine import Gpu, Machine
+from advisor.machine.machine import Gpu, Machine, fastest_first
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
 from advisor.request.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
@@ -223,7 +223,7 @@ def card_machines(
     beside: list[int] = []
     kinds = [from_catalog.gpu(name) for name in sold]
     for further in () if added_to is None else additions(discrete(host), added_to, kinds):
-        together = (*discrete(host), *further)
+        together = fastest_first((*discrete(host), *further))
         beside.append(known.setdefault(_same(together), len(gpus)))
         if beside[-1] == len(gpus):
             gpus.append(together)

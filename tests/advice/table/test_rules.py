@@ -10,7 +10,7 @@ from advisor.errors import UnknownName
 from advisor.evidence.published.many_run import TABLE, many_run
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Machine, further
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.ownership import Form, form_of
@@ -23,7 +23,7 @@ def _odd(gpus: str, *, cpu: str = DDR5, before: str = "", form: Form = Form.DESK
     """What is odd about a machine's cards."""
     there = machine(MachineSpec(gpu=gpus, cpu=cpu, ram_gb=64))
     had = machine(MachineSpec(gpu=before)).gpus if before else ()
-    cards = there.gpus[len(had) :] or there.gpus
+    cards = further(had, there.gpus) or there.gpus
     return " ".join(oddities(form, there, cards, (), before=had, built_anew=False))
 
 
