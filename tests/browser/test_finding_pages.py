@@ -21,7 +21,7 @@ def test_a_target_is_typed_kept_in_the_address_and_opens_advise(chromium, addres
 
 
 @pytest.mark.parametrize(
-    ("link", "words"), [("Machines", "machines reach"), ("Models", "Without a published")]
+    ("link", "words"), [("Machines", "machines reach"), ("Models", "Best model here")]
 )
 def test_a_page_fits_a_phone(chromium, address, link, words):
     phone = {"width": 390, "height": 2400}

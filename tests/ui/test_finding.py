@@ -16,6 +16,7 @@ from advisor.model import catalog
 from advisor.request.request import Request
 from advisor.request.texts import from_address
 from advisor.runtimes import LLAMA_CPP
+from advisor.ui.runnable.answer import answer
 
 TARGET = {
     "model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": "64", "min_tps": "60",
@@ -119,13 +120,21 @@ def test_an_unreachable_target_and_a_wrong_link_are_reported() -> None:
     assert "rented" in text  # nothing is paid at once for these
 
 
-def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys, monkeypatch) -> None:
+@pytest.fixture
+def few_models(monkeypatch) -> None:
     some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
     monkeypatch.setattr(catalog, "model_rows", lambda: some)
-    here = opened("run", **HERE)
-    assert chart_words(here)[0].startswith("No other beats in both score and speed: ")
-    scored, unscored = (table.value for table in here.dataframe[:2])
-    rows = printed(copied(here)[0], capsys)
+    answer.clear()
+    yield
+    answer.clear()
+
+
+@pytest.mark.usefixtures("few_models")
+def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys) -> None:
+    scored = opened("run", **HERE).dataframe[0].value
+    unscored = opened("run", **HERE, models_tab="Not rated").dataframe[0].value
+    (command,) = copied(opened("run", **HERE, models_tab="Command"))
+    rows = printed(command, capsys)
     assert [row["model"] for row in rows] == [*scored["Model"], *unscored["Model"]]
     assert [row["decode_tps"] for row in rows] == [*scored["tokens/s"], *unscored["tokens/s"]]
     fast = scored[scored["Keeps up"] == "yes"]
@@ -133,4 +142,27 @@ def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys, monkeyp
     assert (fast["tokens/s"] >= 20).all()
     assert scored["Source"].str.startswith("https://").all()
     assert "Score" not in unscored
-    assert "Without a published score" in {heading.value for heading in here.subheader}
+    (drawn,) = chart_words(opened("run", **HERE, models_tab="Quality and speed"))
+    assert drawn.startswith("No other beats in both score and speed: ")
+
+
+@pytest.mark.usefixtures("few_models")
+def test_cards_have_the_speed_words_and_lead_to_the_advice_that_they_name() -> None:
+    page = opened("run", **HERE)
+    text = page_text(page)
+    assert "Best model here: Qwen3-30B-A3B" in text
+    for words in ("tokens/s", "to download", "Rated 13", ">keeps up<", "Meta", "Google"):
+        assert words in text
+    first = page.dataframe[0].value.iloc[0]
+    shown = linked(first["Advise"])
+    assert (shown.model, shown.format) == (first["Model"], first["Format"])
+
+
+@pytest.mark.usefixtures("few_models")
+def test_the_card_alone_holds_smaller_formats_and_kinds_are_kept_apart() -> None:
+    whole = opened("run", **HERE, in_card="true").dataframe[0].value
+    assert set(whole["Weights are"]) == {"In the GPU"}
+    assert "Llama-3.1-8B" in set(whole["Model"])
+    seen = opened("run", **HERE, kind="Vision")
+    assert list(seen.dataframe[0].value["Model"]) == ["Gemma-3-12B"]
+    assert "No code model runs here" in page_text(opened("run", **HERE, kind="Code"))

@@ -1,12 +1,13 @@
 """Models that run well on a machine, each in its best format and placement there.
 
-The best format is the one with the smallest loss that still reaches reading speed and leaves other
-programs room; if none does, the fastest. Models at reading speed come first, ordered by score less
-the loss of the format, the newest of equals first, then slower ones likewise, and last those that
-are read from the drive. A model without a published score counts with its predecessor's, marked;
-others are listed separately, by speed. A loss is published in nats per token, scores are points of
-a leaderboard: what a nat is worth is taken from families in two sizes, of which the larger has a
-lower perplexity and a higher score.
+The best format is the one with the smallest loss that lies in memory, reaches reading speed and
+leaves other programs room; if none does, the fastest in memory; if none lies there, the smallest,
+from the drive. Models at reading speed come first, ordered by score less the loss of the format,
+the newest of equals first, then slower ones likewise, and last those that are read from the drive.
+A model without a published score counts with its predecessor's, marked; others are listed
+separately, by speed. A loss is published in nats per token, scores are points of a leaderboard:
+what a nat is worth is taken from families in two sizes, of which the larger has a lower perplexity
+and a higher score.
 """
 
 import math
@@ -80,6 +81,21 @@ def rating(name: str) -> QualityRow | None:
     return quality_rows().get(name) or quality_rows().get(predecessors().get(name, ""))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VisionRow:
+    """One row of data/models/vision.csv: a model that reads images, and where that is written."""
+
+    model: str
+    source: str
+    source_date: str
+
+
+@cache
+def vision_rows() -> Mapping[str, VisionRow]:
+    """Models that read images."""
+    return {row.model: row for row in read(DATA / "models/vision.csv", VisionRow)}
+
+
 SIZES = (("Llama-2-7B", "Llama-2-70B"), ("Llama-3-8B", "Llama-3-70B"))
 """Smallest and largest models of families with published perplexities and scores; each family
 counts once."""
@@ -140,6 +156,8 @@ def lost_by(model: Model) -> float | None:
 
 FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """Formats that are tried, smallest loss first."""
+IN_GPU = (PlacementStrategy.GPU_RESIDENT,)
+ON_DRIVE = (PlacementStrategy.NVME_OFFLOAD,)
 CONTEXTS = (131_072, 65_536, 32_768, 16_384, 8192, 4096)
 """Contexts that are tried, longest first [tokens]."""
 
@@ -156,6 +174,7 @@ class Runnable:
     quality: QualityRow | None
     lost: float | None  # points that the format loses; None where no loss is published
     keeps_up: bool  # whether it reaches reading speed
+    tight: bool  # other programs must be closed for it
 
     @property
     def predecessor(self) -> str:
@@ -176,6 +195,7 @@ def runnable(
     reading_tps: float,
     names: Iterable[str] = (),
     runtime: Runtime = LLAMA_CPP,
+    whole: bool = False,
 ) -> list[Runnable]:
     """Models that run on the machine, in the order given above.
 
@@ -185,9 +205,12 @@ def runnable(
         reading_tps: reading speed [tokens/s].
         names: names of the models to try; empty for all in the catalogue.
         runtime: runtime.
+        whole: only models that the GPUs hold whole.
     """
+    memory, drive = (IN_GPU, ()) if whole else (IN_MEMORY, ON_DRIVE)
     best = (
-        _best(_formats(name), machine, work, runtime, reading_tps)
+        _best(_in_memory(name, machine), machine, work, runtime, reading_tps, memory)
+        or _best(_smallest(name), machine, work, runtime, reading_tps, drive)
         for name in names or catalog.model_rows()
     )
     return sorted(filter(None, best), key=_order)
@@ -214,9 +237,10 @@ def rated_as_well(
     for name, score in _rated():
         if score < max(least, (best and best.score) or 0.0):
             break
-        if name == model.name or not _may_lie_in_memory(name, machine):
+        if name == model.name:
             continue
-        tried = _best(_formats(name), machine, work, LLAMA_CPP, max(reading_tps, decode), IN_MEMORY)
+        forms, enough = _in_memory(name, machine), max(reading_tps, decode)
+        tried = _best(forms, machine, work, LLAMA_CPP, enough, IN_MEMORY)
         if tried is not None and tried.keeps_up and (tried.score or 0.0) >= least:
             best = min(best or tried, tried, key=_order)
     return best
@@ -230,19 +254,43 @@ def _rated() -> tuple[tuple[str, float], ...]:
     return tuple(sorted(scores, key=lambda each: (-each[1], _newest_first(each[0]))))
 
 
-def _may_lie_in_memory(name: str, machine: Machine) -> bool:
-    """Whether the smallest format of a model is no larger than all memory of a machine."""
+def _in_memory(name: str, machine: Machine) -> Iterator[Model]:
+    """Formats of a model that are no larger than all memory of a machine."""
     ram = 0.0 if machine.unified else float(machine.host.memory.value)
-    smallest = catalog.model(name, FORMATS[-1]).bytes_without_table
-    return smallest <= ram + float(machine.gpu_memory)
+    most = ram + float(machine.gpu_memory)
+    return (
+        model for model in _formats(name, most) if model.bytes_without_table <= most
+    )  # fmt: skip
 
 
-def _formats(name: str) -> Iterator[Model]:
-    """Model in each format, the publisher's own first."""
+def _smallest(name: str) -> list[Model]:
+    """The smallest format of a model; empty for one without known shapes."""
+    with suppress(Refusal):
+        return [catalog.model(name, FORMATS[-1])]
+    return list(_formats(name))[-1:]
+
+
+def _formats(name: str, most: float = math.inf) -> Iterator[Model]:
+    """Model in each format, the publisher's own first, without those that are surely larger than a
+    size [B].
+    """
     own = usual_format(native_format(name))
     for form in dict.fromkeys((*((own,) if own != USUAL else ()), *FORMATS)):
         with suppress(Refusal):
-            yield catalog.model(name, form)
+            if _least_bits(form) / 8 * _params_of_layers(name) <= most:
+                yield catalog.model(name, form)
+
+
+def _least_bits(form: str) -> int:
+    """Bits that each weight of a format has at least: the digit of its name [bit]."""
+    return int(next(filter(str.isdigit, form)))
+
+
+@cache
+def _params_of_layers(name: str) -> float:
+    """Parameters of a model's repeating layers."""
+    tensors = catalog.architecture(name).tensors
+    return sum(tensor.params for tensor in tensors if tensor.layer is not None)
 
 
 def _order(row: Runnable) -> tuple[bool, bool, bool, float, str, float]:
@@ -266,8 +314,9 @@ def _best(
     work: Workload,
     runtime: Runtime,
     reading_tps: float,
-    strategies: Sequence[PlacementStrategy] = tuple(PlacementStrategy),
+    strategies: Sequence[PlacementStrategy],
 ) -> Runnable | None:
+    """Best of a model's formats in some placements; None where none of them runs it."""
     fastest, reached, tight = None, 0.0, None
     for model in forms:
         trial = _trial(model, machine, work, runtime, strategies)
@@ -293,6 +342,7 @@ def _best(
         quality=rating(model.name),
         lost=lost_by(model),
         keeps_up=speed.decode >= reading_tps,
+        tight=fastest is tight,
     )
 
 

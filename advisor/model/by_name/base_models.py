@@ -44,6 +44,7 @@ class MakerRow:
     """One row of data/models/makers.csv: who publishes models of their own."""
 
     publisher: str
+    name: str = ""  # name that people know; empty where it is the publisher's
 
 
 @cache
@@ -82,6 +83,14 @@ def _other_base(key: str) -> KnownRow | None:
 def makers() -> tuple[str, ...]:
     """Publishers of models of their own."""
     return tuple(row.publisher for row in read(DATA / "models" / "makers.csv", MakerRow))
+
+
+@cache
+def maker(repository: str) -> str:
+    """Maker of a model by its repository, as people call it."""
+    publisher = repository.split("/")[0]
+    rows = read(DATA / "models" / "makers.csv", MakerRow)
+    return next((row.name for row in rows if row.publisher == publisher), "") or publisher
 
 
 @cache

@@ -4,30 +4,39 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from advisor.advice.finder.runnable import Runnable, runnable
+from advisor.advice.finder.runnable import Runnable, rating, runnable
 from advisor.machine.machine import Machine
+from advisor.model import catalog
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, Runtime
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunnableAnswer:
-    """Data of the page."""
+    """Models with a score, or those without."""
 
     request: Request  # what is asked; its model does not count
     machine: Machine  # machine they run on
     runtime: Runtime  # runtime that runs them
     reading_tps: float  # speed at which a model keeps up with a reader [tokens/s]
-    scored: tuple[Runnable, ...]  # models with a published score, ordered
-    unscored: tuple[Runnable, ...]  # other models, fastest first
+    rows: tuple[Runnable, ...]  # in their order
 
 
-@st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Request: repr})
+@st.cache_resource(max_entries=64, ttl=3600, show_spinner=False, hash_funcs={Request: repr})
 def answer(
     request: Request,
     calibrated: int,  # noqa: ARG001 - a part of the key
+    *,
+    rated: bool,
+    whole: bool,
 ) -> RunnableAnswer:
-    """Answer to a request; `calibrated` changes with every new measurement of this machine.
+    """Answer to a request.
+
+    Args:
+        request: what is asked.
+        calibrated: changes with every new measurement of this machine.
+        rated: models with a score, of their own or of their predecessor; else the others.
+        whole: only models that the GPUs hold whole.
 
     Raises:
         AdvisorError: impossible inputs; the message says why.
@@ -35,12 +44,10 @@ def answer(
     nouns = request.nouns()
     how = nouns.runtime or LLAMA_CPP
     reading = nouns.money.reading_tps
-    rows = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=how)
+    names = [name for name in catalog.model_rows() if (rating(name) is not None) == rated]
+    rows = runnable(
+        nouns.machine, nouns.work, reading_tps=reading, names=names, runtime=how, whole=whole
+    )
     return RunnableAnswer(
-        request=request,
-        machine=nouns.machine,
-        runtime=how,
-        reading_tps=reading,
-        scored=tuple(row for row in rows if row.quality is not None),
-        unscored=tuple(row for row in rows if row.quality is None),
+        request=request, machine=nouns.machine, runtime=how, reading_tps=reading, rows=tuple(rows)
     )

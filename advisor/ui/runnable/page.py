@@ -1,23 +1,34 @@
-"""Main part of the page Models: answer, table, chart, unscored models."""
+"""Main part of the page Models: sentence, cards, table, chart, unrated models."""
 
-from collections.abc import Container, Sequence
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
+from markupsafe import Markup, escape
 
 from advisor.advice.compare import TITLES
-from advisor.advice.finder.runnable import Runnable, points_per_nat
+from advisor.advice.finder.runnable import Runnable, points_per_nat, vision_rows
 from advisor.advice.table.option import on_front
+from advisor.advice.words.verdict import judgement
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import number
+from advisor.formatting import memory, number
+from advisor.machine.machine import Machine
+from advisor.model import catalog
+from advisor.model.by_name.base_models import maker
 from advisor.request.choices import listed
 from advisor.request.command_line import command
-from advisor.ui.parts.markup import block, copyable, show
+from advisor.request.request import Request
+from advisor.ui.advise import placements
+from advisor.ui.parts.glossary import term
+from advisor.ui.parts.markup import block, copyable, heading, joined, show, waiting
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
-from advisor.ui.question import current
-from advisor.ui.runnable.answer import RunnableAnswer
+from advisor.ui.question import current, inputs, presets
+from advisor.ui.runnable.answer import RunnableAnswer, answer
 
 # Chart of quality against speed.
 
@@ -27,6 +38,8 @@ SHAPES = {
     PlacementStrategy.NVME_OFFLOAD: ("cross", "in part on the drive"),
 }
 """Shape and word of each placement: colour alone tells nothing."""
+PLACES = {strategy: word for strategy, (_, word) in SHAPES.items()}
+ADVISE = Path(__file__).parents[1] / "pages" / "advise.py"
 
 
 def best(rows: Sequence[Runnable]) -> list[Runnable]:
@@ -129,8 +142,7 @@ def _scored_by(row: Runnable) -> str:
 
 
 def _advise_link(answer: RunnableAnswer, row: Runnable) -> str:
-    form = row.model.format if row.model.format in listed("format") else None
-    return current.link(replace(answer.request, model=row.model.name, format=form))
+    return current.link(_with(answer, row))
 
 
 def _columns() -> dict[str, Any]:
@@ -179,50 +191,166 @@ def _columns() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def head() -> None:
-    """Title and purpose of the page."""
-    show(block("oa-title", "Models", "h1"))
-    show(block("oa-sub", "What this machine runs well, the best that are fast enough first.", "p"))
+class ModelKind(StrEnum):
+    """Kinds of models to show."""
+
+    ALL = "All"
+    CHAT = "Chat"
+    CODE = "Code"
+    VISION = "Vision"
+
+    def holds(self, name: str) -> bool:
+        """Whether a model is of this kind; one for code says so in its name."""
+        if self is ModelKind.VISION:
+            return name in vision_rows()
+        return self is ModelKind.ALL or bool(CODE.search(name)) == (self is ModelKind.CODE)
 
 
-def shown(answer: RunnableAnswer) -> None:
-    """Verdict, tables and chart of one machine."""
-    show(block("oa-verdict", verdict(answer), "p"))
-    if answer.scored:
-        _scored(answer)
-    if answer.unscored:
-        st.subheader("Without a published score", anchor="unscored")
-        show(block("oa-soft", "No leaderboard in our data rates these; the fastest first.", "p"))
-        models_table(
-            answer, answer.unscored, key="unscored_models", alt="Models without a score, by speed"
-        )
-    _command(answer)
+CODE = re.compile(r"code|codestral", re.IGNORECASE)
+CARDS, COLUMNS = 9, 3
+"""Models on cards, and cards in a row."""
+SHOWN, WHOLE, TAB = "kind", "in_card", "models_tab"
+"""Keys of the pills, the switch and the tabs, in the address too."""
+TABLE, PICTURE, UNRATED, TERMINAL = "All rated models", "Quality and speed", "Not rated", "Command"
 
 
-def verdict(answer: RunnableAnswer) -> str:
-    """Answer in words: the best model that keeps up, and the best of all."""
+def shown(request: Request, calibrated: int) -> None:
+    """Sentence, cards and tabs.
+
+    Args:
+        request: what is asked.
+        calibrated: changes with every new measurement of this machine.
+
+    Raises:
+        AdvisorError: impossible inputs; the message says why.
+    """
+    machine = request.nouns().machine
+    presets.machines()
+    told = st.container()
+    kind, whole = _switches(machine)
+
+    def of_kind(*, scored: bool) -> tuple[RunnableAnswer, list[Runnable]]:
+        with waiting("Trying every model of the catalogue in every format."):
+            every = answer(request, calibrated, rated=scored, whole=whole)
+        return every, [row for row in every.rows if kind.holds(row.model.name)]
+
+    rated, scored = of_kind(scored=True)
+    few = kind in (ModelKind.CODE, ModelKind.VISION)
+    rows = [*scored, *of_kind(scored=False)[1]] if few else scored
+    with told:
+        _sentence(rated, rows, kind)
+    _cards(rated, rows)
+    _tabs(rated, scored, lambda: _unrated(*of_kind(scored=False)))
+
+
+def _sentence(answer: RunnableAnswer, rows: Sequence[Runnable], kind: ModelKind) -> None:
+    """The best model that keeps up, and one that is rated higher but slower."""
+    first, rest, tone, way = verdict(answer, rows, kind)
+    show(heading(first, rest, tone))
+    show(block("oa-way", way, "p"))
+
+
+def verdict(
+    answer: RunnableAnswer, rows: Sequence[Runnable], kind: ModelKind = ModelKind.ALL
+) -> tuple[str, str, str, str]:
+    """Coloured words, the words after them, their tone, and the second line."""
     name = answer.machine.name
-    if not answer.scored and not answer.unscored:
-        return f"None of the models on record runs on {name} in {answer.runtime.name}."
-    able = [row for row in answer.scored if row.keeps_up]
-    if not able:
-        return (
-            f"{name} runs no rated model at {number(answer.reading_tps)} tokens/s; slower ones "
-            "stand below by their score."
-        )
-    highest = max(answer.scored, key=lambda row: row.score or 0.0)
-    told = f"On {name} the best rated model that keeps up is {_told(able[0])}."
-    slower = f" Rated higher but slower: {_told(highest)}."
-    return told if highest is able[0] else told + slower
+    what = "model" if kind is ModelKind.ALL else f"{kind.value.casefold()} model"
+    if not rows:
+        why = "No format of any on record fits. Add memory, or leave the switch below off."
+        return f"No {what} runs here.", "", "oa-bad-text", f"On {name}: {why}"
+    best = rows[0]
+    level = judgement(best.speed.decode, answer.reading_tps)
+    speed = f" {number(best.speed.decode)} tokens a second, {level}."
+    way = f"On {name}. {_told(best)}"
+    tone = f"oa-{placements.tone(level)}-text"
+    if not best.keeps_up:
+        return f"No {what} keeps up with reading. Best: {best.model.name},", speed, tone, way
+    highest = max(rows, key=lambda row: row.score or 0.0)
+    if (highest.score or 0.0) > (best.score or 0.0):
+        slower = f"{number(highest.speed.decode)} tokens a second, rated {highest.score:.0f}"
+        way += f" Rated higher but slower: {highest.model.name}, {slower}."
+    return f"Best {what} here: {best.model.name},", speed, tone, way
 
 
 def _told(row: Runnable) -> str:
-    score = "" if row.score is None else f", score {row.score:.0f}"
-    return f"{row.model.name} in {row.model.format} at {number(row.speed.decode)} tokens/s{score}"
+    rated = "" if row.score is None else f", rated {row.score:.0f}"
+    return f"{row.model.format}, {memory(row.model.file_bytes)} to download{rated}."
 
 
-def _scored(answer: RunnableAnswer) -> None:
-    models_table(answer, answer.scored, key="scored_models", alt="Models in their order")
+def _switches(machine: Machine) -> tuple[ModelKind, bool]:
+    """Kind of models to show, and whether only what the card holds whole."""
+    with st.container(horizontal=True, key="kinds", vertical_alignment="center"):
+        kind = st.pills(
+            "Kind of model", list(ModelKind), default=ModelKind.ALL, key=SHOWN, required=True,
+            label_visibility="collapsed", bind="query-params", format_func=str,
+        )  # fmt: skip
+        separate = bool(machine.gpus) and not machine.unified
+        whole = separate and st.toggle("In the card only", key=WHOLE, bind="query-params")
+    return kind, whole
+
+
+def _cards(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
+    with st.container(key="model_cards"):
+        for place in range(0, min(len(rows), CARDS), COLUMNS):
+            columns = st.columns(COLUMNS, gap="small")
+            for column, row in zip(columns, rows[place : place + COLUMNS], strict=False):
+                with column, st.container(
+                    border=True, height="stretch", key=f"card_{row.model.name}"
+                ):  # fmt: skip
+                    show(_card(answer, row))
+                    stated = current.parameters(_with(answer, row))
+                    st.page_link(ADVISE, label="See advice", query_params=stated)
+
+
+def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
+    words, tone = placements.BADGES[judgement(row.speed.decode, answer.reading_tps)]
+    badge = Markup("<span class='oa-badge oa-{}'>{}</span>")
+    badges = [badge.format(tone, words)]
+    if row.tight:
+        badges.append(badge.format("partly", term("tight", "Fills the RAM: close other programs.")))
+    made = catalog.model_rows()[row.model.name].hf_id
+    head = Markup("<span class='oa-name'>{}</span><span class='oa-badges'>{}</span>")
+    speed = Markup("<span>{}</span> tokens/s").format(number(row.speed.decode))
+    return joined((
+        block("oa-head", head.format(inputs.spoken(row.model.name), joined(badges))),
+        block("oa-gives", speed),
+        block("oa-soft", f"{maker(made)}, {row.model.format}, {memory(row.model.file_bytes)} to "
+                         f"download, {PLACES[row.speed.strategy]}"),
+        block("oa-soft", _rated(row)),
+    ))  # fmt: skip
+
+
+def _rated(row: Runnable) -> str | Markup:
+    if row.score is None:
+        return "Not rated on a leaderboard that we read."
+    words = f"Rated {row.score:.0f}"
+    if row.predecessor:
+        return joined((escape(words), term(" as its predecessor", row.predecessor)))
+    return words
+
+
+def _with(answer: RunnableAnswer, row: Runnable) -> Request:
+    """The request with a model in its best format here."""
+    form = row.model.format if row.model.format in listed("format") else None
+    return replace(answer.request, model=row.model.name, format=form)
+
+
+def _tabs(rated: RunnableAnswer, rows: Sequence[Runnable], other: Callable[[], None]) -> None:
+    """Table of all rated models, picture, models without a score, command; drawn when opened."""
+    bodies: Mapping[str, Callable[[], None]] = {
+        TABLE: lambda: _table(rated, rows), PICTURE: lambda: _picture(rated, rows),
+        UNRATED: other, TERMINAL: lambda: _command(rated),
+    }  # fmt: skip
+    tabs = st.tabs(list(bodies), key=TAB, on_change="rerun", bind="query-params")
+    for tab, body in zip(tabs, bodies.values(), strict=True):
+        if tab.open:
+            with tab:
+                body()
+
+
+def _table(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
+    models_table(answer, rows, key="scored_models", alt="Models in their order")
     show(
         block(
             "oa-soft", f"Models that reach {number(answer.reading_tps)} tokens/s come first, "
@@ -232,12 +360,20 @@ def _scored(answer: RunnableAnswer) -> None:
             "heading to sort.", "p",
         )
     )  # fmt: skip
-    st.subheader("Score against speed", anchor="front")
-    show(points(quality_against_speed(answer.scored, answer.reading_tps)))
+
+
+def _picture(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
+    if rows:
+        show(points(quality_against_speed(rows, answer.reading_tps)))
+
+
+def _unrated(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
+    show(block("oa-soft", "No leaderboard in our data rates these; the fastest first.", "p"))
+    models_table(answer, rows, key="unscored_models", alt="Models without a score, by speed")
 
 
 def _command(answer: RunnableAnswer) -> None:
-    st.subheader("The same on the command line", anchor="command")
+    show(block("oa-soft", "Rated and other models as text, or as JSON with --json.", "p"))
     copyable(
         command(replace(answer.request, model="", format=None, runtime=answer.runtime.name), "find")
     )

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from provenance import is_past, is_public
 
 from advisor.advice.finder.runnable import (
     lost_by,
@@ -10,7 +11,9 @@ from advisor.advice.finder.runnable import (
     points_lost,
     points_per_nat,
     runnable,
+    vision_rows,
 )
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
@@ -59,3 +62,21 @@ def test_a_small_model_stands_before_a_large_one_that_loses_more_by_hand() -> No
     assert (second.model.name, second.model.format) == ("Qwen3-32B", "Q2_K")
     assert second.score == pytest.approx(1346 - 32.1, abs=0.1)
     assert first.score == pytest.approx(1342 - 0.13, abs=0.02)
+
+
+def test_what_fits_in_memory_in_a_smaller_format_is_not_read_from_the_drive() -> None:
+    # Qwen3-Next, 80 billion weights: 49 GB in Q4_K_M, over 12 + 32 GiB (47 GB); 38 in Q3_K_M
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
+    (row,) = runnable(machine, Workload(), reading_tps=6.0, names=["Qwen3-Next-80B-A3B"])
+    assert (row.model.format, row.speed.strategy) == ("Q3_K_M", PlacementStrategy.CPU_OFFLOAD)
+    # 671 billion weights lie on the drive in any format
+    (large,) = runnable(machine, Workload(), reading_tps=6.0, names=["DeepSeek-V3"])
+    assert (large.model.format, large.speed.strategy) == ("Q2_K", PlacementStrategy.NVME_OFFLOAD)
+    assert not runnable(machine, Workload(), reading_tps=6.0, names=["DeepSeek-V3"], whole=True)
+
+
+def test_models_that_read_images_are_of_the_catalogue_and_have_a_page() -> None:
+    assert vision_rows().keys() <= catalog.model_rows().keys()
+    wrong = [row for row in vision_rows().values()
+             if not is_public(row.source) or not is_past(row.source_date)]  # fmt: skip
+    assert not wrong
