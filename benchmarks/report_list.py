@@ -19,8 +19,8 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from advisor.reports.document.from_advice import document
-from advisor.reports.store.queries import ReportQuery
+from advisor.reports.from_advice import document
+from advisor.reports.store.rows import ReportQuery
 from advisor.reports.store.store import ReportStore, open_store
 from advisor.request.money import MoneyInputs
 

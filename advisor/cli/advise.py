@@ -46,7 +46,7 @@ def _advise(args: argparse.Namespace) -> None:
             if caveat not in machine.software_notes:
                 print(f"note: {caveat}", file=sys.stderr)
     if args.save is not None:
-        from advisor.reports.document.from_advice import answer_document
+        from advisor.reports.from_advice import answer_document
         from advisor.reports.store.store import open_store
 
         saved = open_store().save(answer_document(answered), args.save, author=args.author)

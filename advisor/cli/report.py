@@ -16,9 +16,9 @@ from advisor.errors import InputError, StoreError
 from advisor.formatting import range_of, tokens_per_second
 
 if TYPE_CHECKING:
-    from advisor.reports.content.sections import WordTable
-    from advisor.reports.document.measured import MeasuredResult
-    from advisor.reports.side_by_side.scenarios import ScenarioResult
+    from advisor.reports.content import WordTable
+    from advisor.reports.from_advice import MeasuredResult
+    from advisor.reports.scenarios import ScenarioResult
     from advisor.reports.store.saved import SavedReport
 
 # `report attach` and `report contribute`: measured results of a report.
@@ -62,7 +62,7 @@ def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResul
         InputError: an impossible speed, or a runtime or placement that the report lacks.
     """
     from advisor.advice.diagnosis.text import reported_in
-    from advisor.reports.document.measured import MeasuredResult, measured_card
+    from advisor.reports.from_advice import MeasuredResult, measured_card
 
     card = measured_card(report.document, args.runtime, args.placement)
     speeds = None if args.results is None else reported_in(args.results)
@@ -117,7 +117,7 @@ def add_compare(actions: Any) -> None:
 
 def _compare(args: argparse.Namespace) -> None:
     """Run `report compare ID ID`."""
-    from advisor.reports.side_by_side.comparison import compared, comparison_json
+    from advisor.reports.comparison import compared, comparison_json
     from advisor.reports.store.store import open_store
 
     store = open_store()
@@ -137,13 +137,8 @@ def _compare(args: argparse.Namespace) -> None:
 
 
 def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], list[WordTable]]":
-    from advisor.reports.content.sections import WordTable
-    from advisor.reports.side_by_side.comparison import (
-        change_tables,
-        changes,
-        recomputed,
-        request_of,
-    )
+    from advisor.reports.comparison import change_tables, changes, recomputed, request_of
+    from advisor.reports.content import WordTable
 
     records, tables = [], []
     for report in reports:
@@ -176,7 +171,7 @@ def _table_text(table: "WordTable") -> str:
 
 def _run(args: argparse.Namespace) -> int:
     """Run `report run FILE.yaml`."""
-    from advisor.reports.side_by_side.scenarios import read_scenarios, run
+    from advisor.reports.scenarios import read_scenarios, run
 
     results = tuple(run(read_scenarios(args.file)))
     failed = sum(bool(result.failures) for result in results)
@@ -274,8 +269,8 @@ def _day(text: str) -> datetime:
 
 def _list(args: argparse.Namespace) -> None:
     """Run `report list`."""
-    from advisor.reports.content.front_page import parted
-    from advisor.reports.store.queries import ReportQuery
+    from advisor.reports.content import parted
+    from advisor.reports.store.rows import ReportQuery
     from advisor.reports.store.store import open_store
 
     if args.limit is not None and args.limit < 1:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from advisor.reports.document.document import ReportDocument, from_json
-from advisor.reports.document.measured import MeasuredResult
+from advisor.reports.document import ReportDocument, from_json
+from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store.saved import SavedReport
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"

@@ -9,9 +9,9 @@ from request_values import to_values
 import advisor
 from advisor.advice.answer import answer
 from advisor.cli.main import main
-from advisor.reports.document.from_advice import answer_document
-from advisor.reports.side_by_side.comparison import changes, recomputed, request_of
-from advisor.reports.side_by_side.scenarios import run, scenarios
+from advisor.reports.comparison import changes, recomputed, request_of
+from advisor.reports.from_advice import answer_document
+from advisor.reports.scenarios import run, scenarios
 from advisor.request.command_line import to_argv
 from advisor.request.request import Request
 from advisor.request.texts import from_texts, to_texts

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.charts.charts import Bar, BarChart, BarPart, Line, LineChart, Note
-from advisor.reports.document.parts import SensitivityRow
+from advisor.reports.charts import Bar, BarChart, BarPart, Line, LineChart, Note
+from advisor.reports.document import SensitivityRow
 from advisor.ui.advise.page import tornado
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.comparison_charts import lines

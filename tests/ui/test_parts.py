@@ -14,8 +14,8 @@ from advisor.calibration import local_store
 from advisor.errors import ProbeError, StoreError
 from advisor.probes.measurement import Measurement
 from advisor.probes.repeats import ProbeStep
-from advisor.reports.charts.charts import crossing
-from advisor.reports.document.document import SweepSeries
+from advisor.reports.charts import crossing
+from advisor.reports.document import SweepSeries
 from advisor.request.choices import CLOSED, listed
 from advisor.request.texts import from_address
 from advisor.ui.advise import cards

@@ -13,9 +13,8 @@ from io import StringIO
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import InputError
 from advisor.formatting import tokens_per_second
-from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.measured import JudgedResult
-from advisor.reports.document.parts import PlacementKey
+from advisor.reports.document import PlacementKey, ReportDocument
+from advisor.reports.from_advice import JudgedResult
 from advisor.reports.store.saved import SavedReport
 
 FILE = DATA / "measurements" / "llama_cpp.csv"

@@ -8,14 +8,14 @@ from io import StringIO
 from typing import TypeAlias
 
 from advisor.formatting import US_DOLLAR, inert, shown_currency
-from advisor.reports.charts.charts import in_shown_currency
-from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.parts import (
+from advisor.reports.charts import in_shown_currency
+from advisor.reports.document import (
     OPTIONS,
     PLACEMENTS,
     TIERS,
     OptionRow,
     PlacementCard,
+    ReportDocument,
     SweepSeries,
     input_name,
     interval,

@@ -7,11 +7,10 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from advisor.reports.charts import charts
-from advisor.reports.charts.charts import COLOURS, DARK, LETTERED
-from advisor.reports.charts.svg import svg
-from advisor.reports.content.front_page import front_page, option_note
-from advisor.reports.content.sections import sections
+from advisor.reports import charts
+from advisor.reports.charts import COLOURS, DARK, LETTERED
+from advisor.reports.content import front_page, option_note, sections
+from advisor.reports.files.svg import svg
 from advisor.reports.store.saved import SavedReport, in_its_currency
 
 # Checks of addresses that a report may link to.

@@ -3,8 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from advisor.reports.content.front_page import OPTION_HEADINGS, FrontPage, front_page, option_cells
-from advisor.reports.content.sections import NONE, ReportSection, sections
+from advisor.reports.content import (
+    NONE,
+    OPTION_HEADINGS,
+    FrontPage,
+    ReportSection,
+    front_page,
+    option_cells,
+    sections,
+)
 from advisor.reports.files.html import is_public
 from advisor.reports.store.saved import SavedReport, in_its_currency
 

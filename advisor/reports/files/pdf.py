@@ -10,18 +10,19 @@ from fpdf import FPDF
 from fpdf.enums import XPos, YPos
 from fpdf.fonts import FontFace
 
-from advisor.reports.charts import charts
-from advisor.reports.charts.charts import COLOURS, DARK, LETTERED, Bar, BarChart, LineChart
-from advisor.reports.charts.svg import png
-from advisor.reports.content.front_page import (
+from advisor.reports import charts
+from advisor.reports.charts import COLOURS, DARK, LETTERED, Bar, BarChart, LineChart
+from advisor.reports.content import (
     OPTION_HEADINGS,
     CardWords,
     FrontPage,
+    ReportSection,
     front_page,
     option_note,
+    sections,
 )
-from advisor.reports.content.sections import ReportSection, sections
 from advisor.reports.files.html import is_public
+from advisor.reports.files.svg import png
 from advisor.reports.store.saved import SavedReport, in_its_currency
 
 # A4 page with text, tables and bars, set without a browser.

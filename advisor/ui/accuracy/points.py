@@ -16,7 +16,7 @@ from advisor.evidence.accuracy.scoring import score_of
 from advisor.evidence.accuracy.text import percent
 from advisor.evidence.peers import PEERS
 from advisor.formatting import number, range_of, tokens_per_second
-from advisor.reports.document.measured import JudgedResult
+from advisor.reports.from_advice import JudgedResult
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.palette import Palette, palette

@@ -12,8 +12,8 @@ from advisor.advice.curves import Crossover, by_prompt, by_users
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.resolve import ResolvedModel
-from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.from_advice import answer_document
+from advisor.reports.document import ReportDocument
+from advisor.reports.from_advice import answer_document
 from advisor.request.money import MoneyInputs
 from advisor.request.request import Request
 from advisor.ui.question import current

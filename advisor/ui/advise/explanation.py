@@ -9,8 +9,8 @@ from advisor.advice.compare import decode_tps
 from advisor.advice.speeds import route_bytes
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import number, seconds, tokens_per_second
-from advisor.reports.document.from_advice import figure_text
-from advisor.reports.document.parts import time_part
+from advisor.reports.document import time_part
+from advisor.reports.from_advice import figure_text
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show, table, two_lines
 from advisor.units import GB

@@ -31,9 +31,8 @@ from advisor.evidence.accuracy.scoring import CoverageRow, coverage_like
 from advisor.evidence.accuracy.text import percent
 from advisor.formatting import hours, money, number, range_of, shown_currency, tokens_per_second
 from advisor.machine.quantity import Provenance
-from advisor.reports.charts import charts
-from advisor.reports.document import from_advice
-from advisor.reports.document.parts import SensitivityRow, input_name, interval
+from advisor.reports import charts, from_advice
+from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.request.money import MoneyInputs
 from advisor.ui.advise import (
     cards,

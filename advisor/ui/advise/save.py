@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
-from advisor.reports.document.document import ReportDocument
+from advisor.reports.document import ReportDocument
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES
 from advisor.ui.advise.answer import AdviseAnswer, current_answer
 from advisor.ui.parts import outcome

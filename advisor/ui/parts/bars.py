@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from markupsafe import Markup
 
 from advisor.formatting import number
-from advisor.reports.charts.charts import Bar, BarChart
+from advisor.reports.charts import Bar, BarChart
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined
 from advisor.ui.parts.palette import palette

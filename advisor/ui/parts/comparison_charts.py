@@ -9,7 +9,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.formatting import number, short
-from advisor.reports.charts.charts import BarChart, Line, LineChart, Note
+from advisor.reports.charts import BarChart, Line, LineChart, Note
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.markup import show
 from advisor.ui.parts.palette import palette

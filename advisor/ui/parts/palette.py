@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.reports.charts.charts import COLOURS
+from advisor.reports.charts import COLOURS
 
 # The style sheet of the pages' own parts; colours of Streamlit's are in .streamlit/config.toml.
 

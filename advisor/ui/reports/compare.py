@@ -7,7 +7,7 @@ import streamlit as st
 from advisor.errors import AdvisorError, InputError
 from advisor.model import resolve
 from advisor.model.resolve import ReferenceKind
-from advisor.reports.side_by_side.comparison import (
+from advisor.reports.comparison import (
     Change,
     change_tables,
     changes,

@@ -6,9 +6,9 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor import formatting
-from advisor.reports.content.front_page import parted
-from advisor.reports.side_by_side.comparison import FEWEST, MOST
-from advisor.reports.store.queries import PAGE, ReportQuery
+from advisor.reports.comparison import FEWEST, MOST
+from advisor.reports.content import parted
+from advisor.reports.store.rows import PAGE, ReportQuery
 from advisor.reports.store.saved import ReportHead
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import outcome

@@ -8,15 +8,20 @@ from markupsafe import Markup
 from advisor.advice.diagnosis.text import reported
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import show_money_in
-from advisor.reports.charts import charts
-from advisor.reports.charts.charts import Bar, BarChart
-from advisor.reports.content.front_page import CardWords, FrontPage, front_page, option_note
-from advisor.reports.content.sections import ReportSection, sections
-from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.measured import MeasuredResult, measured_card
-from advisor.reports.document.parts import PLACEMENTS, PlacementCard
+from advisor.reports import charts
+from advisor.reports.charts import Bar, BarChart
+from advisor.reports.content import (
+    CardWords,
+    FrontPage,
+    ReportSection,
+    front_page,
+    option_note,
+    sections,
+)
+from advisor.reports.document import PLACEMENTS, PlacementCard, ReportDocument
 from advisor.reports.files.contribution import contribution
 from advisor.reports.files.export import FORMS
+from advisor.reports.from_advice import MeasuredResult, measured_card
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES, ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts, outcome

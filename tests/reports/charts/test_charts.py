@@ -3,9 +3,9 @@
 import pytest
 from saved_reports import sample
 
-from advisor.reports.charts import charts
-from advisor.reports.charts.charts import COLOURS
-from advisor.reports.document.parts import TIME_PARTS, OptionRow, TimePart
+from advisor.reports import charts
+from advisor.reports.charts import COLOURS
+from advisor.reports.document import TIME_PARTS, OptionRow, TimePart
 
 
 def times(*names: str) -> list[TimePart]:

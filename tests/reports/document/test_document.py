@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 from saved_reports import SAMPLE
 
 from advisor.errors import InputError
-from advisor.reports.document.document import FORMAT, ReportDocument, from_json, to_json
-from advisor.reports.document.parts import (
+from advisor.reports.document import (
+    FORMAT,
     OPTIONS,
     AssumptionRow,
     OptionRow,
     PlacementCard,
+    ReportDocument,
     SensitivityRow,
     SweepSeries,
     TierUse,
     TimePart,
+    from_json,
+    to_json,
 )
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)

@@ -13,16 +13,14 @@ from saved_reports import HOSTILE, hostile, sample, saved
 
 from advisor.errors import InputError
 from advisor.formatting import inert
-from advisor.reports.charts import charts
-from advisor.reports.charts.svg import png, svg
-from advisor.reports.content.front_page import front_page
-from advisor.reports.content.sections import sections
-from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.parts import (
+from advisor.reports import charts
+from advisor.reports.content import front_page, sections
+from advisor.reports.document import (
     TIME_PARTS,
     AssumptionRow,
     OptionRow,
     PlacementCard,
+    ReportDocument,
     SensitivityRow,
     SweepSeries,
     TierUse,
@@ -32,6 +30,7 @@ from advisor.reports.files.export import FORMS, csv
 from advisor.reports.files.html import html
 from advisor.reports.files.markdown import literal, markdown
 from advisor.reports.files.pdf import pdf
+from advisor.reports.files.svg import png, svg
 from advisor.reports.store.saved import SavedReport, in_its_currency
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}

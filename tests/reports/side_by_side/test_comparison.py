@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.reports.side_by_side.comparison import distinct
+from advisor.reports.comparison import distinct
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_first_starts_side_by_side_share_the_tables(postgresql_server: PostgreSQ
     url = postgresql_server.new_database()
     code = (
         "import json, sys; from concurrent.futures import ThreadPoolExecutor\n"
-        "from advisor.reports.document.document import from_json\n"
+        "from advisor.reports.document import from_json\n"
         "from advisor.reports.store.store import open_store\n"
         "document = from_json(json.load(open(sys.argv[2])))\n"
         "def start(n):\n"

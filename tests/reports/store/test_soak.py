@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 KILLS = int(os.environ.get("ADVISOR_SOAK", "3"))
 SAVER = """
 import json, sys
-from advisor.reports.document.document import from_json
+from advisor.reports.document import from_json
 from advisor.reports.store.store import open_store
 document = from_json(json.load(open(sys.argv[1])))
 store = open_store()

@@ -17,11 +17,11 @@ from saved_reports import FIRST_TABLES, RESULT, SAMPLE, sample
 from sqlalchemy import Connection, Pool, event, text
 
 from advisor.errors import InputError, StoreError
-from advisor.reports.document.document import ReportDocument
+from advisor.reports.document import ReportDocument
 from advisor.reports.files.export import FORMS
 from advisor.reports.store import database
 from advisor.reports.store import database as migrations
-from advisor.reports.store.queries import ReportQuery
+from advisor.reports.store.rows import ReportQuery
 from advisor.reports.store.saved import read_report
 from advisor.reports.store.store import KEPT_DELETED, ReportStore, open_store
 
@@ -330,7 +330,7 @@ def test_programs_that_start_together_share_a_new_store(
 ) -> None:
     code = (
         "import json, os, sys; from advisor.reports.store.store import open_store;"
-        "from advisor.reports.document.document import from_json;"
+        "from advisor.reports.document import from_json;"
         "d = from_json(json.load(open(sys.argv[1]))); s = open_store();"
         "[s.save(d, f'{os.getpid()} {i}') for i in range(5)]; s.save(d, 'of all')"
     )
@@ -506,7 +506,7 @@ def test_a_read_only_folder_shows_its_reports(
     code = (
         "import json, os, sys; import sqlalchemy.dialects.sqlite.pysqlite, sqlite3\n"
         "from advisor.reports.store.store import open_store\n"
-        "from advisor.reports.document.document import from_json\n"
+        "from advisor.reports.document import from_json\n"
         "from advisor.errors import StoreError\n"
         "if os.geteuid() == 0: os.setgroups([]), os.setgid(65534), os.setuid(65534)\n"
         "store = open_store(sys.argv[1]); print([head.name for head in store.list()])\n"

@@ -1,4 +1,4 @@
-"""Charts of a report, as descriptions that `painting` draws for files and `ui.parts` for pages."""
+"""Charts of a report, as descriptions that `files.svg` draws for files and `ui.parts` for pages."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from advisor.formatting import (
     shown_currency,
     tokens_per_second,
 )
-from advisor.reports.document.parts import (
+from advisor.reports.document import (
     MEMORY_PARTS,
     OPTIONS,
     PLACEMENTS,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from advisor.advice.answer import answer
 from advisor.errors import InputError
 from advisor.model.resolve import ResolvedModel
-from advisor.reports.charts.charts import (
+from advisor.reports.charts import (
     COLOURS,
     Bar,
     BarChart,
@@ -18,17 +18,16 @@ from advisor.reports.charts.charts import (
     option_name,
     speed_words,
 )
-from advisor.reports.content.front_page import best_options, shown_cards
-from advisor.reports.content.sections import NONE, WordTable
-from advisor.reports.document.document import ReportDocument
-from advisor.reports.document.from_advice import answer_document
-from advisor.reports.document.parts import (
+from advisor.reports.content import NONE, WordTable, best_options, shown_cards
+from advisor.reports.document import (
     PLACEMENTS,
     AssumptionRow,
     OptionRow,
     PlacementCard,
     PlacementKey,
+    ReportDocument,
 )
+from advisor.reports.from_advice import answer_document
 from advisor.reports.store.saved import SavedReport
 from advisor.request.command_line import from_argv
 from advisor.request.request import Request

@@ -27,7 +27,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import money, number, seconds
-from advisor.reports.document.field_types import checked
+from advisor.reports.document import checked
 from advisor.request.request import Nouns, Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from advisor import formatting
-from advisor.reports.charts.charts import COLOURS, LineChart, Note
+from advisor.reports.charts import COLOURS, LineChart, Note
 
 # Line charts drawn with Matplotlib, for files.
 #

@@ -1,0 +1,504 @@
+"""Report document: one comparison as plain data, readable by later versions.
+
+Nothing here knows models, machines or runtimes; a report of last year opens although they have
+changed.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
+from datetime import UTC, datetime
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, get_args, get_origin
+
+from advisor.advice.compare import TITLES
+from advisor.errors import InputError
+from advisor.formatting import Currency, money, number
+
+# Check of parsed content against the types of a dataclass, with the wrong field in the message.
+#
+# Covers what a report is made of: text, numbers, flags, one of several words, "or nothing", tuples,
+# text-to-text dictionaries and dataclasses of these.
+
+
+LONGEST_TEXT = 20_000
+LONGEST_LIST = 10_000
+LARGEST_NUMBER = 1e24  # far above any byte count, far below where sums overflow
+
+
+def checked(kind: Any, value: object, where: str) -> Any:
+    """`value` as the type `kind`, with lists as tuples and mappings as dataclasses.
+
+    Args:
+        kind: one of the types above.
+        value: parsed content.
+        where: name of the field, for the message.
+
+    Raises:
+        InputError: another type; the message names the field.
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return _optional(arguments, value, where)
+    if origin is Literal:
+        return _one_of(arguments, value, where)
+    if origin is tuple:
+        return _tuple(arguments[0], value, where)
+    if origin is dict:
+        return _texts(value, where)
+    return _record(kind, value, where) if is_dataclass(kind) else _LEAVES[kind](value, where)
+
+
+def _wrong(where: str, value: object, wanted: str) -> InputError:
+    shown = repr(value) if isinstance(value, str | int | float | NoneType) else type(value).__name__
+    return InputError(f"{where} is {shown[:80]}; it should be {wanted}.")
+
+
+def _optional(arguments: tuple[Any, ...], value: object, where: str) -> Any:
+    if value is None:
+        return None
+    return checked(next(kind for kind in arguments if kind is not NoneType), value, where)
+
+
+def _one_of(words: tuple[Any, ...], value: object, where: str) -> Any:
+    if not isinstance(value, str) or value not in words:
+        raise _wrong(where, value, f"one of {', '.join(words)}")
+    return value
+
+
+def _tuple(kind: Any, value: object, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        raise _wrong(where, value, "a list")
+    if len(value) > LONGEST_LIST:
+        raise _wrong(where, len(value), f"a list of at most {LONGEST_LIST:,} entries")
+    return tuple(checked(kind, item, f"{where}[{place}]") for place, item in enumerate(value))
+
+
+def _texts(value: object, where: str) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise _wrong(where, value, "an object of text")
+    if len(value) > LONGEST_LIST:
+        raise _wrong(where, len(value), f"an object of at most {LONGEST_LIST:,} entries")
+    return {
+        _text(key, f"{where}: key"): _text(text, f"{where}[{str(key)[:80]!r}]")
+        for key, text in value.items()
+    }
+
+
+def _record(kind: Any, value: object, where: str) -> Any:
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, Mapping):
+        raise _wrong(where, value, "an object")
+    values = {field.name: _field(field, value, where) for field in fields(kind)}
+    try:
+        return kind(**values)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _field(field: Field[Any], record: Mapping[str, object], where: str) -> Any:
+    path = f"{where}.{field.name}"
+    if field.name in record:
+        return checked(field.type, record[field.name], path)
+    if field.default is not MISSING:
+        return field.default
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    raise InputError(f"{path} is missing; this is not a whole report.")
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise _wrong(where, value, "text")
+    if len(value) > LONGEST_TEXT:
+        raise InputError(f"{where} has {len(value):,} characters; at most {LONGEST_TEXT:,} fit.")
+    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise _wrong(where, value, "text without NUL and half characters, which no file can hold")
+    return str(value)
+
+
+def _flag(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(where, value, "true or false")
+    return value
+
+
+def _whole(value: object, where: str) -> int:
+    if not isinstance(value, Integral):
+        raise _wrong(where, value, "a whole number")
+    return int(_number(value, where))
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise _wrong(where, value, "a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not abs(number) <= LARGEST_NUMBER:  # so that NaN, which compares false, is refused too
+        raise _wrong(where, number, "a finite number of at most 1e24")
+    return number
+
+
+_LEAVES = {str: _text, bool: _flag, int: _whole, float: _number}
+
+
+# Parts of a report document: cards, options, memory, time, lines and figures.
+#
+# Every record checks itself when it is made, so a document that exists can be saved. Numbers are in
+# SI units (bytes, seconds); tokens/s, US dollars and hours say so.
+
+
+PlacementKey = Literal["gpu-resident", "cpu-offload", "nvme-offload"]
+Tier = Literal["VRAM", "RAM", "disk"]
+OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api", "upgrade"]
+"""Kind of option; "upgrade" is a bigger GPU, bought or rented, in reports of format 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """Part of a document, its fields checked against their types on creation.
+
+    Raises:
+        InputError: a field of the wrong shape, a number that is not finite, or one below zero
+            where that has no meaning; the message names the field.
+    """
+
+    not_negative: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            where = f"{type(self).__name__}.{part.name}"
+            value = checked(part.type, getattr(self, part.name), where)
+            object.__setattr__(self, part.name, value)
+            if part.name in self.not_negative and value is not None and value < 0:
+                raise InputError(f"{where} is {value}; it cannot be below zero.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacementCard(Record):
+    """Prediction of one runtime in one placement."""
+
+    not_negative: ClassVar[tuple[str, ...]] = (
+        *("missing_bytes", "decode_tps", "decode_tps_low", "decode_tps_high"),
+        *("ttft_s", "ttft_s_low", "ttft_s_high"),
+    )
+
+    runtime: str  # name of the runtime ("llama.cpp")
+    placement: PlacementKey  # where the part outside VRAM lies
+    title: str  # heading of the card
+    fits: bool  # everything has room
+    missing_bytes: float | None = None  # missing memory where it does not fit [B]
+    decode_tps: float | None = None  # speed for each user [tokens/s]; None where it does not run
+    decode_tps_low: float | None = None  # lower end of the 80 % range [tokens/s]
+    decode_tps_high: float | None = None  # upper end [tokens/s]
+    ttft_s: float | None = None  # time to first token [s]
+    ttft_s_low: float | None = None  # lower end [s]
+    ttft_s_high: float | None = None  # upper end [s]
+    bottleneck: str = ""  # what limits the speed ("RAM bandwidth"); shown after "bound by"
+    explanation: str = ""  # one or two sentences
+    command: str = ""  # shell command that starts the runtime this way
+    shown: bool = False  # the card represents its placement on the first page
+
+    @property
+    def obstacle(self) -> str:
+        """Reason why it does not run: missing memory, or another one."""
+        short = self.missing_bytes is not None or not self.explanation
+        return "does not fit" if short else "not possible"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitivityRow(Record):
+    """Input of the verdict, and the gain of the option in question at its ends."""
+
+    name: str  # name of the input ("price", "replies a day")
+    low: float  # low end of its interval, in its own unit
+    high: float  # high end
+    # left over per month, compared with the present machine, at the low end [USD/month]
+    gain_low_usd: float
+    gain_high_usd: float  # the same at the high end [USD/month]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionRow(Record):
+    """Way to run the model: the present machine, or something to change, buy or rent."""
+
+    not_negative: ClassVar[tuple[str, ...]] = (
+        *("decode_tps", "decode_tps_low", "decode_tps_high", "monthly_usd"),
+        *("usd_per_million_tokens", "hours_lost"),
+    )
+
+    kind: OptionKind  # kind of option
+    name: str  # name of the change, GPUs, machine or service
+    # speed for each user [tokens/s]; None where it does not fit or is unknown
+    decode_tps: float | None = None
+    decode_tps_low: float | None = None  # lower end of the 80 % range [tokens/s]
+    decode_tps_high: float | None = None  # upper end [tokens/s]
+    # paid once, less the resale value of what is replaced [USD]; None without a known price
+    upfront_usd: float | None = None
+    # paid or written off each month, power included [USD/month]; None without a known price
+    monthly_usd: float | None = None
+    # cost of generated tokens [USD]; None without a known price
+    usd_per_million_tokens: float | None = None
+    hours_lost: float | None = None  # waiting per month [h]; None where not computed
+    saves_hours: float | None = None  # waiting saved per month [h]; negative where it is slower
+    pays: bool | None = None  # it costs less than the waiting that it saves; None without a price
+    price_note: str = ""  # seller, purchase or rent, and date of the price
+    price_date: str = ""  # date when the price was read; may be empty
+    verdict: str = ""  # judgement in a few words
+
+
+@dataclass(frozen=True, kw_only=True)
+class TierUse(Record):
+    """Bytes of one part of the model in one tier of memory."""
+
+    not_negative: ClassVar[tuple[str, ...]] = ("bytes", "capacity_bytes")
+
+    placement: PlacementKey  # placement of the card
+    tier: Tier  # VRAM, RAM or disk
+    part: str  # "weights", "KV cache", "buffers"
+    bytes: float  # size of the part [B]
+    capacity_bytes: float | None = None  # capacity of the whole tier [B]; None where unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimePart(Record):
+    """Seconds of one token that one part takes."""
+
+    not_negative: ClassVar[tuple[str, ...]] = ("seconds",)
+
+    placement: PlacementKey  # placement of the card
+    part: str  # a key of `words.TIME_PARTS` ("in_place"), or words
+    seconds: float  # for one token [s]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSeries(Record):
+    """Line of a chart."""
+
+    name: str  # name in the legend
+    x_label: str  # label with its unit
+    y_label: str  # label with its unit
+    x: tuple[float, ...]  # positions
+    y: tuple[float, ...]  # values at the positions
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.x) != len(self.y):
+            raise InputError(
+                f"SweepSeries {self.name[:80]!r} has {len(self.x)} values of x and {len(self.y)} "
+                "of y; give as many of both."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssumptionRow(Record):
+    """Figure that the answer rests on."""
+
+    what: str  # name of the figure
+    value: str  # with its unit
+    kind: str  # measured, given, datasheet, derived or assumed
+    source: str  # origin of the value
+    date: str = ""  # date as the source gives it; may be empty
+    shown: bool = False  # a placement of the first page rests on it
+
+
+# Words for the keys in a report: placements, tiers, parts of time, options.
+#
+# A document keeps keys ("in_place"); every page and file shows these words.
+
+PLACEMENTS: dict[PlacementKey, str] = {strategy.value: title for strategy, title in TITLES.items()}
+TIERS: dict[Tier, str] = {"VRAM": "VRAM", "RAM": "RAM", "disk": "drive"}
+MEMORY_PARTS = ("weights", "KV cache", "buffers")
+TIME_PARTS = {
+    "resident": "read from GPU memory",
+    "in_place": "read from RAM by the CPU",
+    "streamed": "copied over the link",
+    "paged": "read from the drive",
+    "staged": "drive, then link",
+    "layers": "fixed cost of the layers",
+    "crossings": "hand-overs between CPU and GPU",
+    "token": "fixed cost of a token",
+}
+"""Words for the parts of a token's time, in the order of their colours."""
+OPTIONS: dict[OptionKind, str] = {
+    "keep": "what you have",
+    "change": "change",
+    "add": "add",
+    "replace": "replace",
+    "machine": "another machine",
+    "rent": "rent",
+    "api": "API",
+    "upgrade": "bigger GPU",
+}
+
+INPUTS = {
+    "speed now": ("what you have", "tokens/s"),
+    "speed then": ("its speed", "tokens/s"),
+    "price": ("its price", "a month"),
+    "replies a day": ("replies a day", ""),
+    "worth of an hour": ("worth of an hour", ""),
+}
+"""Words for the inputs of a verdict, and the unit behind their values."""
+IN_MONEY = ("price", "worth of an hour")
+"""Inputs that are amounts of money."""
+
+
+def interval(row: SensitivityRow) -> str:
+    """Ends of an input's interval: "$24 to $48 a month"."""
+    _, unit = INPUTS.get(row.name, (row.name, ""))
+    amount = money if row.name in IN_MONEY else number
+    return f"{amount(row.low)} to {amount(row.high)} {unit}".strip()
+
+
+def input_name(row: SensitivityRow) -> str:
+    """Words for an input; an unknown one as it is."""
+    return INPUTS.get(row.name, (row.name, ""))[0]
+
+
+def time_part(key: str) -> str:
+    """Words for a part of a token's time; an unknown key is shown with spaces."""
+    return TIME_PARTS.get(key, key.replace("_", " "))
+
+
+FORMAT = 2
+"""Version of the JSON form; a reader refuses a newer one. Format 1 had upgrades for options."""
+_OPTION_KEYS = {"low": "decode_tps_low", "high": "decode_tps_high"}
+"""Fields of an upgrade of format 1 whose name changed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportDocument(Record):
+    """One comparison, readable without the program.
+
+    Raises:
+        InputError: a field of the wrong shape; the message names it.
+    """
+
+    title: str  # model, format and machine
+    verdict: str  # the answer in a sentence or two
+    created_at: str  # ISO time with its offset
+    version: str  # version of the program
+    inputs: dict[str, str]  # query parameters that reopen the comparison
+    placements: tuple[PlacementCard, ...]  # the cards, in the order they are shown
+    # ways to run it faster or cheaper, the present machine first
+    options: tuple[OptionRow, ...] = ()
+    memory: tuple[TierUse, ...] = ()  # bytes in each tier of memory
+    token_time: tuple[TimePart, ...] = ()  # seconds of one token by part
+    layer_sweep: SweepSeries | None = None  # speed against layers on the GPU
+    cost_curves: tuple[SweepSeries, ...] = ()  # cost against tokens per month, a line per option
+    turns_on: str = ""  # option that the verdict turns on; empty where none can be compared
+    what_changes: str = ""  # inputs at which that option starts or stops to pay, in words
+    # inputs of the verdict, the one with the largest effect first
+    sensitivity: tuple[SensitivityRow, ...] = ()
+    assumptions: tuple[AssumptionRow, ...] = ()  # every figure with its origin
+    command: str = ""  # the same comparison on the command line
+    link: str = ""  # address that reopens it; empty where there is none
+    runtime: str = ""  # chosen runtime; empty for any
+    model: str = ""  # name of the model; empty where unknown
+    gpu: str = ""  # name of the GPU, or "no GPU"; empty where unknown
+    # the request in words: model, machine, prompt, users, money
+    request: dict[str, str] = field(default_factory=dict)
+    # remarks for the reader: what a name was taken for, origin of sizes
+    caveats: tuple[str, ...] = ()
+    # code of the currency in which amounts are shown; they are stored in US dollars
+    currency: str = "USD"
+    usd_per_unit: float = 1.0  # value of one unit of that currency [USD]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_time(self.created_at, "created_at")
+        if not 1e-6 < self.usd_per_unit < 1e6:
+            raise InputError(
+                f"usd_per_unit is {self.usd_per_unit:g}; a unit of {self.currency[:20]!r} is worth "
+                "more than 0 and less than 1,000,000 US dollars."
+            )
+
+    @property
+    def shown_in(self) -> Currency:
+        """Currency of the shown amounts."""
+        return Currency(code=self.currency, usd=self.usd_per_unit)
+
+
+def to_json(document: ReportDocument) -> dict[str, Any]:
+    """Document as JSON content, with its version under `format`."""
+    return {"format": FORMAT, **asdict(document)}
+
+
+def from_json(data: object) -> ReportDocument:
+    """Document of JSON content, of this version or an older one.
+
+    Keys that this version does not know are left out.
+
+    Raises:
+        InputError: not a report, one of a newer format, or a field of the wrong shape; the message
+            names the field ("report.placements[0].fits").
+    """
+    if not isinstance(data, Mapping):
+        raise InputError(f"A report is a JSON object, not {type(data).__name__}.")
+    version = _format(data)
+    document: ReportDocument = checked(
+        ReportDocument, _forward(data) if version == 1 else data, "report"
+    )
+    return document
+
+
+def _format(data: Mapping[str, Any]) -> int:
+    """Version of JSON content.
+
+    Raises:
+        InputError: no version, or one that is newer than the program.
+    """
+    version = data.get("format", FORMAT)
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise InputError(f"report.format is {str(version)[:80]!r}; it should be 1 to {FORMAT}.")
+    if version > FORMAT:
+        raise InputError(
+            f"This report has format {version}; this version of Offload Advisor reads up to "
+            f"{FORMAT}. Update it, then open the report again."
+        )
+    return version
+
+
+def _forward(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of format 1 under their present names."""
+    changed = {"options": _options(data["upgrades"])} if "upgrades" in data else {}
+    inputs = data.get("inputs")
+    if isinstance(inputs, Mapping):
+        changed |= {name: inputs[name] for name in ("model", "gpu") if name in inputs}
+    return {**data, **changed}
+
+
+def _options(upgrades: object) -> object:
+    if not isinstance(upgrades, list):
+        return upgrades
+    return [_option(row) if isinstance(row, Mapping) else row for row in upgrades]
+
+
+def _option(upgrade: Mapping[str, Any]) -> dict[str, Any]:
+    """Option from an upgrade of format 1; the number of GPUs becomes part of its name."""
+    row = {_OPTION_KEYS.get(key, key): value for key, value in upgrade.items()}
+    count, gpu = row.pop("count", 1), row.pop("gpu", None)
+    name = f"{count}x {gpu}" if isinstance(gpu, str) and count != 1 else gpu
+    return {"kind": "upgrade", **row} | ({} if name is None else {"name": name})
+
+
+def check_time(when: str, field: str) -> None:
+    """Refuse text that is not a time.
+
+    Raises:
+        InputError: not an ISO time with its offset.
+    """
+    try:
+        time = datetime.fromisoformat(when)
+        time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        time = None
+    if time is None or time.tzinfo is None:
+        raise InputError(
+            f"{field} is {when[:80]!r}; give an ISO time with its offset, "
+            "2026-11-12T14:03:00+00:00."
+        )

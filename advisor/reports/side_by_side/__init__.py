@@ -1,1 +1,0 @@
-"""Reports side by side: `comparison` of several, `changes` since one, `scenarios` of many."""
