@@ -28,8 +28,8 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import ProbeError
 from advisor.machine.machine import Machine
 from advisor.paths import DATA_VARIABLE
-from advisor.probes.host.inventory import Neighbours
-from advisor.probes.repeats import now
+from advisor.probes.host import Neighbours
+from advisor.probes.measurement import now
 from advisor.units import GB, GIB, KIB
 from benchmarks.engine_parts import capped, paged, readings, resident, rows
 from benchmarks.engine_parts.models import CONTEXTS, Target, targets
@@ -66,10 +66,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def _room(folder: Path) -> bool:
-    from advisor.probes.host import inventory
+    from advisor.probes import host
 
     place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    free, memory = shutil.disk_usage(place).free, inventory.facts().memory_available
+    free, memory = shutil.disk_usage(place).free, host.facts().memory_available
     if free >= LEAST_DISK and memory >= LEAST_MEMORY:
         return True
     print(

@@ -27,9 +27,9 @@ from advisor.calibration.measurement_file import Fingerprint, fingerprint
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.machine import Machine
-from advisor.probes.host import inventory
-from advisor.probes.host.inventory import Neighbours
-from advisor.probes.repeats import now
+from advisor.probes import host
+from advisor.probes.host import Neighbours
+from advisor.probes.measurement import now
 from advisor.units import GB, GIB
 from benchmarks.engine_parts import (
     gpu_llama,
@@ -143,7 +143,7 @@ def say(began: float, text: str) -> None:
 
 def free(ram_gib: float | None) -> float:
     """Memory that a run may take: as stated, or as the system shows [B]."""
-    return ram_gib * GIB if ram_gib else float(inventory.facts().memory_available)
+    return ram_gib * GIB if ram_gib else float(host.facts().memory_available)
 
 
 def _over(until: float) -> Callable[[], bool]:

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from advisor.probes.host import inventory, ram
+from advisor.probes import host, ram
 from advisor.units import GB
 
 SECONDS = 0.6
@@ -81,7 +81,7 @@ def main(rounds: int) -> str:
 def compared(read_rate: Callable[..., float], rounds: int) -> str:
     """Probe and loop in turns, so that both meet the same neighbours."""
     read_rate.restype = ctypes.c_double  # type: ignore[attr-defined]
-    size, sink = ram.buffer_bytes(inventory.facts()), ctypes.c_uint64()
+    size, sink = ram.buffer_bytes(host.facts()), ctypes.c_uint64()
     ours, theirs, threads = [], [], 0
     for _ in range(rounds):
         (read,) = ram.measure(SECONDS)

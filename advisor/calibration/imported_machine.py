@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from advisor.calibration import imported_store, local_machine
-from advisor.calibration.local_store import Calibration
+from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import Fingerprint, MeasurementHistory
 from advisor.errors import InputError, UnknownName
 from advisor.machine import from_spec
@@ -11,8 +11,8 @@ from advisor.machine.catalog import find_host
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
-from advisor.probes.gpu.facts import GpuFacts
-from advisor.probes.host.inventory import HostFacts
+from advisor.probes.gpu.detect import GpuFacts
+from advisor.probes.host import HostFacts
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from advisor import given_files
-from advisor.calibration import local_store
-from advisor.calibration.local_store import Calibration
+from advisor.calibration import local_machine
+from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import (
     LARGEST,
     Fingerprint,
@@ -50,7 +50,7 @@ def probed(name: str) -> MeasurementHistory:
         StoreError: its file cannot be read.
     """
     if name.casefold() == THIS:
-        return local_store.exported()
+        return local_machine.exported()
     path = _path(_known(name))
     try:
         return imported(given_files.content(path, LARGEST), str(path))
@@ -73,8 +73,8 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
         StoreError: its file cannot be read.
     """
     if name.casefold() == THIS:
-        return local_store.load(now)
-    return local_store.judged(probed(name), now, f"probed on {_known(name)}")
+        return local_machine.load(now)
+    return local_machine.judged(probed(name), now, f"probed on {_known(name)}")
 
 
 def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
@@ -136,7 +136,7 @@ def delete(name: str) -> None:
         StoreError: the data folder cannot be written.
     """
     if name.casefold() == THIS:
-        local_store.forget()
+        local_machine.forget()
         return
     delete_file(_path(_known(name)))
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.errors import InputError, StoreError
+from advisor.probes import host
 from advisor.probes.gpu import detect
-from advisor.probes.host import inventory
 from advisor.probes.measurement import CurvePoint, Measurement
 from advisor.units import GIB
 
@@ -46,7 +46,7 @@ class Fingerprint:
 
 def fingerprint() -> Fingerprint:
     """Fingerprint of this machine; the GPU driver takes tens of milliseconds to answer."""
-    facts = inventory.facts()
+    facts = host.facts()
     gpus, _ = detect.gpus()
     return Fingerprint(
         cpu=facts.name,

@@ -11,7 +11,7 @@ from typing import Any
 from advisor import given_files
 from advisor.calibration import imported_store
 from advisor.calibration.imported_store import THIS
-from advisor.calibration.local_store import Calibration
+from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import (
     LARGEST,
     Fingerprint,

@@ -71,13 +71,13 @@ def _unsteady(measurements: Sequence[Measurement]) -> list[str]:
 
 
 def _keep(args: argparse.Namespace, measurements: Sequence[Measurement]) -> None:
-    from advisor.calibration import local_store
+    from advisor.calibration import local_machine
 
     if not measurements and (args.save or args.export):
         print("advisor: Nothing was measured, so nothing is saved.", file=sys.stderr)
         return
     if args.save:
-        local_store.save(measurements)
+        local_machine.save(measurements)
     if args.export:
         export_found(measurements, args.export)
 
@@ -89,7 +89,7 @@ def _measured(
 
     from advisor.errors import AdvisorError
     from advisor.probes import suite
-    from advisor.probes.repeats import ProbeStep
+    from advisor.probes.measurement import ProbeStep
 
     pace = suite.QUICK if quick else suite.FULL
     measurements: list[Measurement] = []

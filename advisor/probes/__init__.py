@@ -1,6 +1,7 @@
 """Probes: measurements of this machine, each a function that returns `Measurement`s.
 
 suite           all probes, in order
-host/ disk/ gpu/    RAM and processor, drives, GPUs
+host, ram       what the host has, and how fast its processor reads RAM
+disk/ gpu/      drives, GPUs
 llama_cpp/      short runs of llama.cpp
 """

@@ -1,6 +1,15 @@
-"""Measurement: the record that probes return and calibration stores."""
+"""Measurements, the record that probes return, from repeated readings of a rate."""
 
-from dataclasses import dataclass
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from advisor.units import GB, KIB, MIB
+
+# Measurement: the record that probes return and calibration stores.
 
 UNSTEADY = 0.25
 """Spread from which other programs probably disturbed a measurement."""
@@ -28,3 +37,163 @@ class Measurement:
     when: str  # ISO 8601 time in UTC
     note: str = ""  # method, number of repeats and remarks
     curve: tuple[CurvePoint, ...] = ()  # all measured points, in drawing order
+
+
+# Progress and cancellation of probes.
+#
+# Every probe is called as `measure(seconds, progress, cancelled)`. Between repeats it reports a
+# `ProbeStep` and checks for cancellation; unfinished measurements are not returned.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeStep:
+    """Progress of a probe."""
+
+    share: float  # finished share, 0 to 1
+    seconds_left: float  # estimated remaining time [s]
+    doing: str = ""  # current activity in a few words; may be empty
+
+
+Progress: TypeAlias = Callable[[ProbeStep], None]
+"""Receiver of a probe's progress."""
+Cancelled: TypeAlias = Callable[[], bool]
+"""Check between repeats; true stops the probe."""
+
+
+def now() -> float:
+    """Monotonic clock of all probes [s]."""
+    return time.perf_counter()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch:
+    """Stretch of a probe's progress bar, with its stop button."""
+
+    progress: Progress | None = None  # receiver of the progress; None for none
+    cancelled: Cancelled | None = None  # check for cancellation; None for none
+    seconds: float = 0.0  # planned time of the whole probe [s]
+    start: float = 0.0  # start of this stretch, 0 to 1
+    end: float = 1.0  # end of this stretch, 0 to 1
+    doing: str = ""  # activity in this stretch
+    began: float = field(default_factory=lambda: now())  # start time of the whole probe [s]
+
+    def stop(self, share: float) -> bool:
+        """Report the finished share of this stretch, and return whether to stop."""
+        if self.progress is not None:
+            done = self.start + (self.end - self.start) * min(1.0, share)
+            self.progress(ProbeStep(share=done, seconds_left=self._left(done), doing=self.doing))
+        return self.cancelled is not None and self.cancelled()
+
+    def stretch(self, part: int, parts: int, doing: str = "") -> "Watch":
+        """One of several equal parts of this stretch."""
+        return self.between(part / parts, (part + 1) / parts, doing)
+
+    def between(self, low: float, high: float, doing: str = "") -> "Watch":
+        """Part of this stretch between two shares of it."""
+        size = self.end - self.start
+        return replace(
+            self,
+            start=self.start + low * size,
+            end=self.start + high * size,
+            doing=doing or self.doing,
+        )
+
+    def _left(self, done: float) -> float:
+        """Remaining share of the planned time, or of the elapsed time where that is longer [s]."""
+        return (1 - done) * max(self.seconds, now() - self.began)
+
+
+LEAST_REPEATS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """Rates at one thread count and block size."""
+
+    threads: int = 1  # reading threads
+    block: int = 0  # size of one read or copy; 0 where there are no blocks [B]
+    rates: tuple[float, ...]  # rate of each repeat, at least one [B/s]
+
+    @property
+    def median(self) -> float:
+        """Median of the repeats [B/s]."""
+        return statistics.median(self.rates)
+
+    @property
+    def spread(self) -> float:
+        """Half the range over the median; 0.03 for 3 %."""
+        return (max(self.rates) - min(self.rates)) / (2 * self.median) if self.median else 0.0
+
+
+def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[float, ...]:
+    """Rates of repeated readings until the time is up, at least three [B/s].
+
+    Args:
+        rate: function that reads once and returns the rate [B/s].
+        seconds: time for all repeats [s].
+        watch: progress and stop button.
+
+    Returns:
+        One rate per repeat; empty when stopped.
+    """
+    started = now()
+    rates: list[float] = []
+    while len(rates) < LEAST_REPEATS or now() < started + seconds:
+        if watch.stop((now() - started) / seconds if seconds else 0.0):
+            return ()
+        rates.append(rate())
+    return tuple(rates)
+
+
+def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
+    """Measurement with the best median of a curve.
+
+    The median and not the fastest repeat, because decoding has the same disturbances.
+
+    Args:
+        name: as `Measurement.name`.
+        curve: points, at least one.
+        note: method.
+    """
+    best = max(curve, key=lambda repeats: repeats.median)
+    ordered = sorted(curve, key=lambda repeats: (repeats.block, repeats.threads))
+    return Measurement(
+        name=name,
+        value=best.median,
+        unit="B/s",
+        spread=best.spread,
+        threads=best.threads,
+        when=moment(),
+        note=f"{note} {_curve_words(ordered)}; best repeat {max(best.rates) / GB:.3g}.",
+        curve=tuple(
+            CurvePoint(
+                threads=point.threads, block=point.block, value=point.median, best=max(point.rates)
+            )
+            for point in ordered
+        ),
+    )
+
+
+def moment() -> str:
+    """Current time as ISO 8601 text in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def size(block: int) -> str:
+    """Size of a block in words: 256 KiB, 4 MiB."""
+    return f"{block / MIB:.0f} MiB" if block >= MIB else f"{block / KIB:.0f} KiB"
+
+
+def _curve_words(ordered: Sequence[Repeats]) -> str:
+    """The curve in words, by what differs along it."""
+    if len(ordered) == 1:
+        return f"Median {ordered[0].median / GB:.3g} GB/s"
+    by_block = len({repeats.block for repeats in ordered}) > 1
+    by_threads = len({repeats.threads for repeats in ordered}) > 1
+    what = " x ".join(["block"] * by_block + ["threads"] * by_threads)
+    medians = ", ".join(
+        " x ".join([size(repeats.block)] * by_block + [str(repeats.threads)] * by_threads)
+        + f": {repeats.median / GB:.3g}"
+        for repeats in ordered
+    )
+    return f"Median by {what}: {medians} GB/s"

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
+from advisor.probes import ram
 from advisor.probes.disk import read_rates
 from advisor.probes.gpu import transfer
-from advisor.probes.host import ram
 from advisor.probes.llama_cpp import engine
-from advisor.probes.measurement import Measurement
-from advisor.probes.repeats import Cancelled, Progress
+from advisor.probes.measurement import Cancelled, Measurement, Progress
 
 QUICK = {"ram": 2.5, "disk": 5.0, "gpu": 3.5, "engine": 6.5}
 """Seconds for each part when a person waits; under 20 in total, start-up included."""

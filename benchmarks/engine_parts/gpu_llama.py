@@ -18,12 +18,12 @@ from typing import Any
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.errors import AdvisorError, InputError, ProbeError
 from advisor.model.spec import ArchitectureSpec
-from advisor.probes.host import inventory
+from advisor.probes import host
 from advisor.probes.llama_cpp.by_llama_bench import PROGRAM
 from advisor.probes.llama_cpp.job import output_of
 from advisor.probes.llama_cpp.result_files import read
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
-from advisor.probes.repeats import now
+from advisor.probes.measurement import now
 from advisor.runtimes import LLAMA_CPP
 from benchmarks.engine_parts.cases import TOKENS, Case, Session, least_first, placed
 from benchmarks.engine_parts.models import CONTEXTS, Target, targets
@@ -121,7 +121,7 @@ def command(case: Case, placement: Placement, path: Path) -> tuple[str, ...]:
     """The call that puts layers and experts where a placement has them; one more for the head."""
     experts = int(placement.cpu_moe) if placement.gpu_layers and case.facts.experts else 0
     return (
-        *_call(path, inventory.facts().cores),
+        *_call(path, host.facts().cores),
         *("-ngl", str(int(placement.gpu_layers) + 1), "-fa", "1", "-r", str(REPEATS)),
         *("-n", str(TOKENS), "-d", ",".join(map(str, case.depths))),
         *(("-ncmoe", str(experts)) if experts else ()),

@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from advisor.calibration import local_store
+from advisor.calibration import local_machine
 from advisor.calibration.imported_machine import as_probed
-from advisor.calibration.local_store import Calibration
+from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, fingerprint
 from advisor.errors import ProbeError
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
+from advisor.probes import ram
 from advisor.probes.gpu import cuda, transfer
-from advisor.probes.host import ram
 from advisor.probes.llama_cpp import engine
 from advisor.probes.measurement import Measurement
 from benchmarks.engine_parts.readings import Readings
@@ -59,7 +59,7 @@ def probe(record: Readings, names: Sequence[str] = tuple(PROBES)) -> None:
 def measured(record: Readings, ram_gib: float | None = None) -> Machine:
     """With the medians of what its probes found, and its first GPU alone."""
     medians = MeasurementHistory(fingerprint=record.machine, history=tuple(record.medians()))
-    return _first_gpu(as_probed(medians, local_store.judged(medians), _inputs(ram_gib)))
+    return _first_gpu(as_probed(medians, local_machine.judged(medians), _inputs(ram_gib)))
 
 
 def as_found(record: Readings, ram_gib: float | None = None) -> Machine:

@@ -25,8 +25,8 @@ from advisor.model import catalog
 from advisor.model.build import build
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureSpec
+from advisor.probes import host
 from advisor.probes.disk import read_rates
-from advisor.probes.host import inventory
 from advisor.runtimes import ACCELERATE
 from advisor.units import GB, GIB, MIB
 from benchmarks.engine_parts import capped, checkpoint, talk, transformers_child
@@ -134,7 +134,7 @@ def _timed(case: Case, weights: Path, session: Session) -> Run:
         for measurement in read_rates.measure(DISK_SECONDS, path=weights)
     }
     capped.forget(weights)
-    with capped.capped(inventory.facts().memory_total) as group:
+    with capped.capped(host.facts().memory_total) as group:
         generated = _generated(job, session.folder, group, room(case))
     return replace(
         _run(case, generated),

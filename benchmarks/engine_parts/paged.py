@@ -16,11 +16,11 @@ from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.catalog import find_model
 from advisor.model.spec import ArchitectureSpec
+from advisor.probes import host
 from advisor.probes.disk import read_rates
-from advisor.probes.host import inventory
+from advisor.probes.host import read_ahead
 from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, in_format, write
-from advisor.probes.system import read_ahead
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import MIB
 from benchmarks.engine_parts import talk
@@ -121,7 +121,7 @@ def _timed(model: Larger, share: float, path: Path, machine: Machine) -> Run:
     link = path.with_name(f"linked-{path.name}")  # the process's own name for it, which goes
     link.hardlink_to(path)
     job = EngineJob(
-        path=link, threads=inventory.facts().cores, vocab=1000, depths=(DEPTH,), prompt=0,
+        path=link, threads=host.facts().cores, vocab=1000, depths=(DEPTH,), prompt=0,
         tokens=TOKENS, seconds=TOKEN_SECONDS, plain=True, mapped=True,
     )  # fmt: skip
     held = _held(model.synthetic, machine)

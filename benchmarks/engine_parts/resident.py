@@ -11,15 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from advisor.calibration.local_machine import this_machine
-from advisor.calibration.local_store import Calibration
+from advisor.calibration.local_machine import Calibration, this_machine
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.probes.host import inventory, ram
+from advisor.probes import host, ram
 from advisor.probes.llama_cpp import engine
 from advisor.probes.llama_cpp.job import EngineJob
 from advisor.probes.llama_cpp.synthetic_model import Synthetic, write
@@ -93,7 +92,7 @@ def _kept(synthetic: Synthetic, folder: Path, seconds: float) -> AbstractContext
     with path.open("wb") as file:
         write(file, synthetic)
     job = EngineJob(
-        path=path, threads=inventory.facts().cores, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS,
+        path=path, threads=host.facts().cores, vocab=VOCAB, depths=CONTEXTS, tokens=TOKENS,
         seconds=seconds,
     )  # fmt: skip
     return talk.loaded(job, folder)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from imported_machine import DISK, PARTS, RAM, SERVER
 
-from advisor.calibration import imported_store, local_machine, local_store, measurement_file
+from advisor.calibration import imported_store, local_machine, measurement_file
 from advisor.calibration.imported_machine import named_machine
-from advisor.calibration.local_store import Calibration
+from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, imported, to_json
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine.quantity import Provenance
@@ -141,9 +141,9 @@ def test_unknown_names_come_with_close_ones():
 
 
 def test_deleting_forgets_one(monkeypatch):
-    monkeypatch.setattr(local_store, "fingerprint", lambda: PARTS)
+    monkeypatch.setattr(local_machine, "fingerprint", lambda: PARTS)
     imported_store.keep(SERVER, "server")
-    local_store.save([RAM])
+    local_machine.save([RAM])
     imported_store.delete("server")
     assert imported_store.names() == ()
     assert imported_store.measured("this").figure("ram_read").value == 150e9

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from advisor.calibration import local_machine
-from advisor.calibration.local_store import SOURCE, Calibration
+from advisor.calibration.local_machine import SOURCE, Calibration
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
-from advisor.probes.gpu.facts import GpuFacts
-from advisor.probes.host.inventory import HostFacts
+from advisor.probes.gpu.detect import GpuFacts
+from advisor.probes.host import HostFacts
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB
 

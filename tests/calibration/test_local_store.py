@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from advisor.calibration import local_store, measurement_file
-from advisor.calibration.local_store import Fingerprint, load, save
+from advisor.calibration import local_machine, measurement_file
+from advisor.calibration.local_machine import Fingerprint, load, save
 from advisor.errors import StoreError
 from advisor.machine.quantity import Provenance
 from advisor.probes.measurement import CurvePoint, Measurement
@@ -40,12 +40,12 @@ def folder(tmp_path, monkeypatch):
 
 
 def machine(monkeypatch, fingerprint: Fingerprint) -> None:
-    monkeypatch.setattr(local_store, "fingerprint", lambda: fingerprint)
+    monkeypatch.setattr(local_machine, "fingerprint", lambda: fingerprint)
 
 
 def test_nothing_saved_is_empty(folder):
     calibration = load(NOW)
-    assert calibration == local_store.Calibration()
+    assert calibration == local_machine.Calibration()
     assert calibration.figure("ram_read") is None
     assert not folder.exists()
 
@@ -125,7 +125,7 @@ def test_a_new_kernel_may_keep_a_little_memory(monkeypatch):
 
 def row(**changes: object) -> str:
     save([RAM])
-    content = json.loads((local_store.data_folder() / "calibration.json").read_text())
+    content = json.loads((local_machine.data_folder() / "calibration.json").read_text())
     content["measurements"][0] |= changes
     return json.dumps(content)
 
@@ -166,7 +166,7 @@ def assert_set_aside(folder, text):
     assert calibration.measurements == {}
     assert "calibration.json.damaged" in calibration.notes[0]
     assert (folder / "calibration.json.damaged").read_text() == text
-    assert load(NOW) == local_store.Calibration()
+    assert load(NOW) == local_machine.Calibration()
     save([RAM])
     assert load(NOW).figure("ram_read") is not None
 
@@ -184,7 +184,7 @@ def test_a_damaged_file_that_cannot_be_moved(folder, monkeypatch):
     def refused(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(local_store.Path, "replace", refused)
+    monkeypatch.setattr(local_machine.Path, "replace", refused)
     assert "delete it" in load(NOW).notes[0]
 
 
@@ -201,7 +201,7 @@ def test_an_unreadable_file_is_not_overwritten(folder, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patched:
-        patched.setattr(local_store.Path, "read_text", refused)
+        patched.setattr(local_machine.Path, "read_text", refused)
         with pytest.raises(StoreError, match=r"cannot be read.*Nothing was saved"):
             save([DISK])
     assert (folder / "calibration.json").read_text() == text
@@ -272,7 +272,7 @@ def test_a_failed_write_keeps_the_old_file(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(local_store.Path, "replace", full)
+        patched.setattr(local_machine.Path, "replace", full)
         with pytest.raises(StoreError, match="No space left"):
             save([replace(RAM, value=1.0)])
     assert [path.name for path in folder.iterdir()] == ["calibration.json"]
@@ -281,7 +281,7 @@ def test_a_failed_write_keeps_the_old_file(folder, monkeypatch):
 
 def test_the_fingerprint_of_this_machine(monkeypatch):
     monkeypatch.undo()
-    fingerprint = local_store.fingerprint()
+    fingerprint = local_machine.fingerprint()
     assert fingerprint.cores >= 1
     assert fingerprint.memory > 0
 
@@ -356,16 +356,16 @@ def test_a_file_without_a_driver_says_nothing_of_it(monkeypatch):
 
 def test_forgetting_leaves_nothing(folder):
     save([RAM])
-    local_store.forget()
-    local_store.forget()
-    assert load(NOW) == local_store.Calibration()
+    local_machine.forget()
+    local_machine.forget()
+    assert load(NOW) == local_machine.Calibration()
     assert list(folder.iterdir()) == []
 
 
 def test_a_file_that_cannot_be_deleted_is_reported(folder):
     (folder / "calibration.json").mkdir(parents=True)
     with pytest.raises(StoreError, match="by hand"):
-        local_store.forget()
+        local_machine.forget()
 
 
 ENGINE = [

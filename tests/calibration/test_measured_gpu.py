@@ -6,7 +6,7 @@ import pytest
 
 from advisor.calibration import local_machine
 from advisor.calibration import local_machine as measured_gpu
-from advisor.calibration.local_store import SOURCE, Calibration
+from advisor.calibration.local_machine import SOURCE, Calibration
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.loads import Load
 from advisor.cost_model.processors import gpu_seconds
@@ -15,7 +15,7 @@ from advisor.cost_model.timing import link_seconds
 from advisor.machine import from_catalog
 from advisor.machine.quantity import Provenance
 from advisor.machine.spec import MachineSpec
-from advisor.probes.gpu.facts import GpuFacts
+from advisor.probes.gpu.detect import GpuFacts
 from advisor.probes.measurement import Measurement
 
 CARD = GpuFacts(

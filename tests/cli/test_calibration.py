@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import pytest
 from imported_machine import PARTS, RAM, SERVER
 
-from advisor.calibration import imported_store, local_store
+from advisor.calibration import imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
 from advisor.cli import calibration
 from advisor.cli.main import main
@@ -17,7 +17,7 @@ from advisor.probes import suite
 @pytest.fixture(autouse=True)
 def _own_data(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path / "data"))
-    for module in (local_store, calibration):
+    for module in (local_machine, calibration):
         monkeypatch.setattr(module, "fingerprint", lambda: PARTS)
 
 
@@ -77,7 +77,7 @@ def test_json(run, file):
 
 
 def test_an_export_can_be_imported(run, tmp_path):
-    local_store.save([RAM])
+    local_machine.save([RAM])
     path = tmp_path / "out.json"
     assert run("calibration", "export", "this", "-o", path)[0] == 0
     assert json.loads(run("calibration", "export", "this")[1]) == json.loads(path.read_text())

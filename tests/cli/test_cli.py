@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.calibration import local_machine, local_store
-from advisor.calibration.local_store import Calibration
+from advisor.calibration import local_machine
+from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
 from advisor.cli.main import MODULES, main, parser
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
@@ -24,9 +24,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.probes import suite
 from advisor.probes.gpu import detect
-from advisor.probes.gpu.facts import GpuFacts
-from advisor.probes.measurement import Measurement
-from advisor.probes.repeats import ProbeStep
+from advisor.probes.gpu.detect import GpuFacts
+from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.runtimes import RUNTIMES
 
 # The keys that the design promises to other programs.
@@ -368,7 +367,7 @@ class TestProbe:
         assert code == 0
         assert "38.30 GB/s" in out
         assert f"advisor: {error}" in err
-        assert local_store.load().figure("ram_read").value == 38.3e9
+        assert local_machine.load().figure("ram_read").value == 38.3e9
 
     def test_where_nothing_was_measured_nothing_is_saved(self, run, tmp_path) -> None:
         path = tmp_path / "machine.json"
@@ -383,7 +382,7 @@ class TestProbe:
         with os.fdopen(writes, "w") as out, monkeypatch.context() as patched:
             patched.setattr("sys.stdout", out)
             assert main(["probe", "ram", "--save"]) == 0
-        assert local_store.load().figure("ram_read").value == 38.3e9
+        assert local_machine.load().figure("ram_read").value == 38.3e9
 
     def test_repeats_far_apart_are_reported(self, run, monkeypatch) -> None:
         assert "differ widely" not in run("probe", "ram")[2]
@@ -395,7 +394,7 @@ class TestProbe:
             patched.setattr("sys.stdout", None)
             patched.setattr("sys.stderr", None)
             assert main(["probe", "ram", "disk", "--save"]) == 0
-        assert local_store.load().figure("ram_read").value == 38.3e9
+        assert local_machine.load().figure("ram_read").value == 38.3e9
 
     def test_it_takes_its_time_or_is_quick(self, run) -> None:
         run("probe", "ram", "gpu")
@@ -408,15 +407,15 @@ class TestProbe:
 
     def test_saved_figures_are_used_from_now_on(self, run) -> None:
         assert run("probe", "ram")[0] == 0
-        assert local_store.load() == Calibration()
+        assert local_machine.load() == Calibration()
         assert run("probe", "ram", "--save")[0] == 0
-        assert local_store.load().figure("ram_read").value == 38.3e9
+        assert local_machine.load().figure("ram_read").value == 38.3e9
 
     def test_a_result_that_cannot_be_saved_is_still_shown(self, run, monkeypatch) -> None:
         def full(_: object) -> None:
             raise StoreError("The folder cannot be written.")
 
-        monkeypatch.setattr(local_store, "save", full)
+        monkeypatch.setattr(local_machine, "save", full)
         code, out, err = run("probe", "ram", "--save")
         assert code == 2
         assert "38.30 GB/s" in out

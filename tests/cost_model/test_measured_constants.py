@@ -18,7 +18,7 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.probes.host.inventory import HostFacts
+from advisor.probes.host import HostFacts
 from advisor.probes.llama_cpp.samples import samples
 from advisor.runtimes import LLAMA_CPP
 from advisor.units import GIB

@@ -10,7 +10,7 @@ from advisor.calibration.measurement_file import Fingerprint
 from advisor.catalog import csv_tables
 from advisor.evidence.accuracy.points.paged import OwnRow
 from advisor.machine.machine import Machine
-from advisor.probes.host import inventory
+from advisor.probes import host
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB, MIB
 from benchmarks import gpu_engine
@@ -40,8 +40,8 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(gpu_engine, "fingerprint", lambda: SERVER)
     monkeypatch.setattr(gpu_machine, "PROBES", {"GPU": (measurements, 1.0)})
     monkeypatch.setattr(gpu_engine, "PROBED", {"llama": ("GPU",), "transformers": ("GPU",)})
-    facts = replace(inventory.facts(), cores=16, memory_available=int(100 * GIB))
-    monkeypatch.setattr(inventory, "facts", lambda: facts)
+    facts = replace(host.facts(), cores=16, memory_available=int(100 * GIB))
+    monkeypatch.setattr(host, "facts", lambda: facts)
     return gpu_machine.measured(readings.Readings(Path(), SERVER, measurements(1.0)))
 
 

@@ -17,14 +17,13 @@ import pytest
 from cuda_driver import RATES, START, CudaDriver, CUresult
 
 from advisor.errors import ProbeError
-from advisor.probes import repeats
+from advisor.probes import host, measurement
 from advisor.probes.gpu import cuda, transfer
 from advisor.probes.gpu import transfer as contention
-from advisor.probes.gpu.facts import GpuFacts, GpuState, same_bus
-from advisor.probes.host import inventory
+from advisor.probes.gpu.detect import GpuFacts, GpuState, same_bus
 from advisor.units import GB, GIB, MIB
 
-HOST = inventory.HostFacts(
+HOST = host.HostFacts(
     name="Example", cores=2, sockets=1, instruction_sets=frozenset(), memory_total=int(32 * GIB),
     memory_available=int(2 * GIB), llc=int(32 * MIB), numa_nodes=1, os="Linux", notes=(),
 )  # fmt: skip
@@ -77,8 +76,8 @@ def install(monkeypatch: pytest.MonkeyPatch):
         facts = replace(HOST, memory_available=int(free))
         monkeypatch.setattr(cuda, "import_module", {"cuda.bindings.driver": driver}.__getitem__)
         monkeypatch.setattr(cuda, "operating_system", lambda: "linux")
-        monkeypatch.setattr(repeats, "now", driver.now)
-        monkeypatch.setattr(inventory, "facts", lambda: facts)
+        monkeypatch.setattr(measurement, "now", driver.now)
+        monkeypatch.setattr(host, "facts", lambda: facts)
         monkeypatch.setattr(contention, "Readers", PretendedReaders)
         monkeypatch.setattr(transfer.nvml, "state", lambda _: BUSY)
         monkeypatch.setattr(transfer.detect, "gpus", lambda: ((), ()))
@@ -179,7 +178,7 @@ def test_everything_is_given_back(install):
 def test_cancelling_gives_nothing_and_leaves_nothing(install, share):
     driver = install()
     before = threading.active_count()
-    told: list[repeats.ProbeStep] = []
+    told: list[measurement.ProbeStep] = []
     assert figures(progress=told.append, cancelled=lambda: told[-1].share >= share) == {}
     assert driver.taken == {}
     assert threading.active_count() == before
@@ -190,7 +189,7 @@ def test_an_interruption_leaves_nothing(install, share):
     driver = install()
     before = threading.active_count()
 
-    def interrupt(step: repeats.ProbeStep) -> None:
+    def interrupt(step: measurement.ProbeStep) -> None:
         if step.share >= share:
             raise KeyboardInterrupt
 
@@ -202,7 +201,7 @@ def test_an_interruption_leaves_nothing(install, share):
 
 def test_progress_rises_to_the_end(install):
     install()
-    told: list[repeats.ProbeStep] = []
+    told: list[measurement.ProbeStep] = []
     transfer.measure(0.5, told.append)
     shares = [step.share for step in told]
     assert shares == sorted(shares)

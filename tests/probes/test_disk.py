@@ -14,10 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import repeats
+from advisor.probes import host, measurement
 from advisor.probes.disk import direct_reads, read_rates, test_file
-from advisor.probes.host import inventory
-from advisor.probes.repeats import ProbeStep
+from advisor.probes.measurement import ProbeStep
 from advisor.units import GB
 
 BLOCK = 2**16
@@ -30,7 +29,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     The clock ticks when it is looked at, so that no busy machine makes it late.
     """
     ticks = itertools.count()
-    monkeypatch.setattr(repeats, "now", lambda: next(ticks) * 1e-5)
+    monkeypatch.setattr(measurement, "now", lambda: next(ticks) * 1e-5)
     monkeypatch.setattr(read_rates, "DIRECT", ((BLOCK, 4), (BLOCK, 1), (BLOCK // 4, 2)))
     monkeypatch.setattr(read_rates, "THROUGH_CACHE", ((BLOCK, 2), (BLOCK, 1)))
     monkeypatch.setattr(read_rates, "CHUNK", BLOCK)
@@ -52,10 +51,10 @@ def test_a_folder_gets_a_file_that_is_gone_after(tmp_path):
     told: list[ProbeStep] = []
     measurements = read_rates.measure(0.1, told.append, path=tmp_path, file_bytes=16 * BLOCK)
     assert [item.name for item in measurements] == NAMES
-    for measurement in measurements:
-        assert measurement.value > 0
-        assert measurement.unit == "B/s"
-        assert f"own file of 0.00 GB in {tmp_path} on ext4" in measurement.note
+    for read in measurements:
+        assert read.value > 0
+        assert read.unit == "B/s"
+        assert f"own file of 0.00 GB in {tmp_path} on ext4" in read.note
     assert list(tmp_path.iterdir()) == []
     shares = [step.share for step in told]
     assert shares == sorted(shares)
@@ -80,7 +79,7 @@ def test_a_map_is_read_as_llama_cpp_reads_it(tmp_path, monkeypatch):
     monkeypatch.setattr(read_rates, "CHUNK", BLOCK // 2)
     _, mapped, _ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     (point,) = mapped.curve
-    assert (point.block, point.threads) == (BLOCK // 2, inventory.facts().cores)
+    assert (point.block, point.threads) == (BLOCK // 2, host.facts().cores)
 
 
 def test_little_time_measures_the_most_important_parts(tmp_path, monkeypatch):
@@ -243,7 +242,7 @@ def test_a_folder_that_may_not_be_seen_is_reported(tmp_path, monkeypatch):
 
 
 def test_blocks_that_wait_at_once_stay_within_free_memory(tmp_path, monkeypatch):
-    facts = inventory.facts()
+    facts = host.facts()
     few = replace(facts, memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
     monkeypatch.setattr(read_rates.inventory, "facts", lambda: few)
     direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)

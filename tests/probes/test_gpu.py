@@ -10,7 +10,7 @@ import pytest
 from advisor.probes.gpu import detect
 from advisor.probes.gpu import detect as apple
 from advisor.probes.gpu import detect as nvml
-from advisor.probes.gpu.facts import GpuFacts, GpuState
+from advisor.probes.gpu.detect import GpuFacts, GpuState
 from advisor.units import GIB
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from advisor.probes.host import inventory
-from advisor.probes.host import inventory as cgroup
+from advisor.probes import host
+from advisor.probes import host as cgroup
 from advisor.units import GIB, MIB
 
 
@@ -45,20 +45,20 @@ def two_sockets(root: Path) -> Path:
 @pytest.fixture
 def affinity(monkeypatch: pytest.MonkeyPatch):
     def allow(*cpus: int) -> None:
-        monkeypatch.setattr(inventory, "operating_system", lambda: "linux")
-        monkeypatch.setattr(inventory.os, "sched_getaffinity", lambda _: set(cpus), raising=False)
+        monkeypatch.setattr(host, "operating_system", lambda: "linux")
+        monkeypatch.setattr(host.os, "sched_getaffinity", lambda _: set(cpus), raising=False)
 
     return allow
 
 
 def test_two_sockets_are_read_from_sysfs(tmp_path, affinity):
     affinity(*range(8))
-    facts = inventory.facts(two_sockets(tmp_path))
+    facts = host.facts(two_sockets(tmp_path))
     assert facts.name == "Xeon Example"
     assert (facts.cores, facts.sockets, facts.numa_nodes) == (4, 2, 2)
-    assert inventory.nodes(tmp_path) == (
-        inventory.Node(cpus=frozenset({0, 1, 2, 3}), cores=2),
-        inventory.Node(cpus=frozenset({4, 5, 6, 7}), cores=2),
+    assert host.nodes(tmp_path) == (
+        host.Node(cpus=frozenset({0, 1, 2, 3}), cores=2),
+        host.Node(cpus=frozenset({4, 5, 6, 7}), cores=2),
     )
     assert facts.llc == 2 * 16 * MIB
     assert facts.instruction_sets == {"avx2", "avx512f", "amx_int8"}
@@ -68,9 +68,9 @@ def test_two_sockets_are_read_from_sysfs(tmp_path, affinity):
 
 def test_affinity_leaves_one_socket_and_its_cache(tmp_path, affinity):
     affinity(4, 5, 6)
-    facts = inventory.facts(two_sockets(tmp_path))
+    facts = host.facts(two_sockets(tmp_path))
     assert (facts.cores, facts.sockets, facts.numa_nodes) == (2, 1, 1)
-    assert inventory.nodes(tmp_path) == (inventory.Node(cpus=frozenset({4, 5, 6}), cores=2),)
+    assert host.nodes(tmp_path) == (host.Node(cpus=frozenset({4, 5, 6}), cores=2),)
     assert facts.llc == 16 * MIB
 
 
@@ -109,13 +109,13 @@ def test_affinity_leaves_one_socket_and_its_cache(tmp_path, affinity):
 )
 def test_a_container_limits_cores(tmp_path, affinity, files, cores):
     affinity(*range(8))
-    assert inventory.facts(write(two_sockets(tmp_path), files)).cores == cores
+    assert host.facts(write(two_sockets(tmp_path), files)).cores == cores
 
 
 def test_the_limit_of_processors_is_reported(tmp_path, affinity):
     affinity(*range(8))
     files = {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "350000 100000\n"}
-    assert "3.5 processors" in inventory.facts(write(two_sockets(tmp_path), files)).notes[0]
+    assert "3.5 processors" in host.facts(write(two_sockets(tmp_path), files)).notes[0]
 
 
 def test_memory_version_2_leaves_out_cache_the_kernel_would_drop(tmp_path):
@@ -128,7 +128,7 @@ def test_memory_version_2_leaves_out_cache_the_kernel_would_drop(tmp_path):
     root = write(tmp_path, files)
     # 1024 MiB - (600 - 200) MiB
     assert (cgroup.memory_limit(root), cgroup.memory_left(root)) == (GIB, 624 * MIB)
-    facts = inventory.facts(root)
+    facts = host.facts(root)
     assert facts.memory_total == min(GIB, psutil.virtual_memory().total)
     assert facts.memory_available <= 624 * MIB
 
@@ -142,9 +142,9 @@ def test_memory_version_1_and_its_way_to_say_no_limit(tmp_path):
 
 
 def test_nothing_to_read_gives_notes_and_no_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(inventory, "command", lambda *_: "")
-    monkeypatch.setattr(inventory.platform, "processor", lambda: "")
-    facts = inventory.facts(tmp_path)
+    monkeypatch.setattr(host, "command", lambda *_: "")
+    monkeypatch.setattr(host.platform, "processor", lambda: "")
+    facts = host.facts(tmp_path)
     assert facts.cores >= 1
     assert facts.llc is None
     assert len(facts.notes) >= 3
@@ -152,35 +152,33 @@ def test_nothing_to_read_gives_notes_and_no_error(tmp_path, monkeypatch):
 
 def test_arm_names_come_from_lscpu(tmp_path, monkeypatch):
     cpuinfo = "processor\t: 0\nFeatures\t: fp asimd asimddp i8mm sve sha1\n"
-    monkeypatch.setattr(
-        inventory, "command", lambda *_: "Vendor ID: ARM\nModel name:   Neoverse-V2\n"
-    )
-    facts = inventory.facts(write(tmp_path, {"proc/cpuinfo": cpuinfo}))
+    monkeypatch.setattr(host, "command", lambda *_: "Vendor ID: ARM\nModel name:   Neoverse-V2\n")
+    facts = host.facts(write(tmp_path, {"proc/cpuinfo": cpuinfo}))
     assert facts.name == "Neoverse-V2"
     assert facts.instruction_sets == {"asimd", "asimddp", "i8mm", "sve"}
 
 
 def test_a_mac_is_read_by_sysctl(tmp_path, monkeypatch):
     numbers = {"hw.perflevel0.l2cachesize": 16 * 2**20, "hw.optional.arm.FEAT_I8MM": 1}
-    monkeypatch.setattr(inventory, "operating_system", lambda: "darwin")
-    monkeypatch.setattr(inventory, "command", lambda *_: "Apple M4 Pro")
-    monkeypatch.setattr(inventory, "sysctl", numbers.get)
-    facts = inventory.facts(tmp_path)
+    monkeypatch.setattr(host, "operating_system", lambda: "darwin")
+    monkeypatch.setattr(host, "command", lambda *_: "Apple M4 Pro")
+    monkeypatch.setattr(host, "sysctl", numbers.get)
+    facts = host.facts(tmp_path)
     assert (facts.name, facts.llc) == ("Apple M4 Pro", 16 * MIB)
     assert facts.instruction_sets == {"i8mm"}
     assert facts.os.startswith("macOS")
 
 
 def test_windows_falls_back_to_psutil(tmp_path, monkeypatch):
-    monkeypatch.setattr(inventory, "operating_system", lambda: "win32")
-    monkeypatch.setattr(inventory, "_windows_name", lambda: "Ryzen Example")
-    monkeypatch.setattr(inventory.psutil, "cpu_count", lambda logical=True: 16 if logical else 8)
-    facts = inventory.facts(tmp_path)
+    monkeypatch.setattr(host, "operating_system", lambda: "win32")
+    monkeypatch.setattr(host, "_windows_name", lambda: "Ryzen Example")
+    monkeypatch.setattr(host.psutil, "cpu_count", lambda logical=True: 16 if logical else 8)
+    facts = host.facts(tmp_path)
     assert (facts.name, facts.cores, facts.sockets, facts.numa_nodes) == ("Ryzen Example", 8, 1, 1)
 
 
 def test_this_machine():
-    facts = inventory.facts()
+    facts = host.facts()
     assert facts.cores >= 1
     assert 0 < facts.memory_available <= facts.memory_total
-    assert facts.instruction_sets <= inventory.INSTRUCTION_SETS
+    assert facts.instruction_sets <= host.INSTRUCTION_SETS

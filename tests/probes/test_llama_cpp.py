@@ -28,25 +28,18 @@ from advisor.model.catalog import storage_types
 from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
-from advisor.probes.host import inventory
-from advisor.probes.llama_cpp import (
-    by_llama_bench,
-    by_xllamacpp,
-    die_with_parent,
-    engine,
-    samples,
-    turns,
-)
+from advisor.probes import host
+from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, die_with_parent, engine, samples
 from advisor.probes.llama_cpp.job import EngineJob, Timings, output_of
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
-from advisor.probes.repeats import ProbeStep
+from advisor.probes.measurement import ProbeStep
 from advisor.units import GIB, MIB
 
 RATES = {"Q4_K": 20e9, "Q8_0": 24e9, "Q6_K": 22e9, "Q4_0": 18e9, "F16": 30e9, "Q4_K_M": 21e9}
 PLAIN = {"Q4_K": 16e9, "Q4_0": 12e9}
 LAYER, EXPERT_LAYER, ATTENTION = 120e-6, 40e-6, 15e9
 PROMPT = 80.0
-FACTS = replace(inventory.facts(), memory_available=int(16 * GIB), llc=int(32 * MIB), cores=2)
+FACTS = replace(host.facts(), memory_available=int(16 * GIB), llc=int(32 * MIB), cores=2)
 TINY = ArchitectureSpec(
     name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
     vocab=512,
@@ -84,7 +77,7 @@ def described(path: Path) -> Model:
 def stubbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An exact engine on a machine with memory, and a folder for what it writes."""
     use(monkeypatch, exact)
-    monkeypatch.setattr(inventory, "facts", lambda: FACTS)
+    monkeypatch.setattr(host, "facts", lambda: FACTS)
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -203,13 +196,13 @@ def test_a_slow_stretch_is_said_and_widens_every_figure(drifting) -> None:
 
 def test_one_turn_tells_nothing_of_steadiness() -> None:
     sample = samples.samples(FACTS)[0]
-    turn = turns.Turn(
+    turn = engine.Turn(
         sample=sample, timings=Timings(token_seconds={16: (0.1, 0.1)}), began=0.0, ended=1.0
     )
-    timed, steadiness = turns.in_turns([turn])
+    timed, steadiness = engine.in_turns([turn])
     assert timed[sample.role, sample.kind][1].token_seconds == {16: (0.1, 0.1)}
     assert (steadiness.turns, steadiness.drift, steadiness.words) == (1, 0.0, "")
-    assert turns.in_turns([]) == ({}, turns.Steadiness(turns=0, drift=0.0))
+    assert engine.in_turns([]) == ({}, engine.Steadiness(turns=0, drift=0.0))
 
 
 def test_progress_goes_up_to_its_end() -> None:
@@ -327,7 +320,7 @@ def test_no_engine_is_reported(monkeypatch) -> None:
 
 
 def test_little_memory_is_reported(monkeypatch) -> None:
-    monkeypatch.setattr(inventory, "facts", lambda: replace(FACTS, memory_available=int(GIB)))
+    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, memory_available=int(GIB)))
     with pytest.raises(ProbeError, match="needs 2560 MiB of free memory and 1024 MiB is free"):
         engine.measure()
 
@@ -359,7 +352,7 @@ def test_a_model_too_large_for_a_probe_is_refused(tmp_path, monkeypatch) -> None
     path = tmp_path / "own.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
-    monkeypatch.setattr(inventory, "facts", lambda: replace(FACTS, memory_available=int(4 * MIB)))
+    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, memory_available=int(4 * MIB)))
     with pytest.raises(ProbeError, match="a probe takes at most a quarter of"):
         engine.measure(path=path)
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from advisor.probes.host import inventory
-from advisor.probes.host.inventory import Neighbours
+from advisor.probes import host
+from advisor.probes.host import Neighbours
 
 
 class Seen(SimpleNamespace):
@@ -20,7 +20,7 @@ class Seen(SimpleNamespace):
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch):
     """Sets what the system counts: all times, and those of this program."""
-    monkeypatch.setattr(inventory, "operating_system", lambda: "linux")
+    monkeypatch.setattr(host, "operating_system", lambda: "linux")
 
     def counted(user=0.0, idle=0.0, steal=0.0, own=0.0, children=0.0) -> None:
         seen = Seen(user=user, system=0.0, idle=idle, iowait=0.0, steal=steal)
@@ -57,7 +57,7 @@ def test_clocks_that_disagree_still_give_a_share(counted) -> None:
 
 
 def test_without_counts_of_ended_processes_nothing_is_reported(counted, monkeypatch) -> None:
-    monkeypatch.setattr(inventory, "operating_system", lambda: "win32")
+    monkeypatch.setattr(host, "operating_system", lambda: "win32")
     watch = Neighbours()
     counted(user=10.0)
     assert watch.share() == 0.0

@@ -2,15 +2,15 @@
 
 import pytest
 
-from advisor.probes import repeats
-from advisor.probes.repeats import ProbeStep, Watch
+from advisor.probes import measurement
+from advisor.probes.measurement import ProbeStep, Watch
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The present, as its last item."""
     times = [100.0]
-    monkeypatch.setattr(repeats, "now", lambda: times[-1])
+    monkeypatch.setattr(measurement, "now", lambda: times[-1])
     return times
 
 

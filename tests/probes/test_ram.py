@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from advisor.errors import ProbeError
-from advisor.probes import repeats as progress
-from advisor.probes.host import inventory, ram
-from advisor.probes.host import ram as ram_readers
-from advisor.probes.repeats import ProbeStep, Repeats, measurement
+from advisor.probes import host, ram
+from advisor.probes import measurement as progress
+from advisor.probes import ram as ram_readers
+from advisor.probes.measurement import ProbeStep, Repeats, measurement
 from advisor.units import GB, GIB, MIB
 
-FACTS = inventory.HostFacts(
+FACTS = host.HostFacts(
     name="Example",
     cores=2,
     sockets=1,
@@ -29,8 +29,8 @@ FACTS = inventory.HostFacts(
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inventory, "facts", lambda: replace(FACTS, llc=1))
-    monkeypatch.setattr(inventory, "nodes", lambda: ())
+    monkeypatch.setattr(host, "facts", lambda: replace(FACTS, llc=1))
+    monkeypatch.setattr(host, "nodes", lambda: ())
     monkeypatch.setattr(ram, "LEAST_BYTES", int(MIB))
     monkeypatch.setattr(ram, "WINDOW", 0.001)
     ticks = itertools.count()  # a clock that no busy machine makes late
@@ -89,9 +89,9 @@ def test_it_measures(small):
 
 
 def test_nodes_are_measured_together_and_apart(small, monkeypatch):
-    here = frozenset(inventory._usable_cpus())
-    nodes = (inventory.Node(cpus=here, cores=1), inventory.Node(cpus=here, cores=1))
-    monkeypatch.setattr(inventory, "nodes", lambda: nodes)
+    here = frozenset(host._usable_cpus())
+    nodes = (host.Node(cpus=here, cores=1), host.Node(cpus=here, cores=1))
+    monkeypatch.setattr(host, "nodes", lambda: nodes)
     measurements = ram.measure(0.02)
     assert [measurement.name for measurement in measurements] == [
         "ram_read",
@@ -121,7 +121,7 @@ def test_processors_that_are_not_there_are_an_error():
 
 def test_small_buffers_are_reported(small, monkeypatch):
     crowded = replace(FACTS, llc=int(1024 * MIB), memory_available=int(8 * MIB))
-    monkeypatch.setattr(inventory, "facts", lambda: crowded)
+    monkeypatch.setattr(host, "facts", lambda: crowded)
     (measurement,) = ram.measure(0.0)
     assert "the buffers are 0.0 times the caches" in measurement.note
 

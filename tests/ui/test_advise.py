@@ -9,8 +9,8 @@ import pytest
 from ui_app import app, chart_words, copied, page_text, run, shared_link, tab, unfolded
 
 from advisor.advice.words.verdict import MOST_WORDS
-from advisor.calibration import local_machine, local_store
-from advisor.calibration.local_store import Calibration
+from advisor.calibration import local_machine
+from advisor.calibration.local_machine import Calibration
 from advisor.cli.main import main
 
 PC = "gaming PC with a 3060 12GB and 32 GB RAM"
@@ -290,7 +290,7 @@ def test_probes_switched_off_says_so(monkeypatch):
 
 def test_stale_calibration_is_reported(monkeypatch, tmp_path):
     # A saving that no other test made, so that nothing remembered is used.
-    (tmp_path / local_store.FILE_NAME).write_text(json.dumps({}))
+    (tmp_path / local_machine.FILE_NAME).write_text(json.dumps({}))
     old = Calibration(stale="Measured over 92 days ago: ram_read; probe again.")
     monkeypatch.setattr(local_machine.local_store, "load", lambda: old)
     assert "Measured over 92 days ago" in page_text(app(machine="this", model="Qwen3-4B"))

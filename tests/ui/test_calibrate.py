@@ -12,11 +12,10 @@ import pytest
 from imported_machine import COPY, DISK, PARTS, RAM, SERVER
 from ui_app import app, figures, page_text, run
 
-from advisor.calibration import imported_store, local_machine, local_store
+from advisor.calibration import imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
-from advisor.probes.measurement import CurvePoint, Measurement
-from advisor.probes.repeats import ProbeStep
+from advisor.probes.measurement import CurvePoint, Measurement, ProbeStep
 from advisor.ui.calibrate import effect, gauges, machine_list, measure
 from advisor.ui.parts import probe_job
 from advisor.ui.question import this_machine
@@ -41,7 +40,7 @@ COPIES = replace(
 def _own_machine(tmp_path, monkeypatch):
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(tmp_path))
     monkeypatch.delenv("ADVISOR_PROBES", raising=False)
-    monkeypatch.setattr(local_store, "fingerprint", lambda: PARTS)
+    monkeypatch.setattr(local_machine, "fingerprint", lambda: PARTS)
     this_machine.prober.clear()
     yield
     job = this_machine.prober().job
@@ -127,7 +126,7 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
         "Effect on predictions", "Machines",
     ]  # fmt: skip
     assert len(figures(test)) == 3
-    assert local_store.load().figure("ram_read").value == 150e9
+    assert local_machine.load().figure("ram_read").value == 150e9
 
 
 def test_the_full_pass_takes_its_time(monkeypatch):
@@ -155,7 +154,7 @@ def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
     test.run()
     ended(job)
     assert "Stopped. Nothing was changed" in page_text(run(test))
-    assert local_store.load().measurements == {}
+    assert local_machine.load().measurements == {}
 
 
 def test_a_second_visitor_waits_and_cannot_stop_the_first(monkeypatch):
@@ -186,7 +185,7 @@ def test_a_part_that_fails_unforeseen_costs_no_other(monkeypatch):
     text = page_text(measured(page()))
     assert "Measured and saved" in text
     assert "Drive: Measuring failed (ZeroDivisionError)." in text
-    assert list(local_store.load().measurements) == ["ram_read", "h2d_pinned"]
+    assert list(local_machine.load().measurements) == ["ram_read", "h2d_pinned"]
 
 
 def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
@@ -196,7 +195,7 @@ def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
     assert "Not measured: drive and GPU" in text
     assert "Drive: It lies in memory." in text
     assert "GPU: No CUDA driver is here" in text
-    assert list(local_store.load().measurements) == ["ram_read"]
+    assert list(local_machine.load().measurements) == ["ram_read"]
 
 
 def test_nothing_that_could_be_measured(monkeypatch):
@@ -233,7 +232,7 @@ def test_free_space_of_a_folder_that_is_not_made_yet(tmp_path, monkeypatch):
 
 def test_switched_off_offers_the_import_instead(monkeypatch):
     monkeypatch.setenv("ADVISOR_PROBES", "off")
-    local_store.save([RAM])
+    local_machine.save([RAM])
     test = page()
     text = page_text(test)
     assert "Measuring is switched off on this server" in text
@@ -244,7 +243,7 @@ def test_switched_off_offers_the_import_instead(monkeypatch):
 
 
 def test_stale_says_why_and_is_used():
-    local_store.save([replace(RAM, when="2025-01-01T10:00:00+00:00")])
+    local_machine.save([replace(RAM, when="2025-01-01T10:00:00+00:00")])
     text = page_text(page())
     assert "Measured over 92 days ago: ram_read" in text
     assert "on 1 January 2025" in text
@@ -252,40 +251,40 @@ def test_stale_says_why_and_is_used():
 
 
 def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
-    local_store.save([RAM])
-    monkeypatch.setattr(local_store, "fingerprint", lambda: replace(PARTS, cores=4))
+    local_machine.save([RAM])
+    monkeypatch.setattr(local_machine, "fingerprint", lambda: replace(PARTS, cores=4))
     test = page()
     assert "64 cores, and 4 can be used now; probe again. Until then" in page_text(test)
     assert "Effect on predictions" not in [subheader.value for subheader in test.subheader]
 
 
 def test_wide_spread_is_reported():
-    local_store.save([replace(RAM, spread=0.4)])
+    local_machine.save([replace(RAM, spread=0.4)])
     text = page_text(page())
     assert "Repeats differ widely (RAM 40 %, each way)" in text
     assert "the machine is shared" in text
 
 
 def test_history_is_drawn_from_the_second_time_on():
-    local_store.save([RAM])
+    local_machine.save([RAM])
     assert "Over time" not in [quantity.value for quantity in page().subheader]
-    local_store.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
+    local_machine.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
     test = page()
     assert "Over time" in [subheader.value for subheader in test.subheader]
     assert "All 2 measurements" in [expander.label for expander in test.expander]
 
 
 def test_a_damaged_file_is_reported(tmp_path):
-    (tmp_path / local_store.FILE_NAME).write_text("{")
+    (tmp_path / local_machine.FILE_NAME).write_text("{")
     # The first page that reads it sets it aside; that is Advise.
     test = app()
-    assert (tmp_path / f"{local_store.FILE_NAME}.damaged").exists()
+    assert (tmp_path / f"{local_machine.FILE_NAME}.damaged").exists()
     test.switch_page("advisor/ui/pages/calibrate.py")
     assert "Never measured" in page_text(run(test))
 
 
 def test_the_prediction_before_and_after(monkeypatch):
-    local_store.save([replace(RAM, value=75e9)])
+    local_machine.save([replace(RAM, value=75e9)])
     host = SimpleNamespace(
         notes=(), memory_total=PARTS.memory, name=PARTS.cpu, cores=64, sockets=1,
         instruction_sets=frozenset(), memory_available=PARTS.memory,
@@ -313,7 +312,7 @@ def test_the_change_in_words(before, after, words):
 
 
 def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
-    local_store.save([RAM])
+    local_machine.save([RAM])
     test = app(runtime="Ollama", model="Llama-3.1-70B")
     test.switch_page("advisor/ui/pages/calibrate.py")
     assert "Decode speed in Ollama, with the request last asked" in page_text(run(test))
@@ -321,7 +320,7 @@ def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
 
 
 def test_another_model_can_be_asked_about(monkeypatch):
-    local_store.save([RAM])
+    local_machine.save([RAM])
     test = page()
     test.selectbox(key="effect_model").select("Qwen3-8B")
     assert "Qwen3-8B, Q4_K_M" in page_text(run(test))

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from ui_app import app
 
-from advisor.calibration import local_store
+from advisor.calibration import local_machine
 from advisor.errors import ProbeError, StoreError
-from advisor.probes.measurement import Measurement
-from advisor.probes.repeats import ProbeStep
+from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.reports.charts import crossing
 from advisor.reports.document import SweepSeries
 from advisor.request.choices import CLOSED, listed
@@ -128,7 +127,7 @@ def finished(prober):
 @pytest.fixture
 def saved(monkeypatch):
     kept = []
-    monkeypatch.setattr(local_store, "save", kept.append)
+    monkeypatch.setattr(local_machine, "save", kept.append)
     return kept
 
 
@@ -159,7 +158,7 @@ def test_a_folder_that_cannot_be_written_is_reported(monkeypatch):
     def refuse(_):
         raise StoreError("Measurements cannot be saved.")
 
-    monkeypatch.setattr(local_store, "save", refuse)
+    monkeypatch.setattr(local_machine, "save", refuse)
     monkeypatch.setattr(probe_job.suite, "measure", measures_ram)
     assert "cannot be saved" in finished(probe_job.Prober()).summary()
 

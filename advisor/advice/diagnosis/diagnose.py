@@ -30,7 +30,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
 from advisor.machine.quantity import Quantity
 from advisor.machine.software import OTHER_SPELLINGS, SYSTEMS
-from advisor.probes.system import operating_system
+from advisor.probes.host import operating_system
 from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.units import GB, Array
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.errors import ProbeError
-from advisor.probes import repeats
+from advisor.probes import measurement
 from advisor.probes.disk.test_file import DriveFile
 
 CAN_EMPTY_CACHE = hasattr(os, "posix_fadvise")
@@ -187,14 +187,14 @@ def _read_until(until: float, offsets: Iterator[int], read: Callable[[int], int]
     done = 0
     for offset in offsets:
         done += read(offset)
-        if repeats.now() >= until:
+        if measurement.now() >= until:
             break
     return done
 
 
 def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
     """Bytes of all threads over the time until the last thread finishes [B/s]."""
-    started = repeats.now()
+    started = measurement.now()
     try:
         with ThreadPoolExecutor(threads) as pool:
             done = sum(pool.map(work, [started + seconds] * threads))
@@ -205,7 +205,7 @@ def _rate(threads: int, seconds: float, work: Callable[[float], int]) -> float:
         ) from error
     except OSError as error:
         raise ProbeError(_stopped(threads, error)) from error
-    return done / (repeats.now() - started)
+    return done / (measurement.now() - started)
 
 
 def _stopped(threads: int, error: OSError) -> str:

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.errors import ProbeError
-from advisor.probes import repeats as clock
+from advisor.probes import host
+from advisor.probes import measurement as clock
 from advisor.probes.disk import direct_reads
 from advisor.probes.disk.direct_reads import Window
 from advisor.probes.disk.test_file import DriveFile, default_folder, existing, look_at, temporary
-from advisor.probes.host import inventory
-from advisor.probes.measurement import Measurement
-from advisor.probes.repeats import (
+from advisor.probes.host import operating_system, read_ahead
+from advisor.probes.measurement import (
     LEAST_REPEATS,
     Cancelled,
+    Measurement,
     Progress,
     Repeats,
     Watch,
@@ -25,7 +26,6 @@ from advisor.probes.repeats import (
     moment,
     size,
 )
-from advisor.probes.system import operating_system, read_ahead
 from advisor.units import GIB, KIB, MIB
 
 FILE_BYTES = int(2 * GIB)
@@ -161,7 +161,7 @@ def _ways(file: DriveFile) -> tuple[_Way, ...]:
         name="disk_read_mmap",
         note=f"Cold map.{held}",
         window=direct_reads.mapped(file),
-        grid=((CHUNK, inventory.facts().cores),),
+        grid=((CHUNK, host.facts().cores),),
         share=0.25,
         doing="page faults of a cold map",
     )
@@ -189,7 +189,7 @@ def _held(file: DriveFile) -> str:
 
 def _bearable(grid: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Points whose blocks fit into a share of free memory; always the smallest."""
-    most = inventory.facts().memory_available * MEMORY_SHARE
+    most = host.facts().memory_available * MEMORY_SHARE
     fitting = tuple(point for point in grid if math.prod(point) <= most)
     return fitting or (min(grid, key=math.prod),)
 

@@ -14,8 +14,8 @@ import psutil
 
 from advisor.errors import ProbeError
 from advisor.paths import data_folder
-from advisor.probes import repeats
-from advisor.probes.system import operating_system
+from advisor.probes import measurement
+from advisor.probes.host import operating_system
 from advisor.units import GB, MIB
 
 BLOCK = int(4 * MIB)
@@ -216,9 +216,9 @@ def _remove_abandoned(folder: Path) -> None:
 def _fill(descriptor: int, size: int, seconds: float, stop: Callable[[float], bool]) -> int:
     """Write random bytes through to the drive, and return their number; 0 when stopped [B]."""
     generator = np.random.Generator(np.random.SFC64())
-    until = repeats.now() + seconds
+    until = measurement.now() + seconds
     written = 0
-    while written < size and (written < SYNC or repeats.now() < until):
+    while written < size and (written < SYNC or measurement.now() < until):
         if stop(written / size):
             return 0
         written += os.write(descriptor, generator.bytes(min(BLOCK, size - written)))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.errors import ProbeError
-from advisor.probes.system import operating_system
+from advisor.probes.host import operating_system
 from advisor.units import MIB
 
 KERNEL = Path(__file__).with_name("read_all.ptx")

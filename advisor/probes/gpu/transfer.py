@@ -15,16 +15,15 @@ from types import TracebackType
 from typing import Any, Self
 
 from advisor.errors import ProbeError
-from advisor.probes import repeats as clock
+from advisor.probes import host, ram
+from advisor.probes import measurement as clock
 from advisor.probes.gpu import detect
 from advisor.probes.gpu import detect as nvml
 from advisor.probes.gpu.cuda import Device, Reader, Session, devices, driver
-from advisor.probes.gpu.facts import GpuFacts, GpuState, figure_name, same_bus
-from advisor.probes.host import inventory, ram
-from advisor.probes.host.ram import Readers
-from advisor.probes.measurement import Measurement
-from advisor.probes.repeats import (
+from advisor.probes.gpu.detect import GpuFacts, GpuState, figure_name, same_bus
+from advisor.probes.measurement import (
     Cancelled,
+    Measurement,
     Progress,
     Repeats,
     Watch,
@@ -33,6 +32,7 @@ from advisor.probes.repeats import (
     repeated,
     size,
 )
+from advisor.probes.ram import Readers
 from advisor.units import GB, GIB, KIB, MIB
 
 # Contention probe: RAM reads while the link to a GPU is busy.
@@ -63,7 +63,7 @@ def while_copying(
     Raises:
         ProbeError: too little free memory, or an error of the driver.
     """
-    facts = inventory.facts()
+    facts = host.facts()
     total = ram.buffer_bytes(facts, RAM_SHARE)
     copied: list[float] = []
     with (
@@ -328,7 +328,7 @@ def _reads(name: str, note: str, reader: Reader, address: int, size: int) -> _Wo
 
 
 def _host_bytes() -> int:
-    free = inventory.facts().memory_available
+    free = host.facts().memory_available
     most = min(MOST_HOST, free // HOST_PART) // LEAST_HOST * LEAST_HOST
     if not most:
         raise ProbeError(

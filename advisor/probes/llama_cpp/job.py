@@ -14,8 +14,8 @@ from typing import IO
 
 from advisor.errors import ProbeError
 from advisor.probes.disk.test_file import temporary_folder
+from advisor.probes.host import operating_system
 from advisor.probes.llama_cpp import die_with_parent
-from advisor.probes.system import operating_system
 
 POLL = 0.05  # seconds between two looks at the process and at the stop button
 LAST_WORDS = 400

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import Markup
 
 from advisor.calibration.measurement_file import moment
-from advisor.probes.measurement import CurvePoint, Measurement
-from advisor.probes.repeats import size
+from advisor.probes.measurement import CurvePoint, Measurement, size
 from advisor.ui.parts.markup import block, joined
 from advisor.ui.parts.palette import Palette, palette
 from advisor.ui.parts.points import Figure, line_layout

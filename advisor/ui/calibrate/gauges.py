@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from advisor.calibration.local_store import ENGINE
+from advisor.calibration.local_machine import ENGINE
 from advisor.calibration.measurement_file import Fingerprint, moment
 from advisor.errors import UnknownName
 from advisor.formatting import quantity, rate
 from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import TYPICAL_DISK
-from advisor.probes.gpu.facts import figure_name
+from advisor.probes.gpu.detect import figure_name
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui.parts.markup import block, joined
 from advisor.ui.parts.probe_job import title

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from advisor.calibration import imported_store
 from advisor.calibration.imported_store import THIS
-from advisor.calibration.local_store import Calibration
+from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import Fingerprint
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from advisor.formatting import memory
 from advisor.paths import data_folder
 from advisor.probes import suite
-from advisor.probes.repeats import ProbeStep
+from advisor.probes.measurement import ProbeStep
 from advisor.ui.parts import probe_job, unforeseen
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob

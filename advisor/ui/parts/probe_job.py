@@ -10,13 +10,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from advisor.calibration import local_store
-from advisor.calibration.local_store import ENGINE
+from advisor.calibration import local_machine
+from advisor.calibration.local_machine import ENGINE
 from advisor.errors import AdvisorError
 from advisor.formatting import quantity
 from advisor.probes import suite
-from advisor.probes.measurement import UNSTEADY, Measurement
-from advisor.probes.repeats import ProbeStep
+from advisor.probes.measurement import UNSTEADY, Measurement, ProbeStep
 
 SWITCH = "ADVISOR_PROBES"
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
@@ -186,7 +185,7 @@ def _work(job: ProbeJob) -> None:
             job.doing = LABELS.get(part, part)
             _measure(job, part)
         if job.measurements and not job.cancelled:
-            local_store.save(job.measurements)
+            local_machine.save(job.measurements)
             job.saved = True
     except AdvisorError as error:
         job.failures = (*job.failures, str(error))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from advisor.calibration import local_store
+from advisor.calibration import local_machine
 from advisor.calibration.local_machine import this_machine
 from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
@@ -38,14 +38,14 @@ def seen() -> Seen | None:
 def calibrated_at() -> int:
     """Time of the last saved measurement, a key for cached answers."""
     try:
-        return (data_folder() / local_store.FILE_NAME).stat().st_mtime_ns
+        return (data_folder() / local_machine.FILE_NAME).stat().st_mtime_ns
     except OSError:
         return 0
 
 
 @st.cache_resource(ttl=REMEMBERED, max_entries=4, show_spinner=False)
 def _seen(saved: int) -> Seen:  # noqa: ARG001 - a part of the key
-    return Seen(machine=this_machine(), stale=local_store.load().stale)
+    return Seen(machine=this_machine(), stale=local_machine.load().stale)
 
 
 @st.cache_resource(show_spinner=False)

@@ -10,11 +10,18 @@ from typing import Self
 import numpy as np
 
 from advisor.errors import ProbeError
-from advisor.probes import repeats as clock
-from advisor.probes import repeats as progress
-from advisor.probes.host import inventory
-from advisor.probes.measurement import Measurement
-from advisor.probes.repeats import Cancelled, Progress, Repeats, Watch, measurement, repeated
+from advisor.probes import host
+from advisor.probes import measurement as clock
+from advisor.probes import measurement as progress
+from advisor.probes.measurement import (
+    Cancelled,
+    Measurement,
+    Progress,
+    Repeats,
+    Watch,
+    measurement,
+    repeated,
+)
 from advisor.units import GIB, MIB
 
 # Threads that read RAM together.
@@ -134,7 +141,7 @@ def measure(
     Raises:
         ProbeError: too little free memory for the smallest buffers.
     """
-    facts = inventory.facts()
+    facts = host.facts()
     total = buffer_bytes(facts)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
     measurements: list[Measurement] = []
@@ -157,7 +164,7 @@ def thread_counts(cores: int) -> tuple[int, ...]:
     return tuple(sorted(powers | {cores}, reverse=True))
 
 
-def buffer_bytes(facts: inventory.HostFacts, share: float = 1 / 4) -> int:
+def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
     """Size of all threads' buffers, larger than every cache, within a share of free memory [B].
 
     Args:
@@ -186,13 +193,13 @@ def rates(
     )
 
 
-def _past_caches(facts: inventory.HostFacts) -> int:
+def _past_caches(facts: host.HostFacts) -> int:
     return CACHES * (facts.llc or UNKNOWN_LLC)
 
 
 def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:
     """Series to measure, each with the start and end of its share of the time."""
-    nodes = inventory.nodes()
+    nodes = host.nodes()
     together = _Series(name="ram_read", threads=thread_counts(cores))
     if len(nodes) < 2:
         yield together, 0.0, 1.0
@@ -227,7 +234,7 @@ def _curve(series: _Series, total: int, seconds: float, watch: Watch) -> list[Re
     return curve
 
 
-def _note(series: _Series, curve: list[Repeats], total: int, facts: inventory.HostFacts) -> str:
+def _note(series: _Series, curve: list[Repeats], total: int, facts: host.HostFacts) -> str:
     repeats = sum(len(point.rates) for point in curve)
     note = f"Read {total / MIB:.0f} MiB of {series.what}, {repeats} repeats."
     if facts.llc and total < CACHES * facts.llc:

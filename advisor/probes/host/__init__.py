@@ -1,1 +1,0 @@
-"""Host probes: cores, memory, and the rate of reading RAM."""
