@@ -18,9 +18,7 @@ from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.lookup import meant
 from advisor.model.by_name.names import is_size, take_apart
-from advisor.model.by_name.relatives import architecture_of, cached_values
-from advisor.model.by_name.stand_in import stand_in
-from advisor.model.by_name.usual_caches import CacheRow, rows
+from advisor.model.by_name.stand_in import CacheRow, architecture_of, cached_values, rows, stand_in
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,6 @@ from advisor.machine.software import LINUX, OTHER_SPELLINGS
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.paths import DATA_VARIABLE, data_folder
-from advisor.probes import host
 from advisor.probes import host as host_probe
 from advisor.probes.gpu import detect as gpu_probe
 from advisor.probes.gpu.detect import GpuFacts, figure_name
@@ -360,7 +359,7 @@ def this_machine(
     known = load() if measured is None else measured
     return seen_machine(
         host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead(),
-        runs=OTHER_SPELLINGS.get(host.operating_system(), LINUX),
+        runs=OTHER_SPELLINGS.get(host_probe.operating_system(), LINUX),
     )  # fmt: skip
 
 
@@ -514,7 +513,7 @@ def _as_set(now: Quantity, measured: Calibration) -> Quantity:
 def _read_ahead() -> Quantity:
     """Read-ahead of the drive with the data folder, or its nearest existing parent."""
     folder = data_folder()
-    window = host.read_ahead(
+    window = host_probe.read_ahead(
         next(existing for existing in (folder, *folder.parents) if existing.exists())
     )
     if not window:

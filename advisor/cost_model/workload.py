@@ -7,8 +7,7 @@ import numpy as np
 from advisor.catalog.inputs import CACHED_SHARE, DRAFT, REQUEST, check_all
 from advisor.errors import InputError
 from advisor.model.architecture import Group
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import Model
+from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.units import Array
 
 DRAFTS = {"mtp": 1.0, "eagle": 1.0, "dflash": 5.0, "ngram": 0.0}

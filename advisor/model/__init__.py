@@ -6,6 +6,6 @@ catalog         models of the catalogue
 installed       models that lie on this machine
 architecture    tensors by group, before a format is chosen; `build` makes them from a `spec`
 by_name/        models from a name alone, known or not
-formats/        bytes per weight, recipes and spellings of formats
+formats         bytes per weight, recipes and spellings of formats
 config/, gguf/, hub/    readers of config.json, GGUF files and Hub repositories
 """

@@ -12,7 +12,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import by_name, find
 from advisor.model.architecture import Architecture
 from advisor.model.build import build
-from advisor.model.formats.quantization import Format, RecipeRow, StorageType, format_named, formats
+from advisor.model.formats import Format, RecipeRow, StorageType, format_named, formats
 from advisor.model.model import LAYERED, Model, quantized
 from advisor.model.spec import ArchitectureSpec
 

@@ -12,9 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.model.architecture import COMMON_HEAD, Architecture, Group
-from advisor.model.formats.quantization import Format, StorageType, tensor_bytes, tensor_types
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.formats import Format, StorageType, tensor_bytes, tensor_types
 from advisor.units import Array
+
+# Formats of the KV cache.
+
+KV_BYTES_PER_VALUE = {
+    "f32": 4.0,
+    "f16": 2.0,
+    "bf16": 2.0,
+    "q8_0": 34 / 32,
+    "fp8": 1.0,
+    "q5_1": 24 / 32,
+    "q5_0": 22 / 32,
+    "q4_1": 20 / 32,
+    "q4_0": 18 / 32,
+    "iq4_nl": 18 / 32,
+}
+"""Bytes a cached value takes [B]; blocks of 32 with their scales, from the constants of the `gguf`
+package 0.19.0 (GGML_QUANT_SIZES), 2026-05-06."""
+
 
 Floats = npt.NDArray[np.float64]
 
@@ -318,3 +335,21 @@ def scaled(model: Model, file_bytes: float) -> Model:
         output=model.output * factor,
         tied_copy=model.tied_copy * factor,
     )
+
+
+# Description of a model: architecture, stored format, notes.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Described:
+    """Model as described by a file or repository."""
+
+    architecture: Architecture  # tensors, cache and attention work
+    # model with the stored bytes of each tensor; None where only the format is known
+    model: Model | None
+    # name in data/models/recipes.csv; empty for a format without a recipe, which `notes` names
+    format: str
+    source: str  # file or repository
+    notes: tuple[str, ...]  # sentences for the user
+    # further facts by name, as text (`commit`, `weight_bytes`, `model_type`)
+    facts: Mapping[str, str]

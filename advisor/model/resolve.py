@@ -13,12 +13,11 @@ from advisor.model import catalog
 from advisor.model.by_name.named import USUAL, is_named, named, usual_format
 from advisor.model.config.read import describe
 from advisor.model.config.values import parse
-from advisor.model.description import Described
-from advisor.model.formats.format_names import format_meant
+from advisor.model.formats import format_meant
 from advisor.model.gguf.header import Part
 from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import part_names
-from advisor.model.model import Model
+from advisor.model.model import Described, Model
 
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 HUB_FILE = re.compile(
@@ -254,7 +253,7 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
         InputError: no name of a file, or numbers that no part has.
         Refusal: a model that is not understood.
     """
-    from advisor.model.hub.remote_file import RemoteFile
+    from advisor.model.hub.repository import RemoteFile
 
     match = HUB_FILE.fullmatch(text)
     if match is None:

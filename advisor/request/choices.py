@@ -9,7 +9,7 @@ from advisor.machine import backends, software
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
+from advisor.model.model import KV_BYTES_PER_VALUE
 from advisor.request.ownership import Form
 from advisor.runtimes import ASIDE, RUNTIMES
 

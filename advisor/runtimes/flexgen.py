@@ -20,8 +20,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, alone
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import Floats, Model
+from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import Parallel, exchanges
 from advisor.runtimes.weight_streaming import (

@@ -22,8 +22,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import LAYERED, Floats, Model
+from advisor.model.model import KV_BYTES_PER_VALUE, LAYERED, Floats, Model
 from advisor.units import GIB, Array
 
 ACTIVATIONS = 1.0 * GIB

@@ -215,7 +215,7 @@ def test_typed_parts_fill_those_missing_from_the_file():
 
 
 def test_this_is_the_machine_we_are_on(monkeypatch):
-    monkeypatch.setattr(local_machine.local_store, "load", lambda: Calibration())
+    monkeypatch.setattr(local_machine, "load", lambda: Calibration())
     assert named_machine("this").host == local_machine.this_machine().host
 
 

@@ -52,7 +52,7 @@ def sees(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(local_machine.host_probe, "facts", lambda: host)
         monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: (cards, notes))
         known = calibration or Calibration()
-        monkeypatch.setattr(local_machine.local_store, "load", lambda: known)
+        monkeypatch.setattr(local_machine, "load", lambda: known)
 
     sees()
     return sees
@@ -105,13 +105,13 @@ def test_timings_of_llama_cpp_belong_to_this_processor(sees) -> None:
 def test_a_cold_map_and_the_read_ahead_belong_to_the_drive(sees, monkeypatch) -> None:
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_mmap", 1.1e9)]
     sees(calibration=Calibration(measurements={option.name: option for option in kept}))
-    monkeypatch.setattr(local_machine.system, "read_ahead", lambda _: 2**20)
+    monkeypatch.setattr(local_machine.host_probe, "read_ahead", lambda _: 2**20)
     disk = local_machine.this_machine().disk
     assert disk is not None
     assert disk.mapped is not None
     assert (disk.mapped.value, disk.for_pages.value) == (1.1e9, 1.1e9)
     assert (disk.read_ahead.value, disk.read_ahead.kind) == (2**20, Provenance.MEASURED)
-    monkeypatch.setattr(local_machine.system, "read_ahead", lambda _: None)
+    monkeypatch.setattr(local_machine.host_probe, "read_ahead", lambda _: None)
     disk = local_machine.this_machine().disk
     assert disk is not None
     assert (disk.read_ahead.value, disk.read_ahead.kind) == (128 * 2**10, Provenance.ASSUMED)
@@ -121,7 +121,7 @@ def test_an_imported_machine_keeps_its_probed_read_ahead(sees, monkeypatch) -> N
     kept = [measurement("disk_read_direct", 3.2e9), measurement("disk_read_ahead", 8.0 * 2**20)]
     sees(calibration=Calibration(measurements={option.name: option for option in kept}))
     for now, expected in ((None, 8 * 2**20), (2**20, 2**20)):
-        monkeypatch.setattr(local_machine.system, "read_ahead", lambda _, now=now: now)
+        monkeypatch.setattr(local_machine.host_probe, "read_ahead", lambda _, now=now: now)
         disk = local_machine.this_machine().disk
         assert disk is not None
         assert (disk.read_ahead.value, disk.read_ahead.kind) == (expected, Provenance.MEASURED)

@@ -219,14 +219,14 @@ def test_a_file_of_a_newer_version_stays_as_it_is(folder):
 
 SAVES = """
 import sys
-from advisor.calibration import local_store
+from advisor.calibration import local_machine
 from advisor.calibration.measurement_file import Fingerprint
 from advisor.probes.measurement import Measurement
 here = Fingerprint(cpu="Example 9", cores=8, memory=64 * 2**30, gpus=("RTX 4090",))
-local_store.fingerprint = lambda: here
+local_machine.fingerprint = lambda: here
 for number in range(10):
     name = f"ram_read_node{number}_of_{sys.argv[1]}"
-    local_store.save([Measurement(name=name, value=1e9, unit="B/s", spread=0.0, threads=1,
+    local_machine.save([Measurement(name=name, value=1e9, unit="B/s", spread=0.0, threads=1,
                                   when="2026-11-20T10:00:00+00:00")])
 """
 

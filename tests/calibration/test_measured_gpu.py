@@ -50,7 +50,7 @@ def this_machine(monkeypatch: pytest.MonkeyPatch):
 
     def this_machine(values: dict[str, float], cards=(CARD,), **typed: object):
         monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: (cards, ()))
-        monkeypatch.setattr(local_machine.local_store, "load", lambda: kept(**values))
+        monkeypatch.setattr(local_machine, "load", lambda: kept(**values))
         return local_machine.this_machine(MachineSpec(**typed)).gpus
 
     return this_machine

@@ -19,7 +19,7 @@ from gguf_files import F32, Tensors, write
 from advisor.model.architecture import Architecture, Tensor
 from advisor.model.build import build
 from advisor.model.catalog import model_formats, storage_types
-from advisor.model.formats.quantization import tensor_types
+from advisor.model.formats import tensor_types
 from advisor.model.layers import FeedForward, Mixer, feed_forward, key_value_heads, mixer
 from advisor.model.spec import ArchitectureSpec
 

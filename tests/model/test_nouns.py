@@ -8,8 +8,7 @@ from advisor.errors import InputError, UnknownName, close_names
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import LAYERED, scaled
+from advisor.model.model import KV_BYTES_PER_VALUE, LAYERED, scaled
 
 
 @pytest.mark.parametrize(

@@ -244,10 +244,10 @@ def test_a_folder_that_may_not_be_seen_is_reported(tmp_path, monkeypatch):
 def test_blocks_that_wait_at_once_stay_within_free_memory(tmp_path, monkeypatch):
     facts = host.facts()
     few = replace(facts, memory_available=4 * 2 * BLOCK)  # a quarter holds two blocks
-    monkeypatch.setattr(read_rates.inventory, "facts", lambda: few)
+    monkeypatch.setattr(read_rates.host, "facts", lambda: few)
     direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert {(entry.block, entry.threads) for entry in direct.curve} == {(BLOCK, 1), (BLOCK // 4, 2)}
-    monkeypatch.setattr(read_rates.inventory, "facts", lambda: replace(facts, memory_available=0))
+    monkeypatch.setattr(read_rates.host, "facts", lambda: replace(facts, memory_available=0))
     direct, *_ = read_rates.measure(0.1, path=tmp_path, file_bytes=16 * BLOCK)
     assert [(entry.block, entry.threads) for entry in direct.curve] == [(BLOCK // 4, 2)]
 

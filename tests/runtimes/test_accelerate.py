@@ -34,8 +34,8 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.build import build
-from advisor.model.config.families import language_config
 from advisor.model.config.read import facts_of
+from advisor.model.config.values import language_config
 from advisor.model.model import Model
 from advisor.model.resolve import from_file
 from advisor.runtimes.accelerate import (

@@ -292,7 +292,7 @@ def test_stale_calibration_is_reported(monkeypatch, tmp_path):
     # A saving that no other test made, so that nothing remembered is used.
     (tmp_path / local_machine.FILE_NAME).write_text(json.dumps({}))
     old = Calibration(stale="Measured over 92 days ago: ram_read; probe again.")
-    monkeypatch.setattr(local_machine.local_store, "load", lambda: old)
+    monkeypatch.setattr(local_machine, "load", lambda: old)
     assert "Measured over 92 days ago" in page_text(app(machine="this", model="Qwen3-4B"))
 
 

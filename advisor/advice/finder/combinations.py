@@ -30,8 +30,7 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import Floats, Model
+from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.request.ownership import Ownership, form_of
 from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime, runtime
 

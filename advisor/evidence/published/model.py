@@ -12,9 +12,8 @@ from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.named import NamedModel, named, usual_format
 from advisor.model.by_name.names import StatedSize
-from advisor.model.by_name.relatives import NEWEST
-from advisor.model.by_name.stand_in import of_size
-from advisor.model.formats.format_names import format_in_name, format_meant
+from advisor.model.by_name.stand_in import NEWEST, of_size
+from advisor.model.formats import format_in_name, format_meant
 from advisor.model.model import Model, scaled
 from advisor.runtimes import LLAMA_CPP, MLX, Runtime
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING

@@ -7,8 +7,7 @@ from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.software import kernels_of
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import Model
+from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.runtimes import ACCELERATE, Runtime
 from advisor.units import GIB
 

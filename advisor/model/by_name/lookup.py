@@ -34,13 +34,13 @@ from advisor.model.by_name.base_models import (
     most_downloaded,
     of_month,
     of_other_name,
+    ollama_tag,
     plainest,
 )
 from advisor.model.by_name.listed.from_row import listed
 from advisor.model.by_name.listed.hub_list import HubRow, hub_list
 from advisor.model.by_name.listed.totals import counts_weights
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
-from advisor.model.by_name.ollama_tags import ollama_tag
 from advisor.model.spec import ArchitectureSpec
 
 # Names and aliases of the catalogue's models, compared without spaces and dashes.

@@ -12,15 +12,14 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
+from advisor.model.by_name.base_models import ollama_tag
 from advisor.model.by_name.listed.from_row import Listed, listed
 from advisor.model.by_name.listed.hub_list import READ, HubRow
 from advisor.model.by_name.listed.totals import counts_weights
 from advisor.model.by_name.lookup import Meant, UnknownModel, meant
 from advisor.model.by_name.names import StatedSize, is_size, stated_size, take_apart
-from advisor.model.by_name.ollama_tags import ollama_tag
-from advisor.model.by_name.relatives import NEWEST
-from advisor.model.by_name.stand_in import of_size, stand_in
-from advisor.model.formats.format_names import format_in_name
+from advisor.model.by_name.stand_in import NEWEST, of_size, stand_in
+from advisor.model.formats import format_in_name
 from advisor.model.spec import ArchitectureSpec
 
 # Native format: the one in which a publisher offers the weights, if it is not 16 bits.

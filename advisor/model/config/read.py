@@ -17,7 +17,6 @@ from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
 from advisor.model.build import build
 from advisor.model.config import layer_types
-from advisor.model.config.families import FamilyRow, fixed_facts, language_config
 from advisor.model.config.layer_types import (
     HEADS,
     HIDDEN,
@@ -27,8 +26,16 @@ from advisor.model.config.layer_types import (
     state_space,
 )
 from advisor.model.config.own_layers.builders import own_architecture
-from advisor.model.config.values import Config, language_model, parse, shown
-from advisor.model.description import Described
+from advisor.model.config.values import (
+    Config,
+    FamilyRow,
+    fixed_facts,
+    language_config,
+    language_model,
+    parse,
+    shown,
+)
+from advisor.model.model import Described
 from advisor.model.spec import ArchitectureSpec
 
 # Layers that reuse the cache of others, and inputs of their own per layer (Gemma 4 E2B, E4B).

@@ -16,18 +16,17 @@ from typing import NamedTuple
 
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Experts, Group, LayerCache, Tensor
-from advisor.model.description import Described
-from advisor.model.formats.quantization import StorageType
+from advisor.model.formats import StorageType
 from advisor.model.gguf.architectures import (
     BARE_LAYERS,
     LATENT,
     SHARED_KV,
     WINDOWED,
+    Keys,
     Window,
     check_known,
 )
-from advisor.model.gguf.header import Header, Part, TensorInfo, prefix, read_header
-from advisor.model.gguf.metadata import Keys
+from advisor.model.gguf.header import Header, Part, TensorInfo, brief, prefix, read_header
 from advisor.model.gguf.shards import (
     TensorName,
     cut_short,
@@ -39,8 +38,7 @@ from advisor.model.gguf.shards import (
     stored_bytes,
     tensor,
 )
-from advisor.model.gguf.text import brief
-from advisor.model.model import from_tensors
+from advisor.model.model import Described, from_tensors
 from advisor.units import GIB
 
 # Cache of each layer of a GGUF model, by the keys that llama.cpp reads.

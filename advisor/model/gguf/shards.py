@@ -13,9 +13,8 @@ from pathlib import Path
 from advisor import given_files
 from advisor.errors import InputError
 from advisor.model.architecture import Group, Tensor
-from advisor.model.formats.quantization import StorageType
-from advisor.model.gguf.header import Header, Part, TensorInfo
-from advisor.model.gguf.text import brief
+from advisor.model.formats import StorageType
+from advisor.model.gguf.header import Header, Part, TensorInfo, brief
 from advisor.units import GIB
 
 # Tensors of a GGUF file, their purpose read from their names.

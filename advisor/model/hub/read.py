@@ -1,6 +1,6 @@
 """Model of a Hugging Face repository, from its config.json and weight files.
 
-Nothing is executed and no weights are loaded; `remote_file` reads the beginning of GGUF files.
+Nothing is executed and no weights are loaded; `RemoteFile` reads the beginning of GGUF files.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ from pathlib import PurePosixPath
 
 from advisor.errors import InputError
 from advisor.model.config.read import describe
-from advisor.model.description import Described
 from advisor.model.hub.client import Limits, endpoint
 from advisor.model.hub.repository import (
     DEFAULT_LIMITS,
@@ -18,6 +17,7 @@ from advisor.model.hub.repository import (
     repository,
     small_file,
 )
+from advisor.model.model import Described
 
 UNPACKED = ("BF16-hf", "FP8")
 """Formats whose checkpoints count one number per weight; packed ones count words of several."""

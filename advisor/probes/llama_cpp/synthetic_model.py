@@ -27,7 +27,7 @@ from advisor.errors import Refusal
 from advisor.model.architecture import Architecture, Group, Tensor
 from advisor.model.build import build
 from advisor.model.catalog import model_formats, storage_types
-from advisor.model.formats.quantization import StorageType, format_named, tensor_bytes, tensor_types
+from advisor.model.formats import StorageType, format_named, tensor_bytes, tensor_types
 from advisor.model.gguf.read import FILE_TYPES
 from advisor.model.model import Model, from_tensors
 from advisor.model.spec import ArchitectureSpec

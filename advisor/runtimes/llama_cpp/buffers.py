@@ -29,8 +29,7 @@ import numpy as np
 
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import COMMON_HEAD, Architecture, Experts, LayerCache, Tensor
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import Floats, Model
+from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.units import FLOAT, Array
 
 MASK_VALUE = {True: 2.0, False: 4.0}

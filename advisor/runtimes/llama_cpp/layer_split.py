@@ -35,8 +35,7 @@ from advisor.machine.backends import drives
 from advisor.machine.machine import Machine
 from advisor.machine.shared_memory import left_to_system
 from advisor.model.architecture import Group
-from advisor.model.kv_cache import KV_BYTES_PER_VALUE
-from advisor.model.model import Floats, Model
+from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.llama_cpp.buffers import (
     compute_buffer,

@@ -140,7 +140,7 @@ FORMULAS = (
         symbols="Keys and values of h heads, each of d numbers with b bytes; a layer with a "
         "sliding window keeps no more than that. Compressed attention keeps one shorter vector for "
         "each token, and layers with a state keep the same bytes whatever the depth.",
-        module="advisor/model/kv_cache.py",
+        module="advisor/model/model.py",
     ),
     Formula(
         title="Time on a route",

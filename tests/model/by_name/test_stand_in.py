@@ -9,7 +9,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name import relatives, stand_in
+from advisor.model.by_name import stand_in
 from advisor.model.by_name.names import StatedSize, stated_size, take_apart
 from advisor.model.by_name.stand_in import ACTIVE_UNCERTAINTY, SHAPE_UNCERTAINTY, of_size
 
@@ -89,21 +89,21 @@ def test_a_name_without_active_weights_is_of_its_familys_kind(text: str, relativ
 def test_a_model_without_a_relative_has_a_shape_of_its_years(year: int) -> None:
     made = stand_in.stand_in(take_apart("Foo-8B"), year)
     assert made is not None
-    assert abs(relatives.year_of(made.relative) - year) <= 1
+    assert abs(stand_in.year_of(made.relative) - year) <= 1
 
 
 def test_the_uncertainty_of_assumed_experts_is_that_of_known_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each model with experts from 100 billion weights, described by its total alone."""
-    known_sizes, errors = relatives._known_sizes(""), []
+    known_sizes, errors = stand_in._known_sizes(""), []
     for name, row in catalog.model_rows().items():
         exact = catalog.architecture(name)
         family = take_apart(name).shape[0]
         if not row.experts or exact.params < 100e9:
             continue
         others = tuple(entry for entry in known_sizes if entry[0].split()[0] != family)
-        monkeypatch.setattr(relatives, "_known_sizes", lambda _, others=others: others)
+        monkeypatch.setattr(stand_in, "_known_sizes", lambda _, others=others: others)
         made = of_size("x", StatedSize(params=exact.params, active=None, may_have_experts=True))
         errors.append(abs(math.log(read_bytes(made) / read_bytes(exact))))
     assert len(errors) > 25
@@ -118,14 +118,14 @@ def test_the_uncertainty_is_that_of_stand_ins_for_known_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each model of the catalogue whose name tells its size, described without itself."""
-    known_sizes, errors = relatives._known_sizes, []
+    known_sizes, errors = stand_in._known_sizes, []
     for name, row in catalog.model_rows().items():
         size, key = stated_size(take_apart(name)), " ".join(take_apart(name).shape)
         if size is None or row.released < "2024" or name.startswith("gpt-oss"):
             continue
         known = known_sizes(take_apart(name).shape[0])
         others = tuple(entry for entry in known if entry[0] != key and entry[1].name != name)
-        monkeypatch.setattr(relatives, "_known_sizes", lambda _, others=others: others)
+        monkeypatch.setattr(stand_in, "_known_sizes", lambda _, others=others: others)
         made = of_size(name, size)
         errors.append(abs(math.log(read_bytes(made) / read_bytes(catalog.architecture(name)))))
     assert len(errors) > 45

@@ -5,12 +5,18 @@ import math
 import numpy as np
 import pytest
 
-from advisor.model.by_name import usual_caches
+from advisor.model.by_name import stand_in as module
 from advisor.model.by_name.lookup import meant
 from advisor.model.by_name.names import StatedSize, is_size, take_apart
-from advisor.model.by_name.relatives import architecture_of, cached_values
-from advisor.model.by_name.stand_in import CACHE_SPREAD, stand_in
-from advisor.model.by_name.usual_caches import CacheRow, rows, usual_cache
+from advisor.model.by_name.stand_in import (
+    CACHE_SPREAD,
+    CacheRow,
+    architecture_of,
+    cached_values,
+    rows,
+    stand_in,
+    usual_cache,
+)
 
 
 def row(family: str, values: int, params: int = 8_000_000_000, experts: int = 0) -> CacheRow:
@@ -20,7 +26,7 @@ def row(family: str, values: int, params: int = 8_000_000_000, experts: int = 0)
 
 
 def usual(monkeypatch: pytest.MonkeyPatch, table: tuple[CacheRow, ...], params: float) -> float:
-    monkeypatch.setattr(usual_caches, "rows", lambda: table)
+    monkeypatch.setattr(module, "rows", lambda: table)
     return usual_cache(StatedSize(params=params, active=None), experts=False, year=2025)
 
 
@@ -48,7 +54,7 @@ def test_the_table_has_what_its_models_keep() -> None:
 def test_no_family_has_more_than_its_share() -> None:
     families = [model.family for model in rows()]
     assert len(set(families)) > 50
-    assert max(map(families.count, families)) <= usual_caches.OF_A_FAMILY
+    assert max(map(families.count, families)) <= module.OF_A_FAMILY
 
 
 def test_a_model_is_met_without_its_family() -> None:

@@ -12,8 +12,8 @@ from advisor.errors import AdvisorError, InputError, Refusal
 from advisor.model import catalog
 from advisor.model.architecture import Architecture, Group
 from advisor.model.build import build
-from advisor.model.config.families import families, language_config
 from advisor.model.config.read import describe, facts_of
+from advisor.model.config.values import families, language_config
 from advisor.model.spec import ArchitectureSpec
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "configs"

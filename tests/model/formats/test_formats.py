@@ -6,7 +6,7 @@ import pytest
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError, UnknownName
-from advisor.model.formats.quantization import Place, RecipeRow, format_named, formats, more_bits
+from advisor.model.formats import Place, RecipeRow, format_named, formats, more_bits
 
 RECIPES = read(DATA / "models/recipes.csv", RecipeRow)
 

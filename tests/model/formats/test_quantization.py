@@ -13,7 +13,7 @@ from gguf import GGML_QUANT_SIZES
 from advisor.errors import Refusal, UnknownName
 from advisor.model.architecture import Architecture, Experts, Group, Tensor
 from advisor.model.build import build
-from advisor.model.formats.quantization import (
+from advisor.model.formats import (
     UNQUANTIZED,
     Format,
     RecipeRow,

@@ -16,10 +16,10 @@ from gguf_files import F32, LLAMA_KEYS, Tensors, heads, layered, llama_tensors, 
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Experts, Group
 from advisor.model.catalog import storage_types
-from advisor.model.description import Described
 from advisor.model.gguf.header import prefix, read_header
 from advisor.model.gguf.read import FILE_TYPES, describe_parts, describe_path, describe_prefix
 from advisor.model.gguf.shards import TYPE_NAMES, named
+from advisor.model.model import Described
 
 Q4_K, Q8_0, MXFP4 = (
     GGMLQuantizationType.Q4_K,

@@ -20,10 +20,9 @@ from advisor.errors import AdvisorError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import storage_types
-from advisor.model.description import Described
 from advisor.model.gguf.header import Part, read_header
 from advisor.model.gguf.read import describe_prefix
-from advisor.model.model import Model
+from advisor.model.model import Described, Model
 from advisor.runtimes import runtime
 
 STORAGE = storage_types()

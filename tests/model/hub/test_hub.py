@@ -19,8 +19,7 @@ from advisor.errors import InputError, NetworkError, Refusal, UnknownName
 from advisor.model.hub import client
 from advisor.model.hub.client import Limits
 from advisor.model.hub.read import describe_repository
-from advisor.model.hub.remote_file import RemoteFile
-from advisor.model.hub.repository import repository
+from advisor.model.hub.repository import RemoteFile, repository
 
 COMMIT, OTHER = "a" * 40, "b" * 40
 QUICK = Limits(seconds=5.0, retries=2, pause=0.01)

@@ -10,8 +10,8 @@ from advisor.model.architecture import Architecture
 from advisor.model.by_name.listed.hub_list import READ, HubRow, hub_list
 from advisor.model.by_name.listed.hub_rules import HubRule, hub_rules
 from advisor.model.by_name.listed.totals import counts_weights, is_unpacked
-from advisor.model.config.families import families
 from advisor.model.config.read import describe
+from advisor.model.config.values import families
 
 UNNAMED = "unknown"
 """Architecture of a row whose config.json could not be read for its name."""

@@ -1,4 +1,4 @@
 """Families whose layers differ in more than one table of sizes can say, built layer by layer.
 
-`families.py` says which function builds which `model_type`; `parts.py` has what they share.
+`config.values` says which function builds which `model_type`; `parts.py` has what they share.
 """

@@ -5,7 +5,6 @@ from typing import Any
 
 from advisor.model.architecture import Architecture
 from advisor.model.config import layer_types
-from advisor.model.config.families import FamilyRow, fixed_facts
 from advisor.model.config.layer_types import (
     EXPERTS,
     HEAD_DIM,
@@ -17,7 +16,7 @@ from advisor.model.config.layer_types import (
     experts_of,
 )
 from advisor.model.config.own_layers import compressed, parts, recurrent, windowed
-from advisor.model.config.values import Config
+from advisor.model.config.values import Config, FamilyRow, fixed_facts
 from advisor.model.spec import ArchitectureSpec
 
 Builder = Callable[[Config, ArchitectureSpec], Architecture]

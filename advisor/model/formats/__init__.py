@@ -1,1 +1,0 @@
-"""Formats of weights: recipes, bytes per weight, and the spellings that people use."""
