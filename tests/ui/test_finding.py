@@ -1,13 +1,14 @@
 """Machines and Models: the same answers as the command line, state in the address."""
 
 import json
+import re
 import shlex
 from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from ui_app import app, chart_words, copied, page_text, run
+from ui_app import app, chart_words, copied, page_text, run, unfolded
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cli.main import main
@@ -20,7 +21,7 @@ from advisor.ui.runnable.answer import answer
 
 TARGET = {
     "model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": "64", "min_tps": "60",
-    "max_usd_per_month": "60", "format": "Q8_0", "context": "16k",
+    "max_usd_per_month": "60", "format": "Q8_0", "context": "16k", "offers": "Both",
 }  # fmt: skip
 MODELS = (
     "Qwen3-30B-A3B",
@@ -39,7 +40,7 @@ def opened(page: str, **parameters: str) -> AppTest:
 
 @cache
 def find_page() -> AppTest:
-    test = opened("find", **TARGET)
+    test = unfolded(opened("find", **TARGET), "filters")
     test.toggle(key="unpriced").set_value(True)
     return run(test)
 
@@ -56,7 +57,7 @@ def linked(address: str) -> Request:
 
 def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> None:
     table = find_page().dataframe[0].value
-    rows = printed(copied(find_page())[0], capsys)
+    rows = printed(copied(opened("find", **TARGET, machines_tab="Command"))[0], capsys)
     assert len(table) > 10
     assert (table["tokens/s"] >= 60).all()
     assert (table["A month"].dropna() <= 60).all()
@@ -70,8 +71,9 @@ def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> Non
 
 
 def test_cards_in_a_new_desktop_cost_what_the_copied_command_says(capsys) -> None:
-    page = opened("find", **{**TARGET, "max_usd_per_month": "200", "cards_owned": "nothing"})
-    (command, *_) = copied(page)
+    stated = {**TARGET, "max_usd_per_month": "200", "cards_owned": "nothing"}
+    page = opened("find", **stated)
+    (command,) = copied(opened("find", **stated, machines_tab="Command"))
     assert "--own nothing" in command
     upfront = {(row["machine"], row["count"], row["offer"]): row["upfront_usd"]
                for row in printed(command, capsys)}  # fmt: skip
@@ -108,7 +110,8 @@ def test_a_row_opens_advise_with_everything_filled_in() -> None:
 def test_the_answer_is_in_words_and_jargon_has_a_tooltip() -> None:
     text = page_text(find_page())
     assert "60 tokens/s with Llama-3.1-8B at 16k" in text
-    assert "Cheapest:" in text
+    assert re.search(r"Cheapest to (buy|rent): ", text)
+    assert "of rent" in text  # hours of a rent stand beside its month
     assert chart_words(find_page())[0].startswith("Nothing beats in both: ")
     settings = json.loads(find_page().dataframe[0].proto.columns)
     assert all(settings[name].get("help") for name in find_page().dataframe[0].value)
@@ -118,6 +121,21 @@ def test_an_unreachable_target_and_a_wrong_link_are_reported() -> None:
     text = page_text(opened("find", **{**TARGET, "min_tps": "-5", "max_usd": "1"}))
     assert "Least speed is -5" in text
     assert "rented" in text  # nothing is paid at once for these
+    text = page_text(opened("find", **{**TARGET, "min_tps": "9000"}))
+    assert "Nothing with a price on record is fast enough" in text
+
+
+def test_what_is_added_to_the_present_machine_and_apis_have_rows_of_their_own() -> None:
+    mine = {"model": "Gemma-3-27B", "machine": "gaming PC with a 3060 12GB and 32 GB RAM"}
+    added = page_text(opened("find", **mine, offers="Add to mine"))
+    assert "Cheapest added to what you have: " in added
+    assert "gpu=RTX+3060+12GB" in added  # a row opens Advise with both cards
+    called = page_text(opened("find", **mine, offers="API"))
+    assert "Cheapest by API: " in called
+    assert "Your texts leave your house" in called
+    bought = page_text(opened("find", **mine))
+    assert "Cheapest to buy: " in bought
+    assert "the safe choice is to buy nothing" in bought
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import streamlit as st
 
 from advisor.advice.answer import findings_of, host_of
 from advisor.advice.finder.combinations import card_host
-from advisor.advice.finder.search import Findings, Hit, best_of_each, front
+from advisor.advice.finder.search import Findings, Hit, best_of_each
+from advisor.advice.table.cost import Use
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.request.request import Request
@@ -23,7 +24,11 @@ class FindAnswer:
     host: Machine  # machine that the cards are put into
     findings: Findings  # all combinations that reach the target
     best: tuple[Hit, ...]  # best combination of each machine, bought and rented
-    front: tuple[Hit, ...]  # combinations among the best that no other beats in speed and cost
+    use: Use  # replies and hours of a month
+
+    def rented_hours(self, hit: Hit) -> float:
+        """Hours of a month that a machine is rented for [h]."""
+        return float(self.use.rented_hours(hit.speed))
 
 
 @st.cache_resource(
@@ -41,12 +46,11 @@ def answer(
     """
     nouns = request.nouns(picked.resolved)
     findings = findings_of(nouns)
-    best = tuple(best_of_each(findings.hits))
     return FindAnswer(
         request=request,
         model=nouns.model,
         host=card_host(host_of(nouns)),
         findings=findings,
-        best=best,
-        front=tuple(front(best)),
+        best=tuple(best_of_each(findings.hits)),
+        use=Use(work=nouns.work, money=nouns.money),
     )

@@ -1,7 +1,9 @@
-"""Main part of the Find page: target, answer, table, charts, command."""
+"""Main part of the page Machines: target, sentence, ten rows beside the picture, all rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -10,26 +12,38 @@ from markupsafe import Markup
 
 from advisor.advice.compare import TITLES
 from advisor.advice.finder.runnable import curated_models, speeds_of
-from advisor.advice.finder.search import Hit
+from advisor.advice.finder.search import BOUGHT, RENTED, Hit, front
 from advisor.advice.prices.rows import no_price
+from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.words.verdict import Judgement, aged, judgement, plain
 from advisor.calibration.imported_store import THIS
-from advisor.formatting import context_size, money, number, shown_currency, tokens_per_second
+from advisor.errors import AdvisorError
+from advisor.formatting import (
+    context_size,
+    hours,
+    money,
+    number,
+    shown_currency,
+    tokens_per_second,
+)
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
 from advisor.request.choices import listed
 from advisor.request.request import NOTHING, Request
 from advisor.runtimes import LLAMA_CPP
+from advisor.ui.advise import placements, ways
+from advisor.ui.advise.answer import current_answer
 from advisor.ui.advise.ways import of_machine
 from advisor.ui.find.answer import FindAnswer
-from advisor.ui.parts.markup import block, copyable, notice, show, table
+from advisor.ui.parts.markup import block, copyable, heading, notice, show, table, two_lines
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 from advisor.ui.question import current, inputs, uploads
 from advisor.units import GIB
 
 # Chart of speed against monthly cost, with the Pareto front marked.
 
-SHAPES = {"bought": "circle", "rented": "triangle"}
+SHAPES = {BOUGHT: "circle", RENTED: "triangle"}
 """Shapes of bought and rented machines, so that nothing depends on colour alone."""
 UNDATED = "without a dated price"
 """Group of machines whose price has no date, so that they are not on the front."""
@@ -88,14 +102,13 @@ MODELS, MACHINES = 14, 6
 """Rows where not every model is shown, and columns."""
 
 
-def heat_map(answer: FindAnswer) -> None:
+def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
     """Speeds of the chosen model and others of the catalogue on the cheapest machines."""
-    columns = _columns(answer.best)
+    columns = _columns(hits)
     if not columns:
         return
-    st.subheader("Models on these machines", anchor="models")
     most = None if st.toggle("Every model of the catalogue", key="curated") else MODELS
-    rows, speeds = _speeds(answer, most)
+    rows, speeds = _speeds(answer, columns, most)
     speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
     heads = [hit.title for hit in columns]
     with st.container(key="heat_map"):
@@ -118,15 +131,20 @@ def _columns(hits: Sequence[Hit]) -> list[Hit]:
     return list(each.values())[:MACHINES]
 
 
-@st.cache_resource(max_entries=32, ttl=3600, show_spinner=False, hash_funcs={FindAnswer: id})
-def _speeds(answer: FindAnswer, most: int | None) -> tuple[list[str], Floats]:
+@st.cache_resource(
+    max_entries=32,
+    ttl=3600,
+    show_spinner=False,
+    hash_funcs={FindAnswer: id, Hit: lambda hit: hit.title},
+)
+def _speeds(answer: FindAnswer, columns: list[Hit], most: int | None) -> tuple[list[str], Floats]:
     """Names of models, and their speeds on the columns' machines, shape (models, machines)
     [tokens/s].
     """
     others = [model for model in curated_models() if model.name != answer.model.name]
     models = [answer.model, *(others if most is None else others[: most - 1])]
     work = answer.request.nouns().work
-    speeds = speeds_of(models, [hit.machine for hit in _columns(answer.best)], work, LLAMA_CPP)
+    speeds = speeds_of(models, [hit.machine for hit in columns], work, LLAMA_CPP)
     return [model.name for model in models], speeds
 
 
@@ -238,6 +256,10 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         "KV cache": [hit.kv_type for hit in shown],
         "Price of": [_age(hit) for hit in shown],
     }
+    if any(hit.offer == RENTED for hit in shown):
+        columns["Hours of rent"] = [
+            answer.rented_hours(hit) if hit.offer == RENTED else None for hit in shown
+        ]
     st.dataframe(
         columns,
         hide_index=True,
@@ -273,6 +295,9 @@ def _hit_columns(sign: str) -> dict[str, Any]:
         ),
         "Bought or rented": config.TextColumn(
             width=110, help="Bought, or rented by the hour of use."
+        ),
+        "Hours of rent": config.NumberColumn(
+            format="%.1f", help="Hours of a month that it is rented for, by your use."
         ),
         "tokens/s": config.NumberColumn(
             format=speed, width=74, help="Tokens generated in a second for each user, as predicted."
@@ -312,15 +337,35 @@ def _hit_columns(sign: str) -> dict[str, Any]:
 
 ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)
 """Least speeds to choose from [tokens/s]."""
-OFFERS = ("Buy", "Rent", "Both")
 FILTERS = ("max_usd_per_month", "max_usd", "format", "kv_type", "runtime", "contexts", "min_tps")
-_SPEED, _OFFER = "least_speed", "offers"
+_SPEED = "least_speed"
+TAB = "machines_tab"
+ALL_ROWS, OTHERS, TERMINAL = "All rows", "Other models on these", "Command"
+FIRST = 10
+"""Rows beside the picture."""
 
 
-def head() -> None:
-    """Purpose of the page, and the least speed."""
-    show(block("oa-title", "Machines", "h1"))
-    show(block("oa-sub", "Which machine runs a model fast enough, and what it costs.", "p"))
+class OfferKind(StrEnum):
+    """Ways to get a machine, or an answer, to choose from."""
+
+    BUY = "Buy"
+    RENT = "Rent"
+    BOTH = "Both"
+    ADD = "Add to mine"
+    API = "API"
+
+    @property
+    def offers(self) -> tuple[str, ...]:
+        """Offers of the finder; none for what the options of the present machine list."""
+        return {
+            OfferKind.BUY: (BOUGHT,),
+            OfferKind.RENT: (RENTED,),
+            OfferKind.BOTH: (BOUGHT, RENTED),
+        }.get(self, ())
+
+
+def choose() -> OfferKind:
+    """Least speed, way to get it, and other filters."""
     with st.container(horizontal=True, key="target", vertical_alignment="bottom", gap="medium"):
         now = target().min_tps
         st.session_state[_SPEED] = now if now in ANY_SPEED else None
@@ -328,15 +373,25 @@ def head() -> None:
             "At least, tokens a second", ANY_SPEED, key=_SPEED, on_change=_take_speed,
             format_func="{:g}".format,
         )  # fmt: skip
-        st.segmented_control("Offers", OFFERS, default="Both", key=_OFFER, required=True)
+        kind = st.segmented_control(
+            "How to get it", list(OfferKind), default=OfferKind.BUY, key="offers", required=True,
+            bind="query-params", format_func=str,
+        )  # fmt: skip
         part = st.popover("Other filters", on_change="rerun", key="filters")
         if part.open:
             with part:
-                inputs.several(FILTERS)
-                st.toggle(
-                    "Cards go into a new desktop", current.present().nothing, key="new_desktop",
-                    on_change=_take_desktop,
-                )  # fmt: skip
+                _filters()
+    return kind
+
+
+def _filters() -> None:
+    inputs.several(FILTERS)
+    st.toggle(
+        "Cards go into a new desktop", current.present().nothing, key="new_desktop",
+        on_change=_take_desktop,
+    )  # fmt: skip
+    st.toggle("Also what has no price on record", key="unpriced", persist_state="session")
+    st.toggle("Every format and runtime of a machine", key="every", persist_state="session")
 
 
 def _take_speed() -> None:
@@ -360,42 +415,72 @@ def target() -> Request:
     )  # fmt: skip
 
 
-def shown(answer: FindAnswer) -> None:
-    """Table, charts and command of the found machines."""
+def shown(answer: FindAnswer, kind: OfferKind) -> None:
+    """Sentence, ten rows beside the picture, and tabs."""
     for sentence in current.problems():
         notice(sentence, "warning")
-    show(block("oa-verdict", verdict(answer), "p"))
-    with st.container(horizontal=True, key="find_switches"):
-        unpriced = st.toggle("Also what has no price on record", key="unpriced")
-        every = st.toggle("Every format and runtime of a machine", key="every")
-    rows = _rows(answer, unpriced=unpriced, every=every)
-    if rows:
-        _table_and_chart(answer, rows)
-        heat_map(answer)
-    _command(answer)
+    if not kind.offers:
+        _options(kind)
+        return
+    first, rest, way = verdict(answer, kind)
+    level = placements.tone(_level(_first(answer, kind)))
+    show(heading(first, rest, f"oa-{level}-text"))
+    show(block("oa-way", f"{way} {_safe()}", "p"))
+    rows = _rows(answer, kind)
+    if not rows:
+        return
+    left, right = st.columns([1.15, 1], gap="medium")
+    with left, st.container(key="best_machines"):
+        show(_ten(answer, rows[:FIRST]))
+    with right:
+        chosen = [hit for hit in answer.best if hit.offer in kind.offers]
+        show(points(cost_against_speed(chosen, front(chosen))))
+    _tabs(answer, rows)
 
 
-def verdict(answer: FindAnswer) -> str:
-    """Answer in words: the cheapest machine, and the fastest for its cost."""
-    able = [hit for hit in answer.best if hit.may_win]
-    if not able:
+def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, str, str]:
+    """Cheapest machine in coloured words, its speed, and the second line."""
+    best = _first(answer, kind)
+    if best is None:
         return (
-            f"Nothing with a price on record reaches {_wish(answer)}. Lower the speed, raise the "
-            "budget, or allow any format, runtime and cache."
-        )
-    cheapest = min(able, key=lambda hit: hit.order)
+            "Nothing with a price on record is fast enough.", "",
+            f"Wanted: {_wish(answer)}. Lower the speed, raise the budget, or allow any format, "
+            "runtime and cache.",
+        )  # fmt: skip
+    to = "buy" if best.offer == BOUGHT else "rent"
+    speed = f" {number(best.speed.decode)} tokens a second, {_level(best)}."
+    able = [hit for hit in answer.best if hit.may_win and hit.offer in kind.offers]
     machines = len({(hit.name, hit.count) for hit in able})
-    owned = [hit for hit in able if hit.offer == "bought"]
-    to_buy = min(owned, key=lambda hit: hit.order, default=None)
-    parts = [
-        f"{machines} machine{'s' if machines > 1 else ''} reach {_wish(answer)}."
-        if machines > 1
-        else f"One machine reaches {_wish(answer)}.",
-        f"Cheapest: {_told(cheapest)}.",
-    ]
-    if to_buy is not None and to_buy is not cheapest:
-        parts.append(f"Cheapest to buy: {_told(to_buy)}, {money(to_buy.upfront or 0.0)} at once.")
-    return " ".join(parts)
+    counted = f"{machines} machines reach" if machines > 1 else "One machine reaches"
+    other = [hit for hit in answer.best if hit.may_win and hit.offer != best.offer]
+    beside = min(other, key=lambda hit: hit.order, default=None)
+    told = ""
+    if beside is not None:
+        way = "rent" if to == "buy" else "buy"
+        told = f" Cheapest to {way}: {beside.title}, {_price(answer, beside)}."
+    cost = f"{_price(answer, best)}, in {best.speed.format}"
+    return (
+        f"Cheapest to {to}: {best.title},", speed,
+        f"{cost[0].upper()}{cost[1:]}. {counted} {_wish(answer)}.{told}",
+    )  # fmt: skip
+
+
+def _first(answer: FindAnswer, kind: OfferKind) -> Hit | None:
+    able = (hit for hit in answer.best if hit.may_win and hit.offer in kind.offers)
+    return min(able, key=lambda hit: hit.order, default=None)
+
+
+def _level(hit: Hit | None) -> Judgement:
+    return judgement(None if hit is None else hit.speed.decode, current.present().reading_tps)
+
+
+def _price(answer: FindAnswer, hit: Hit) -> str:
+    """What is paid at once or for how many hours, and the month."""
+    old = f", {hit.aged}" if hit.aged else ""
+    monthly = f"{money(hit.monthly or 0.0)} a month"
+    if hit.offer == RENTED:
+        return f"{monthly} for {hours(answer.rented_hours(hit))} of rent{old}"
+    return f"{money(hit.upfront or 0.0)} at once, {monthly} with power{old}"
 
 
 def _wish(answer: FindAnswer) -> str:
@@ -413,23 +498,110 @@ def _wish(answer: FindAnswer) -> str:
     return f"{speed} with {answer.model.name} at {sizes}{users}{''.join(limits)}"
 
 
-def _told(hit: Hit) -> str:
-    old = f", {hit.aged}" if hit.aged else ""
+def _safe() -> str:
+    """The safe choice for what one has, as on Advise; nothing where that has no answer."""
+    with suppress(AdvisorError):
+        choice = current_answer().advice.choice
+        if choice.safe is None:
+            return f"For what you have, the safe choice is to buy nothing. {choice.reason}"
+        name, cost = plain(choice.safe.name), money(choice.safe.upfront or 0.0)
+        return f"The safe choice for what you have: {name}, {cost}. {choice.reason}"
+    return ""
+
+
+def _rows(answer: FindAnswer, kind: OfferKind) -> list[Hit]:
+    state = st.session_state
+    rows = answer.findings.hits if state.get("every") else answer.best
+    unpriced = state.get("unpriced")
+    return [
+        hit for hit in rows
+        if (unpriced or hit.monthly is not None) and hit.offer in kind.offers
+    ]  # fmt: skip
+
+
+LINK = Markup("<a href='{}' target='_self'>{}</a>")
+HEADINGS = ("Machine", "tokens/s", "A month", "At once")
+
+
+def _ten(answer: FindAnswer, rows: Sequence[Hit]) -> Markup:
+    """Ten rows; each name opens Advise with its machine."""
+    return table(HEADINGS, (_row(answer, hit) for hit in rows), label="The cheapest month first",
+                 numeric=(1, 2, 3))  # fmt: skip
+
+
+def _row(answer: FindAnswer, hit: Hit) -> tuple[Markup, Markup, Markup, str]:
+    words = placements.BADGES[_level(hit)][0]
+    link = LINK.format(advise_link(hit, answer.request, answer.host), hit.title)
+    where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
+    rented = hit.offer == RENTED
+    month = "no price" if hit.monthly is None else money(hit.monthly)
+    told = f"{hours(answer.rented_hours(hit))} of rent" if rented else hit.aged
     return (
-        f"{hit.title} {hit.offer}, {number(hit.speed.decode)} tokens/s in {hit.speed.format}, "
-        f"{money(hit.monthly or 0.0)} a month{old}"
-    )
+        two_lines(link, where), two_lines(number(hit.speed.decode), words), two_lines(month, told),
+        "rented" if rented else money(hit.upfront) if hit.upfront is not None else "",
+    )  # fmt: skip
 
 
-def _rows(answer: FindAnswer, *, unpriced: bool, every: bool) -> list[Hit]:
-    rows = answer.findings.hits if every else answer.best
-    wanted = {"Buy": ("bought",), "Rent": ("rented",)}.get(
-        str(st.session_state.get(_OFFER)), ("bought", "rented")
-    )
-    return [hit for hit in rows if (unpriced or hit.monthly is not None) and hit.offer in wanted]
+def _options(kind: OfferKind) -> None:
+    """What is added to the machine that one has, or a provider's API: the options of Advise."""
+    kinds = (OptionKind.ADD,) if kind is OfferKind.ADD else (OptionKind.API,)
+    answer, least = current_answer(), target().min_tps
+    rows = [
+        option for option in answer.advice.options
+        if option.kind in kinds and option.monthly is not None
+        and (option.speed is None or option.speed.decode >= least)
+    ]  # fmt: skip
+    rows.sort(key=lambda option: (option.speed is None, option.monthly or 0.0))
+    what = "added to what you have" if kind is OfferKind.ADD else "by API"
+    wish = f"{tokens_per_second(least)} with {answer.resolved.model.name}"
+    if not rows:
+        show(heading(f"Nothing on record {what} gives {wish}.", "", "oa-bad-text"))
+        return
+    best = rows[0]
+    level = judgement(best.speed.decode if best.speed else None, answer.money.reading_tps)
+    speed = f" {number(best.speed.decode)} tokens a second, {level}." if best.speed else ""
+    tone = placements.tone(level) if best.speed else "partly"
+    first = f"Cheapest {what}: {plain(best.name)}{',' if speed else '.'}"
+    show(heading(first, speed, f"oa-{tone}-text"))
+    if kind is OfferKind.API:
+        show(block("oa-way", "Your texts leave your house. Speeds are the providers' own.", "p"))
+    with st.container(key="best_machines"):
+        show(table(HEADINGS, map(_option, rows), label="The cheapest month first",
+                   numeric=(1, 2, 3)))  # fmt: skip
 
 
-def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
+def _option(option: Option) -> tuple[object, object, object, str]:
+    speed = option.speed
+    figure = "" if speed is None else number(speed.decode)
+    words = "not on record here" if speed is None else placements.BADGES[_judged(speed.decode)][0]
+    name: Markup | str = plain(option.name)
+    if option.machine is not None and option.machine.gpus:
+        stated = ways.parts_of(option.machine, current.present())
+        name = LINK.format(current.link(replace(current.present(), **stated)), name)
+    return (
+        two_lines(name, "; ".join(option.odd) or option.price.note), two_lines(figure, words),
+        two_lines(money(option.monthly or 0.0), aged(option).strip(" ()")),
+        money(option.upfront) if option.upfront else "",
+    )  # fmt: skip
+
+
+def _judged(decode: float) -> Judgement:
+    return judgement(decode, current.present().reading_tps)
+
+
+def _tabs(answer: FindAnswer, rows: Sequence[Hit]) -> None:
+    bodies: Mapping[str, Callable[[], None]] = {
+        ALL_ROWS: lambda: _all(answer, rows), OTHERS: lambda: heat_map(answer, rows),
+        TERMINAL: lambda: _command(answer),
+    }  # fmt: skip
+    tabs = st.tabs(list(bodies), key=TAB, on_change="rerun", bind="query-params")
+    for tab, body in zip(tabs, bodies.values(), strict=True):
+        if tab.open:
+            with tab:
+                body()
+
+
+def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     hits_table(answer, rows)
     more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
     show(
@@ -440,8 +612,6 @@ def _table_and_chart(answer: FindAnswer, rows: Sequence[Hit]) -> None:
             f"Cards go into {_host(answer)}.", "p",
         )
     )  # fmt: skip
-    st.subheader("Cost of a month against speed", anchor="front")
-    show(points(cost_against_speed(answer.best, answer.front)))
 
 
 def _host(answer: FindAnswer) -> str:
@@ -450,7 +620,6 @@ def _host(answer: FindAnswer) -> str:
 
 
 def _command(answer: FindAnswer) -> None:
-    st.subheader("The same on the command line", anchor="command")
     copyable(uploads.command_of(answer.request, "find"))
     if not uploads.is_given(answer.request.model):
         show(block("oa-soft", "The address of this page reopens it as it is.", "p"))

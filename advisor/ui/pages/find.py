@@ -9,7 +9,7 @@ from advisor.ui.question import current, models, presets, refused, row, this_mac
 
 show_money_in(current.present().paying)
 row.question("model", "machine", "use")
-page.head()
+kind = page.choose()
 failure: AdvisorError | None = None
 with waiting("Trying every GPU of the catalogue in every number and format."):
     try:
@@ -21,4 +21,4 @@ if failure is not None:
     refused.refused(failure)
 else:
     presets.undo()
-    page.shown(results)
+    page.shown(results, kind)
