@@ -1,18 +1,10 @@
 """Colours of the charts in both themes: those of Okabe and Ito, lighter on the dark page."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from advisor.reports.charts import COLOURS
-
-# The style sheet of the pages' own parts; colours of Streamlit's are in .streamlit/config.toml.
-
-
-def style() -> None:
-    """Send the style sheet; it takes no room on the page."""
-    st.html(Path(__file__).parent / "style.css")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,124 @@
+"""What the server does before the first answer: it warms up, and sends the page its style early.
+
+A style sheet that arrives with the first run moves everything that was drawn without it, and each
+kind of widget is a file that the browser would ask for only when it meets one.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from advisor.request.request import Request
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOG = logging.getLogger(__name__)
+SHEET = Path(__file__).parent / "parts" / "style.css"
+SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
+WIDGETS = ("Html", "PageLink", "TextInput", "Selectbox", "ButtonGroup", "Popover", "Tabs", "Button")
+"""Kinds of element on the first screen, as Streamlit's files are called."""
+_IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
+
+
+class EarlyStyle:
+    """Middleware that puts the style sheet and the names of needed scripts into the page."""
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self.app = app
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Answer a request; the page itself with what it needs first."""
+        if scope["type"] != "http" or not _is_for_a_page(scope):
+            await self.app(scope, receive, send)
+            return
+        # Whole and plain, so that it can be added to; what the browser has kept is not asked for.
+        dropped = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+        headers = [each for each in scope["headers"] if each[0] not in dropped]
+        held: list[Message] = []
+
+        async def hold(message: "Message") -> None:
+            held.append(message)
+
+        await self.app({**scope, "headers": headers}, receive, hold)
+        for message in _dressed(held):
+            await send(message)
+
+
+def _is_for_a_page(scope: "Scope") -> bool:
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
+
+
+def _dressed(messages: "list[Message]") -> "list[Message]":
+    """Answer with the sheet in its body and the scripts in its head; another kind as it is."""
+    start, *rest = messages
+    headers = dict(start["headers"])
+    if not headers.get(b"content-type", b"").startswith(b"text/html"):
+        return messages
+    body = b"".join(part.get("body", b"") for part in rest)
+    links, sheet = _early()
+    head = b"".join(link for name, link in links.items() if name not in body) + b"</head>"
+    body = body.replace(b"</head>", head, 1).replace(b"<body>", sheet, 1)
+    kept = [each for each in start["headers"] if each[0] not in (b"content-length", b"etag")]
+    length = (b"content-length", str(len(body)).encode())
+    return [
+        {**start, "headers": [*kept, length]},
+        {"type": "http.response.body", "body": body},
+    ]
+
+
+@cache
+def _early() -> tuple[dict[bytes, bytes], bytes]:
+    """Links by their script, and the beginning of the body: the sheet follows Streamlit's own."""
+    link = '<link rel="modulepreload" crossorigin href="./static/js/{}">'
+    links = {name.encode(): link.format(name).encode() for name in _scripts()}
+    return links, b"<body><style>" + SHEET.read_bytes() + b"</style>"
+
+
+def _scripts() -> list[str]:
+    """Files of the widgets on the first screen, and those that they import."""
+    waiting = [file.name for name in WIDGETS for file in SCRIPTS.glob(f"{name}.*.js")]
+    needed: dict[str, None] = {}
+    while waiting:
+        name = waiting.pop()
+        file = SCRIPTS / name
+        if name not in needed and file.exists():
+            needed[name] = None
+            waiting += _IMPORTED.findall(file.read_text())
+    return list(needed)
+
+
+@asynccontextmanager
+async def warm(_app: "st.App") -> AsyncIterator[dict[str, Any] | None]:
+    """Load what the first page needs before the server says that it is ready."""
+    await asyncio.to_thread(_load)
+    yield None
+
+
+def _load() -> None:
+    """Answer the example, whose programs and catalogues every answer needs."""
+    # Imported here, so that a server of an empty page does not wait for them.
+    from advisor.evidence.accuracy.scoring import coverage_like
+    from advisor.ui.advise import ways
+    from advisor.ui.advise.answer import answer
+    from advisor.ui.parts.heap import freeze_after
+    from advisor.ui.question import current, models, this_machine
+
+    try:
+        this_machine.seen()
+        request = Request(model=current.MODEL, machine=current.EXAMPLE)
+        shown = answer(request, models.pick(request.model), this_machine.calibrated_at())
+        ways.ways(shown)
+        if shown.advice.best is not None:
+            coverage_like(shown.advice.best)
+    except Exception:
+        LOG.exception("The first page cannot be prepared; a visitor is told why.")
+    freeze_after("")

@@ -1,0 +1,50 @@
+"""What the server does before the first answer."""
+
+import pytest
+
+from advisor.ui import server
+
+PAGE = b"<html><head><title>x</title></head><body><div id='root'></div></body></html>"
+
+
+def answered(accept=b"text/html", kind=b"text/html; charset=utf-8", method="GET"):
+    """Headers and body that reach a browser, and the headers that reached the program behind."""
+    seen, sent = {}, []
+
+    async def program(scope, _receive, send):
+        seen.update(scope["headers"])
+        length = str(len(PAGE)).encode()
+        headers = [(b"content-type", kind), (b"content-length", length), (b"etag", b"old")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": PAGE[:40], "more_body": True})
+        await send({"type": "http.response.body", "body": PAGE[40:]})
+
+    async def keep(message):
+        sent.append(message)
+
+    headers = [(b"accept", accept), (b"accept-encoding", b"gzip"), (b"if-none-match", b"old")]
+    scope = {"type": "http", "method": method, "headers": headers}
+    with pytest.raises(StopIteration):  # nothing of it waits, so no loop is needed
+        server.EarlyStyle(program)(scope, None, keep).send(None)
+    body = b"".join(message.get("body", b"") for message in sent)
+    return dict(sent[0]["headers"]), body, seen
+
+
+def test_a_page_brings_its_style_before_anything_is_drawn():
+    headers, body, seen = answered()
+    assert body.index(b"<style>") < body.index(b"id='root'")
+    assert b".oa-verdict" in body
+    assert int(headers[b"content-length"]) == len(body)
+    assert b"etag" not in headers  # a browser must not keep an older style
+    assert seen == {b"accept": b"text/html"}
+
+
+def test_the_scripts_of_the_first_screen_are_asked_for_at_once():
+    _, body, _ = answered()
+    for kind in ("Html", "TextInput", "Selectbox", "ButtonGroup"):
+        assert f"./static/js/{kind}.".encode() in body[: body.index(b"</head>")]
+
+
+def test_anything_else_passes_as_it_is():
+    for headers, body, _ in (answered(accept=b"*/*"), answered(kind=b"text/plain")):
+        assert (body, headers[b"etag"]) == (PAGE, b"old")
