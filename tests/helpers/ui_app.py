@@ -72,8 +72,8 @@ def unfolded(test: AppTest, *keys: str) -> AppTest:
 def _with_unfolded(tree: ElementTree) -> object:
     states = _STATES(tree)
     for key in getattr(tree._runner, "unfolded", ()):
-        for block in tree.get("popover"):
-            identity = block.proto.popover.id
+        popovers = (block.proto.popover.id for block in tree.get("popover"))
+        for identity in (*popovers, *(block.proto.id for block in tree.get("expander"))):
             if identity.endswith(f"-{key}"):
                 state = states.widgets.add()
                 state.id, state.bool_value = identity, True

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from markupsafe import Markup
-from ui_app import app, copied, page_text, run
+from ui_app import app, copied, page_text, run, unfolded
 
 from advisor.advice.diagnosis import diagnose
 from advisor.advice.diagnosis.causes import cause_rows
@@ -20,7 +20,7 @@ def _own_data(tmp_path, monkeypatch):
 
 def diagnosed(measured, prompt=None, what=None, tokens=None, **parameters):
     """The page after a speed was typed."""
-    test = app(**{**FORMER, **parameters})
+    test = unfolded(app(**{**FORMER, **parameters}), "diagnose")
     if what is not None:
         test.selectbox(key="measured_what").select(what)
     test.number_input(key="measured_decode").set_value(measured)
@@ -40,12 +40,12 @@ def test_nothing_is_worked_out_before_a_speed_is_typed(monkeypatch):
         raise AssertionError("worked out without need")
 
     monkeypatch.setattr(diagnosis, "diagnose", refuse)
-    assert "Type the speed that your runtime printed" in page_text(app())
+    assert "Type the speed that your runtime printed" in page_text(unfolded(app(), "diagnose"))
 
 
 def test_a_file_of_a_tool_takes_the_place_of_typing():
     row = {"n_prompt": 0, "n_gen": 128, "avg_ts": 0.6, "model_type": "llama <b>70B</b>"}
-    test = app(**FORMER)
+    test = unfolded(app(**FORMER), "diagnose")
     test.file_uploader(key="measured_file").upload("run.json", json.dumps([row]).encode())
     text = page_text(run(test))
     assert "Read from llama-bench, llama &lt;b&gt;70B&lt;/b&gt;." in text
@@ -53,13 +53,13 @@ def test_a_file_of_a_tool_takes_the_place_of_typing():
 
 
 def test_a_file_of_something_else_is_reported():
-    test = app(**FORMER)
+    test = unfolded(app(**FORMER), "diagnose")
     test.file_uploader(key="measured_file").upload("photo.json", b"\x89PNG")
     assert "photo.json is no text" in page_text(run(test))
 
 
 def test_the_fastest_placement_of_llama_cpp_is_meant_unless_another_is_named():
-    test = app(**FORMER)
+    test = unfolded(app(**FORMER), "diagnose")
     box = test.selectbox(key="measured_what")
     assert box.value == "Offload to RAM, llama.cpp"
     assert "In the GPU, llama.cpp (does not fit)" in box.options

@@ -47,7 +47,10 @@ def panel(answer: AdviseAnswer) -> None:
     named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}
     if not named:
         return
-    with st.expander("Measured another speed?", key="diagnose"):
+    part = st.expander("Measured another speed?", key="diagnose", on_change="rerun")
+    if not part.open:
+        return
+    with part:
         system = this_system() if answer.request.here else ""
         stated = answer.request.system
         system = SYSTEMS[stated] if stated else system
