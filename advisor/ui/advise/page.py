@@ -437,11 +437,12 @@ def verdict(words: VerdictText) -> None:
     first, colon, rest = words.gives.partition(":")
     tone = TONES[placements.tone(words.judgement)]
     if words.judgement is Judgement.NOTHING or not colon:
-        show(heading(words.gives, "", tone))
+        first, rest = words.gives, ""
     else:
-        show(heading(f"{first}:", rest, tone))
-    show(block("oa-way", words.way, "p"))
-    show(block("oa-soft", words.assumptions, "p"))
+        first = f"{first}:"
+    lines = (block("oa-way", words.way, "p"), block("oa-soft", words.assumptions, "p"))
+    with st.container(key="told"):
+        show(block("oa-told", joined((heading(first, rest, tone), *lines))))
 
 
 def open_tab(title: str) -> None:

@@ -44,10 +44,9 @@ def row(answer: AdviseAnswer, best: Estimate | None) -> None:
     whole = best is not None and best.strategy is PlacementStrategy.GPU_RESIDENT
     if best is not None and (whole or answer.machine.unified):
         with st.container(border=True, key="winner"):
-            show(_winner(answer, best))
             others = [strategy for strategy in PlacementStrategy if strategy is not best.strategy]
-            folded = joined(_other(answer, strategy) for strategy in others)
-            show(FOLDED.format(block("oa-others", folded)))
+            folded = block("oa-others", joined(_other(answer, strategy) for strategy in others))
+            show(joined((_winner(answer, best), FOLDED.format(folded))))
             explanation.button(best)
         return
     widths = [1.5 if best is not None and _is(best, each) else 1.0 for each in PlacementStrategy]

@@ -26,6 +26,8 @@ from advisor.units import GIB
 COSTS = "What it costs"
 """Title of the tab that the dearer ways lead to."""
 CARDS = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
+EVEN = "even swap"
+"""Price of a card that costs no more than the one it replaces is sold for."""
 NOTABLE = 1.15
 """Factor of speed from which a smaller format is offered."""
 
@@ -63,7 +65,7 @@ def row(answer: AdviseAnswer, open_tab: Callable[[str], None]) -> None:
     title = "Nothing needs to change" if settled else _title(len(offered))
     show(block("oa-section", title, "h2"))
     with st.container(key="ways"):
-        columns = st.columns(4, gap="small")
+        columns = st.columns(max(len(offered), 2), gap="small")
         for column, (place, way) in zip(columns, enumerate(offered), strict=False):
             with column, st.container(
                 border=True, height="stretch", vertical_alignment="distribute",
@@ -171,7 +173,7 @@ def _bigger(answer: AdviseAnswer) -> Way:
     added = {OptionKind.ADD: " added", OptionKind.REPLACE: " in place of yours"}
     return Way(
         name=name,
-        price=money(option.upfront or 0.0),
+        price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
         text=f"{plain(option.name)}{added.get(option.kind, '')}{aged(option)}. {_pays(option)}",
         action="Try it",

@@ -40,7 +40,6 @@ def question(*parts: str) -> None:
     Args:
         parts: of "machine", "model" and "use"; none for all.
     """
-    show(Markup("<a class='oa-skip' href='#verdict'>Skip to the answer</a>"))
     parts = parts or ("machine", "model", "use")
     widths = {"machine": 4.0, "model": 2.5, "use": 2.2}
     with st.container(key="question"):
@@ -97,7 +96,7 @@ def _use() -> None:
 
 def _drawer() -> None:
     changed = len(_changed())
-    _labelled(_DRAWER, f"{changed} changed" if changed else "")
+    _labelled(_DRAWER, f": {changed} changed" if changed else "")
     part = st.popover("More settings", width="stretch", on_change="rerun", key=_DRAWER)
     if part.open:
         with part, st.container(key="drawer"):
@@ -122,7 +121,7 @@ def _labelled(key: str, words: str) -> None:
         words: made of numbers and fixed words, nothing that anybody typed.
     """
     rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
-    show(rule.format(key, f": {words}" if words else ""))
+    show(rule.format(key, words))
 
 
 def _imported() -> None:
