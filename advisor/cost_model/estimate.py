@@ -45,6 +45,7 @@ from advisor.cost_model.workload import Workload, without_drafting
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
+from advisor.machine.shared_memory import LEAST_OF_SYSTEM
 from advisor.model.model import Model
 from advisor.model.operators import operators
 from advisor.units import Array
@@ -129,7 +130,8 @@ BOUND_BY = {
 
 
 TIGHT = 0.9
-"""Share of a memory from which it is called tight: other programs must be closed."""
+"""Share of a memory from which it is called tight, or less where the system's own programs need
+more: other programs must be closed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,7 +281,8 @@ class Estimate:
         held = sum(map(float, self.held.get(Tier.RAM, ())))
         if machine.unified:
             held += float(sum(self.held.get(Tier.VRAM, ()))) / machine.nodes
-        return held > TIGHT * float(machine.host.memory.value)
+        memory = float(machine.host.memory.value)
+        return held > min(TIGHT * memory, memory - min(LEAST_OF_SYSTEM, memory / 4))
 
     @property
     def runtime(self) -> str:

@@ -3,7 +3,7 @@
 All are valued in the runtime of the best placement now.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -28,10 +28,14 @@ from advisor.machine.stated_software import effect_of_driver, stated_driver
 from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
+from advisor.request.ownership import Form, form_of
 from advisor.units import KIB, MIB
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats suggested in place of larger ones, largest first."""
+LAST_RESORTS = ("IQ3_XXS", "Q2_K")
+"""Formats whose loss guides call clear, and a last resort: below Q3_K_M
+(https://llmconfigurator.com/en/guides/troubleshooting/which-gguf-quant, 2026-06-15)."""
 FEW_FORMATS = ("FP8", "bnb-int8", "AWQ")
 """Formats of other files that are suggested in place of larger ones, largest first."""
 NEAR, ANY_STEP = 0.6, 0.2
@@ -49,6 +53,8 @@ SAME_TEXT = "free, the same text"
 """Cost of a change that the model's replies do not show."""
 BY_BACKEND = ("llama.cpp", "lm-studio")
 """Runtimes with a choice of the GPU backend."""
+TAKES_DRIVES = (Form.DESKTOP, Form.SERVER)
+"""Forms of machine with slots for drives that work as one; Macs have none, laptops few."""
 ROOM = 0.9
 """Share of a socket's memory that a model may take to run from it alone."""
 
@@ -103,7 +109,8 @@ def _loss(smaller: str, now: str) -> str:
     if smaller not in rows or now not in rows:
         return ""
     times = rows[smaller].kl_divergence / rows[now].kl_divergence
-    return f" ({number(times, 2)} times the loss of {now}, measured on {rows[smaller].model})"
+    last = ": a last resort" if smaller in LAST_RESORTS else ""
+    return f" ({number(times, 2)} times the loss of {now}, measured on {rows[smaller].model}{last})"
 
 
 def _in_format(machine: Machine, best: Estimate, form: str) -> Model | None:
@@ -180,7 +187,7 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
         larger = replace(host, memory=replace(host.memory, value=size))
         words = f"{memory_words(float(size))} of RAM, to hold the model"
         yield _to_buy(words, "ram", replace(machine, host=larger), ram=float(size))
-    if machine.disk is not None:
+    if machine.disk is not None and form_of(machine) in TAKES_DRIVES:
         disk = machine.disk
         twice = replace(disk.sequential, value=2.0 * disk.sequential.value)
         mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)
@@ -323,3 +330,24 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
                 cost=cost,
                 changes={"machine": replace(machine, host=replace(host, numa=policy))},
             )
+
+
+def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) -> Edited | None:
+    """Smaller format that loses least and keeps up with reading, else the fastest; never a last
+    resort; None where none is notably faster.
+
+    Args:
+        changes: changes with their gain.
+        reading_tps: reading speed [tokens/s].
+        least: smallest gain.
+    """
+    mild = sorted(
+        (
+            each for each in changes
+            if each.changes.keys() == {"model"} and each.gain >= least
+            and each.changes["model"].format not in LAST_RESORTS
+        ),
+        key=lambda each: each.gain,
+    )  # fmt: skip
+    enough = (each for each in mild if each.speed.decode >= reading_tps)
+    return next(enough, mild[-1] if mild else None)

@@ -11,6 +11,7 @@ and a higher score.
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from advisor.advice.compare import could_hold
+from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.finder.combinations import BY_LOSS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Fleet
@@ -156,6 +158,8 @@ def lost_by(model: Model) -> float | None:
 
 FORMATS = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """Formats that are tried, smallest loss first."""
+FAITHFUL = tuple(form for form in FORMATS if form not in LAST_RESORTS)
+"""Formats in which another model is offered."""
 IN_GPU = (PlacementStrategy.GPU_RESIDENT,)
 ON_DRIVE = (PlacementStrategy.NVME_OFFLOAD,)
 CONTEXTS = (131_072, 65_536, 32_768, 16_384, 8192, 4096)
@@ -216,12 +220,17 @@ def runnable(
     return sorted(filter(None, best), key=_order)
 
 
+FOR_CODE = re.compile(r"Code|Codestral|Devstral")
+"""Words in names of models for coding, which are offered for one of their kind alone."""
+
+
 @lru_cache(maxsize=64)
 def rated_as_well(
     model: Model, machine: Machine, work: Workload, reading_tps: float, decode: float
 ) -> Runnable | None:
-    """Highest rated of the models that keep up with a reader here, are faster than a model and are
-    rated at least as well, format for format; None where there is none, or the model has no score.
+    """Highest rated of the models that keep up with a reader here, leave other programs room, are
+    faster than a model and are rated at least as well, format for format; None where there is none,
+    or the model has no score.
 
     Args:
         model: model in the format asked for.
@@ -237,12 +246,13 @@ def rated_as_well(
     for name, score in _rated():
         if score < max(least, (best and best.score) or 0.0):
             break
-        if name == model.name:
+        if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
         forms, enough = _in_memory(name, machine), max(reading_tps, decode)
         tried = _best(forms, machine, work, LLAMA_CPP, enough, IN_MEMORY)
-        if tried is not None and tried.keeps_up and (tried.score or 0.0) >= least:
-            best = min(best or tried, tried, key=_order)
+        if tried is None or tried.tight or not tried.keeps_up or (tried.score or 0.0) < least:
+            continue
+        best = min(best or tried, tried, key=_order)
     return best
 
 
@@ -255,11 +265,11 @@ def _rated() -> tuple[tuple[str, float], ...]:
 
 
 def _in_memory(name: str, machine: Machine) -> Iterator[Model]:
-    """Formats of a model that are no larger than all memory of a machine."""
+    """Faithful formats of a model that are no larger than all memory of a machine."""
     ram = 0.0 if machine.unified else float(machine.host.memory.value)
     most = ram + float(machine.gpu_memory)
     return (
-        model for model in _formats(name, most) if model.bytes_without_table <= most
+        model for model in _formats(name, most, FAITHFUL) if model.bytes_without_table <= most
     )  # fmt: skip
 
 
@@ -270,12 +280,12 @@ def _smallest(name: str) -> list[Model]:
     return list(_formats(name))[-1:]
 
 
-def _formats(name: str, most: float = math.inf) -> Iterator[Model]:
+def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
     """Model in each format, the publisher's own first, without those that are surely larger than a
     size [B].
     """
     own = usual_format(native_format(name))
-    for form in dict.fromkeys((*((own,) if own != USUAL else ()), *FORMATS)):
+    for form in dict.fromkeys((*((own,) if own != USUAL else ()), *forms)):
         with suppress(Refusal):
             if _least_bits(form) / 8 * _params_of_layers(name) <= most:
                 yield catalog.model(name, form)

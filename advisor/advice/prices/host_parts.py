@@ -1,7 +1,8 @@
 """Host parts that further cards need (power supply, board, case, dock, memory, drive), with prices.
 
 The machine's own power supply is unknown and assumed to be the smallest on sale that its cards
-need. If no single supply is large enough, a second one is added.
+need; a PC without a card has a smaller one. If no single supply is large enough, a second one is
+added.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,10 @@ HOST_WATTS = 400.0
 """Power of a supply beyond the limits of its cards, for the host and for peaks, as 750 W are sold
 for a card of 350 W; assumed [W].
 """
+FIRST_SUPPLY = 625.0
+"""Power of the supply of a PC that has no card yet: 550 to 650 W, for a card of up to 225 W
+(https://www.newegg.com/insider/power-requirements-for-nvidia-geforce-rtx-30-series-gpus/,
+2026-11-23) [W]."""
 
 
 SHARED_SLOTS = 4
@@ -88,7 +93,8 @@ def parts_for(
     if form is not Form.DESKTOP:
         return []
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
-    has = sum(row.size for row in supplies(supply_watts(before)))
+    supply = sum(row.size for row in supplies(supply_watts(before)))
+    has = supply if before else FIRST_SUPPLY
     needs = supply_watts(after)
     if needs > has:
         single = smallest("psu", needs)

@@ -14,6 +14,8 @@ NOTABLE = 1.5
 FEW_HOURS = 5.0
 """Waiting that is saved in a month from which who can read along buys something [h]: ten minutes of
 each day."""
+FASTER = 4.0
+"""Multiple of reading speed from which a model writes faster than one reads."""
 RENT_LESS = 0.25
 """Share of a rent below which another machine is worth moving to."""
 DOUBLED = 2.0
@@ -41,17 +43,20 @@ def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") 
         runtime: why the chosen runtime refuses, and another that runs the model here, in a
             sentence; else empty.
     """
-    kept = options[0]
+    kept, free = options[0], free_change(options)
     able = list(_able(options))
     cheapest = min(able, key=by_comparison, default=None)
     if runtime:
-        free = free_change(options)
         return Choice(safe=free, reason=f"Buy nothing: {runtime}", cheapest=cheapest)
-    enough = reads_along(kept, money.reading_tps)
+    now = free or kept
+    enough = reads_along(now, money.reading_tps)
     usual = [
         option
         for option in able
-        if not option.odd and not _too_dear(option, money) and _notable(option, kept, enough=enough)
+        if not option.odd
+        and not _too_dear(option, money)
+        and _notable(option, now, enough=enough)
+        and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
     ]
     for least in (money.reading_tps, money.reading_tps / 3):
         reached = [option for option in usual if _decode(option) >= least]
@@ -60,7 +65,10 @@ def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") 
     safe = min(reached, key=_order, default=None)
     if safe is not None:
         return Choice(safe=safe, reason=_why(safe), cheapest=cheapest)
-    return Choice(safe=None, reason=_why_nothing(kept, able, cheapest, money), cheapest=cheapest)
+    reason = _why_nothing(kept, able, cheapest, money)
+    if free is not None and not reads_along(kept, money.reading_tps):
+        reason = f"Before anything is bought, a free change: {free.name}."
+    return Choice(safe=None, reason=reason, cheapest=cheapest)
 
 
 def reads_along(option: Option, reading_tps: float) -> bool:
@@ -140,7 +148,9 @@ def _why_nothing(
     kept: Option, able: Sequence[Option], cheapest: Option | None, money: MoneyInputs
 ) -> str:
     if reads_along(kept, money.reading_tps):
-        return "It writes as fast as you read: a bigger GPU would save little."
+        faster = _decode(kept) >= FASTER * money.reading_tps
+        pace = "faster than" if faster else "as fast as"
+        return f"It writes {pace} you read: a bigger GPU would save little."
     if any(not option.odd and _too_dear(option, money) for option in able):
         return "What holds it costs as much as a workstation: rent it for some hours first."
     if cheapest is not None and cheapest.odd:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from advisor.advice.prices.host_parts import HostPartRow
 from advisor.catalog.csv_tables import DATA, read
@@ -23,6 +24,11 @@ engines stay."""
 SEVERAL = 2
 """Publishers of a family in an engine from which the engine's speed there counts: few figures of
 other engines on a maker's cards say little of the next card."""
+UNLIKE = "Unlike cards: engines that serve many share each layer out evenly, as to the smallest."
+"""Oddity of a machine for several users; "a TP group is only as large as its smallest GPU"
+(https://github.com/vllm-project/vllm/pull/50735, 2026-08-02)."""
+SLOWER = 1.5
+"""Factor between rates of memory from which people notice that another card writes slower."""
 LARGEST_SUPPLY = 1600.0
 """Largest supply of a PC [W]; beyond it stand two, often on a circuit of their own."""
 
@@ -45,25 +51,43 @@ class CardRule:
     source: str  # page
     source_date: str  # its date
 
-    def strikes(self, form: Form, machine: Machine, card: Gpu, *, first: bool = False) -> bool:
+    def strikes(self, case: "Installed", *, first: bool = False) -> bool:
         """Whether it strikes a card in a machine with it.
 
         Args:
-            form: form of the machine.
-            machine: machine with the card.
-            card: card that is bought.
+            case: card and machine.
             first: the machine has had no card.
         """
         return (
-            (not self.form or form in self.form.split(";"))
-            and re.search(self.host, machine.host.name.casefold()) is not None
-            and self.vendor in ("", card.vendor)
-            and re.match(self.card, card.name) is not None
-            and (not self.families or card.family in self.families.split(";"))
-            and len(machine.gpus) >= self.least_cards
-            and (self.watts_over is None or (card.board_power or 0.0) > self.watts_over)
+            (not self.form or case.form in self.form.split(";"))
+            and re.search(self.host, case.host.casefold()) is not None
+            and self.vendor in ("", case.vendor)
+            and re.match(self.card, case.card) is not None
+            and (not self.families or case.family in self.families.split(";"))
+            and case.cards >= self.least_cards
+            and (self.watts_over is None or case.watts > self.watts_over)
             and (first or not self.first)
         )
+
+
+class Installed(NamedTuple):
+    """What a rule looks at, by names, so that it is judged once."""
+
+    form: Form  # form of the machine
+    host: str  # name of its processor
+    cards: int  # number of its cards
+    card: str  # name of the card that is bought
+    vendor: str  # its maker
+    family: str  # its family
+    watts: float  # its power [W]
+
+
+def installed(form: Form, machine: Machine, card: Gpu) -> Installed:
+    """A card in a machine with it."""
+    return Installed(
+        form, machine.host.name, len(machine.gpus), card.name, card.vendor, card.family,
+        card.board_power or 0.0,
+    )  # fmt: skip
 
 
 @cache
@@ -109,11 +133,17 @@ def counts_in(machine: Machine, engine: str) -> bool:
     )
 
 
-def ruled_out(form: Form, machine: Machine, card: Gpu) -> str:
+@lru_cache(maxsize=8192)
+def ruled_out(case: Installed) -> str:
     """Sentence of the first firm rule that strikes; empty for none."""
-    return next(
-        (row.sentence for row in card_rules() if row.firm and row.strikes(form, machine, card)), ""
-    )
+    return next((row.sentence for row in card_rules() if row.firm and row.strikes(case)), "")
+
+
+@lru_cache(maxsize=8192)
+def _struck(case: Installed, *, first: bool) -> tuple[str, ...]:
+    """Sentences of the other rules that strike."""
+    rows = (row for row in card_rules() if not row.firm)
+    return tuple(row.sentence for row in rows if row.strikes(case, first=first))
 
 
 def oddities(
@@ -125,6 +155,7 @@ def oddities(
     before: tuple[Gpu, ...],
     built_anew: bool,
     takes_docks: bool = False,
+    users: float = 1.0,
 ) -> Iterator[str]:
     """What is odd about buying or renting cards, a sentence each.
 
@@ -136,14 +167,24 @@ def oddities(
         before: cards that the machine has had.
         built_anew: the machine comes with them, so that its parts are no change.
         takes_docks: machines of its kind have a port for a dock.
+        users: people who are answered at the same time.
     """
     had, first = () if built_anew else before, not (before or built_anew)
-    for card in dict.fromkeys(cards):
-        yield from _of_makers(card, had)
-        for row in card_rules():
-            if not row.firm and row.strikes(form, machine, card, first=first):
-                yield row.sentence
+    for card in {card.name: card for card in cards}.values():
+        if not card.unified:
+            yield from _of_makers(card, had)
+        yield from _struck(installed(form, machine, card), first=first)
+    if users > 1 and any(gpu.name != machine.gpus[0].name for gpu in machine.gpus):
+        yield UNLIKE
+    kept = machine.gpus[: len(had)] == had
+    if had and not kept and all(_slower(card, had[0]) for card in cards):
+        yield f"It reads its memory slower than {had[0].name}: what fits that runs slower on it."
     yield from _of_parts(parts, built_anew=built_anew, takes_docks=takes_docks)
+
+
+def _slower(card: Gpu, before: Gpu) -> bool:
+    """Whether a card reads its memory notably slower than the one that it replaces."""
+    return SLOWER * float(card.bandwidth.value) < float(before.bandwidth.value)
 
 
 def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:

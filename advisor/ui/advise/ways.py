@@ -8,7 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.compare import decode_tps
-from advisor.advice.edits.changes import SOME_QUALITY
+from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
 from advisor.advice.finder.runnable import Runnable, quality_rows, rated_as_well
 from advisor.advice.table.option import Option, OptionKind, by_comparison
@@ -133,15 +133,9 @@ def _download(row: Runnable) -> str:
 
 def _smaller_format(answer: AdviseAnswer) -> Way | None:
     """The format that loses least and is notably faster, or keeps up with reading."""
-    edits = [
-        edit for edit in answer.advice.what_ifs
-        if edit.changes.keys() == {"model"} and edit.gain >= NOTABLE
-    ]  # fmt: skip
-    if not edits or _level(answer) is Judgement.FASTER:
+    edit = smaller_format(answer.advice.what_ifs, answer.money.reading_tps, NOTABLE)
+    if edit is None or _level(answer) is Judgement.FASTER:
         return None
-    mild = sorted(edits, key=lambda edit: edit.gain)
-    enough = [edit for edit in mild if edit.speed.decode >= answer.money.reading_tps]
-    edit = (enough or mild)[0]
     form = edit.changes["model"].format
     return Way(
         name="A smaller format",

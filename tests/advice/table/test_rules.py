@@ -4,7 +4,7 @@ import pytest
 
 from advisor.advice.advise import advise
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.table.rules import card_rules, counts_in, oddities, ruled_out, run_by
+from advisor.advice.table.rules import card_rules, counts_in, installed, oddities, ruled_out, run_by
 from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
 from advisor.evidence.published.many_run import TABLE, many_run
@@ -19,9 +19,9 @@ from advisor.runtimes import LLAMA_CPP, VLLM
 DDR5 = "Desktop DDR5 dual-channel (typical)"
 
 
-def _odd(gpus: str, *, cpu: str = DDR5, before: str = "", form: Form = Form.DESKTOP) -> str:
+def _odd(gpus: str, *, cpu: str | None = DDR5, before: str = "", form: Form = Form.DESKTOP) -> str:
     """What is odd about a machine's cards."""
-    there = machine(MachineSpec(gpu=gpus, cpu=cpu, ram_gb=64))
+    there = machine(MachineSpec(gpu=gpus, cpu=cpu, ram_gb=64 if cpu else None))
     had = machine(MachineSpec(gpu=before)).gpus if before else ()
     cards = further(had, there.gpus) or there.gpus
     return " ".join(oddities(form, there, cards, (), before=had, built_anew=False))
@@ -46,6 +46,8 @@ def _odd(gpus: str, *, cpu: str = DDR5, before: str = "", form: Form = Form.DESK
         ({"gpus": "RTX 2080 Ti 22GB"}, "A reseller changed its memory", {"gpus": "RTX 2080 Ti"}),
         ({"gpus": "RTX 3090 + RX 7900 XTX", "before": "RTX 3090"}, "Another maker's card",
          {"gpus": "RTX 3090 + RTX 4090", "before": "RTX 3090"}),
+        ({"gpus": "Jetson Orin Nano Super", "cpu": None, "form": Form.MINI}, "A developer kit",
+         {"gpus": "GB10", "cpu": None, "form": Form.MINI}),
         ({"gpus": "Arc Pro B60"}, "Few run it", {"gpus": "RTX 4060 Ti 16GB"}),
     ],
 )  # fmt: skip
@@ -60,9 +62,40 @@ def test_a_board_without_a_slot_takes_no_card(cpu: str) -> None:
         name="", gpus=machine(MachineSpec(gpu="RTX 3060 12GB")).gpus, disk=None,
         host=machine(MachineSpec(cpu=cpu, gpu="none", ram_gb=8)).host,
     )  # fmt: skip
-    assert "has no slot" in ruled_out(Form.DESKTOP, there, from_catalog.gpu("RTX 3060 12GB"))
+    card = from_catalog.gpu("RTX 3060 12GB")
+    assert "has no slot" in ruled_out(installed(Form.DESKTOP, there, card))
     desktop = machine(MachineSpec(gpu="RTX 3060 12GB"))
-    assert ruled_out(Form.DESKTOP, desktop, desktop.gpus[0]) == ""
+    assert ruled_out(installed(Form.DESKTOP, desktop, card)) == ""
+
+
+def test_unlike_cards_are_odd_for_several_users_alone() -> None:
+    there = machine(MachineSpec(gpu="RTX 3090 + RTX 4090"))
+    alike = machine(MachineSpec(gpu="2x RTX 3090"))
+    for machine_of, users, odd in ((there, 8.0, True), (there, 1.0, False), (alike, 8.0, False)):
+        words = " ".join(
+            oddities(
+                Form.DESKTOP, machine_of, machine_of.gpus[1:], (), before=machine_of.gpus[:1],
+                built_anew=False, users=users,
+            )
+        )  # fmt: skip
+        assert ("Unlike cards" in words) is odd, (users, words)
+
+
+@pytest.mark.parametrize(
+    ("before", "card", "odd"),
+    [
+        ("RTX 5090", "Quadro RTX 8000", True),  # 1,792 against 672 GB/s, 2.7 times
+        ("RTX 5090", "2x RTX 4090", True),  # 1,792 against 1,008 GB/s, 1.8 times
+        ("RTX 3090", "RTX A6000", False),  # 936 against 768 GB/s, 1.2 times
+        ("RTX 3060 12GB", "RTX 3090", False),
+    ],
+)
+def test_a_replacement_that_reads_slower_is_odd(before: str, card: str, odd: bool) -> None:
+    had, has = machine(MachineSpec(gpu=before)), machine(MachineSpec(gpu=card))
+    words = " ".join(
+        oddities(Form.DESKTOP, has, has.gpus, (), before=had.gpus, built_anew=False)
+    )  # fmt: skip
+    assert ("reads its memory slower" in words) is odd
 
 
 def test_every_rule_has_a_page_and_a_sentence() -> None:

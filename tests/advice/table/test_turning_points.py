@@ -150,3 +150,13 @@ def test_replies_at_the_turning_point_are_those_of_the_break_even(gpu: str) -> N
                 assert point.value == pytest.approx(replies)
                 compared += 1
     assert compared >= 5
+
+
+def test_a_turning_point_beyond_ten_times_what_is_stated_is_not_named() -> None:
+    dear = option(OptionKind.ADD, 20.0, 180_000.0, KEPT)
+    # 5,000 USD a month against 202.92: from 25 times the replies; no speed mends that
+    (replies,) = (
+        point for point in turning_points(dear, KEPT, MONEY) if point.name == "replies a day"
+    )
+    assert replies.share == pytest.approx(5000 / 202.92, rel=0.01)
+    assert "replies a day" not in what_changes(dear, KEPT, MONEY)
