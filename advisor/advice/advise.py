@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from advisor.advice.compare import best_of, compare, lacks, usable
+from advisor.advice.compare import best_of, compare, lacks, readers, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
 from advisor.advice.edits.second_machine import SecondMachine, second_machine
@@ -46,6 +46,8 @@ class Advice:
     options: tuple[Option, ...]  # options, the present machine first, then by what they save
     what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
     question: Question  # input of the options
+    # users whom this machine answers at reading speed; None where one is asked for, or nothing runs
+    served: int | None = None
     # runtime of options and changes; None for the fastest in common use
     chosen: Runtime | None = None
 
@@ -159,6 +161,7 @@ def advise(
     another = None
     if not (nothing or instead):
         another = _another_model(model, here, work, now, money.reading_tps)
+    served = readers(best, money.reading_tps) if best and float(work.users) > 1 else None
     return Advice(
         title=title_of(model, machine),
         summary=verdict(
@@ -170,6 +173,7 @@ def advise(
             choice=choice,
             another=another,
             kept_apart=other,
+            served=None if other else served,
         ),
         choice=choice,
         another_model=another,
@@ -178,6 +182,7 @@ def advise(
         options=options_found,
         what_ifs=faster,
         question=question,
+        served=served,
         chosen=chosen,
     )
 

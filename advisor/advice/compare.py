@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
+
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, whole_bytes
@@ -190,3 +192,27 @@ TITLES = {
     PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
 }
 """Title of each placement."""
+
+
+MOST_READERS = 1024
+"""Largest number of users that is tried."""
+
+
+def readers(best: Estimate, reading_tps: float) -> int:
+    """Users whom a server answers together at reading speed, none of them waiting; 0 where even a
+    single one reads faster than it writes.
+
+    Args:
+        best: estimate of the server with any number of users.
+        reading_tps: reading speed [tokens/s].
+    """
+    if best.machine is None:
+        return 0
+    users = np.arange(1.0, MOST_READERS + 1)
+    every = estimate(
+        best.model, best.machine, replace(best.work, users=users), best.how, best.strategy,
+        fitted_constants(), best.settings,
+    )  # fmt: skip
+    speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
+    able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
+    return int(np.max(users, where=able, initial=0.0))

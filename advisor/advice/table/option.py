@@ -63,6 +63,7 @@ class Option:
     assumed_resale: float = 0.0
     # part of `hours_lost` that is for starts of a rented machine [h/month]
     hours_starting: float = 0.0
+    hours_rented: float | None = None  # of a rented machine [h/day]; None for others
     machine: Machine | None = None  # machine with it; None for a rent or an API
     bought: tuple[Gpu, ...] = ()  # cards that are bought or rented for it
     parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards

@@ -34,7 +34,7 @@ from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, rank
 from advisor.advice.table.question import Question, rent_on_record
-from advisor.advice.table.rules import oddities, ruled_out
+from advisor.advice.table.rules import installed, oddities, ruled_out
 from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import (
     COUNTS,
@@ -96,15 +96,15 @@ def _judged(question: Question, option: Option) -> Option | None:
     form = question.ownership.form
     if anew:
         form = Form.SERVER if option.kind is OptionKind.RENT else form_of(machine)
-    if any(ruled_out(form, machine, card) for card in option.bought):
+    if any(ruled_out(installed(form, machine, card)) for card in option.bought):
         return None
-    cards = option.bought if not machine.unified else ()
-    odd = oddities(
-        form, machine, cards, option.parts,
+    odd = [*dict.fromkeys(oddities(
+        form, machine, option.bought, option.parts,
         before=discrete(question.machine) if question.ownership.owned else (), built_anew=anew,
         takes_docks=form is Form.MINI and not question.machine.one_pool,
-    )  # fmt: skip
-    return replace(option, odd=tuple(dict.fromkeys(odd)))
+        users=float(question.work.users),
+    ))]  # fmt: skip
+    return replace(option, odd=tuple(odd)) if odd else option
 
 
 def _takes_no_card(question: Question) -> bool:
@@ -493,6 +493,10 @@ def _machine(
     )  # fmt: skip
 
 
+BY_THE_MONTH = ", by the month"
+"""End of the name of what is rented day and night."""
+
+
 def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
     """Existing rented machines with the fewest cards of each kind that hold the model: stopped
     between sessions, and by the month.
@@ -534,18 +538,19 @@ def _rented(
     each_day = replace(price, note=f"{price.note}, {hours(kept_for)} a day")
     by_use = question.option(
         OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), each_day, kept=kept,
-        bought=cards,
+        hours_rented=kept_for, bought=cards,
     )  # fmt: skip
     if typed is not None and typed >= 24:
         return [by_use]
     monthly = question.option(
         OptionKind.RENT,
-        f"{name}, by the month",
+        f"{name}{BY_THE_MONTH}",
         speed,
         use.rented_by_the_month(usd_per_hour),
         replace(price, note=f"{price.note}, day and night"),
         kept=kept,
         always_on=True,
+        hours_rented=24.0,
         bought=cards,
     )
     return [by_use, monthly]

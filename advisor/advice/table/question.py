@@ -79,6 +79,7 @@ class Question:
         kept: Option | None = None,
         topic: str = "",
         always_on: bool = False,
+        hours_rented: float | None = None,
         machine: Machine | None = None,
         bought: tuple[Gpu, ...] = (),
         parts: Iterable[HostPartRow] = (),
@@ -95,6 +96,7 @@ class Question:
             kept: option of keeping the present machine, for comparison.
             topic: as `Option.topic`.
             always_on: rented and never stopped.
+            hours_rented: as `Option.hours_rented`.
             machine: as `Option.machine`.
             bought: as `Option.bought`.
             parts: as `Option.parts`.
@@ -115,6 +117,7 @@ class Question:
             price=price,
             hours_lost=None if speed is None else float(self.use.hours_lost(speed)) + starting,
             hours_starting=starting,
+            hours_rented=hours_rented,
             tokens=self.use.tokens,
             keeps_up=speed is None or bool(self.use.keeps_up(speed)),
             worth=self.money.usd_per_hour_of_time,

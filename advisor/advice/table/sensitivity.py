@@ -233,9 +233,15 @@ def least_speed(option: Option, money: MoneyInputs) -> float | None:
     return float(speed_for_wait(wait, money.thinking_tokens, shown, money.reading_tps))
 
 
+NAMED = 10.0
+"""Largest factor on an input, up and down, at which a turning point is named: none is in doubt by
+more."""
+
+
 def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
-    """Sentences on the three nearest turning points; empty where none is in reach."""
-    points = turning_points(option, kept, money)[:3]
+    """Sentences on the three nearest turning points; empty where none is near."""
+    near = turning_points(option, kept, money)[:3]
+    points = [point for point in near if 1 / NAMED <= point.share <= NAMED]
     if not points:
         return ""
     verb = "stops paying" if option.pays else "pays"

@@ -8,17 +8,18 @@ from enum import StrEnum
 
 import numpy as np
 
-from advisor.advice.compare import decode_tps, usable
+from advisor.advice.compare import MOST_READERS, decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import odd_prices
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.choice import Choice, free_change
+from advisor.advice.table.choice import FASTER, Choice, free_change, reads_along
 from advisor.advice.table.option import Option, OptionKind
-from advisor.advice.table.options import NOTHING_OWNED
+from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.table.question import Question, unknown_rent
 from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload
+from advisor.formatting import hours as hours_words
 from advisor.formatting import memory, number, short, tokens_per_second
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
@@ -104,8 +105,8 @@ def pays_when(option: Option, use: MoneyInputs) -> str:
 
 MOST_WORDS = 45
 """Most words of the two lines together."""
-FASTER, SLOWER, LEAST = 4.0, 1.0 / 3.0, 0.5
-"""Ends of the levels of speed: two shares of reading speed, and the least for a chat [tokens/s]."""
+SLOWER, LEAST = 1.0 / 3.0, 0.5
+"""Ends of the levels of speed: a share of reading speed, and the least for a chat [tokens/s]."""
 TOKENS_PER_WORD = 1.4
 """Tokens of a word; four in three in English, more in other languages
 (https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them, 2026-11-23)."""
@@ -178,6 +179,7 @@ def verdict(
     choice: Choice,
     another: Runnable | None = None,
     kept_apart: bool = False,
+    served: int | None = None,
 ) -> VerdictText:
     """What the machine gives, then what an answer takes and the best way out of all.
 
@@ -190,15 +192,18 @@ def verdict(
         choice: what to buy, if anything.
         another: model that is rated as well and faster here; None for none.
         kept_apart: whether the estimates are of another machine than the kept one.
+        served: users whom it answers at reading speed; None where one is asked for.
     """
     kept, estimates = options[0], tuple(estimates)
     speed = kept.speed if kept_apart else None if best is None else speed_of(best)
     level = judgement(speed.decode if speed else None, money.reading_tps)
     gives = _kept(level, kept) if kept_apart else _gives(level, best, estimates, chosen)
     answer = _answer(speed, kept, money) if speed else ""
+    if served is not None and speed:
+        answer = _served(served)
     decode = speed.decode if speed else 0.0
     ways = _faster(best, estimates) if chosen else []
-    ways = ways or _ways(level, options, choice, another, decode)
+    ways = ways or _ways(level, options, choice, another, decode, money.reading_tps)
     return VerdictText(
         judgement=level,
         gives=gives,
@@ -212,9 +217,31 @@ def _gives(
 ) -> str:
     if best is None:
         return _nothing(estimates, chosen)
-    sentence = GIVES[level].format(level, _speed(best))
+    waiting = bool(best.waiting)
+    sentence = (_queued if waiting else _written)(level, best)
     runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}" if chosen else sentence
     return f"{runs} Memory is tight: close other programs." if best.tight else runs
+
+
+def _written(level: Judgement, best: Estimate) -> str:
+    """Speed words and speed of each user: "38 tokens a second to each of 5 users"."""
+    users, speed = float(best.work.users), f"{number(decode_tps(best))} tokens a second"
+    if users > 1:
+        speed = f"{speed} to each of {users:,.0f} users, {_first(best)}"
+    return GIVES[level].format(level, speed)
+
+
+def _queued(level: Judgement, best: Estimate) -> str:
+    """Users who wait: "Runs, keeps up with reading, but 9 of 50 users wait: ..."."""
+    running, waiting = float(best.work.users), float(best.waiting)
+    runs = f"Runs, {level}, but" if level.enough else f"It runs, but {level}, and"
+    who = f"{waiting:,.0f} of {running + waiting:,.0f} users wait"
+    speed = f"{number(decode_tps(best))} tokens a second to the others"
+    return f"{runs} {who}: {speed}, {_first(best)}."
+
+
+def _first(best: Estimate) -> str:
+    return f"the first after {duration(float(best.first_token_seconds or 0.0))}"
 
 
 def _kept(level: Judgement, kept: Option) -> str:
@@ -225,17 +252,6 @@ def _kept(level: Judgement, kept: Option) -> str:
         return f"What you have, {plain(kept.name)}, does not run it."
     sentence = GIVES[level].format(level, f"{number(kept.speed.decode)} tokens a second")
     return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
-
-
-def _speed(best: Estimate) -> str:
-    """Speed of each user: "4.1 tokens a second to each of 3 users, while 2 wait"."""
-    running, waiting = float(best.work.users), float(best.waiting)
-    speed = f"{number(decode_tps(best))} tokens a second"
-    if running <= 1 and not waiting:
-        return speed
-    rest = f" while {waiting:,.0f} wait" if waiting else ""
-    first = duration(float(best.first_token_seconds or 0.0))
-    return f"{speed} to each of {running:,.0f} users{rest}, the first after {first}"
 
 
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
@@ -263,6 +279,14 @@ def _answer(speed: Speed, kept: Option, money: MoneyInputs) -> str:
     return f"{counted} takes {duration(speed.first_token + tokens / speed.decode)}."
 
 
+def _served(users: int) -> str:
+    """Users at reading speed: "At reading speed it serves 12 users."."""
+    if not users:
+        return "Even one user reads faster than it writes."
+    who = "one user" if users == 1 else f"{users:,} users"
+    return f"At reading speed it serves {who}{' or more' if users == MOST_READERS else ''}."
+
+
 def duration(seconds: float) -> str:
     """Duration in words: "40 seconds", "1.6 minutes", "half an hour" [s]."""
     for name, unit, most in (("second", 1.0, 90), ("minute", 60.0, 90), ("hour", 3600.0, 48)):
@@ -278,12 +302,15 @@ def _ways(
     choice: Choice,
     another: Runnable | None,
     decode: float,
+    reading_tps: float,
 ) -> list[str]:
     """Sentences on the best way out, each shorter than the one before."""
+    free = None if level.enough else free_change(options)
+    if free is not None and reads_along(free, reading_tps):
+        return [_free(free)]
     if another is not None and not level.enough:
         return _another(another)
-    free = free_change(options)
-    if free is not None and not level.enough:
+    if free is not None:
         return [_free(free)]
     if choice.safe is not None:
         return _bought(choice.safe, options[0], decode)
@@ -320,15 +347,17 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     name, price = plain(option.name), money_words(option.upfront or 0.0)
     if option.kind is OptionKind.RENT:
         monthly, now = money_words(option.monthly or 0.0), money_words(kept.monthly or 0.0)
-        rented = f"{name} rented in its place gives {speed} for {monthly} a month"
-        return [f"{rented}, not {now}.", f"{rented}."]
+        rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {_hours_rented(option)} in its place,"
+        gives = f"{rented} gives {speed} for {monthly} a month"
+        return [f"{gives}, not {now}.", f"{gives}."]
     done = DONE[option.kind]
     if kept.name == NOTHING_OWNED:
         return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
-    faster = f"{name}{done} gives {speed} for {price}{dated(option)}"
+    sold = " once yours is sold" if option.assumed_resale else ""
+    faster = f"{name}{done} gives {speed} for {price}{sold}{dated(option)}"
     saved, worth = option.hours_saved, option.worth_from
     if saved is None or worth is None or saved <= 0 or not decode:
-        return [f"{faster}.", f"{name}: {price}."]
+        return [f"{faster}.", f"{name}: {price}{sold}."]
     hours = f"{number(saved)} hours" if saved >= 1 else f"{60 * saved:.0f} minutes"
     when = f"worth it if an hour is worth more than {money_words(worth)} to you"
     return [
@@ -345,6 +374,14 @@ DONE = {
     OptionKind.CHANGE: "",
 }
 """Words for an option's kind, after its name."""
+
+
+def _hours_rented(option: Option) -> str:
+    """For how long a machine is rented: "2 hours a day", "day and night"."""
+    day = option.hours_rented
+    if day is None or day >= 24:
+        return "day and night"
+    return f"{day:.2g} hours a day" if day >= 1 else f"{hours_words(day)} a day"
 
 
 def _keep(kept: Option) -> str:
@@ -374,11 +411,12 @@ def plain(name: str) -> str:
 
 
 def _fitting(gives: str, answer: str, ways: Sequence[str]) -> str:
-    """Second line: the fullest words that keep within the most of both lines."""
-    for way in ways:
-        for line in (f"{answer} {way}".strip(), way):
-            if len(f"{gives} {line}".split()) <= MOST_WORDS:
-                return line
+    """Second line: the fullest words that keep within the most of both lines, with what an answer
+    takes before others.
+    """
+    for line in (*(f"{answer} {way}".strip() for way in ways), *ways):
+        if len(f"{gives} {line}".split()) <= MOST_WORDS:
+            return line
     return " ".join(ways[-1].split()[: max(MOST_WORDS - len(gives.split()), 0)])
 
 

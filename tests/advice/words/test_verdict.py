@@ -1,6 +1,7 @@
 """Verdict: speed words at their levels, two short lines, sums that can be subtracted."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import MOST_WORDS, Judgement, judgement
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import estimate
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.identify import machine_by_name
@@ -115,6 +118,35 @@ def test_another_model_is_rated_as_well_and_faster_and_lies_in_memory() -> None:
         assert better.keeps_up
         assert better.speed.decode > (now.decode if now else 0.0)
         assert better.quality is not None
+
+
+@pytest.mark.parametrize(
+    ("gpus", "model", "form", "users"),
+    [
+        ("2x L40S", "Llama-3.3-70B", "FP8", 50), ("RTX 4090", "Qwen3-14B", "Q4_K_M", 20),
+        ("RTX 3060 12GB", "Qwen3-32B", "Q4_K_M", 8),
+    ],
+)  # fmt: skip
+def test_a_team_is_told_how_many_read_along(gpus, model, form, users) -> None:
+    there = machine(MachineSpec(gpu=gpus, ram_gb=256))
+    answer = advise(catalog.model(model, form), there, Workload(users=users))
+    assert answer.best is not None
+    assert answer.served is not None
+    reading = answer.question.money.reading_tps
+    for number in (answer.served, answer.served + 1):
+        work = replace(answer.best.work, users=float(max(number, 1)))
+        alike = estimate(
+            answer.best.model, there, work, answer.best.how, answer.best.strategy,
+            fitted_constants(),
+        )  # fmt: skip
+        speed, waits = float(alike.decode_tps or 0.0), float(alike.waiting)
+        along = number > 0 and speed >= reading and not waits
+        assert along is (0 < number <= answer.served), number
+    assert len(answer.verdict.split()) <= MOST_WORDS
+    waits = float(answer.best.waiting)
+    assert ("users wait" in answer.verdict) is (waits > 0)
+    if waits:
+        assert f"{waits:.0f} of {users} users wait" in answer.verdict
 
 
 def test_every_word_for_a_machine_gives_the_same_verdict() -> None:

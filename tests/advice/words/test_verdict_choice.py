@@ -7,10 +7,13 @@ from functools import cache
 import pytest
 
 from advisor.advice.advise import Advice, advise
+from advisor.advice.edits.changes import LAST_RESORTS
+from advisor.advice.finder.runnable import FOR_CODE
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.prices.rows import LAUNCH, price_rows
 from advisor.advice.speeds import Speed
+from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import LAUNCH_MARGIN, Use, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import Option, OptionKind, choice, split
 from advisor.advice.table.question import Question
@@ -154,3 +157,42 @@ def test_nothing_is_neither_sold_nor_rented() -> None:
         Ownership(form=Form.DESKTOP, nothing=True, resale=100.0)
     with pytest.raises(InputError, match="Who owns nothing"):
         Ownership(form=Form.DESKTOP, nothing=True, rented_at=1.0)
+
+
+def test_nothing_is_bought_before_a_free_change_that_does_as_much() -> None:
+    free = question().option(
+        OptionKind.CHANGE, "a setting", FAST, USE.owned(NO_POWER, FAST),
+        Price(note="free, until the next start"), kept=kept(),
+    )  # fmt: skip
+    bought = card("sold", 800)
+    assert choice_of([kept(), bought], MONEY).safe is bought
+    both = choice_of([kept(), bought, free], MONEY)
+    assert both.safe is None
+    assert "a setting" in both.reason
+
+
+def test_another_model_has_room_and_keeps_its_quality_and_its_purpose() -> None:
+    offered = [
+        answer.another_model
+        for answer in (
+            advised("Llama-3.3-70B"), advised("Llama-3.3-70B", gpu="RTX 5090"),
+            advised("DeepSeek-V3"), advised("Qwen3-32B", gpu="RTX 2070"),
+        )
+    ]  # fmt: skip
+    known = [row for row in offered if row is not None]
+    assert len(known) >= 3
+    for row in known:
+        assert row.model.format not in LAST_RESORTS, row.model.name
+        assert not row.tight, row.model.name
+        assert not FOR_CODE.search(row.model.name), row.model.name
+
+
+def test_memory_is_tight_where_the_system_has_too_little_by_hand() -> None:
+    # RTX 2070 of 8 GB with 16 GB of RAM: 21.2 GB are 19.7 GiB, of which the card holds about 7,
+    # so 12.7 GiB in RAM leave 3.3 GiB to the system; with 32 GB there are 19
+    big = catalog.model("Qwen3.6-35B-A3B", "Q4_K_M")
+    for ram, tight in ((16, True), (32, False)):
+        machine = from_spec.machine(MachineSpec(gpu="RTX 2070", ram_gb=ram))
+        best = advise(big, machine, Workload()).best
+        assert best is not None
+        assert best.tight is tight, ram
