@@ -248,7 +248,7 @@ def rated_as_well(
             break
         if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
-        forms, enough = _in_memory(name, machine), max(reading_tps, decode)
+        forms, enough = _in_memory(name, machine, FAITHFUL), max(reading_tps, decode)
         tried = _best(forms, machine, work, LLAMA_CPP, enough, IN_MEMORY)
         if tried is None or tried.tight or not tried.keeps_up or (tried.score or 0.0) < least:
             continue
@@ -264,13 +264,12 @@ def _rated() -> tuple[tuple[str, float], ...]:
     return tuple(sorted(scores, key=lambda each: (-each[1], _newest_first(each[0]))))
 
 
-def _in_memory(name: str, machine: Machine) -> Iterator[Model]:
-    """Faithful formats of a model that are no larger than all memory of a machine."""
+def _in_memory(name: str, machine: Machine, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
+    """Formats of a model that are no larger than all memory of a machine."""
     ram = 0.0 if machine.unified else float(machine.host.memory.value)
     most = ram + float(machine.gpu_memory)
-    return (
-        model for model in _formats(name, most, FAITHFUL) if model.bytes_without_table <= most
-    )  # fmt: skip
+    held = _formats(name, most, forms)
+    return (model for model in held if model.bytes_without_table <= most)
 
 
 def _smallest(name: str) -> list[Model]:
