@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.cost_model.loads import token_step
 from advisor.cost_model.schedule import Route, Schedule
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import AT_ONCE, DRAFTS, Workload
@@ -78,9 +79,8 @@ def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bo
             moved = flow.moved if flow.load is None else flow.load.weights
             size = np.sum(moved, axis=0) if by_gpu and np.ndim(moved) else moved
             flows[flow.route] = flows.get(flow.route, 0.0) + size
-    tokens = np.asarray(work.users, dtype=float) * (1.0 + np.asarray(work.drafted))
     experts = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
-    further = model.expert_share(tokens) - model.expert_share(1.0)
+    further = token_step(work).touched(model) - model.expert_share(1.0)
     whole = model.read_bytes_per_token + experts * further
     total = np.maximum(sum(flows.values(), start=np.zeros(())), 1.0)
     return {route: whole * size / total for route, size in flows.items()}

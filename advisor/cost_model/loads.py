@@ -8,6 +8,7 @@ import numpy as np
 from advisor.cost_model.placement import Location, Placement, by_share
 from advisor.cost_model.workload import Workload
 from advisor.model.architecture import Group
+from advisor.model.expert_use import USUAL
 from advisor.model.model import Floats, Model
 from advisor.units import Array
 
@@ -23,6 +24,16 @@ class ForwardPass:
     # other sequences in the same cache, which attention goes through masked
     shared_with: Array = 0.0
     flash_attention: bool = True  # scores of attention are never written to memory
+    variety: float = USUAL  # variety of each sequence's text, 0 to 1
+    # tokens drafted and rejected, which do not belong to the text
+    astray: Array = 0.0
+
+    def touched(self, model: Model) -> Array:
+        """Share of a layer's routed experts that its tokens use."""
+        share = model.expert_share(self.tokens - self.astray, self.sequences, self.variety)
+        if not np.any(self.astray):
+            return share
+        return np.asarray(1.0 - (1.0 - share) * (1.0 - model.expert_share(self.astray)))
 
 
 OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
@@ -90,6 +101,7 @@ def prompt_step(work: Workload) -> ForwardPass:
         kv_type=work.kv_type,
         shared_with=_shared_with(work),
         flash_attention=work.flash_attention,
+        variety=work.variety,
     )
 
 
@@ -98,11 +110,13 @@ def token_step(work: Workload) -> ForwardPass:
     users = np.asarray(work.users, dtype=float)
     return ForwardPass(
         tokens=users * (1.0 + np.asarray(work.drafted)),
+        astray=users * (1.0 + np.asarray(work.drafted) - work.tokens_per_step),
         sequences=users,
         depth=work.decode_depth,
         kv_type=work.kv_type,
         shared_with=_shared_with(work),
         flash_attention=work.flash_attention,
+        variety=work.variety,
     )
 
 
@@ -179,7 +193,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         step: pass over the layers.
     """
     held = held_parts(model, placement, location)
-    experts = held.experts * model.read_share(Group.ROUTED_EXPERTS, step.tokens)
+    experts = held.experts * step.touched(model)
     cache = placement.kv.get(location, np.zeros(model.layers))
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     attention = np.vecdot(cache * model.attention_flops, attended)
@@ -220,4 +234,4 @@ def _per_expert(model: Model, step: ForwardPass) -> Array:
     if experts is None:
         return 0.0
     chosen = np.asarray(step.tokens, dtype=float) * experts.used
-    return chosen / (experts.total * model.read_share(Group.ROUTED_EXPERTS, step.tokens))
+    return chosen / (experts.total * step.touched(model))

@@ -7,6 +7,7 @@ import numpy as np
 from advisor.catalog.inputs import CACHED_SHARE, DRAFT, REQUEST, check_all
 from advisor.errors import InputError
 from advisor.model.architecture import Group
+from advisor.model.expert_use import USUAL
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.units import Array
 
@@ -73,8 +74,10 @@ class Workload:
         draft_model: the smaller model of that method; None for the others.
         drafted: drafted tokens per step [tokens].
         acceptance: probability that the model accepts a drafted token, 0 to 1.
+        variety: variety of the text, 0 (repeats itself) to 1 (mixed topics), which decides how
+            often its tokens use the same experts.
 
-    Numbers may be arrays along a sweep.
+    Numbers may be arrays along a sweep, but for the variety.
 
     Raises:
         InputError: a number outside its limits, an unknown cache type or drafting method, or more
@@ -95,6 +98,7 @@ class Workload:
     draft_model: DraftModel | None = None
     drafted: Array = 0
     acceptance: Array = 0.0
+    variety: float = USUAL
 
     def __post_init__(self) -> None:
         check_all((*REQUEST, *DRAFT), vars(self))
@@ -105,6 +109,8 @@ class Workload:
             )
         if (self.draft == DRAFT_MODEL) != (self.draft_model is not None):
             raise InputError("A draft model goes with its method; give both or neither.")
+        if np.ndim(self.variety):
+            raise InputError("The variety of the text is one number; ask once for each of several.")
         if self.kv_type not in KV_BYTES_PER_VALUE:
             raise InputError(
                 f"KV type {self.kv_type[:40]!r} is not known; use one of "

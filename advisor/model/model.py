@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.model.architecture import COMMON_HEAD, Architecture, Group
+from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
 from advisor.model.formats import Format, StorageType, tensor_bytes, tensor_types
 from advisor.units import Array
 
@@ -165,21 +166,55 @@ class Model:
         """1 where a layer has routed experts, else 0, shape (layers,)."""
         return (self.flops[Group.ROUTED_EXPERTS] > 0).astype(float)
 
-    def expert_share(self, tokens: Array) -> Array:
-        """Share of a layer's routed experts that `tokens` tokens together use.
+    @cached_property
+    def _uses(self) -> dict[float, ExpertUse]:
+        return {}
 
-        Each token uses `k` of `E` experts. If choices are independent and uniform, all tokens miss
-        an expert with probability (1 - k/E)^tokens, so a share of 1 - (1 - k/E)^tokens is read.
-        """
+    def expert_use(self, variety: float = USUAL) -> ExpertUse | None:
+        """Use of its experts in a text of some variety, 0 to 1; None without experts."""
         experts = self.architecture.experts
         if experts is None:
-            return np.ones_like(np.asarray(tokens, dtype=float))
-        missed = (1 - experts.used / experts.total) ** np.asarray(tokens, dtype=float)
-        return 1 - missed
+            return None
+        if variety not in self._uses:
+            uneven = in_text(unevenness(self.name), variety)
+            self._uses[variety] = ExpertUse(experts.total, experts.used, uneven)
+        return self._uses[variety]
 
-    def read_share(self, group: Group, tokens: Array) -> Array:
-        """Share of a group's bytes that a step of `tokens` tokens reads."""
-        return self.expert_share(tokens) if group is Group.ROUTED_EXPERTS else 1.0
+    def expert_share(
+        self, tokens: Array, sequences: Array | None = None, variety: float = USUAL
+    ) -> Array:
+        """Share of a layer's routed experts that `tokens` tokens of some texts together use.
+
+        D(t / n) of E for each of n texts (`ExpertUse.touched`). Texts differ: over many of them all
+        experts are used nearly alike (llama.cpp, pull request 27861), so that each text misses an
+        expert independently, 1 - (1 - D / E)^n.
+
+        Args:
+            tokens: tokens of all sequences together [tokens].
+            sequences: texts, n; None where each token is of a text of its own.
+            variety: variety of a text, 0 to 1.
+        """
+        use = self.expert_use(variety)
+        if use is None:
+            return np.ones_like(np.asarray(tokens, dtype=float))
+        texts = np.asarray(tokens if sequences is None else sequences, dtype=float)
+        each = np.asarray(tokens, dtype=float) / np.maximum(texts, 1e-9)
+        alone: Array = use.used / use.total
+        if np.any(each > 1.0):
+            alone = np.where(each > 1.0, use.touched(each) / use.total, alone)
+        return np.asarray(1.0 - (1.0 - alone) ** texts)
+
+    def read_share(
+        self,
+        group: Group,
+        tokens: Array,
+        sequences: Array | None = None,
+        variety: float = USUAL,
+    ) -> Array:
+        """Share of a group's bytes that a step reads, with the arguments of `expert_share`."""
+        if group is not Group.ROUTED_EXPERTS:
+            return 1.0
+        return self.expert_share(tokens, sequences, variety)
 
     @property
     def read_bytes_per_token(self) -> float:

@@ -122,6 +122,7 @@ class Request:
     flash_attention: bool = Workload.flash_attention
     swa_full: bool = Workload.swa_full
     unified_cache: bool = Workload.unified_cache
+    variety: float = Workload.variety
     draft: str | None = None
     drafted: Array | None = None
     acceptance: Array | None = None

@@ -32,10 +32,6 @@ from advisor.runtimes.weight_streaming import ACTIVATIONS, kernels, packed_weigh
 from advisor.units import GIB, Array
 
 VERSION = "engines of their own; no command is given"
-POPULARITY = 0.6
-"""Exponent a in hit share = (cached share of experts) ^ a: some experts are used more often than
-others. Published hits: 12 % with a share of 0.05, 38 % with 0.23, 45 % with 0.17 (colibri,
-docs/benchmarks.md); 46 and 60 % with 2 and 4 of 8 (arXiv 2312.17238, table 2)."""
 MOST_CACHED = 0.5
 """Largest share of experts that engines for small GPUs cache there: 4 of 8 by default
 (https://github.com/dvmazur/mixtral-offloading, `offload_per_layer`)."""
@@ -147,7 +143,11 @@ def _pass(
     experts = max(_experts(model), 1.0)
     near = _in_vram(model, machine, placement.strategy) / experts
     kept = near + placement.page_cache / experts
-    hit, in_ram = (hit_share(pool) if cached else np.zeros(()) for pool in (near, kept))
+    use = model.expert_use(work.variety) if cached else None
+    hit, in_ram = (
+        use.served(np.clip(pool, 0.0, 1.0) * use.total, by_layer=True) if use else np.zeros(())
+        for pool in (near, kept)
+    )
     wanted = experts if whole else load.experts
     cores = by_cores or not machine.gpus
     computed = _computed(model, machine, work, load, beside=hit if by_cores else 1.0)
@@ -155,15 +155,6 @@ def _pass(
     if ahead:
         return Schedule(stages=(Stage(flows=(*computed, *brought)),))
     return Schedule(stages=tuple(alone(flow) for flow in (*computed, *brought)))
-
-
-def hit_share(cached: Array) -> Array:
-    """Share of expert lookups that a cache serves.
-
-    Args:
-        cached: share of all experts in the cache, 0 to 1.
-    """
-    return np.asarray(np.clip(cached, 0.0, 1.0)) ** POPULARITY
 
 
 def _brought(

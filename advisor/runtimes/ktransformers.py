@@ -8,9 +8,8 @@ nothing to keep in RAM.
 Several GPUs share each layer (tensor parallel). A long prompt in a native format is computed on the
 GPUs layer by layer: all experts of a layer are copied there first, each GPU's part over its link.
 
-All experts are assumed to be used equally often, as with `--kt-expert-placement-strategy uniform`.
-With the most frequently used ones on the GPU (`frequency`, with statistics), these serve more
-lookups than their share, as in caches of experts.
+The experts on the GPU serve their share of lookups, as with `--kt-expert-placement-strategy
+uniform`; the most frequently used ones (`frequency`, with statistics of many texts) serve more.
 
 Reference: kvcache-ai/ktransformers at 95009ea, 2026-08-21, kt-kernel/README.md; options as in the
 wheel of sglang-kt 0.7.2.
@@ -39,8 +38,8 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
+from advisor.model.expert_use import served_by_fixed
 from advisor.model.model import Floats, Model
-from advisor.runtimes.expert_offloading import hit_share
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import (
     Parallel,
@@ -130,7 +129,7 @@ def place(
             for where in cards
         },
         cache=cache,
-        answered=hit_share(kept / total) if settings.most_asked else None,
+        answered=served_by_fixed(kept / total) if settings.most_asked else None,
     )
 
 

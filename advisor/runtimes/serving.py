@@ -437,7 +437,7 @@ def group_kernels(
     experts = model.architecture.experts
     used = experts.used if experts else 0
     per_token = group @ model.flops[Group.ROUTED_EXPERTS] / how.tensor
-    rows = per_token / used * experts.total * model.expert_share(tokens) if experts else 0.0
+    rows = per_token / used * experts.total * step.touched(model) if experts else 0.0
     if placement.expert_parallel:
         rows = rows * busiest_gpu(model, how.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)

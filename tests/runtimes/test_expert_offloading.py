@@ -19,7 +19,7 @@ from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes import expert_offloading
-from advisor.runtimes.expert_offloading import EXPERT_STREAMING, hit_share
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.units import GB, GIB
 
 WORK = Workload(prompt=64, output=64, context=128)
@@ -55,7 +55,9 @@ def test_without_a_gpu_the_cores_read_all_and_the_drive_the_rest(model: Model) -
     record = flows(decode(model, rig(), PlacementStrategy.NVME_OFFLOAD, by_cores=True))
     assert set(record) == {Route.IN_PLACE, Route.STAGED}
     spare = 60 * GIB - (model.file_bytes - held)
-    missed = used * (1 - (spare / held) ** 0.6)
+    use = model.expert_use()
+    assert use is not None
+    missed = used * (1 - float(use.served(128 * spare / held, by_layer=True)))
     assert record[Route.STAGED].moved == pytest.approx(missed, rel=1e-3)
     assert record[Route.STAGED].transfer is None
     load = record[Route.IN_PLACE].load
@@ -71,7 +73,7 @@ def test_cores_compute_experts_outside_the_gpu(model: Model) -> None:
     assert on_cores is not None
     assert on_gpu.experts + on_cores.experts == pytest.approx(used, rel=1e-3)
     assert on_cores.weights == pytest.approx(on_cores.experts), "dense parts stay on the GPU"
-    assert 0 < on_gpu.experts < on_cores.experts
+    assert on_cores.experts < on_gpu.experts < used  # a fifth of the experts serves most lookups
     assert Route.STREAMED not in record
 
 
@@ -82,7 +84,7 @@ def test_other_engines_copy_experts_in_ram_over_the_link(model: Model) -> None:
     assert load is not None
     assert load.experts == pytest.approx(used, rel=1e-3), "the GPU computes all of them"
     crossing = record[Route.STREAMED].moved + record[Route.STAGED].moved
-    assert 0.5 * used < crossing < used
+    assert 0.1 * used < crossing < used
     assert record[Route.STAGED].transfer is not None
 
 
@@ -121,11 +123,3 @@ def test_cores_read_at_their_own_rate_or_at_that_of_ram(model: Model) -> None:
     attention = load.kv / (where.host.bandwidth.value * constants.value("host_attention_share"))
     assert time.parts[Route.IN_PLACE] == pytest.approx(load.weights / rate + attention)
     assert 5 * GB < rate < 100 * GB
-
-
-def test_some_experts_are_used_more_often() -> None:
-    # 0.17^0.6 = 0.345, 0.23^0.6 = 0.414: colibri published 45 and 38 %.
-    assert hit_share(np.array([0.0, 0.17, 0.23, 1.0])) == pytest.approx(
-        [0, 0.345, 0.414, 1], abs=2e-3
-    )
-    assert float(hit_share(2.0)) == 1.0

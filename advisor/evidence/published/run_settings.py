@@ -7,6 +7,7 @@ from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.row import PublishedRow
 from advisor.machine.software import kernels_of
+from advisor.model.expert_use import BENCH
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.runtimes import ACCELERATE, Runtime
 from advisor.units import GIB
@@ -92,6 +93,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
         kv_type=cache_type(note),
         flash_attention=WITHOUT_FLASH.search(note) is None,
         unified_cache=row.date < SPLIT_CACHE,
+        variety=BENCH,
     )
     if depth is None or sent is not None:
         return prompt, prompt

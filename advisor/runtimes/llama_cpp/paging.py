@@ -1,7 +1,7 @@
 """Paging of llama.cpp: bytes read from the drive per token when the file exceeds RAM.
 
 Weights that every token reads are a cyclic scan, whose pages are kept first. Experts get the rest
-of the cache, with hits in proportion to their cached share, since each token uses others.
+of the cache, which serves those that the text used last (`model/expert_use.py`).
 
 The constants fit the rows of data/measurements/own.csv with `read_gb`, where llama.cpp was observed
 under memory limits (`python -m benchmarks.engine`); a test repeats the fit.
@@ -15,6 +15,7 @@ from advisor.cost_model.loads import Load
 from advisor.cost_model.placement import DISK, Placement
 from advisor.machine.machine import USUAL_READ_AHEAD, Machine
 from advisor.model.architecture import Group
+from advisor.model.expert_use import USUAL
 from advisor.model.model import Model
 from advisor.units import Array
 
@@ -65,6 +66,7 @@ def reread(
     load: Load,
     machine: Machine,
     constants: Rereading = WATCHED,
+    variety: float = USUAL,
 ) -> Reread:
     """Bytes of a mapped file that a step reads again.
 
@@ -74,6 +76,7 @@ def reread(
         load: load of the step from the mapped file.
         machine: machine, for its cores and its drive.
         constants: constants of rereading; the fitted ones by default.
+        variety: variety of the text, 0 to 1.
     """
     experts_held = np.vecdot(
         placement.weights[DISK][Group.ROUTED_EXPERTS], model.bytes_per_layer[Group.ROUTED_EXPERTS]
@@ -81,7 +84,7 @@ def reread(
     dense = load.weights - load.experts  # a head that is the token table among it
     cache = np.asarray(placement.page_cache, dtype=float)
     left = np.maximum(cache - dense, 0.0)
-    hit = np.clip(left / np.maximum(experts_held, 1.0), 0.0, 1.0)
+    hit = _hit(model, np.clip(left / np.maximum(experts_held, 1.0), 0.0, 1.0), variety)
     beside = read_beside(model, machine, constants.windows)
     experts = np.minimum(
         load.experts * (1.0 + beside), np.maximum(constants.most * experts_held, load.experts)
@@ -90,6 +93,12 @@ def reread(
     pieces = experts * (1.0 - hit)
     renewal = (scanned + pieces) / renewal_rate(machine, constants)
     return Reread(scanned=scanned, pieces=pieces, renewal=renewal)
+
+
+def _hit(model: Model, cached: Array, variety: float) -> Array:
+    """Share of the experts read that are in the page cache, with a share of all of them there."""
+    use = model.expert_use(variety)
+    return np.zeros(()) if use is None else use.served(cached * use.total, by_layer=True)
 
 
 def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:

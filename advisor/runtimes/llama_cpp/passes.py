@@ -21,7 +21,6 @@ from advisor.cost_model.schedule import (
 )
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp.paging import reread
 from advisor.units import FLOAT, Array
@@ -35,34 +34,6 @@ masks, the graph, its result. A server on the same machine takes TinyLlama from 
 COPY_TOKENS = 32
 """Smallest micro-batch for which weights in RAM are copied to the GPU and computed there
 (`--op-offload`, ggml-cuda's minimum batch size) [tokens]."""
-
-
-UNEVEN = 2.2
-"""Standard deviation of the logarithm of how often an expert is asked for, beside the mean."""
-_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(24)
-_POPULARITY = np.exp(UNEVEN * _NODES - UNEVEN**2 / 2.0)
-_SHARES = _MASSES / _MASSES.sum()
-
-
-def asked_share(model: Model, tokens: Array) -> Array:
-    """Share of a layer's experts that a micro-batch of a prompt asks for, and so copies.
-
-    E[1 - exp(-m w)], m = tokens used / all, ln w normal with a mean of E[w] = 1
-
-    Some experts are asked for far more often than others, and only those asked for are copied
-    (llama.cpp, pull request 15346, August 2025). It printed 83 of 128 experts (65 %) in the mean of
-    eight layers of Qwen3-30B-A3B, 8 of them used, for 512 tokens of code: m = 32, `UNEVEN` = 2.2 to
-    2.4. An RTX 4070 Laptop reads 833 and 319 tokens/s of a 35B with 256 experts in micro-batches of
-    2,048 and 512: 28 GB in 1.6 and 1.4 s beside the products is more than its link moves, unless
-    some 0.75 and 0.6 of the experts are copied.
-    """
-    experts = model.architecture.experts
-    if experts is None:
-        return 1.0
-    each = np.asarray(tokens, dtype=float) * experts.used / experts.total
-    least = np.minimum(each, experts.used / experts.total)
-    mean = np.sum(_SHARES * -np.expm1(-each[..., None] * _POPULARITY), axis=-1)
-    return np.asarray(np.maximum(mean, least))
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -174,7 +145,7 @@ def _outside(
     paged: tuple[Stage, ...] = ()
     if on_disk:
         mapped = step_load(model, placement, DISK, step)
-        again = reread(model, placement, mapped, machine)
+        again = reread(model, placement, mapped, machine, variety=step.variety)
         moved, pieces, renewal = again.total, again.pieces, again.renewal
         flow = Flow(route=Route.PAGED, moved=moved, pieces=pieces, renewal=renewal)
         paged = (alone(flow),)
@@ -189,8 +160,7 @@ def _outside(
     in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
     if not np.any(copied):
         return (*paged, alone(in_place))
-    share = asked_share(model, step.tokens) / model.read_share(Group.ROUTED_EXPERTS, step.tokens)
-    moved = copying.weights - copying.experts * (1.0 - np.minimum(share, 1.0))
+    moved = copying.weights
     return (
         *paged,
         alone(Flow(route=Route.STREAMED, moved=moved, transfer=copies(placement))),

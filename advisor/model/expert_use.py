@@ -1,0 +1,157 @@
+"""Use of routed experts along a text: how many its tokens touch, and what a cache of some serves.
+
+Within a text every expert of a layer has a frequency of its own. With `k` of `E` experts per token,
+one of weight w is used by a token with probability
+
+    p(w) = 1 - exp(-a w),  ln w normal with standard deviation u,  a such that E[p] = k / E
+
+so that t tokens touch D(t) experts. A cache of C slots that evicts what was unused for longest
+holds the experts of the last T tokens, and misses what one more token adds (Denning 1968, the
+working set model; Che, Tung and Wang 2002):
+
+    D(t) = E (1 - E[(1 - p)^t]),  D(T) = C,  miss = (D(T + 1) - D(T)) / k
+
+One number, the unevenness u, thus gives drafted tokens, prompts and caches. Traces of Qwen3-30B-A3B
+and Gemma 4 26B-A4B (Helldez/BigMoeOnEdge, docs/bench-data/2026-07-15-route-trace) have u = 2.1 to
+2.35 at every t from 2 to 128 tokens.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.units import Array
+
+_NODES, _MASSES = np.polynomial.hermite_e.hermegauss(48)
+_SHARES = _MASSES / _MASSES.sum()
+_below = np.vectorize(NormalDist().cdf, otypes=[float])
+_quantile = np.vectorize(NormalDist().inv_cdf, otypes=[float])
+STEPS = 60
+"""Halvings of an interval in search of a root."""
+USUAL = 0.5
+"""Variety of an ordinary text."""
+VARIED = 1.4
+"""Factor of the unevenness between a text that repeats itself and an ordinary one, and from there
+to mixed topics. Of Qwen3-30B-A3B, a repeated benchmark prompt has u = 2.9 (kekzl/imp, pull request
+1365, 88.7 % served by 24 slots of 128) and prompts of their own 2.0 to 2.5 (1359)."""
+BENCH = 0.25
+"""Variety of the random tokens of llama-bench: u = 2.5. An RTX 4070 Laptop reads 833 and 319
+tokens/s of a 35B with 256 experts in micro-batches of 2,048 and 512: 28 GB in 1.6 and 1.4 s is more
+than its link moves, unless some 0.75 and 0.6 of the experts are copied."""
+STATIC = 0.75
+"""Unevenness of a layer's experts over many texts, which a fixed set of the most used ones is
+chosen by: 0.7 from KTransformers' sweep of its `frequency` placement, 0.25 over code, mathematics,
+prose and several languages (llama.cpp, pull request 27861), 0.75 to 1.06 from a prompt for its own
+reply (route traces above)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnevennessRow:
+    """One row of data/models/expert_use.csv; the last pattern takes every name."""
+
+    pattern: str
+    unevenness: float
+    source: str
+    source_date: str
+    note: str
+
+
+@lru_cache(maxsize=1)
+def _rows() -> tuple[UnevennessRow, ...]:
+    return read(DATA / "models/expert_use.csv", UnevennessRow)
+
+
+@lru_cache(maxsize=1024)
+def unevenness(name: str) -> float:
+    """Unevenness of a model's experts in an ordinary text, by the model's name."""
+    rows = (row for row in _rows() if re.search(row.pattern, name, re.IGNORECASE))
+    return next(rows).unevenness
+
+
+def in_text(usual: float, variety: float) -> float:
+    """Unevenness in a text of some variety, 0 (repeats itself) to 1 (mixed topics)."""
+    return float(usual * VARIED ** (1.0 - 2.0 * variety))
+
+
+@dataclass(frozen=True)
+class ExpertUse:
+    """Use of a layer's routed experts in a text."""
+
+    total: int  # experts of a layer
+    used: int  # experts that a token uses
+    uneven: float  # standard deviation of the logarithm of an expert's weight
+
+    def touched(self, tokens: Array) -> Array:
+        """Experts that some consecutive tokens touch together."""
+        spared = np.log1p(-_probabilities(self))
+        each = np.asarray(tokens, dtype=float)[..., None]
+        return np.asarray(-self.total * np.sum(_SHARES * np.expm1(each * spared), axis=-1))
+
+    def lasting(self, slots: Array) -> Array:
+        """Tokens whose experts fill a cache; 1e9 for one that holds all [tokens]."""
+        wanted = np.asarray(slots, dtype=float)
+        low, high = np.zeros_like(wanted), np.full_like(wanted, np.log(1e9))
+        for _ in range(STEPS):
+            middle = (low + high) / 2.0
+            full = self.touched(np.exp(middle)) >= wanted
+            low, high = np.where(full, low, middle), np.where(full, middle, high)
+        return np.asarray(np.exp(high))
+
+    def missed(self, tokens: Array) -> Array:
+        """Share of lookups outside the experts of the last `tokens` tokens."""
+        added = self.touched(np.asarray(tokens) + 1.0) - self.touched(tokens)
+        return np.asarray(added / self.used)
+
+    def served(self, slots: Array, tokens: Array = np.inf, *, by_layer: bool = False) -> Array:
+        """Share of lookups that a cache serves, which evicts what was unused for longest.
+
+        Empty at first, it misses D(min(N, T)) and then the steady share of each token's lookups.
+        With fewer slots than a token uses nothing survives a pass over all layers; a list for each
+        layer keeps a part.
+
+        Args:
+            slots: experts of each layer that it holds, in the mean.
+            tokens: length N of the text; infinite for a steady state [tokens].
+            by_layer: each layer has its own list; else all share one.
+        """
+        room = np.asarray(slots, dtype=float)
+        lasting = self.lasting(np.maximum(room, self.used))
+        length = np.maximum(np.asarray(tokens, dtype=float), 1.0)
+        steady = np.where(room >= self.total, 0.0, self.missed(lasting))
+        cold = np.minimum(length, lasting)
+        first = self.touched(cold) / (self.used * cold)
+        share = np.where(np.isinf(length), 0.0, cold / length)
+        hits = 1.0 - (share * first + (1.0 - share) * steady)
+        small = np.minimum(room / self.used, 1.0) if by_layer else (room >= self.used).astype(float)
+        return np.asarray(np.clip(hits, 0.0, 1.0) * small)
+
+
+@lru_cache(maxsize=256)
+def _probabilities(use: ExpertUse) -> Array:
+    """Probability that a token uses an expert, at each node of the distribution of weights."""
+    weights = np.exp(use.uneven * _NODES)
+    low, high = -80.0, 80.0
+    for _ in range(STEPS + 20):
+        middle = (low + high) / 2.0
+        mean = -np.sum(_SHARES * np.expm1(-np.exp(middle) * weights))
+        low, high = (middle, high) if mean < use.used / use.total else (low, middle)
+    return np.asarray(np.clip(-np.expm1(-np.exp(high) * weights), 0.0, 1.0 - 1e-15))
+
+
+def served_by_fixed(share: Array, uneven: float = STATIC) -> Array:
+    """Share of lookups served by a fixed set of a layer's most used experts.
+
+    The heaviest share s of a log-normal weight holds Phi(u - Phi^-1(1 - s)) of it.
+
+    Args:
+        share: s, part of the experts in the set.
+        uneven: u, over the texts that the set was chosen for.
+    """
+    part = np.asarray(share, dtype=float)
+    inside = np.clip(part, 1e-12, 1.0 - 1e-12)
+    held = _below(uneven - _quantile(1.0 - inside))
+    return np.asarray(np.where(part >= 1.0, 1.0, np.where(part <= 0.0, 0.0, held)))
