@@ -64,6 +64,7 @@ $(VENV)/dev.stamp: requirements-dev.txt requirements.txt | $(BIN)/pip
 
 fuzz: $(VENV)/dev.stamp
 	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/gguf/test_gguf_fuzz.py
+	ADVISOR_FUZZ=500 $(BIN)/pytest -n 2 --dist load tests/properties/test_one_thing_changed.py
 
 soak: $(VENV)/dev.stamp
 	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/store/test_soak.py tests/evidence/fitting/test_fitting.py

@@ -124,11 +124,15 @@ def _shared_with(work: Workload) -> Array:
     return np.asarray(work.users, dtype=float) - 1.0 if work.unified_cache else 0.0
 
 
-def micro_batches(work: Workload) -> tuple[ForwardPass, Array]:
-    """A micro-batch of all users' prompts, and the number of such equal micro-batches."""
+def micro_batches(work: Workload) -> tuple[ForwardPass, Array, Array]:
+    """A micro-batch of all users' prompts, as if all were equal, the number of them, and the size
+    of the first, which is full, over that of an equal one.
+    """
     whole = prompt_step(work)
     count = np.ceil(whole.tokens / work.ubatch)
-    return replace(whole, tokens=whole.tokens / count, sequences=1.0), count
+    equal = whole.tokens / count
+    first = np.minimum(whole.tokens, work.ubatch) / equal
+    return replace(whole, tokens=equal, sequences=1.0), count, first
 
 
 @dataclass(frozen=True, kw_only=True)

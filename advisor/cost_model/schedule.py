@@ -104,9 +104,10 @@ class Schedule:
 
     stages: tuple[Stage, ...]  # stages in order; their times add
     repeats: Array = 1.0  # number of runs of the stages in the phase (micro-batches of a prompt)
+    first: Array = 1.0  # size of the first run over the mean of all
     crossings: Array = 0.0  # hand-overs of activations between processors in one run of the stages
     # GPUs that each hold some of the layers and may work on different repeats at once
-    workers: int = 1
+    workers: Array = 1
     # exchanges between GPUs that share layers or are in different machines
     exchanges: tuple[Exchange, ...] = ()
 

@@ -259,20 +259,23 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants)
         for name, seconds in time.parts.items():
             of_all = seconds if machine.counts is None else np.sum(seconds, axis=0)
             parts[name] = parts.get(name, 0.0) + of_all
-    runs = passes(schedule.repeats, schedule.workers, constants.value("pipeline_share"))
+    runs = passes(
+        schedule.repeats, schedule.workers, constants.value("pipeline_share"), schedule.first
+    )
     parts = {name: seconds * runs for name, seconds in parts.items()}
     total: Array = sum(parts.values(), start=np.zeros(()))
     return StepTime(total=total, parts=parts, hidden=hidden * runs)
 
 
-def passes(repeats: Array, workers: Array, share: Array) -> Array:
+def passes(repeats: Array, workers: Array, share: Array, first: Array = 1.0) -> Array:
     """Number of sequential runs of all stages, with repeats overlapping on several workers.
 
-    (repeats + g - 1) / g with g = 1 + share (workers - 1): the first repeat goes through all
-    workers, later ones follow; a share of 1 is a perfect pipeline, 0 none.
+    f + (n - f) / g = (n + f (g - 1)) / g with n repeats, g = 1 + share (workers - 1), and f the
+    size of the first repeat over the mean: the first goes through all workers, later ones follow;
+    a share of 1 is a perfect pipeline, 0 none.
     """
     together = 1.0 + share * (np.asarray(workers) - 1.0)
-    return (repeats + together - 1.0) / together
+    return (repeats + first * (together - 1.0)) / together
 
 
 def _largest(values: list[Array]) -> Array:

@@ -110,13 +110,14 @@ def test_prompts_and_tokens_of_a_request() -> None:
 
 def test_a_prompt_is_cut_into_equal_micro_batches() -> None:
     # 1300 tokens in micro-batches of 512 at most: 3 of 433.3
-    batch, count = micro_batches(Workload(prompt=1300, ubatch=512))
+    batch, count, first = micro_batches(Workload(prompt=1300, ubatch=512))
     assert count == 3
     assert batch.tokens == pytest.approx(1300 / 3)
     assert batch.sequences == 1
+    assert first == pytest.approx(512 / (1300 / 3))
     # a prompt that is cached whole still computes its last token
-    batch, count = micro_batches(Workload(prompt=1300, cached=1300, ubatch=512))
-    assert (float(batch.tokens), float(count)) == (1, 1)
+    batch, count, first = micro_batches(Workload(prompt=1300, cached=1300, ubatch=512))
+    assert (float(batch.tokens), float(count), float(first)) == (1, 1, 1)
 
 
 def test_one_cache_for_all_is_masked_for_the_others() -> None:

@@ -544,6 +544,15 @@ def test_micro_batches_overlap_on_several_gpus(
     assert float(passes(repeats, workers, share)) == pytest.approx(runs)
 
 
+def test_a_second_micro_batch_of_few_tokens_is_no_gain() -> None:
+    # 562 tokens in batches of 512 on three GPUs: a batch of 512 through all, then a third of one of
+    # 50; in batches of 281 that is 512 / 281 + 50 / 281 / 3 = 1.8814, not (2 + 2) / 3 = 1.33
+    equal = 562 / 2
+    runs = float(passes(2.0, 3, 1.0, 512 / equal))
+    assert runs == pytest.approx((512 + 50 / 3) / equal)
+    assert runs * equal > 512
+
+
 def test_a_gpu_attends_after_it_has_multiplied(constants: Constants) -> None:
     # 10 GB / 500 GB/s = 20 ms, then 1 TFLOP / (0.25 x 100 TFLOP/s) = 40 ms over 4 ms of reading.
     time = gpu_seconds(load(weights=10e9, kv=1e9, attention=1e12), GPU, constants)

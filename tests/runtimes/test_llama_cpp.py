@@ -52,6 +52,32 @@ def test_a_gpu_layer_more_would_not_fit(rig: Machine) -> None:
     assert float(needed) > 24 * GIB - 1.0 * GIB, "three more would eat the margin of 1 GiB"
 
 
+def test_unlike_cards_hold_what_whole_layers_leave_room_for() -> None:
+    """Each card's part fits it, where all together had room for an expert layer more."""
+    cards = machine(MachineSpec(gpu="V100 32GB + Arc A770 + RTX 2080 Ti", ram_gb=256))
+    work = Workload(context=16384, prompt=256, users=2)
+    model = catalog.model("gpt-oss-120b", "Q8_0")
+    placement = LLAMA_CPP.place(model, cards, work, PlacementStrategy.CPU_OFFLOAD, Settings())
+    for device, card in enumerate(cards.gpus):
+        needed = needed_bytes(model, placement, vram(device), work)
+        assert float(needed) <= float(card.memory.value), card.name
+    assert 0 < float(placement.cpu_moe) < model.layers
+
+
+@pytest.mark.parametrize(
+    ("settings", "at_once"),
+    [(Settings(gpu_layers=80.0), 2), (Settings(gpu_layers=79.0), 1),
+     (Settings(gpu_layers=80.0, kv_in_ram=True), 1)],
+)  # fmt: skip
+def test_cards_work_on_micro_batches_at_once_where_they_hold_everything(
+    settings: Settings, at_once: int
+) -> None:
+    cards = machine(MachineSpec(gpu="RTX A6000", gpu_count=2, ram_gb=64))
+    placement = place(LLAMA_CPP, cards, PlacementStrategy.CPU_OFFLOAD, settings=settings)
+    model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+    assert LLAMA_CPP.schedule(model, placement, cards, WORK).prefill.workers == at_once
+
+
 def test_experts_go_to_ram_before_whole_layers(rig: Machine) -> None:
     placement = place(LLAMA_CPP, rig, PlacementStrategy.CPU_OFFLOAD, "Qwen3-235B-A22B")
     assert float(placement.gpu_layers) == 94

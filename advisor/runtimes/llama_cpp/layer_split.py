@@ -6,10 +6,12 @@ only the routed experts of the first N layers stay in RAM. From a drive, the fil
 pages are read at page faults.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
+import numpy.typing as npt
 
 from advisor.cost_model.placement import (
     DISK,
@@ -20,6 +22,7 @@ from advisor.cost_model.placement import (
     PlacementStrategy,
     Settings,
     all_of,
+    capacity,
     gpu_numbers,
     last_layers,
     layers_that_fit,
@@ -73,12 +76,7 @@ def place(
         if not machine.gpus:
             raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
         settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0)
-    if work.kv_type == "fp8":
-        raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
-    if KV_BYTES_PER_VALUE[work.kv_type] < 2 and not work.flash_attention:
-        raise Refusal(
-            f"llama.cpp keeps a cache in {work.kv_type} only with flash attention; choose f16."
-        )
+    _check_cache(work)
     rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     if rest is DISK and not LOAD_MODES[settings.load_mode]:
         raise Refusal(
@@ -87,10 +85,73 @@ def place(
         )
     computing = compute_buffer(model.architecture, work)
     layers = split(model, machine, work, settings, computing)
-    placement = _placed(model, machine, work, settings, strategy, layers, computing)
+    placed = partial(_placed, model, machine, work, settings, strategy, computing=computing)
+    placement = placed(layers)
+    if settings.gpu_layers is None and settings.cpu_moe is None:
+        placement = _with_room(model, machine, work, placement, placed)
     if rest is RAM:
         return placement
     return replace(placement, page_cache=page_cache(model, placement, machine, work, settings))
+
+
+def _check_cache(work: Workload) -> None:
+    if work.kv_type == "fp8":
+        raise Refusal("llama.cpp has no fp8 cache; q8_0 is its closest.")
+    if KV_BYTES_PER_VALUE[work.kv_type] < 2 and not work.flash_attention:
+        raise Refusal(
+            f"llama.cpp keeps a cache in {work.kv_type} only with flash attention; choose f16."
+        )
+
+
+def _with_room(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    placement: Placement,
+    placed: Callable[[tuple[Array, Array]], Placement],
+) -> Placement:
+    """Placement with a layer less for each GPU, at most, while whole layers crowd one of them.
+
+    Args:
+        model: model that is run.
+        machine: machine; with a GPU at most, its memory is what the placement is by.
+        work: request.
+        placement: placement by the memory of all GPUs together.
+        placed: placement of layers on the GPU and expert layers in RAM.
+    """
+    for _ in machine.gpus if len(machine.gpus) > 1 else ():
+        crowded = _crowded(model, placement, machine, work)
+        if not np.any(crowded):
+            break
+        less = _one_less(model, (placement.gpu_layers, placement.cpu_moe), crowded)
+        placement = placed(less)
+    return placement
+
+
+def _crowded(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> npt.NDArray[np.bool_]:
+    """Whether the layers of a GPU exceed its memory, which whole layers divide unevenly."""
+    beyond = [
+        needed_bytes(model, placement, vram(device), work) > capacity(machine, vram(device))
+        for device in range(len(machine.gpus))
+    ]
+    return np.asarray(np.any(np.broadcast_arrays(*beyond), axis=0), dtype=bool)
+
+
+def _one_less(
+    model: Model, layers: tuple[Array, Array], crowded: npt.NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Split with the experts of one more layer in RAM where GPUs are crowded, or without any left,
+    with one layer less on the GPUs.
+    """
+    gpu_layers, cpu_moe = layers
+    held = model.layers - np.asarray(cpu_moe) if model.has_experts else np.zeros(())
+    experts = crowded & (held > 0)
+    return (
+        np.maximum(gpu_layers - np.where(crowded & ~experts, 1.0, 0.0), 0.0),
+        cpu_moe + np.where(experts, 1.0, 0.0),
+    )
 
 
 def _placed(

@@ -61,7 +61,7 @@ def phases(
     one_pass = partial(_pass, model, placement, machine, copies_experts=copies_experts)
     return Phases(
         of_prompt=lambda: one_pass(*micro_batches(work)),
-        of_token=lambda: one_pass(token_step(work), 1.0),
+        of_token=lambda: one_pass(token_step(work)),
     )
 
 
@@ -70,7 +70,9 @@ def _pass(
     placement: Placement,
     machine: Machine,
     step: ForwardPass,
-    repeats: Array,
+    repeats: Array = 1.0,
+    first: Array = 1.0,
+    *,
     copies_experts: bool,
 ) -> Schedule:
     on_gpus = [
@@ -94,10 +96,23 @@ def _pass(
             *_outside(model, own, machine, step, copies_experts),
         ),
         repeats=repeats,
+        first=first,
         crossings=crossings(model, placement, machine),
-        workers=machine.gpu_count if machine.gpus else 1,
+        workers=_at_once(model, placement, machine),
         exchanges=tuple(_between_machines(model, machine, step)),
     )
+
+
+def _at_once(model: Model, placement: Placement, machine: Machine) -> Array:
+    """GPUs that work on different micro-batches at once: all, where they hold every layer and the
+    cache, else one (llama.cpp, src/llama-context.cpp: `pipeline_parallel` asks for more layers on
+    GPUs than the model has, `offload_kqv` and no tensor overrides; read 2026-11-23).
+    """
+    if not machine.gpus:
+        return 1
+    whole = (placement.gpu_layers >= model.layers) & (placement.cpu_moe <= 0)
+    whole = whole & (np.sum(placement.kv[RAM], axis=-1) <= 0)
+    return np.where(whole, machine.gpu_count, 1)[()]
 
 
 def _between_machines(model: Model, machine: Machine, step: ForwardPass) -> Iterable[Exchange]:

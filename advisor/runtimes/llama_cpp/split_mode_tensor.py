@@ -101,7 +101,7 @@ def parts(machine: Machine) -> list[Array]:
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """Schedule with all GPUs in parallel, in llama.cpp's micro-batches."""
     return Phases(
-        of_prompt=lambda: _pass(model, placement, machine, *micro_batches(work)),
+        of_prompt=lambda: _pass(model, placement, machine, *micro_batches(work)[:2]),
         of_token=lambda: _pass(model, placement, machine, token_step(work), 1.0),
     )
 

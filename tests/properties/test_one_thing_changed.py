@@ -1,0 +1,155 @@
+"""Random questions with one thing changed: better hardware is never slower, more work no cheaper.
+
+The format is stated: left open, it is the maker's where that fits, so more memory can mean more
+bytes.
+`ADVISOR_FUZZ=2600 pytest tests/properties/test_one_thing_changed.py` asks more of them.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from random import Random
+
+import pytest
+
+from advisor.advice import compare
+from advisor.cost_model.estimate import Estimate
+from advisor.errors import AdvisorError
+from advisor.request.request import Request
+
+COUNT = int(os.environ.get("ADVISOR_FUZZ", "25"))
+ROUNDING = 0.995
+"""Share of a speed below which it counts as slower."""
+BATCHES = 0.97
+"""The same for prompts: llama.cpp's kernels change with the tokens of a step, so that prompts of a
+hundred tokens come up to 2.5 % sooner with a tenth more."""
+MODELS = (
+    "Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "Qwen3-32B", "gpt-oss-120b", "gpt-oss-20b",
+    "DeepSeek-R1", "GLM-4.5-Air", "Qwen3-Next-80B-A3B", "Gemma 3 27B", "Mixtral-8x7B",
+    "Qwen3-235B-A22B", "Phi-4", "Kimi-K2", "Qwen3-4B", "Nemotron-H-8B", "DeepSeek-V2-Lite",
+)  # fmt: skip
+CARDS = (
+    "RTX 3060 12GB", "RTX 3090", "RTX 4090", "RTX 5090", "RTX 4060 Ti 16GB", "RTX 2080 Ti", "P40",
+    "GTX 1080 Ti", "A100 80GB", "H100", "RX 7900 XTX", "RX 6800", "MI50 32GB", "Arc B580", "L40S",
+    "Arc A770", "V100 32GB", "T4", "RTX A6000", "RTX 5060 Ti 16GB",
+)  # fmt: skip
+UNIFIED = ("Mac Studio M3 Ultra 256GB", "MacBook Pro M4 Max 64GB", "Strix Halo 128GB", "DGX Spark")
+CPUS = (None, "Ryzen 9 7950X", "Core i5-12400", "EPYC 7763", "Ryzen 5 5600", "Xeon E5-2690 v4")
+
+
+def questions(seed: str) -> Iterator[Request]:
+    random = Random(seed)
+    while True:
+        asked = Request(
+            model=random.choice(MODELS),
+            format=random.choice(("Q4_K_M", "Q4_K_M", "Q8_0", "Q6_K", "Q3_K_M")),
+            context=random.choice((4096, 8192, 16384, 32768, 65536)),
+            prompt=random.choice((16, 33, 100, 256, 500, 512, 600, 1000, 2000)),
+            output=random.choice((64, 256)),
+            users=random.choice((1, 1, 1, 2, 4, 8, 16)),
+        )
+        if random.random() < 0.1:
+            yield replace(asked, machine=random.choice(UNIFIED))
+            continue
+        cards = random.choices(CARDS, k=random.choice((1, 1, 1, 2, 2, 3, 4)))
+        cards = cards if random.random() < 0.6 else cards[:1] * len(cards)
+        yield replace(
+            asked, gpu=" + ".join(cards), ram_gb=random.choice((16, 32, 64, 128, 192, 256, 512)),
+            cpu=random.choice(CPUS),
+        )  # fmt: skip
+
+
+def placed(request: Request) -> tuple[Estimate, ...]:
+    """Estimates that fit, of every runtime in every placement."""
+    nouns = request.nouns()
+    estimates = compare.compare(nouns.model, nouns.machine, nouns.work, settings=nouns.settings)
+    return tuple(estimate for estimate in estimates if bool(estimate.fits))
+
+
+def together(estimate: Estimate) -> float:
+    """Tokens per second of all users who run."""
+    assert estimate.decode_tps is not None
+    return float(estimate.decode_tps) * float(estimate.work.users)
+
+
+def sooner(estimate: Estimate) -> float:
+    """One over the time to the first token [1/s]."""
+    assert estimate.first_token is not None
+    return 1 / float(estimate.first_token.value)
+
+
+def best(estimates: Iterable[Estimate], by: Callable[[Estimate], float]) -> float:
+    return max(map(by, estimates), default=0.0)
+
+
+def worse(
+    seed: str,
+    change: Callable[[Request], Request],
+    by: Callable[[Estimate], float],
+    share: float = ROUNDING,
+) -> list[str]:
+    """Questions whose best answer is worse after a change that should do no harm."""
+    found = []
+    for request in islice(questions(seed), COUNT):
+        try:
+            before, after = placed(request), placed(change(request))
+        except AdvisorError:  # a model in no such format, a context beyond the model's own
+            continue
+        if best(after, by) < share * best(before, by):
+            found.append(f"{best(before, by):.4g} to {best(after, by):.4g}: {request}")
+    return found
+
+
+def test_a_larger_memory_of_the_gpu_is_never_slower() -> None:
+    def more(request: Request, factor: float) -> Request:
+        gpus = request.nouns().machine.gpus
+        if request.machine or len({gpu.name for gpu in gpus}) > 1:
+            return request
+        return replace(request, vram_gb=float(gpus[0].memory.value) / 2**30 * factor)
+
+    for factor in (1.1, 1.9):
+        assert worse(f"VRAM {factor}", lambda request, f=factor: more(request, f), together) == []
+
+
+@pytest.mark.parametrize("by", [together, sooner])
+def test_more_ram_is_never_slower(by: Callable[[Estimate], float]) -> None:
+    def more(request: Request) -> Request:
+        return (
+            request if request.machine else replace(request, ram_gb=2 * float(request.ram_gb or 64))
+        )
+
+    assert worse(f"RAM {by}", more, by) == []
+
+
+def test_a_longer_context_is_never_faster() -> None:
+    def shorter(request: Request) -> Request:
+        return replace(request, context=request.context / 2)
+
+    assert worse("context", shorter, together) == []
+
+
+def test_a_longer_prompt_never_comes_sooner() -> None:
+    def shorter(request: Request) -> Request:
+        return replace(request, prompt=max(1, int(request.prompt / 1.1)))
+
+    assert worse("prompt", shorter, sooner, BATCHES) == []
+
+
+def test_the_order_in_which_cards_are_named_changes_nothing() -> None:
+    for request in islice(questions("order"), COUNT):
+        turned = " + ".join(reversed((request.gpu or "").split(" + ")))
+        if " + " not in turned:
+            continue
+        each = (placed(request), placed(replace(request, gpu=turned)))
+        assert [tuple(map(together, estimates)) for estimates in each[:1]] == [
+            tuple(map(together, estimates)) for estimates in each[1:]
+        ], request
+
+
+def test_a_range_contains_its_value() -> None:
+    for request in islice(questions("ranges"), COUNT):
+        for estimate in placed(request):
+            for figure in (estimate.decode, estimate.prefill, estimate.first_token):
+                assert figure is not None
+                assert float(figure.low) <= float(figure.value) <= float(figure.high), request
