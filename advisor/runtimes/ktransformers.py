@@ -42,14 +42,14 @@ from advisor.model.expert_use import served_by_fixed
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import (
+    GpuGroup,
     Parallel,
     cache_share,
     exchanges,
     parallel,
-    representative,
     several,
 )
-from advisor.runtimes.serving import held_load, served, smallest
+from advisor.runtimes.serving import held_load, served
 from advisor.runtimes.weight_streaming import ACTIVATIONS
 from advisor.units import Array
 
@@ -155,7 +155,7 @@ def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats
     dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
     kept = np.sum(cache * cache_share(model, how.tensor), axis=-1) * np.asarray(work.users)
     taken = ACTIVATIONS + (dense + _copied_layer(model)) / how.tensor + kept
-    room = smallest(machine, how, 0) * MEMORY_USED - taken
+    room = GpuGroup(model=model, machine=machine, division=how, at=0).memory * MEMORY_USED - taken
     fitting = np.floor(room / (np.sum(experts) / total / how.tensor))
     return np.asarray(np.clip(fitting, 0, total - 1))
 
@@ -195,7 +195,8 @@ def _pass(
         copied: 1 where the experts in RAM are copied to the GPUs, else 0.
     """
     how = shared_by(model, machine)
-    device = representative(machine, how, 0)
+    group = GpuGroup(model=model, machine=machine, division=how, at=0)
+    device = group.slowest
     own = placement.weights[vram(device)]
     share = own[Group.ROUTED_EXPERTS]
     if placement.answered is not None:
@@ -205,7 +206,7 @@ def _pass(
         placement, weights={vram(device): {**own, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
     )
     hot, brought = (
-        held_load(model, _experts(placement, vram(device), part), machine, how, 0, step)
+        held_load(group, _experts(placement, vram(device), part), step)
         for part in (share, cold / how.tensor)
     )
     outside = step_load(model, _experts(placement, RAM, cold), RAM, step)
@@ -213,7 +214,7 @@ def _pass(
         placement.weights[RAM][Group.ROUTED_EXPERTS] @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
     )
     moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * held / how.tensor
-    first = held_load(model, dense, machine, how, 0, step)
+    first = held_load(group, dense, step)
     return Schedule(
         stages=(
             alone(Flow(route=Route.RESIDENT, load=first, device=device)),

@@ -19,7 +19,7 @@ gathers the tokens of all GPUs and scatters the results, as many bytes as one al
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from itertools import pairwise
 from statistics import NormalDist
 from typing import Any
@@ -336,11 +336,53 @@ def _cache_share(architecture: Architecture, heads: int, tensor: int) -> Floats:
     return shares
 
 
-def chunk(model: Model, how: Parallel, at: int) -> Floats:
-    """Layers of a group, 1 or 0, shape (..., layers); none for groups that are not there."""
-    if np.ndim(how.pipeline) == 0:
-        return chunks(model, how.pipeline)[at]
-    return _several_chunks(model.layers, tuple(np.ravel(how.pipeline).tolist()))
+@dataclass(frozen=True, kw_only=True)
+class GpuGroup:
+    """GPUs that share their layers, a turn of the pipeline."""
+
+    model: Model
+    machine: Machine
+    division: Parallel
+    at: int  # index among the groups, of `Parallel.turns`
+
+    @property
+    def layers(self) -> Floats:
+        """Its layers, 1 or 0, shape (..., layers); none where there is no such group."""
+        pipeline = self.division.pipeline
+        if np.ndim(pipeline) == 0:
+            return chunks(self.model, pipeline)[self.at]
+        return _several_chunks(self.model.layers, tuple(np.ravel(pipeline).tolist()))
+
+    @property
+    def devices(self) -> range:
+        """Indices of its GPUs; of the only one where there are several numbers of it."""
+        if self.machine.counts is not None:
+            return range(1)
+        tensor = self.division.tensor
+        return range(self.at * tensor, (self.at + 1) * tensor)
+
+    @property
+    def slowest(self) -> int:
+        """Index of the GPU that the others wait for, by memory bandwidth."""
+        cards = self.machine.gpus[self.devices.start : self.devices.stop]
+        if all(card is cards[0] for card in cards):
+            return self.devices.start
+        return min(
+            self.devices, key=lambda at: float(np.ravel(self.machine.gpus[at].bandwidth.value)[0])
+        )
+
+    @property
+    def memory(self) -> Array:
+        """VRAM of its smallest GPU [B]."""
+        sizes = [self.machine.gpus[device].memory.value for device in self.devices]
+        return np.asarray(reduce(np.minimum, sizes))
+
+
+def gpu_groups(model: Model, machine: Machine, division: Parallel) -> list[GpuGroup]:
+    """Groups of GPUs in the order of the pipeline."""
+    return [
+        GpuGroup(model=model, machine=machine, division=division, at=at) for at in division.turns
+    ]
 
 
 @lru_cache(maxsize=256)
@@ -362,22 +404,6 @@ def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
     edges = np.linspace(0, layers, count + 1).round()
     index = np.arange(layers)
     return tuple(((index >= low) & (index < high)).astype(float) for low, high in pairwise(edges))
-
-
-def devices_of(machine: Machine, how: Parallel, at: int) -> range:
-    """Indices of the GPUs of a group; of the only one where there are several numbers of it."""
-    if machine.counts is not None:
-        return range(1)
-    return range(at * how.tensor, (at + 1) * how.tensor)
-
-
-def representative(machine: Machine, how: Parallel, at: int) -> int:
-    """Index of the slowest GPU of a group by memory bandwidth, which the others wait for."""
-    devices = devices_of(machine, how, at)
-    cards = machine.gpus[devices.start : devices.stop]
-    if all(card is cards[0] for card in cards):
-        return devices.start
-    return min(devices, key=lambda device: float(np.ravel(machine.gpus[device].bandwidth.value)[0]))
 
 
 def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> Iterable[Exchange]:

@@ -10,6 +10,7 @@ import numpy as np
 from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
+    DEFAULT,
     RAM,
     Location,
     Placement,
@@ -32,6 +33,7 @@ from advisor.model.model import LAYERED, Floats, Model
 from advisor.runtimes.format_support import kinds
 from advisor.runtimes.parallelism import (
     ACTIVATION,
+    GpuGroup,
     Parallel,
     attention_work,
     beside_layers,
@@ -39,14 +41,12 @@ from advisor.runtimes.parallelism import (
     cache_of_each,
     cache_read,
     check_divides_experts,
-    chunk,
-    devices_of,
     exchanges,
+    gpu_groups,
     held_by_each,
     is_prompt,
     layer_kinds,
     parallel,
-    representative,
     share_of_users,
     state_work,
 )
@@ -140,142 +140,117 @@ def placed(
     if not machine.gpus:
         raise Refusal("It computes on a GPU, and this machine has none.")
     by_user = settings.attention_by_user
-    how = parallel(model, machine, by_user=by_user)
+    division = parallel(model, machine, by_user=by_user)
     if settings.expert_parallel or by_user:
-        check_divides_experts(model, how)
-    if by_user and strategy is not PlacementStrategy.GPU_RESIDENT:
+        check_divides_experts(model, division)
+    resident = strategy is PlacementStrategy.GPU_RESIDENT
+    if by_user and not resident:
         raise Refusal(
             "With attention by user each GPU holds all but the experts, and nothing lies in RAM; "
             "leave out --attention-by-user."
         )
-    resident = strategy is PlacementStrategy.GPU_RESIDENT
-    kept = [
-        chunk(model, how, at)
-        if resident
-        else kept_layers(model, machine, work, settings, room, how, at)
-        for at in how.turns
+    groups = gpu_groups(model, machine, division)
+    layers = [
+        group.layers if resident else _layers_that_fit(group, work, settings, room)
+        for group in groups
     ]
-    divided = settings.expert_parallel or by_user
-    return spread(model, machine, strategy, how, room, kept, work.users, expert_parallel=divided)
+    placement = _spread(groups, layers, room, work.users)
+    return replace(
+        placement, strategy=strategy, expert_parallel=settings.expert_parallel or by_user
+    )
 
 
-def kept_layers(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    settings: Settings,
-    room: Room,
-    how: Parallel,
-    at: int,
-) -> Floats:
+def _layers_that_fit(group: GpuGroup, work: Workload, settings: Settings, room: Room) -> Floats:
     """1 for layers of a group with weights on its GPUs, else 0, shape (..., layers)."""
-    group = chunk(model, how, at)
-    rank = np.cumsum(group) * group
+    rank = np.cumsum(group.layers) * group.layers
     if settings.gpu_layers is not None:
-        count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
-        return np.asarray(group * (rank <= count[..., None]))
-    held = group * held_by_each(model, how)
-    budget = weight_room(model, machine, work, room, how, at)
+        count = np.asarray(settings.gpu_layers, dtype=float) / group.division.pipeline
+        return np.asarray(group.layers * (rank <= count[..., None]))
+    held = group.layers * held_by_each(group.model, group.division)
+    budget = weight_room(group, work, room)
     passing = room.buffered * float(np.max(held))
-    fitting = layers_that_fit(held[group > 0][::-1], budget - passing)
+    fitting = layers_that_fit(held[group.layers > 0][::-1], budget - passing)
     count = np.where(budget >= held.sum(), 0.0, fitting)
-    return np.asarray(group * (rank <= count[..., None]))
+    return np.asarray(group.layers * (rank <= count[..., None]))
 
 
-def weight_room(
-    model: Model, machine: Machine, work: Workload, room: Room, how: Parallel, at: int
-) -> Array:
+def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
     """VRAM of each GPU in a group for layers, by the smallest GPU [B]."""
-    group = chunk(model, how, at)
-    shares = cache_of_each(model, how, work.users)
-    cache = np.sum(group * room.cache * shares, axis=-1) * work.users
-    ends = model.embedding * (at == 0) + model.output * (at == how.pipeline - 1)
-    whole = smallest(machine, how, at) * room.usable
-    shared = (ends + room.drafter) / (1 if how.by_user else how.tensor)
-    return np.asarray(whole - room.working - shared - cache)
+    model, division = group.model, group.division
+    shares = cache_of_each(model, division, work.users)
+    cache = np.sum(group.layers * room.cache * shares, axis=-1) * work.users
+    last = group.at == division.pipeline - 1
+    ends = model.embedding * (group.at == 0) + model.output * last
+    shared = (ends + room.drafter) / (1 if division.by_user else division.tensor)
+    return np.asarray(group.memory * room.usable - room.working - shared - cache)
 
 
-def room_for_layers(model: Model, machine: Machine, work: Workload, room: Room) -> Array:
-    """VRAM of all GPUs for layers; a group has room for as much on each GPU as on its smallest [B].
+RoomOf = Callable[[Model, Machine, Workload], Room]
+"""Function that gives the memory that a runtime uses for a request."""
 
-    Args:
-        model: model that is divided.
-        machine: machine with at least one GPU.
-        work: request.
-        room: memory that the runtime uses on a GPU.
+
+def room_for_layers(room_of: RoomOf, model: Model, machine: Machine, work: Workload) -> Array:
+    """Upper bound on the layers in VRAM, beside the cache of one user [B].
+
+    A group has room for as much on each GPU as on its smallest.
     """
-    how = parallel(model, machine)
+    single = work.with_numbers(users=1.0)
+    room = room_of(model, machine, single)
+    division = parallel(model, machine)
     groups = [
-        np.maximum(weight_room(model, machine, work, room, how, at), 0.0) * (at < how.pipeline)
-        for at in how.turns
+        np.maximum(weight_room(group, single, room), 0.0) * (group.at < division.pipeline)
+        for group in gpu_groups(model, machine, division)
     ]
-    return np.asarray(how.tensor * sum(how.of_groups(groups)))
+    return np.asarray(division.tensor * sum(division.of_groups(groups)))
 
 
-def smallest(machine: Machine, how: Parallel, at: int) -> Array:
-    """VRAM of the smallest GPU of a group [B]."""
-    sizes = [machine.gpus[device].memory.value for device in devices_of(machine, how, at)]
-    return np.asarray(reduce(np.minimum, sizes))
-
-
-def spread(
-    model: Model,
-    machine: Machine,
-    strategy: PlacementStrategy,
-    how: Parallel,
-    room: Room,
-    kept: list[Floats],
-    users: Array,
-    *,
-    expert_parallel: bool,
-) -> Placement:
+def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Array) -> Placement:
     """Placement of resident layers, cache, token table and head over all GPUs, the rest in RAM."""
-    shares = cache_of_each(model, how, users)
-    whole = sum(how.of_groups(kept), start=np.zeros(()))
-    first, last = (0, how.pipeline - 1)
-    part = 1.0 if how.by_user else 1.0 / how.tensor
-    weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - whole)}
+    model, machine, division = groups[0].model, groups[0].machine, groups[0].division
+    shares = cache_of_each(model, division, users)
+    resident = sum(division.of_groups(layers), start=np.zeros(()))
+    part = 1.0 if division.by_user else 1.0 / division.tensor
+    weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - resident)}
     kv: dict[Location, Floats] = {}
-    ends: dict[str, dict[Location, Array]] = {"table": {}, "head": {}}
+    table: dict[Location, Array] = {}
+    head: dict[Location, Array] = {}
     buffers: dict[Location, Array] = {}
     unused = 1 - np.asarray(room.usable)
-    for at, here in zip(how.turns, kept, strict=True):
-        group = chunk(model, how, at)
-        experts = {Group.ROUTED_EXPERTS: here / beside_layers(how.tensor)}
-        own = {**all_of(here * beside_layers(part)), **experts}
-        cached = group * shares + np.zeros_like(here)
-        largest = np.max(group * held_by_each(model, how), axis=-1)
-        streams = np.any(np.asarray(group - here) > 0, axis=-1)
+    for group, here in zip(groups, layers, strict=True):
+        experts = {Group.ROUTED_EXPERTS: here / beside_layers(division.tensor)}
+        held = {**all_of(here * beside_layers(part)), **experts}
+        largest = np.max(group.layers * held_by_each(model, division), axis=-1)
+        streams = np.any(np.asarray(group.layers - here) > 0, axis=-1)
         passing = np.where(streams, room.buffered * largest, 0.0)
         working = room.working + room.drafter * part + passing
-        for device in devices_of(machine, how, at):
+        for device in group.devices:
             where = vram(device)
-            weights[where], kv[where] = own, cached
-            ends["table"][where] = part * (at == first)
-            ends["head"][where] = np.asarray(part * (at == last))
+            weights[where] = held
+            kv[where] = group.layers * shares + np.zeros_like(here)
+            table[where] = part * (group.at == 0)
+            head[where] = np.asarray(part * (group.at == division.pipeline - 1))
             buffers[where] = machine.gpus[device].memory.value * unused + working
     return Placement(
-        strategy=strategy,
-        gpu_layers=np.sum(whole, axis=-1),
+        strategy=PlacementStrategy.GPU_RESIDENT,
+        gpu_layers=np.sum(resident, axis=-1),
         cpu_moe=np.zeros(()),
         weights=weights,
         kv=kv,
         embedding=vram(0),
-        embedding_shares=ends["table"],
-        output=ends["head"],
+        embedding_shares=table,
+        output=head,
         buffers=buffers,
         cache=room.cache,
-        expert_parallel=expert_parallel,
-        attention_by_user=how.by_user,
+        attention_by_user=division.by_user,
     )
 
 
 def users_at_once(
+    room_of: RoomOf,
     model: Model,
     machine: Machine,
     work: Workload,
-    settings: Settings,
-    room_of: Callable[[Workload], Room],
+    settings: Settings = DEFAULT,
 ) -> Array:
     """Users whose requests fit in the cache beside all weights; the others wait [users].
 
@@ -283,37 +258,34 @@ def users_at_once(
     of a whole context do not fit.
 
     Args:
+        room_of: memory for a request, here of a single user.
         model: model that is served.
         machine: machine that serves it.
         work: request; its users do not matter.
         settings: fixed choices of the placement.
-        room_of: function that gives the memory for a request of a single user.
     """
-    how = parallel(model, machine, by_user=settings.attention_by_user)
-    ones = 0.0 * np.asarray(work.users) + 1.0
-    whole = work.with_numbers(users=ones)
-    typical = whole.with_numbers(context=typical_tokens(work))
+    division = parallel(model, machine, by_user=settings.attention_by_user)
+    single = work.with_numbers(users=0.0 * np.asarray(work.users) + 1.0)
+    typical = single.with_numbers(context=typical_tokens(work))
+    room, usual = room_of(model, machine, single), room_of(model, machine, typical)
+    together = division.tensor if division.by_user else 1
     counts = []
-    for at in how.turns:
-        group = chunk(model, how, at)
-        held = np.vecdot(group, held_by_each(model, how))
-        room = room_of(whole)
-        left = weight_room(model, machine, whole, room, how, at) - held
-        caches = left + _cache_of_a_user(model, whole, room, how, group)
-        each = _cache_of_a_user(model, typical, room_of(typical), how, group)
+    for group in gpu_groups(model, machine, division):
+        held = np.vecdot(group.layers, held_by_each(model, division))
+        left = weight_room(group, single, room) - held
+        caches = left + _cache_of_a_user(group, single, room)
+        each = _cache_of_a_user(group, typical, usual)
         fitting = np.floor(np.maximum(caches, 0.0) / np.maximum(each, 1.0))
-        together = how.tensor if how.by_user else 1
         counts.append(np.where(left >= 0.0, together * fitting, 0.0))
-    return np.asarray(reduce(np.minimum, how.of_groups(counts)))
+    return np.asarray(reduce(np.minimum, division.of_groups(counts)))
 
 
-def _cache_of_a_user(
-    model: Model, work: Workload, room: Room, how: Parallel, group: Floats
-) -> Array:
+def _cache_of_a_user(group: GpuGroup, work: Workload, room: Room) -> Array:
     """Cache of one user on each GPU of a group, that of who drafts included [B]."""
-    drafted = drafter_cache(model, served(work)) / how.tensor if work.draft else 0.0
-    own = np.sum(group * room.cache * cache_of_each(model, how, 1.0), axis=-1)
-    return np.asarray(own + drafted)
+    model, division = group.model, group.division
+    drafted = drafter_cache(model, served(work)) / division.tensor if work.draft else 0.0
+    cache = np.sum(group.layers * room.cache * cache_of_each(model, division, 1.0), axis=-1)
+    return np.asarray(cache + drafted)
 
 
 def sequences_that_fit(model: Model, placement: Placement, machine: Machine, work: Workload) -> int:
@@ -335,37 +307,35 @@ def sequences_that_fit(model: Model, placement: Placement, machine: Machine, wor
 # Steps of vLLM and SGLang: what each GPU reads and computes, and with which kernels.
 
 
-def held_load(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
-) -> Load:
+def held_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
     """Load of one GPU of a group from its own memory; each starts the kernels of every layer."""
-    where = vram(representative(machine, how, at))
+    model, division, where = group.model, group.division, vram(group.slowest)
     load = step_load(model, placement, where, step)
     if placement.expert_parallel:
-        load = _with_whole_experts(load, model, how, step)
+        load = _with_whole_experts(load, model, division, step)
     attention: dict[str, Array] = {}
     if where in placement.kv:
-        group, cached = chunk(model, how, at), placement.kv[where]
-        heads = group / beside_layers(how.tensor)
-        if how.by_user:
-            users = share_of_users(how, step.sequences)
-            heads = cached = np.asarray(users)[..., None] * group
+        cached = placement.kv[where]
+        heads = group.layers / beside_layers(division.tensor)
+        if division.by_user:
+            users = share_of_users(division, step.sequences)
+            heads = cached = np.asarray(users)[..., None] * group.layers
             attention["flops"] = load.flops * users
         attention["attention_flops"] = attention_work(model, heads, step)
         attention["kv"] = cache_read(model, cached, step)
-    rest = 1 if how.by_user else how.tensor
+    rest = 1 if division.by_user else division.tensor
     return replace(
         load,
         **attention,
         layers=load.layers * rest,
-        expert_layers=load.expert_layers * how.tensor,
+        expert_layers=load.expert_layers * division.tensor,
         state_layers=load.state_layers * rest,
     )
 
 
-def _with_whole_experts(load: Load, model: Model, how: Parallel, step: ForwardPass) -> Load:
+def _with_whole_experts(load: Load, model: Model, division: Parallel, step: ForwardPass) -> Load:
     """Load of the busiest GPU where each holds whole experts."""
-    read, computed = busiest_gpu(model, how.tensor, step.tokens)
+    read, computed = busiest_gpu(model, division.tensor, step.tokens)
     return replace(
         load,
         weights=load.weights + load.experts * (read - 1.0),
@@ -374,15 +344,11 @@ def _with_whole_experts(load: Load, model: Model, how: Parallel, step: ForwardPa
     )
 
 
-def outside_load(
-    model: Model, placement: Placement, how: Parallel, at: int, step: ForwardPass
-) -> Load:
+def outside_load(group: GpuGroup, placement: Placement, step: ForwardPass) -> Load:
     """Load of one GPU of a group from its layers in RAM, after they were copied."""
-    group = chunk(model, how, at)
-    own = {part: share * group for part, share in placement.weights[RAM].items()}
-    alone = replace(placement, weights={RAM: own}, kv={}, output={})
-    load = step_load(model, alone, RAM, step)
-    return each_of(load, how.tensor)
+    weights = {part: share * group.layers for part, share in placement.weights[RAM].items()}
+    alone = replace(placement, weights={RAM: weights}, kv={}, output={})
+    return each_of(step_load(group.model, alone, RAM, step), group.division.tensor)
 
 
 def phases(
@@ -390,25 +356,20 @@ def phases(
     placement: Placement,
     machine: Machine,
     work: Workload,
-    group: Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Iterable[Stage]],
+    stages: Callable[[GpuGroup, Placement, ForwardPass], Iterable[Stage]],
 ) -> Phases:
     """One pass for the prompt and one for each token, through the groups of GPUs in turn.
 
-    Args:
-        model: model that is run.
-        placement: location of its parts.
-        machine: machine that runs the model.
-        work: request.
-        group: function that gives the stages of a group in the pipeline, for a step.
+    `stages` gives those of a group in a step.
     """
-    how = parallel(model, machine, by_user=placement.attention_by_user)
-    running = served(work)
+    division = parallel(model, machine, by_user=placement.attention_by_user)
+    groups, running = gpu_groups(model, machine, division), served(work)
 
     def through(step: ForwardPass) -> Schedule:
-        groups = (group(model, placement, machine, how, at, step) for at in how.turns)
+        turns = (stages(group, placement, step) for group in groups)
         return Schedule(
-            stages=tuple(chain.from_iterable(groups)),
-            exchanges=tuple(exchanges(model, machine, how, step.tokens)),
+            stages=tuple(chain.from_iterable(turns)),
+            exchanges=tuple(exchanges(model, machine, division, step.tokens)),
         )
 
     return Phases(
@@ -417,34 +378,33 @@ def phases(
     )
 
 
-def group_weights(model: Model, placement: Placement, how: Parallel, at: int) -> Array:
+def group_weights(group: GpuGroup, placement: Placement) -> Array:
     """Weights in RAM of a group's layers, for each of its GPUs, unused experts included [B]."""
-    group = chunk(model, how, at)
+    sizes = group.model.bytes_per_layer
     shares = placement.weights[RAM].items()
-    whole: Array = sum((share * group) @ model.bytes_per_layer[part] for part, share in shares)
-    return whole / how.tensor
+    held: Array = sum((share * group.layers) @ sizes[part] for part, share in shares)
+    return held / group.division.tensor
 
 
-def group_kernels(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
-) -> EngineKernels:
+def group_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> EngineKernels:
     """Kernels of one GPU of a group; those of the first group sample for all."""
-    group = chunk(model, how, at)
-    head = placement.output.get(vram(representative(machine, how, at)), 0.0)
+    model, division, mask = group.model, group.division, group.layers
+    head = placement.output.get(vram(group.slowest), 0.0)
     tokens = np.asarray(step.tokens, dtype=float)
-    users = share_of_users(how, step.sequences)
+    users = share_of_users(division, step.sequences)
     stream = model.architecture.hidden * ACTIVATION * tokens * users
     experts = model.architecture.experts
     used = experts.used if experts else 0
-    per_token = group @ model.flops[Group.ROUTED_EXPERTS] / how.tensor
+    per_token = mask @ model.flops[Group.ROUTED_EXPERTS] / division.tensor
     rows = per_token / used * experts.total * step.touched(model) if experts else 0.0
     if placement.expert_parallel:
-        rows = rows * busiest_gpu(model, how.tensor, step.tokens)[0]
+        rows = rows * busiest_gpu(model, division.tensor, step.tokens)[0]
     dense, routed = engine_formats(model)
-    kinds, layers = layer_kinds(model.architecture), np.sum(group, axis=-1)
+    kinds, layers = layer_kinds(model.architecture), np.sum(mask, axis=-1)
+    divided = users if division.by_user else 1 / division.tensor
     return EngineKernels(
         number=PEAKS[dense][0],
-        sequences=step.sequences * users * (at == 0),
+        sequences=step.sequences * users * (group.at == 0),
         prompt=is_prompt(step),
         dense=dense,
         experts=routed,
@@ -452,17 +412,17 @@ def group_kernels(
         head_flops=head * model.output_flops * tokens * users,
         head_used=head * model.output_flops * np.asarray(step.sequences, dtype=float) * users,
         activations=stream * layers,
-        expert_activations=stream * (group @ model.expert_layers) * used,
+        expert_activations=stream * (mask @ model.expert_layers) * used,
         expert_rows=rows,
-        attention_layers=group @ (model.kv_values > 0),
-        latent_layers=group @ kinds.latent,
-        indexed_layers=group @ kinds.indexed,
-        products_per_layer=group @ kinds.products / np.maximum(layers, 1.0),
-        state_flops=state_work(model, group, step) * (users if how.by_user else 1 / how.tensor),
+        attention_layers=mask @ (model.kv_values > 0),
+        latent_layers=mask @ kinds.latent,
+        indexed_layers=mask @ kinds.indexed,
+        products_per_layer=mask @ kinds.products / np.maximum(layers, 1.0),
+        state_flops=state_work(model, mask, step) * divided,
     )
 
 
-KernelsOf = Callable[[Model, Placement, Machine, Parallel, int, ForwardPass], Kernels]
+KernelsOf = Callable[[GpuGroup, Placement, ForwardPass], Kernels]
 """Function that gives the kernels of one GPU of a group, for its layers in a step."""
 
 
@@ -523,11 +483,9 @@ FOUR_BITS = {"NVFP4": "nvfp4", "MXFP4": "mxfp4", "MXFP4-hf": "mxfp4"}
 """Kernels for formats of 4-bit floats; others unpack 4-bit integers as they multiply."""
 
 
-def framework_kernels(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
-) -> Kernels:
+def framework_kernels(group: GpuGroup, placement: Placement, step: ForwardPass) -> Kernels:
     """Kernels of engines without CUDA graphs, which compute as PyTorch does."""
-    del placement, machine
-    share = float(np.mean(chunk(model, how, at))) / how.tensor
-    sequences = step.sequences if at == 0 else 0.0
-    return kernels(model, sequences, unpacked_weights(model) * share)
+    del placement
+    share = float(np.mean(group.layers)) / group.division.tensor
+    sequences = step.sequences if group.at == 0 else 0.0
+    return kernels(group.model, sequences, unpacked_weights(group.model) * share)

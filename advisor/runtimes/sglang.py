@@ -16,7 +16,6 @@ import numpy as np
 
 from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.placement import (
-    DEFAULT,
     RAM,
     Placement,
     PlacementStrategy,
@@ -30,7 +29,7 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import loaded_format_of
-from advisor.runtimes.parallelism import Parallel, parallel, representative, several
+from advisor.runtimes.parallelism import GpuGroup, Parallel, parallel, several
 from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
     Room,
@@ -113,38 +112,24 @@ def _room(model: Model, machine: Machine, work: Workload) -> Room:
     )
 
 
-def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
-    """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
-    alone = work.with_numbers(users=1.0)
-    return room_for_layers(model, machine, alone, _room(model, machine, alone))
-
-
-def at_once(model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT) -> Array:
-    """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, settings, partial(_room, model, machine))
-
-
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token: copy, then compute."""
-    return phases(model, placement, machine, work, _group)
+    return phases(model, placement, machine, work, _stages)
 
 
-def _group(
-    model: Model, placement: Placement, machine: Machine, how: Parallel, at: int, step: ForwardPass
-) -> Iterable[Stage]:
-    device = representative(machine, how, at)
-    here = held_load(model, placement, machine, how, at, step)
-    own = group_kernels(model, placement, machine, how, at, step)
+def _stages(group: GpuGroup, placement: Placement, step: ForwardPass) -> Iterable[Stage]:
+    device = group.slowest
+    here, kernels = held_load(group, placement, step), group_kernels(group, placement, step)
     if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        yield alone(Flow(route=Route.RESIDENT, load=here, device=device, kernels=own))
+        yield alone(Flow(route=Route.RESIDENT, load=here, device=device, kernels=kernels))
         return
-    outside = outside_load(model, placement, how, at, step)
-    moved = group_weights(model, placement, how, at)
-    yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=own))
+    outside = outside_load(group, placement, step)
+    moved = group_weights(group, placement)
+    yield alone(Flow(route=Route.RESIDENT, load=here + outside, device=device, kernels=kernels))
     yield alone(
         Flow(
             route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED,
-            alike=how.tensor,
+            alike=group.division.tensor,
         )
     )  # fmt: skip
 
@@ -213,8 +198,8 @@ SGLANG = Runtime(
     place=place,
     schedule=schedule,
     command=command,
-    at_once=at_once,
-    room_for_layers=layer_room,
+    at_once=partial(users_at_once, _room),
+    room_for_layers=partial(room_for_layers, _room),
     drafts=True,
     divides_experts=True,
     takes_several_counts=True,

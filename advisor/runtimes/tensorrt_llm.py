@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable
 from functools import partial
 
-from advisor.cost_model.placement import DEFAULT, Placement, PlacementStrategy, Settings
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -29,7 +29,6 @@ from advisor.runtimes.serving import (
     users_at_once,
 )
 from advisor.runtimes.weight_streaming import needs_one_machine
-from advisor.units import Array
 
 VERSION = "TensorRT-LLM 1.3.0rc27"
 MEMORY_USED = 0.9
@@ -51,24 +50,13 @@ def place(
     if not machine.gpus:
         raise Refusal("TensorRT-LLM needs an NVIDIA GPU, and this machine has none.")
     needs_one_machine(machine, "TensorRT-LLM")
-    return placed(model, machine, work, strategy, settings, _room(model, work))
+    return placed(model, machine, work, strategy, settings, _room(model, machine, work))
 
 
-def _room(model: Model, work: Workload) -> Room:
+def _room(model: Model, _machine: Machine, work: Workload) -> Room:
     held = served(paged(work))
     cache = model.kv_bytes(held.context, held.kv_type)
     return Room(usable=MEMORY_USED, buffered=0, cache=cache)
-
-
-def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
-    """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
-    alone = work.with_numbers(users=1.0)
-    return room_for_layers(model, machine, alone, _room(model, alone))
-
-
-def at_once(model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT) -> Array:
-    """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, settings, partial(_room, model))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
@@ -114,8 +102,8 @@ TENSORRT_LLM = Runtime(
     place=place,
     schedule=vllm.schedule,
     command=command,
-    at_once=at_once,
-    room_for_layers=layer_room,
+    at_once=partial(users_at_once, _room),
+    room_for_layers=partial(room_for_layers, _room),
     divides_experts=True,
     quantized_kv_type="fp8",
     mainstream=False,

@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import (
-    DEFAULT,
     RAM,
     Placement,
     PlacementStrategy,
@@ -37,7 +36,14 @@ from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import loaded_format_of
-from advisor.runtimes.parallelism import Parallel, chunks, parallel, representative, several
+from advisor.runtimes.parallelism import (
+    GpuGroup,
+    Parallel,
+    chunks,
+    gpu_groups,
+    parallel,
+    several,
+)
 from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
     KernelsOf,
@@ -91,27 +97,30 @@ def read_in_place(
     base = placed(
         model, machine, work, PlacementStrategy.CPU_OFFLOAD, replace(settings, gpu_layers=0), room
     )
-    how = parallel(model, machine)
+    division = parallel(model, machine)
+    groups = chunks(model, division.pipeline)
     if settings.gpu_layers is not None:
-        count = np.asarray(settings.gpu_layers, dtype=float) / how.pipeline
-        last = [_last(group, count) for group in chunks(model, how.pipeline)]
-        return _with(model, base, how, last, only_experts=False)
-    groups = chunks(model, how.pipeline)
-    rooms = [weight_room(model, machine, work, room, how, at) for at in range(how.pipeline)]
+        count = np.asarray(settings.gpu_layers, dtype=float) / division.pipeline
+        last = [_last(group, count) for group in groups]
+        return _with(model, base, division, last, only_experts=False)
+    rooms = [weight_room(group, work, room) for group in gpu_groups(model, machine, division)]
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     dense = model.layer_bytes - experts
 
     def moving(moved: Floats, stays: Floats, *, only_experts: bool) -> Placement:
         kept = [
-            _fitting(group, moved / how.tensor, own - group @ stays / how.tensor)
-            for group, own in zip(groups, rooms, strict=True)
+            _fitting(group, moved / division.tensor, budget - group @ stays / division.tensor)
+            for group, budget in zip(groups, rooms, strict=True)
         ]
-        return _with(model, base, how, kept, only_experts=only_experts)
+        return _with(model, base, division, kept, only_experts=only_experts)
 
     whole = moving(model.layer_bytes, np.zeros(model.layers), only_experts=False)
     if not model.has_experts:
         return whole
-    enough = [own >= group @ dense / how.tensor for group, own in zip(groups, rooms, strict=True)]
+    enough = [
+        budget >= group @ dense / division.tensor
+        for group, budget in zip(groups, rooms, strict=True)
+    ]
     fits = np.logical_and.reduce(np.broadcast_arrays(*enough))
     return either(fits, moving(experts, dense, only_experts=True), whole)
 
@@ -225,7 +234,7 @@ def place(
     needs_linux(machine, "vLLM")
     if not machine.gpus:
         raise Refusal("vLLM streams to a GPU, and this machine has none.")
-    room = _room(model, work)
+    room = _room(model, machine, work)
     copied = placed(model, machine, work, strategy, settings, room)
     if strategy is PlacementStrategy.GPU_RESIDENT or settings.zero_copy is False:
         return copied
@@ -235,7 +244,7 @@ def place(
     return either(sooner(model, machine, work, read, copied), read, copied)
 
 
-def _room(model: Model, work: Workload) -> Room:
+def _room(model: Model, _machine: Machine, work: Workload) -> Room:
     held = served(paged(work))
     return Room(
         usable=MEMORY_USED,
@@ -243,17 +252,6 @@ def _room(model: Model, work: Workload) -> Room:
         cache=paged_cache(model, held),
         drafter=drafter_memory(model, held),
     )
-
-
-def layer_room(model: Model, machine: Machine, work: Workload) -> Array:
-    """Upper bound on the layers in VRAM, beside the cache of one user [B]."""
-    alone = work.with_numbers(users=1.0)
-    return room_for_layers(model, machine, alone, _room(model, alone))
-
-
-def at_once(model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT) -> Array:
-    """Users decoded together; further users wait in the queue."""
-    return users_at_once(model, machine, work, settings, partial(_room, model))
 
 
 def paged_cache(model: Model, work: Workload) -> Floats:
@@ -270,47 +268,41 @@ def schedule(
     computed: KernelsOf = group_kernels,
 ) -> Phases:
     """One pass for the prompt and one for each token; copies overlap with computing."""
-    return phases(model, placement, machine, work, partial(_group, computed))
+    return phases(model, placement, machine, work, partial(_stages, computed))
 
 
-def _group(
-    computed: KernelsOf,
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    how: Parallel,
-    at: int,
-    step: ForwardPass,
+def _stages(
+    computed: KernelsOf, group: GpuGroup, placement: Placement, step: ForwardPass
 ) -> Iterable[Stage]:
     """Stages of one group of GPUs: resident and copied layers in parallel, then reads in RAM.
 
     A prompt reads each weight in RAM once, as if every kernel kept the weights it has read.
     """
-    device = representative(machine, how, at)
-    here = held_load(model, placement, machine, how, at, step)
-    own = computed(model, placement, machine, how, at, step)
+    device = group.slowest
+    here, kernels = held_load(group, placement, step), computed(group, placement, step)
 
-    def resident(load: Load, own: Kernels) -> Flow:
-        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=own)
+    def resident(load: Load, kernels: Kernels) -> Flow:
+        return Flow(route=Route.RESIDENT, load=load, device=device, kernels=kernels)
 
     if placement.strategy is PlacementStrategy.GPU_RESIDENT:
-        yield alone(resident(here, own))
+        yield alone(resident(here, kernels))
         return
-    outside = outside_load(model, placement, how, at, step)
+    outside = outside_load(group, placement, step)
     read = np.asarray(placement.zero_copy, dtype=float)
-    moved = group_weights(model, placement, how, at) * (1.0 - read)
+    moved = group_weights(group, placement) * (1.0 - read)
 
     def streamed(size: Array, transfer: Transfer) -> Flow:
         return Flow(
-            route=Route.STREAMED, moved=size, device=device, transfer=transfer, alike=how.tensor
-        )
+            route=Route.STREAMED, moved=size, device=device, transfer=transfer,
+            alike=group.division.tensor,
+        )  # fmt: skip
 
     copied = streamed(moved, Transfer.PINNED)
-    yield Stage(flows=(resident(here + outside.times(1.0 - read), own), copied))
+    yield Stage(flows=(resident(here + outside.times(1.0 - read), kernels), copied))
     if np.any(read > 0):
         work = replace(outside, weights=np.zeros(()), experts=np.zeros(())).times(read)
         over = streamed(outside.weights * read, Transfer.ZERO_COPY)
-        yield Stage(flows=(resident(work, layers_only(own)), over))
+        yield Stage(flows=(resident(work, layers_only(kernels)), over))
 
 
 def command(
@@ -364,9 +356,9 @@ VLLM = Runtime(
     place=place,
     schedule=schedule,
     command=command,
-    room_for_layers=layer_room,
+    room_for_layers=partial(room_for_layers, _room),
     reads_over_link=True,
-    at_once=at_once,
+    at_once=partial(users_at_once, _room),
     drafts=True,
     divides_experts=True,
     takes_several_counts=True,
