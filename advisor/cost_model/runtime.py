@@ -80,6 +80,9 @@ class Runtime:
     # call cannot vary: machines that differ in it are placed separately; None where all machines
     # can be placed in one call
     apart: Callable[[Model, Machine, Workload], npt.NDArray[np.bool_]] | None = None
+    # tokens of a prompt computed together, in steps of their own; None where steps mix prompts with
+    # tokens of other users [tokens]
+    chunk: Callable[[Machine], Array] | None = None
     build: str = ""  # fork it belongs to, as in `catalog.constants.Scope`; empty for none
     # upper bound on the weights of repeating layers that the GPUs hold beside the cache of one user
     # [B]; None for all of their memory

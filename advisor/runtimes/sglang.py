@@ -200,6 +200,7 @@ SGLANG = Runtime(
     command=command,
     at_once=partial(users_at_once, _room),
     room_for_layers=partial(room_for_layers, _room),
+    chunk=chunk_size,
     drafts=True,
     divides_experts=True,
     takes_several_counts=True,

@@ -12,8 +12,7 @@ from advisor.cost_model.timing import schedule_seconds
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
-from advisor.runtimes import SGLANG, Runtime
-from advisor.runtimes.sglang import chunk_size
+from advisor.runtimes import Runtime
 from advisor.units import GIB
 
 WIDE_MEMORY = 70 * GIB
@@ -115,7 +114,7 @@ def server(estimate: Estimate) -> Server | None:
         budget=budget,
         slots=max(int(min(fitting, slots)), 1),
         room=max(fitting, 1.0) * whole,
-        mixed=estimate.how is not SGLANG,
+        mixed=estimate.how.chunk is None,
         taking_in=TAKING_IN,
     )
 
@@ -125,8 +124,8 @@ def step_limits(machine: Machine, runtime: Runtime) -> tuple[float, int]:
 
     SGLang takes as many sequences as fit in memory.
     """
-    if runtime is SGLANG:
-        return float(np.max(chunk_size(machine))), WIDE[1]
+    if runtime.chunk is not None:
+        return float(np.max(runtime.chunk(machine))), WIDE[1]
     wide = all(
         float(np.max(card.memory.value)) >= WIDE_MEMORY and "A100" not in card.name
         for card in machine.gpus

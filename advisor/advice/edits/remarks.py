@@ -1,6 +1,6 @@
 """Remarks beside a runtime's command: its other modes and their predicted speed."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,16 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, weight_bytes
 from advisor.cost_model.uncertainty import ENOUGH
 from advisor.formatting import number, range_of, seconds, tokens_per_second
-from advisor.machine.machine import Machine
-from advisor.runtimes import ACCELERATE, KTRANSFORMERS, LLAMA_CPP, LLAMA_CPP_TENSOR, OLLAMA, VLLM
+from advisor.runtimes import (
+    ACCELERATE,
+    KTRANSFORMERS,
+    LLAMA_CPP,
+    LLAMA_CPP_TENSOR,
+    OLLAMA,
+    SGLANG,
+    TENSORRT_LLM,
+    VLLM,
+)
 from advisor.runtimes.accelerate import HEAD, MEMORY_USED, device_map
 from advisor.runtimes.llama_cpp.passes import READ_IN
 from advisor.runtimes.serving import paged, sequences_that_fit, served
@@ -21,27 +29,12 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
     """Sentences on an estimate; empty where it does not fit."""
     if estimate.placement is None or estimate.machine is None or not bool(np.all(estimate.fits)):
         return ()
-    return tuple(_remarks(estimate))
+    made_by = (*REMARKS.get(estimate.runtime, ()), _default_context)
+    return tuple(sentence for remark in made_by for sentence in remark(estimate))
 
 
 COUNTED = {LLAMA_CPP.name: "-ngl", OLLAMA.name: "num_gpu"}
 """Options that count the output layer besides the repeating ones."""
-
-
-def _remarks(estimate: Estimate) -> Iterable[str]:
-    yield from _layers_counted(estimate)
-    if estimate.how is LLAMA_CPP:
-        yield from _llama_cpp(estimate)
-    if estimate.how is ACCELERATE:
-        yield from _accelerate(estimate)
-    if estimate.how.default_context is not None:
-        yield from _default_context(estimate, estimate.how.default_context)
-    if estimate.how.at_once is not None or estimate.how is KTRANSFORMERS:
-        yield from _served(estimate)
-    if estimate.how is VLLM:
-        yield from _ray(estimate)
-    if estimate.how.reads_over_link:
-        yield from _read_or_copied(estimate)
 
 
 def _layers_counted(estimate: Estimate) -> Iterable[str]:
@@ -137,8 +130,9 @@ def _own_fit(estimate: Estimate) -> Iterable[str]:
         )
 
 
-def _default_context(estimate: Estimate, default: Callable[[Machine], int]) -> Iterable[str]:
-    if estimate.machine is None or not estimate.machine.gpus:
+def _default_context(estimate: Estimate) -> Iterable[str]:
+    default = estimate.how.default_context
+    if default is None or estimate.machine is None or not estimate.machine.gpus:
         return
     tokens = default(estimate.machine)
     if tokens != int(estimate.work.context):
@@ -209,3 +203,13 @@ def _served(estimate: Estimate) -> Iterable[str]:
     elif count > int(estimate.work.users):
         context = number(float(paged(estimate.work).context))
         yield f"The GPU has room for the cache of {count:,} conversations of {context} tokens."
+
+
+REMARKS: Mapping[str, tuple[Callable[[Estimate], Iterable[str]], ...]] = {
+    LLAMA_CPP.name: (_layers_counted, _llama_cpp),
+    OLLAMA.name: (_layers_counted,),
+    ACCELERATE.name: (_accelerate,),
+    VLLM.name: (_served, _ray, _read_or_copied),
+    **dict.fromkeys((SGLANG.name, TENSORRT_LLM.name, KTRANSFORMERS.name), (_served,)),
+}
+"""Remarks of each runtime, in their order."""
