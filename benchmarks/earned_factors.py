@@ -6,16 +6,13 @@ Prints, for each constant of llama.cpp and each column it differs by, the mean e
 sources with the factors and without them, as a logarithm; what earns nothing stands first and goes.
 """
 
-from advisor.evidence.fitting.llama_cpp.earned import worths
-from advisor.evidence.fitting.llama_cpp.fit import problem
-from advisor.evidence.fitting.llama_cpp.rows import published, rows_of
+from advisor.evidence.fitting.earned import worths
+from advisor.evidence.fitting.llama_cpp import published, rows_of
 
 
 def main() -> None:
     """Print the worth of every kind of factor."""
-    known = sorted(
-        worths(problem(rows_of(published()))), key=lambda worth: worth.dropped - worth.kept
-    )
+    known = sorted(worths(rows_of(published())), key=lambda worth: worth.dropped - worth.kept)
     print(f"{'constant':28} {'by':26} factors  rows  groups   kept  dropped")
     for worth in known:
         print(

@@ -14,7 +14,7 @@ from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, TRAITS
-from advisor.evidence.fitting.engines.parameters import ENGINE_PARAMETERS
+from advisor.evidence.fitting.parameters import SERVING_ENGINES, parameters
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.run_settings import FORK_CLASSES
 from advisor.machine import from_catalog
@@ -131,16 +131,17 @@ def test_no_file_is_unused() -> None:
 
 
 def test_constants_of_serving_engines_are_fitted() -> None:
-    fitted = {name.partition(" ")[0] for name in ENGINE_PARAMETERS}
+    known = parameters(SERVING_ENGINES).items()
+    fitted = {name.partition(" ")[0] for name, parameter in known if parameter.width}
     ranges = {"spread", "spread_by", "spread_prompt", "spread_prompt_by", "lean", "sources"}
     assert {row.constant for row in ENGINE_ROWS} == fitted | ranges
 
 
 def test_constants_of_serving_engines_are_plausible() -> None:
     for row in ENGINE_ROWS:
-        parameter = ENGINE_PARAMETERS.get(row.constant)
+        parameter = parameters(SERVING_ENGINES).get(row.constant)
         if parameter and row.unit == parameter.unit and row.family != "NVLink":
-            assert 0.9 * parameter.low <= row.value <= parameter.high, row
+            assert 0.9 * parameter.least <= row.value <= parameter.most, row
 
 
 SCOPED = {

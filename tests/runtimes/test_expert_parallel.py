@@ -9,7 +9,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.fitting.engines.grid import ENGINES, FORMATS, simulated_rows
+from advisor.evidence.fitting.engines import ENGINES, FORMATS, simulated_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog

@@ -14,16 +14,19 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
 from advisor.evidence.fitting.__main__ import TABLE
-from advisor.evidence.fitting.frameworks.runs import (
+from advisor.evidence.fitting.fit import limited
+from advisor.evidence.fitting.frameworks import (
     BATCHED,
     EXPERTS,
     RESIDENT,
+    SOURCE,
     STAGED,
-    STREAM_PARAMETERS,
     STREAMED,
+    fitted,
+    margins,
     regime,
 )
-from advisor.evidence.fitting.frameworks.table import SOURCE, fitted, margins
+from advisor.evidence.fitting.parameters import FRAMEWORKS, parameters
 from advisor.evidence.published.engines import engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -44,11 +47,11 @@ class Judged(NamedTuple):
 
 @pytest.fixture(scope="module")
 def runs() -> tuple[Judged, ...]:
-    streams, fit = fitted()
+    fit = fitted()
     return tuple(
         Judged(regime(run), run.row.source_url, run.row.gpu, run.seconds / seconds,
                margins(run))
-        for run, seconds in zip(streams.runs, fit.predicted.tolist(), strict=True)
+        for run, seconds in zip(fit.runs, fit.predicted.tolist(), strict=True)
     )  # fmt: skip
 
 
@@ -95,14 +98,14 @@ def test_ranges_hold_four_of_five(runs: tuple[Judged, ...]) -> None:
 
 
 def test_shares_of_all_there_is_stay_below_it() -> None:
-    share = STREAM_PARAMETERS["link_share"]
+    share = parameters(FRAMEWORKS)["link_share"]
     values = np.array([0.1, 0.5, 0.8, 1.0, 1.5, 10.0])
-    floats = share.limited(values)
+    floats = limited(values, share)
     assert np.all(np.diff(floats) > 0)
     assert np.all(floats < 1.0)
     assert floats[:2] == pytest.approx(values[:2], rel=1e-3), "far below, it is itself"
-    free = STREAM_PARAMETERS["gpu_layer"]
-    assert free.limited(values) == pytest.approx(values)
+    free = parameters(FRAMEWORKS)["gpu_layer"]
+    assert limited(values, free) == pytest.approx(values)
 
 
 def test_no_fitted_share_of_a_link_or_a_drive_exceeds_it() -> None:

@@ -10,9 +10,8 @@ import numpy as np
 
 from advisor.evidence.accuracy.points.llama_cpp import LlamaCppRun, Published
 from advisor.evidence.accuracy.result import Floor
-from advisor.evidence.fitting.llama_cpp.fit import APART
-from advisor.evidence.fitting.llama_cpp.rows import stated_tps
-from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
+from advisor.evidence.fitting.held_out import GENERATED
+from advisor.evidence.fitting.llama_cpp import APART, stated_tps
 from advisor.evidence.published.row import publisher_of
 
 NEAR = 512

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.evidence.fitting.frameworks.runs import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
+from advisor.evidence.fitting.frameworks import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
 
 GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"
 """Timed part of a run."""

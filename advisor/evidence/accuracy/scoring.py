@@ -23,7 +23,7 @@ from advisor.evidence.accuracy.regimes import (
     STATED,
     regime_of,
 )
-from advisor.evidence.fitting.frameworks.runs import BATCHED, RESIDENT, STAGED, STREAMED
+from advisor.evidence.fitting.frameworks import BATCHED, RESIDENT, STAGED, STREAMED
 from advisor.evidence.peers import PEERS
 from advisor.evidence.published.row import source_of
 from advisor.machine.quantity import Provenance

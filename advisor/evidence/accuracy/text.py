@@ -23,7 +23,7 @@ from advisor.evidence.accuracy.scoring import (
     with_doubtful,
     worst_groups,
 )
-from advisor.evidence.fitting.llama_cpp.rolling import ROLLING, OriginRow
+from advisor.evidence.fitting.rolling import ROLLING, OriginRow
 from advisor.evidence.peers import PEERS
 
 # Scores on strangers' runs: groups by publisher and card, each predicted without its publisher.

@@ -19,27 +19,28 @@ from advisor.catalog.constants import FACTOR, ConstantRow
 from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.cost_model.uncertainty import PUBLISHERS, SEVERAL, THIN
 from advisor.evidence.fitting import held_out
-from advisor.evidence.fitting.engines.table import engine_tables
-from advisor.evidence.fitting.frameworks.table import fitted, stream_rows
-from advisor.evidence.fitting.llama_cpp.fit import (
+from advisor.evidence.fitting.engine_tables import engine_tables
+from advisor.evidence.fitting.fit import Fit
+from advisor.evidence.fitting.frameworks import fitted, stream_rows
+from advisor.evidence.fitting.llama_cpp import (
     LEAST_GROUPS,
-    Fit,
-    problem,
-    solve,
+    LlamaFit,
+    published,
+    rows_of,
+    solved,
     whole_architectures,
 )
-from advisor.evidence.fitting.llama_cpp.parameters import PARAMETERS
-from advisor.evidence.fitting.llama_cpp.rolling import ROLLING, rolling
-from advisor.evidence.fitting.llama_cpp.row_errors import layer_publishers, sources
-from advisor.evidence.fitting.llama_cpp.rows import Rows, published, rows_of
-from advisor.evidence.fitting.llama_cpp.spreads import COVERED, Spread, spreads
+from advisor.evidence.fitting.parameters import LLAMA_CPP, parameters
+from advisor.evidence.fitting.rolling import ROLLING, rolling
+from advisor.evidence.fitting.row_errors import layer_publishers, sources
+from advisor.evidence.fitting.spreads import COVERED, Spread, spreads
 
 OWN = DATA / "measurements" / "own.csv"
 TABLE = DATA / "generated" / "efficiency.csv"
 SMALLEST = 0.004
 """Smallest logarithm of a factor that is written; smaller ones make no difference."""
 SOURCE = "python -m advisor.evidence.fitting on data/measurements/llama_cpp*.csv"
-OF_HARDWARE = "expected of the hardware (advisor/evidence/fitting/llama_cpp/parameters.py)"
+OF_HARDWARE = "expected of the hardware (advisor/evidence/fitting/parameters.csv)"
 """Source of factors with too few groups to be fitted."""
 OWN_TO_LLAMA_CPP = {
     "spread_by": 1.0, "spread_prompt_by": 1.0, "lean": 0.0, "lean_prompt": 0.0,
@@ -72,41 +73,41 @@ def main() -> int:
 def refitted() -> Mapping[Path, str]:
     """Text of every file of data/generated/, fitted to the measurements."""
     rows = rows_of(published())
-    task = problem(rows)
-    fit = solve(task)
-    anew = {(name, parameter.runtime or None) for name, parameter in PARAMETERS.items()}
+    done = solved(rows)
+    anew = {(name, known.runtime or None) for name, known in parameters(LLAMA_CPP).items()}
     anew |= {(name, None) for name in SPREADS}
     anew |= {(name, key) for name in ROWS_OF_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
     kept = [row for row in read(TABLE, ConstantRow) if (row.constant, row.runtime) not in anew]
-    solved = [
-        *_rows(fit),
-        *_spread_rows(spreads(task, fit)),
+    of_llama_cpp = [
+        *_rows(done.fit),
+        *_spread_rows(spreads(done)),
         *_source_rows(sources(rows)),
         *_publisher_rows(layer_publishers(rows)),
         _timed_row(),
     ]
-    constants = [row for row in (*solved, *kept) if _key(row) not in streams]
-    runs, of_runs = fitted()
+    constants = [row for row in (*of_llama_cpp, *kept) if _key(row) not in streams]
+    frameworks = fitted()
+    names = (run.id for run in frameworks.runs)
     without = (
-        *_held_out(rows, fit),
-        *held_out.rows(held_out.WHOLE, (run.row.id for run in runs.runs), of_runs.predicted),
+        *_held_out(done),
+        *held_out.rows(held_out.WHOLE, names, frameworks.predicted),
     )
     engines = {path: as_text(lines) for path, lines in engine_tables().items()}
     return engines | {
         TABLE: as_text([*constants, *streams.values()]),
         held_out.LEFT_OUT: as_text(without),
-        ROLLING: as_text(list(rolling(task, fit))),
+        ROLLING: as_text(list(rolling(done))),
     }
 
 
-def _held_out(rows: Rows, fit: Fit) -> Iterable[held_out.LeftOutRow]:
-    architectures = whole_architectures(rows)
-    pairs = zip(rows.timed, fit.held_out, fit.without_kinds, architectures, strict=True)
+def _held_out(done: LlamaFit) -> Iterable[held_out.LeftOutRow]:
+    architectures = whole_architectures(done.rows)
+    pairs = zip(done.rows.timed, done.held_out, done.without_kinds, architectures, strict=True)
     for row, seconds, unseen, architecture in pairs:
-        yield from held_out.rows(row.timed, [row.row.id], np.array([seconds]))
+        yield from held_out.rows(row.timed, [row.id], np.array([seconds]))
         if architecture and row.timed == held_out.GENERATED:
-            yield from held_out.rows(held_out.UNSEEN, [row.row.id], np.array([unseen]))
+            yield from held_out.rows(held_out.UNSEEN, [row.id], np.array([unseen]))
 
 
 def _key(row: ConstantRow) -> tuple[str | None, ...]:
@@ -117,9 +118,9 @@ def _key(row: ConstantRow) -> tuple[str | None, ...]:
 
 
 def _rows(fit: Fit) -> Iterable[ConstantRow]:
-    solved = zip(fit.terms, fit.values, fit.rows, fit.groups, fit.spreads, strict=True)
-    for (constant, scope), value, rows, groups, spread in solved:
-        parameter = PARAMETERS[constant]
+    terms = zip(fit.task.terms, fit.logs, fit.rows, fit.groups, fit.spreads, strict=True)
+    for (constant, scope), value, rows, groups, spread in terms:
+        parameter = parameters(LLAMA_CPP)[constant]
         if scope and (abs(value) < SMALLEST or not rows):
             continue
         held = bool(scope) and groups < LEAST_GROUPS

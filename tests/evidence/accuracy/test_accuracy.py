@@ -33,7 +33,7 @@ from advisor.evidence.accuracy.text import (
     plain,
     record,
 )
-from advisor.evidence.fitting.llama_cpp.rows import published
+from advisor.evidence.fitting.llama_cpp import published
 from advisor.evidence.peers import PEERS
 from advisor.evidence.published.row import PublishedRow
 

@@ -4,8 +4,8 @@ from collections import Counter
 
 from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import DATA, read
-from advisor.evidence.fitting.engines.published import cases
-from advisor.evidence.fitting.engines.table import Rows, ordered_generations
+from advisor.evidence.fitting.engine_tables import Rows, ordered_generations
+from advisor.evidence.fitting.engines import cases
 from advisor.evidence.published.row import published_rows
 from advisor.machine.catalog import gpu_rows
 
@@ -34,7 +34,7 @@ def test_a_prompt_is_not_read_faster_than_the_datasheet_allows() -> None:
     path = DATA / "measurements/frameworks_more.csv"
     rows = {row.id: row for row in published_rows(path)}
     first_tokens = {
-        name: [case.seconds for case in cases(rows[name]) if case.steps == 0]
+        name: [case.seconds for case in cases(rows[name]) if case.first]
         for name in ("n3530", "n3565")
     }
     assert "ttft_p50_ms=51" in rows["n3530"].other_metric

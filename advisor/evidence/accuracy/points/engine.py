@@ -20,10 +20,14 @@ from advisor.cost_model.uncertainty import (
 )
 from advisor.evidence.accuracy.points.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
-from advisor.evidence.fitting.engines.cases import PUBLISHED, SIMULATED
-from advisor.evidence.fitting.engines.grid import SimulatedRow, simulated_rows
-from advisor.evidence.fitting.engines.published import FILES
-from advisor.evidence.fitting.engines.table import LEFT_OUT, EngineLeftOutRow
+from advisor.evidence.fitting.engine_tables import LEFT_OUT, EngineLeftOutRow
+from advisor.evidence.fitting.engines import (
+    FILES,
+    PUBLISHED,
+    SIMULATED,
+    SimulatedRow,
+    simulated_rows,
+)
 from advisor.evidence.published.row import PublishedRow, published_rows
 
 SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"

@@ -4,20 +4,19 @@ from collections.abc import Iterable
 
 from advisor.evidence.accuracy.points.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, regime_of
-from advisor.evidence.fitting.frameworks.runs import FrameworkRun, Streams, papers, regime, teaches
-from advisor.evidence.fitting.frameworks.table import margins
+from advisor.evidence.fitting.frameworks import FrameworkRun, margins, papers, regime
 from advisor.evidence.fitting.held_out import WHOLE, kept, left_out
 
 
 def points() -> Iterable[AccuracyPoint]:
     """Points of all framework runs that the advisor can predict, with speeds of the whole batch."""
-    streams = Streams(tuple(run for run in papers() if kept(WHOLE, run.row.id)))
-    predicted = left_out(WHOLE, [run.row.id for run in streams.runs])
-    for run, group, seconds in zip(streams.runs, streams.groups, predicted, strict=True):
+    runs = [run for run in papers() if kept(WHOLE, run.id)]
+    predicted = left_out(WHOLE, [run.id for run in runs])
+    for run, seconds in zip(runs, predicted, strict=True):
         yield point_of(
             run.row,
             regime=regime_of(_traits(run)),
-            group=group,
+            group=run.group,
             measured=run.tokens / run.seconds,
             predicted=run.tokens / float(seconds),
             margins=margins(run),
@@ -28,5 +27,5 @@ def _traits(run: FrameworkRun) -> dict[str, object]:
     return {
         "category": regime(run),
         "timed": BOTH if run.prompts else GENERATION,
-        "batch_stated": teaches(run),
+        "batch_stated": bool(run.weight),
     }

@@ -18,22 +18,22 @@ from advisor.evidence.accuracy.regimes import (
     regime_of,
 )
 from advisor.evidence.fitting.held_out import READ, UNSEEN, kept, left_out
-from advisor.evidence.fitting.llama_cpp.alike import TableColumns
-from advisor.evidence.fitting.llama_cpp.fit import kinds_of
-from advisor.evidence.fitting.llama_cpp.row_errors import circumstances_of, other_evidence
-from advisor.evidence.fitting.llama_cpp.rows import (
+from advisor.evidence.fitting.llama_cpp import (
     Rows,
+    TableColumns,
+    TimedRow,
     case_of,
     doubted_by_sources,
+    kinds_of,
     published,
     rows_of,
     side_by_side,
     stated_tps,
 )
-from advisor.evidence.fitting.llama_cpp.timed_row import TimedRow
+from advisor.evidence.fitting.row_errors import circumstances_of, other_evidence
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
-from advisor.evidence.published.row import PublishedRow, group_of
+from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
 
 
@@ -86,7 +86,7 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
         yield point_of(
             timed.row,
             regime=regime_of(traits(timed)),
-            group=group_of(timed.row),
+            group=timed.group,
             measured=measured,
             predicted=measured * float(seconds / predicted),
             margins=ranges,
@@ -107,7 +107,7 @@ def unseen(published: Published) -> Iterable[AccuracyPoint]:
         yield point_of(
             timed.row,
             regime=kinds_of(timed),
-            group=group_of(timed.row),
+            group=timed.group,
             measured=measured,
             predicted=measured * float(seconds / predicted),
             margins=ranges,
@@ -134,7 +134,7 @@ def doubtful(published: Published) -> Iterable[AccuracyPoint]:
         yield point_of(
             timed.row,
             regime=regime_of(traits(timed)),
-            group=group_of(timed.row),
+            group=timed.group,
             measured=measured,
             predicted=measured * float(seconds) / predicted,
             margins=ranges,
@@ -155,10 +155,11 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
     few = dict(other_evidence(rows))
     if unseen:
         few[NEW] = np.ones(len(rows.timed))
-    for part in rows.alike:
+    for part in rows.stacks:
         timed = [rows.timed[place] for place in part.at]
-        constants = TableColumns([rows.scopes[place] for place in part.at])
-        time, run = part.seconds(constants), circumstances_of(rows, part, few)
+        constants = TableColumns(timed)
+        ((_, time),) = part.steps(constants)
+        run = circumstances_of(rows, part, few)
         total[part.at] = time.total
         read = np.array([row.timed == READ for row in timed])
         beside = np.array(

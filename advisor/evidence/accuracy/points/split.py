@@ -19,8 +19,8 @@ from advisor.evidence.accuracy.points.llama_cpp import LlamaCppRun, Published, m
 from advisor.evidence.accuracy.points.peer_facts import facts_of
 from advisor.evidence.accuracy.points.point import AccuracyPoint, point_of
 from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
-from advisor.evidence.fitting.llama_cpp.rows import stated_tps
-from advisor.evidence.fitting.llama_cpp.timed_row import GENERATED
+from advisor.evidence.fitting.held_out import GENERATED
+from advisor.evidence.fitting.llama_cpp import stated_tps
 from advisor.evidence.peers import PEERS, Facts, Peer
 from advisor.evidence.published.row import group_of
 from advisor.machine.quantity import given

@@ -1,7 +1,7 @@
 """Errors by date: constants from rows before a month, scored on the rows of the months after it.
 
 Constants are those of the whole fit, moved by one Newton step to the rows before the month
-(`gauss_newton.newton`), which is exact where times depend on them linearly. So a release that
+(`fit.newton`), which is exact where times depend on them linearly. So a release that
 changed a kernel, or a new family of models, shows as an error of its months.
 """
 
@@ -13,17 +13,10 @@ import numpy.typing as npt
 
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.uncertainty import IN_DECODE
-from advisor.evidence.fitting.gauss_newton import newton
-from advisor.evidence.fitting.llama_cpp.fit import (
-    APART,
-    Fit,
-    Problem,
-    left_out_with,
-    row_weights,
-    trust,
-)
-from advisor.evidence.fitting.llama_cpp.row_errors import equal_weights, errors
-from advisor.evidence.fitting.llama_cpp.spreads import OWN_WIDTHS, ends, widths
+from advisor.evidence.fitting.fit import newton
+from advisor.evidence.fitting.llama_cpp import APART, LlamaFit, Rows, left_out_with
+from advisor.evidence.fitting.row_errors import equal_weights, errors
+from advisor.evidence.fitting.spreads import OWN_WIDTHS, ends, widths
 from advisor.model.model import Floats
 
 ROLLING = DATA / "generated/rolling_origin.csv"
@@ -49,30 +42,26 @@ class OriginRow:
     source: str
 
 
-def rolling(task: Problem, fit: Fit) -> Iterator[OriginRow]:
+def rolling(done: LlamaFit) -> Iterator[OriginRow]:
     """Scores of `ORIGINS`, with the widths of ranges from all rows."""
-    rows = task.rows
+    rows, fit = done.rows, done.fit
     months = np.array([row.row.date[:7] for row in rows.timed])
-    here, slopes = task.slopes(fit.values)
-    residuals = np.log(rows.seconds) - here
-    weights = row_weights(rows) * trust(rows, residuals)
-    below, above = _margins(task, fit)
-    builds = np.array([names["build"] for names in rows.scopes])
-    scored = ~rows.read & ~np.isin(builds, tuple(APART)) & (months != "")
+    margins = _margins(done)
+    scored = ~rows.read & ~np.isin(rows.column("build"), tuple(APART)) & (months != "")
     for origin, before in zip(ORIGINS, (*ORIGINS[1:], ""), strict=True):
         inside = scored & (months >= origin) & ((months < before) | (before == ""))
         if not inside.any():
             continue
-        earlier = np.where((months == "") | (months < origin), weights, 0.0)
-        step = newton(task.prior, fit.values, slopes, earlier, residuals)
-        off = residuals - slopes @ step
-        yield _scored(origin, before, -off, inside, (below, above), task)
+        earlier = np.where((months == "") | (months < origin), fit.weights, 0.0)
+        step = newton(fit.task.prior, fit.logs, fit.slopes, earlier, fit.residuals)
+        off = fit.residuals - fit.slopes @ step
+        yield _scored(origin, before, -off, inside, margins, rows)
 
 
-def _margins(task: Problem, fit: Fit) -> tuple[Floats, Floats]:
+def _margins(done: LlamaFit) -> tuple[Floats, Floats]:
     """Margins of the ranges of tokens by the fitted widths, shape (rows,)."""
-    every = errors(task, fit)
-    usual = ~task.rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
+    every = errors(done)
+    usual = ~done.rows.read & np.isin(every.builds, OWN_WIDTHS, invert=True)
     return ends(every, widths(every.of(usual), IN_DECODE))
 
 
@@ -82,16 +71,16 @@ def _scored(
     off: Floats,
     inside: npt.NDArray[np.bool_],
     margins: tuple[Floats, Floats],
-    task: Problem,
+    rows: Rows,
 ) -> OriginRow:
     """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
     below, above = margins
-    publishers = np.array(left_out_with(task.rows))[inside]
-    groups = np.array(task.rows.groups)[inside]
+    publishers = np.array(left_out_with(rows))[inside]
+    groups = np.array(rows.groups)[inside]
     error, width = np.abs(np.expm1(-off[inside])), np.exp(below + above)[inside]
     held = (off >= -below) & (off <= above)
     names = sorted(set(publishers.tolist()))
-    dates = (row.row.date[:7] for row in task.rows.timed)
+    dates = (row.row.date[:7] for row in rows.timed)
     return OriginRow(
         origin=origin,
         before=before,

@@ -1,4 +1,4 @@
-"""Tables of the fit of serving engines: data/generated/engine_kernels.csv, engine_left_out.csv."""
+"""Fit of serving engines and its tables: data/generated/engine_kernels.csv, engine_left_out.csv."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,21 +22,21 @@ from advisor.cost_model.uncertainty import (
     THIN,
     rarity,
 )
-from advisor.evidence.fitting.engines.cases import PUBLISHED, SIMULATED, EngineCases
-from advisor.evidence.fitting.engines.grid import simulated
-from advisor.evidence.fitting.engines.parameters import (
-    ENGINE,
-    ENGINE_PARAMETERS,
-    FAMILY,
-    FIXED,
-    IN_RUNS,
-    RELEASE,
+from advisor.evidence.fitting.engines import PUBLISHED, EngineCase, published, simulated
+from advisor.evidence.fitting.fit import (
+    Fit,
+    Settings,
+    counts,
+    limited,
+    problem,
+    solve,
+    without_groups,
 )
-from advisor.evidence.fitting.engines.published import published
-from advisor.evidence.fitting.frameworks.runs import SERVING
-from advisor.evidence.fitting.gauss_newton import Prior, cauchy, counts, covariance, newton
-from advisor.evidence.fitting.llama_cpp.row_errors import Errors
-from advisor.evidence.fitting.llama_cpp.spreads import COVERED, GPU, LEAN_GPU, TRAIT, widths
+from advisor.evidence.fitting.frameworks import GROUP_POWER, SERVING
+from advisor.evidence.fitting.parameters import SERVING_ENGINES, Parameter, parameters
+from advisor.evidence.fitting.row_errors import Errors
+from advisor.evidence.fitting.spreads import COVERED, GPU, LEAN_GPU, TRAIT, widths
+from advisor.evidence.fitting.stack import Cases
 from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
 
@@ -146,7 +146,7 @@ FAR_WIDER = (("Hopper", "Blackwell HBM"),)
 # publisher. First tokens have too few publishers for more than one width.
 
 PARTS = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
-DATE_OF_RANGES = "2026-11"
+DATE = "2026-11"
 NOTES = {
     IN_DECODE: "80 % range, as the logarithm of a factor",
     IN_PROMPT: "80 % range, as the logarithm of a factor",
@@ -157,27 +157,27 @@ NOTES = {
 }
 
 
-def publishers(cases: EngineCases) -> Mapping[str, frozenset[str]]:
+def publishers(cases: Cases[EngineCase]) -> Mapping[str, frozenset[str]]:
     """Publishers with a GPU of each family, with the simulator as one."""
     known: dict[str, set[str]] = {}
-    for case in cases.cases:
+    for case in cases.timed:
         known.setdefault(case.machine.gpus[0].family, set()).add(case.publisher)
     return {family: frozenset(names) for family, names in known.items()}
 
 
-def traits(cases: EngineCases) -> Mapping[str, Floats]:
+def traits(cases: Cases[EngineCase]) -> Mapping[str, Floats]:
     """Degree of each trait, of shape (cases,).
 
     The number of publishers does not include that of the case.
     """
     known = publishers(cases)
-    others = [len(known[case.machine.gpus[0].family] - {case.publisher}) for case in cases.cases]
-    names = cases.cases[0].traits
-    stated = {name: np.array([case.traits[name] for case in cases.cases]) for name in names}
+    others = [len(known[case.machine.gpus[0].family] - {case.publisher}) for case in cases.timed]
+    names = cases.timed[0].traits
+    stated = {name: np.array([case.traits[name] for case in cases.timed]) for name in names}
     return stated | {THIN: rarity(np.array(others))}
 
 
-def spread_rows(cases: EngineCases, predicted: Floats, source: str) -> Iterator[ConstantRow]:
+def spread_rows(cases: Cases[EngineCase], predicted: Floats, source: str) -> Iterator[ConstantRow]:
     """Half widths, leans, traits' factors and publishers of every serving engine.
 
     Args:
@@ -185,8 +185,8 @@ def spread_rows(cases: EngineCases, predicted: Floats, source: str) -> Iterator[
         predicted: time of each case by the fit without its group, shape (cases,) [s].
         source: source of the rows.
     """
-    real = cases.columns["evidence"] == PUBLISHED
-    first = np.array([case.steps == 0 for case in cases.cases])
+    real = cases.column("evidence") == PUBLISHED
+    first = np.array([case.first for case in cases.timed])
     off = np.log(predicted / cases.seconds)
 
     def rows(constant: str, value: float, family: str, count: int) -> Iterator[ConstantRow]:
@@ -195,7 +195,7 @@ def spread_rows(cases: EngineCases, predicted: Floats, source: str) -> Iterator[
             yield ConstantRow(
                 constant=constant, runtime=key, family=family or None,
                 value=float(f"{value:.3g}"), unit=unit, kind="fitted", rows=count or None,
-                source=source, date=DATE_OF_RANGES, note=NOTES[constant],
+                source=source, date=DATE, note=NOTES[constant],
             )  # fmt: skip
 
     tokens = real & ~first
@@ -203,7 +203,7 @@ def spread_rows(cases: EngineCases, predicted: Floats, source: str) -> Iterator[
     for part in PARTS:
         yield from rows(IN_DECODE, float(np.exp(numbers[GPU])), str(part), count)
         yield from rows(LEAN[IN_DECODE], numbers[LEAN_GPU], str(part), count)
-    for name in (*cases.cases[0].traits, THIN):
+    for name in (*cases.timed[0].traits, THIN):
         factor = float(np.exp(numbers[f"{TRAIT}{name}"]))
         yield from rows(BY_TRAIT[IN_DECODE], factor, name, count)
     prompts = real & first
@@ -218,15 +218,15 @@ def spread_rows(cases: EngineCases, predicted: Floats, source: str) -> Iterator[
         yield from rows("sources", float(number), family, number)
 
 
-def _errors(cases: EngineCases, off: Floats, chosen: npt.NDArray[np.bool_]) -> Errors:
+def _errors(cases: Cases[EngineCase], off: Floats, chosen: npt.NDArray[np.bool_]) -> Errors:
     """Errors of chosen cases, predicted without their group; all time is spent on GPUs."""
     none = np.full(len(off), "")
     every = Errors(
         off=off,
         new=off,
         kinds=none,
-        groups=cases.columns["group"],
-        publishers=np.array([case.publisher for case in cases.cases]),
+        groups=np.array(cases.groups),
+        publishers=np.array([case.publisher for case in cases.timed]),
         backends=none,
         builds=none,
         on_gpu=np.ones(len(off)),
@@ -236,170 +236,16 @@ def _errors(cases: EngineCases, off: Floats, chosen: npt.NDArray[np.bool_]) -> E
     return every.of(chosen)
 
 
-# Fit of serving engines: robust, hierarchical least squares, with predictions of left-out groups.
-#
-# The logarithm of each constant is a sum of terms with Gaussian priors: one for all cases, and one
-# for each GPU family, engine or release that it may differ by. Outliers weigh little (Cauchy
-# errors), and a group of n cases weighs as n^0.65 cases.
+# Fit of all cases, published and simulated.
 
-EngineTerm = tuple[str, str, str]
-"""Constant, column, and value of the column; the latter two empty for a term of all cases."""
-NOISE = {SIMULATED: 0.1, PUBLISHED: 0.05}
-"""Standard deviation of usual cases around the model, as a logarithm; a case at twice this distance
-weighs half."""
-STEP, ROUNDS, DAMPING, ENOUGH, LEFT_OUT_STEPS = 1e-4, 10, 0.9, 0.03, 3
-BEARING = 1e-3
-"""Smallest derivative of a case's log time by a constant's logarithm at which the case counts as
-evidence for the constant."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EngineProblem:
-    """Least-squares problem: terms, the cases they apply to, and their priors."""
-
-    cases: EngineCases
-    terms: tuple[EngineTerm, ...]
-    applies: npt.NDArray[np.bool_]
-    prior: Prior
-    weights: Floats
-
-    def constants(self, values: Floats) -> Mapping[str, Floats]:
-        """Constants by name, each of shape (cases,)."""
-        number = len(self.cases.cases)
-        constants: dict[str, Floats] = {
-            name: np.full(number, value) for name, value in FIXED.items()
-        }
-        for name, parameter in ENGINE_PARAMETERS.items():
-            mine = [index for index, term in enumerate(self.terms) if term[0] == name]
-            value = np.exp(self.applies[:, mine] @ values[mine])
-            constants[name] = limited(value, parameter.low, parameter.high)
-        simulated = self.cases.columns["evidence"] == SIMULATED
-        for name in IN_RUNS:
-            constants[name] = np.where(simulated, 0.0, constants[name])
-        return constants
-
-    def log_seconds(self, values: Floats) -> Floats:
-        """Logarithm of the predicted time, shape (cases,)."""
-        return np.log(self.cases.timed(self.constants(values)))
-
-    def slopes(self, values: Floats) -> tuple[Floats, Floats]:
-        """Log time and its derivatives by the terms, of shape (cases,) and (cases, terms).
-
-        All terms of a constant share its derivative, each in the cases it applies to.
-        """
-        here = self.cases.timed(self.constants(values))
-        slopes = np.zeros((len(here), len(values)))
-        for name in ENGINE_PARAMETERS:
-            mine = [index for index, term in enumerate(self.terms) if term[0] == name]
-            moved = values.copy()
-            moved[next(index for index in mine if not self.terms[index][1])] += STEP
-            after = self.cases.changed(self.constants(moved), name, here)
-            change = np.log(after / here) / STEP
-            for index in mine:
-                slopes[:, index] = np.where(self.applies[:, index], change, 0.0)
-        return np.log(here), slopes
-
-
-SHARPNESS = 12
-
-
-def limited(value: Floats, low: float, high: float) -> Floats:
-    """Value limited smoothly to its plausible interval; unchanged well inside it."""
-    below: Floats = value * (1.0 + (value / high) ** SHARPNESS) ** (-1.0 / SHARPNESS)
-    return np.asarray(np.maximum(below, low))
-
-
-def problem(cases: EngineCases) -> EngineProblem:
-    """Least-squares problem of cases."""
-    terms: list[EngineTerm] = []
-    columns: list[npt.NDArray[np.bool_]] = []
-    widths: list[float] = []
-    number = len(cases.cases)
-    for name, parameter in ENGINE_PARAMETERS.items():
-        terms.append((name, "", ""))
-        columns.append(np.ones(number, dtype=bool))
-        widths.append(parameter.width)
-        for column, width in parameter.factors.items():
-            stated = cases.columns[column]
-            for value in sorted(set(stated.tolist()) - {""}):
-                terms.append((name, column, value))
-                columns.append(stated == value)
-                widths.append(width)
-    starts = [np.log(ENGINE_PARAMETERS[name].start) if not by else 0.0 for name, by, _ in terms]
-    noise = np.array([NOISE[case.evidence] for case in cases.cases])
-    return EngineProblem(
-        cases=cases,
-        terms=tuple(terms),
-        applies=np.array(columns).T,
-        prior=Prior(value=np.array(starts), width=np.array(widths)),
-        weights=counts(cases.columns["group"].tolist()) * (NOISE[SIMULATED] / noise) ** 2,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EngineFit:
-    """Result of the fit."""
-
-    values: Mapping[EngineTerm, float]  # logarithm of each term's best estimate
-    rows: Mapping[EngineTerm, int]  # number of cases that are evidence for each term
-    spreads: Mapping[EngineTerm, float]  # standard deviation of each term
-    fitted: Floats  # time of each case by the fit to all cases, shape (cases,) [s]
-    predicted: Floats  # time of each case by the fit without its group, shape (cases,) [s]
-
-
-def solve(problem: EngineProblem) -> EngineFit:
-    """Best values of all terms, and predictions of each group by the fit without it."""
-    values, measured = problem.prior.value.copy(), np.log(problem.cases.seconds)
-    for _ in range(ROUNDS):
-        here, slopes = problem.slopes(values)
-        weights = problem.weights * _trust(measured - here)
-        change = newton(problem.prior, values, slopes, weights, measured - here)
-        values = values + DAMPING * np.clip(change, -0.5, 0.5)
-        if np.max(np.abs(change)) < ENOUGH:
-            break
-    here, slopes = problem.slopes(values)
-    weights = problem.weights * _trust(measured - here)
-    bearing = np.sum(problem.applies & (np.abs(slopes) > BEARING), axis=0)
-    spreads = np.sqrt(np.diag(covariance(problem.prior, slopes, weights)))
-    return EngineFit(
-        values=dict(zip(problem.terms, values.tolist(), strict=True)),
-        rows=dict(zip(problem.terms, bearing.tolist(), strict=True)),
-        spreads=dict(zip(problem.terms, spreads.tolist(), strict=True)),
-        fitted=np.exp(here),
-        predicted=np.exp(_without_each(problem, values, here, slopes)),
-    )
-
-
-def _trust(residuals: Floats) -> Floats:
-    return cauchy(residuals, 2 * NOISE[SIMULATED], NOISE[SIMULATED])
-
-
-def _without_each(problem: EngineProblem, values: Floats, whole: Floats, slopes: Floats) -> Floats:
-    """Log time of each case by the fit without its group, shape (cases,).
-
-    Newton steps from the fit to all cases, with its slopes and the remaining residuals.
-    """
-    measured, groups = np.log(problem.cases.seconds), problem.cases.columns["group"]
-    predicted = whole.copy()
-    for group in dict.fromkeys(groups.tolist()):
-        outside = groups != group
-        without = values.copy()
-        for _ in range(LEFT_OUT_STEPS):
-            residuals = measured - (whole + slopes @ (without - values))
-            weights = np.where(outside, problem.weights * _trust(residuals), 0.0)
-            step = newton(problem.prior, without, slopes, weights, residuals)
-            without = without + np.clip(step, -0.4, 0.4)
-        predicted[~outside] = (whole + slopes @ (without - values))[~outside]
-    return predicted
-
-
+FAMILY, ENGINE, RELEASE = "family", "engine", "release"
+SETTINGS = Settings(far=2.0, damping=0.9, farthest=0.5, rounds=10, close=0.03)
 TABLE = DATA / "generated/engine_kernels.csv"
 LEFT_OUT = DATA / "generated/engine_left_out.csv"
 SOURCE = (
     "python -m advisor.evidence.fitting on data/measurements/simulated_engines.csv, "
     "frameworks_more.csv, frameworks_2026.csv and offload_papers.csv"
 )
-DATE = "2026-11"
 SMALLEST = 0.03
 """Smallest logarithm of a factor that is written; smaller ones make no difference."""
 FEWEST = 3
@@ -425,37 +271,47 @@ class EngineLeftOutRow:
     thin: float  # degree of the trait "few publishers with a GPU of the family"
 
 
+@dataclass(frozen=True, kw_only=True)
+class EngineFit:
+    """Fit of all cases."""
+
+    cases: Cases[EngineCase]  # all cases
+    fit: Fit  # their fit
+    predicted: Floats  # time of each case by the fit without its group, shape (cases,) [s]
+
+
 @cache
-def fitted_engines() -> tuple[EngineCases, EngineFit]:
+def fitted_engines() -> EngineFit:
     """All cases and their fit."""
-    cases = EngineCases((*simulated(), *published()))
-    return cases, solve(problem(cases))
+    cases = Cases((*simulated(), *published()))
+    weights = counts(cases.groups, GROUP_POWER) * [case.weight for case in cases.timed]
+    fit = solve(problem(cases, parameters(SERVING_ENGINES), SETTINGS, weights))
+    off = np.vecdot(fit.slopes, without_groups(fit) - fit.logs)
+    return EngineFit(cases=cases, fit=fit, predicted=np.exp(fit.here + off))
 
 
 def engine_tables() -> Mapping[Path, list[ConstantRow] | list[EngineLeftOutRow]]:
     """Rows of both tables."""
-    cases, fit = fitted_engines()
+    done = fitted_engines()
     return {
-        TABLE: [*_constants(fit), *spread_rows(cases, fit.predicted, SOURCE)],
-        LEFT_OUT: list(_left_out(cases, fit)),
+        TABLE: [*_constants(done.fit), *spread_rows(done.cases, done.predicted, SOURCE)],
+        LEFT_OUT: list(_left_out(done)),
     }
 
 
-def _constants(fit: EngineFit) -> Iterator[ConstantRow]:
+def _constants(fit: Fit) -> Iterator[ConstantRow]:
     """Rows of each constant: for all, then for families and engines that differ."""
     rows: dict[tuple[str, str, str], ConstantRow] = {}
-    for name, parameter in ENGINE_PARAMETERS.items():
+    for name, parameter in parameters(SERVING_ENGINES).items():
         if RELEASE in parameter.factors:
-            yield from _releases(fit, name)
+            yield from _releases(fit, parameter)
             continue
         families = _values(fit, name, FAMILY)
         if FAMILY in parameter.factors:
             families = sorted({*families, *chain.from_iterable(OLDER)})
-        for engine in (*_values(fit, name, ENGINE), ""):
+        for engine in (*_values(fit, name, ENGINE), "") if parameter.width else ():
             for family in (*families, ""):
-                known = [(name, ENGINE, engine), (name, FAMILY, family)]
-                terms = [term for term in known if term[2] and term in fit.values]
-                rows[name, engine, family] = _row(fit, name, terms, engine, family)
+                rows[name, engine, family] = _row(fit, parameter, engine, family)
     ordered = ordered_formats(ordered_generations(rows))
     for row in ordered.values():
         yield from _shared(row, ordered)
@@ -504,24 +360,26 @@ def _nearest(rows: Rows, name: str, engine: str, family: str) -> float:
     return next(rows[key].value for key in keys if key in rows)
 
 
-def _values(fit: EngineFit, name: str, column: str) -> list[str]:
+def _values(fit: Fit, name: str, column: str) -> list[str]:
     """Families or engines with a row of their own: different enough, on enough cases."""
     return sorted(
-        term[2]
-        for term, value in fit.values.items()
-        if term[:2] == (name, column) and abs(value) >= SMALLEST and fit.rows[term] >= FEWEST
+        scope[0][1]
+        for (constant, scope), log, rows in zip(fit.task.terms, fit.logs, fit.rows, strict=True)
+        if constant == name
+        and scope
+        and scope[0][0] == column
+        and abs(log) >= SMALLEST
+        and rows >= FEWEST
     )
 
 
-def _row(
-    fit: EngineFit, name: str, terms: list[EngineTerm], engine: str, family: str
-) -> ConstantRow:
-    parameter = ENGINE_PARAMETERS[name]
-    whole = (name, "", "")
-    log = fit.values[whole] + sum(fit.values[term] for term in terms)
-    value = float(limited(np.exp(np.array(log)), parameter.low, parameter.high))
-    rows = min(fit.rows[term] for term in (*terms, whole))
-    spread = float(np.sqrt(sum(fit.spreads[term] ** 2 for term in (*terms, whole))))
+def _row(fit: Fit, parameter: Parameter, engine: str, family: str) -> ConstantRow:
+    name = parameter.name
+    terms = ((name, ((ENGINE, engine),)), (name, ((FAMILY, family),)))
+    at = [*(fit.at[term] for term in terms if term in fit.at), fit.at[name, ()]]
+    value = float(limited(np.exp(fit.logs[at].sum()), parameter))
+    rows = int(min(fit.rows[at]))
+    spread = float(np.sqrt(np.sum(fit.spreads[at] ** 2)))
     constant, _, link = name.partition(" ")
     return ConstantRow(
         constant=constant,
@@ -546,26 +404,27 @@ def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
     return tuple(replace(row, runtime=key) for key in SERVING if key not in own)
 
 
-def _releases(fit: EngineFit, name: str) -> Iterator[ConstantRow]:
+def _releases(fit: Fit, parameter: Parameter) -> Iterator[ConstantRow]:
     """Rows of releases: factor on the time of earlier years, 1 for today's."""
-    parameter = ENGINE_PARAMETERS[name]
     row = ConstantRow(
-        constant=name, value=1.0, unit="share", kind="derived", source="by definition", date=DATE,
-        note=parameter.note,
+        constant=parameter.name, value=1.0, unit="share", kind="derived", source="by definition",
+        date=DATE, note=parameter.note,
     )  # fmt: skip
     yield row
-    for term, value in fit.values.items():
-        if term[:2] == (name, RELEASE):
+    for (name, scope), at in sorted(fit.at.items()):
+        if name == parameter.name and scope:
             yield replace(
-                row, build=term[2], value=float(f"{np.exp(value):.4g}"), unit=FACTOR,
-                kind="fitted", rows=fit.rows[term], spread=float(f"{fit.spreads[term]:.2g}"),
+                row, build=scope[0][1], value=float(f"{np.exp(fit.logs[at]):.4g}"), unit=FACTOR,
+                kind="fitted", rows=int(fit.rows[at]), spread=float(f"{fit.spreads[at]:.2g}"),
                 source=SOURCE,
             )  # fmt: skip
 
 
-def _left_out(cases: EngineCases, fit: EngineFit) -> Iterator[EngineLeftOutRow]:
-    reached = traits(cases)
-    for at, (case, predicted) in enumerate(zip(cases.cases, fit.predicted.tolist(), strict=True)):
+def _left_out(done: EngineFit) -> Iterator[EngineLeftOutRow]:
+    reached = traits(done.cases)
+    for at, (case, predicted) in enumerate(
+        zip(done.cases.timed, done.predicted.tolist(), strict=True)
+    ):
         yield EngineLeftOutRow(
             id=case.id,
             group=case.group,

@@ -1,34 +1,199 @@
-"""Cases of published runs of serving engines.
+"""Runs of serving engines, published ones and the answers of a simulator, as cases of their fit.
 
-A row is excluded if it cannot be right: a token or prompt in less time than memory, matrix units or
-the link between GPUs need at datasheet rates, or a token in more than fifty times that. The rule
-uses the datasheet alone, so none of our predictions decides what counts.
+A published row is excluded if it cannot be right: a token or prompt in less time than memory,
+matrix units or the link between GPUs need at datasheet rates, or a token in more than fifty times
+that. The rule uses the datasheet alone, so none of our predictions decides what counts. Rows of the
+simulator with expert parallelism (`ep`) are not used: no constant is fitted to them.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 
-from advisor.catalog.csv_tables import DATA
-from advisor.cost_model.engine_kernels import EngineKernels, peak_flops
-from advisor.cost_model.schedule import Phases, Schedule
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
+from advisor.cost_model.loads import prompt_step
+from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.schedule import Phases, Schedule, alone
+from advisor.cost_model.uncertainty import DEEP, EXPERTS, SEVERAL, TOGETHER, depth_reached
+from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
-from advisor.evidence.fitting.engines.cases import (
-    PUBLISHED,
-    EngineCase,
-    computed_only,
-    run_traits,
-)
-from advisor.evidence.fitting.frameworks.runs import SERVING, UNSURE
+from advisor.evidence.fitting.frameworks import SERVING, UNSURE
+from advisor.evidence.fitting.stack import Timed
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.load_curves import load_curve_rows
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths
+from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.model.model import Model
+from advisor.runtimes import SGLANG, VLLM, Runtime
 from advisor.runtimes.parallelism import parallel
+from advisor.runtimes.tensorrt_llm import TENSORRT_LLM
+
+SIMULATED, PUBLISHED = "simulated", "published"
+NOISE = 0.1
+"""Standard deviation of usual runs around the model, as a logarithm."""
+WEIGHTS = {SIMULATED: 1.0, PUBLISHED: 4.0}
+"""Weight of a run by its evidence: published ones are twice as near to the model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineCase(Timed):
+    """One timed run of a serving engine."""
+
+    evidence: str  # `SIMULATED` or `PUBLISHED`
+    first: bool  # whether it times the first token alone
+    # degree of each trait that may widen its range, as `run_traits` gives them
+    traits: Mapping[str, float]
+
+
+def run_traits(model: Model, machine: Machine, work: Workload, *, prompt: bool) -> dict[str, float]:
+    """Traits of a run that may widen its range, each 0 to 1."""
+    depth = prompt_step(work).depth if prompt else work.decode_depth
+    return {
+        EXPERTS: float(model.has_experts),
+        DEEP: float(depth_reached(depth)),
+        SEVERAL: float(len(machine.gpus) > 1),
+        TOGETHER: float(np.asarray(work.users) > 1),
+    }
+
+
+def computed_only(schedule: Schedule) -> Schedule:
+    """Schedule of a resident model without transfers of 0 bytes, so more cases share a shape."""
+    flows = (flow for stage in schedule.stages for flow in stage.flows if flow.load is not None)
+    return replace(
+        schedule, stages=tuple(alone(replace(flow, alike=1, device=0)) for flow in flows)
+    )
+
+
+def case_of(
+    work: Workload,
+    model: Model,
+    where: Machine,
+    phases: Phases,
+    prompts: float,
+    steps: float,
+    **facts: Any,
+) -> EngineCase:
+    """Case of a time.
+
+    Args:
+        work: request.
+        model: model.
+        where: machine.
+        phases: schedules of its prompt and of a step.
+        prompts: number of prompts in the time: 1, 0, or the part of it that others' prompts take
+            from a token of several users.
+        steps: number of steps in the time.
+        facts: engine, release and evidence, and other fields.
+    """  # fmt: skip
+    counted = ((prompts, phases.prefill), (steps, phases.decode))
+    names = ("engine", "release", "evidence")
+    scope = {name: facts.pop(name) for name in names} | {"family": generation(where.gpus[0])}
+    evidence = scope["evidence"]
+    return EngineCase(
+        scope=scope,
+        machine=replace(where, gpus=where.gpus[:1]),
+        parts=tuple((count, computed_only(phase)) for count, phase in counted if count > 0),
+        noise=NOISE,
+        weight=WEIGHTS[evidence],
+        evidence=evidence,
+        first=not steps,
+        traits=run_traits(model, where, work, prompt=not steps),
+        **facts,
+    )
+
+
+# Answers of the simulator: data/measurements/simulated_engines.csv.
+
+GRID = DATA / "measurements" / "simulated_engines.csv"
+FORMATS = {
+    "BF16": "BF16-hf", "MXFP4": "MXFP4-hf", "FP8 blocks": "FP8", "INT4 experts": "MXFP4-hf",
+}  # fmt: skip
+"""Formats of the catalogue by the simulator's names, where they differ. The catalogue has no format
+with 4-bit integers in the experts alone; MXFP4 has the same bytes within 2 %."""
+INTEGERS = {"INT4 experts": "GPTQ"}
+"""Formats with the kernels of a simulated format, where `FORMATS` gives only its bytes."""
+ENGINES: Mapping[str, Runtime] = {
+    "vLLM": VLLM, "SGLang": SGLANG, "TensorRT-LLM": TENSORRT_LLM,
+}  # fmt: skip
+RAM_GB = 2048.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SimulatedRow:
+    """One row of data/measurements/simulated_engines.csv; its README describes the columns."""
+
+    id: str
+    runtime: str
+    gpu: str
+    gpu_count: int
+    ep: int
+    model: str
+    quant: str
+    prompt_len: float
+    gen_len: float
+    batch: float
+    ttft_s: float
+    seconds_per_token: float
+
+
+@cache
+def simulated_rows() -> tuple[SimulatedRow, ...]:
+    """All rows, in the order of the file."""
+    return read(GRID, SimulatedRow)
+
+
+def simulated() -> Iterator[EngineCase]:
+    """Cases of all rows: one for the prompt, one for a token."""
+    for row in simulated_rows():
+        if row.ep == 1:
+            yield from _cases(row)
+
+
+def _cases(row: SimulatedRow) -> Iterator[EngineCase]:
+    runtime = ENGINES[row.runtime.split()[0]]
+    where = _machine(row.gpu, row.gpu_count)
+    model = _model(row.model, row.quant)
+    context = row.prompt_len + row.gen_len
+    work = Workload(prompt=row.prompt_len, output=row.gen_len, context=context, users=row.batch)
+    placement = runtime.place(model, where, work, PlacementStrategy.GPU_RESIDENT, Settings())
+    phases = runtime.schedule(model, placement, where, work)
+    times = ((1.0, "ttft_s", row.ttft_s), (0.0, "seconds_per_token", row.seconds_per_token))
+    for part, column, seconds in times:
+        yield case_of(
+            work, model, where, phases, part, 1.0 - part,
+            id=f"{row.id} {column}",
+            group=f"{row.model} {row.gpu}",
+            publisher=SIMULATED,
+            evidence=SIMULATED,
+            engine=runtime.key,
+            release="",
+            seconds=seconds,
+            tokens=1.0 if part else row.batch,
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _machine(gpu: str, count: int) -> Machine:
+    return machine(MachineSpec(gpu=gpu, gpu_count=count, ram_gb=RAM_GB))
+
+
+@lru_cache(maxsize=256)
+def _model(name: str, form: str) -> Model:
+    model = catalog.model(name, FORMATS.get(form, form))
+    return replace(model, format=INTEGERS.get(form, model.format))
+
+
+# Published runs.
 
 FILES = tuple(
     DATA / "measurements" / f"{name}.csv"
@@ -67,21 +232,17 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
         return
     for prompts, steps, seconds in timed(row, case):
         if believed(phases, case, prompts, steps, seconds):
-            yield EngineCase(
+            yield case_of(
+                case.work, case.model, case.machine, phases, prompts, steps,
                 id=row.id if steps else f"{row.id} ttft",
                 group=row.publisher or f"{source(row)} {row.gpu}",
+                publisher=row.publisher or source(row),
                 evidence=PUBLISHED,
                 engine=case.runtime.key,
                 release=release(row.date),
-                machine=case.machine,
-                phases=computed_only(phases),
-                prompts=prompts,
-                steps=steps,
                 seconds=seconds,
                 tokens=_tokens(case, steps),
-                publisher=row.publisher or source(row),
-                traits=run_traits(case.model, case.machine, case.work, prompt=not steps),
-            )
+            )  # fmt: skip
 
 
 @cache

@@ -16,17 +16,15 @@ from advisor.cost_model.uncertainty import (
     UNKNOWN,
     Circumstances,
 )
-from advisor.evidence.fitting.llama_cpp.alike import Alike
-from advisor.evidence.fitting.llama_cpp.fit import (
+from advisor.evidence.fitting.held_out import READ
+from advisor.evidence.fitting.llama_cpp import (
     APART,
-    Fit,
-    Problem,
+    LlamaFit,
+    Rows,
     left_out_with,
     whole_architectures,
 )
-from advisor.evidence.fitting.llama_cpp.rows import Rows
-from advisor.evidence.fitting.llama_cpp.timed_row import READ
-from advisor.evidence.published.row import publisher_of
+from advisor.evidence.fitting.stack import Stack
 from advisor.model.model import Floats
 from advisor.model.operators import operators, together
 
@@ -90,34 +88,35 @@ def equal_weights(publishers: npt.NDArray[np.str_], groups: npt.NDArray[np.str_]
     )
 
 
-def errors(task: Problem, fit: Fit) -> Errors:
+def errors(done: LlamaFit) -> Errors:
     """Errors of all rows, predicted by the fit without their publisher."""
-    rows = task.rows
+    rows, fitted = done.rows, done.fit.task.values(done.fit.logs)
     share = np.ones(len(rows.timed))
     guessed = np.zeros(len(rows.timed))
     traits = {trait: np.zeros(len(rows.timed)) for trait in TRAITS if trait not in (SPLIT, UNKNOWN)}
     few = other_evidence(rows)
-    for part, time in rows.steps(task.values(fit.values)):
+    for part in rows.stacks:
+        ((_, time),) = part.steps(rows.columns(fitted, part))
         run = circumstances_of(rows, part, few)
         share[part.at] = uncertainty.on_gpu(time, run)
         guessed[part.at] = run.unmeasured[Route.IN_PLACE]
         for trait, values in traits.items():
             values[part.at] = run.traits[trait]
     return Errors(
-        off=np.log(fit.held_out / rows.seconds),
-        new=np.log(fit.without_kinds / rows.seconds),
+        off=np.log(done.held_out / rows.seconds),
+        new=np.log(done.without_kinds / rows.seconds),
         kinds=np.array(whole_architectures(rows)),
         groups=np.array(rows.groups),
         publishers=np.array(left_out_with(rows)),
-        backends=np.array([names["backend"] for names in rows.scopes]),
-        builds=np.array([names["build"] for names in rows.scopes]),
+        backends=rows.column("backend"),
+        builds=rows.column("build"),
         on_gpu=share,
         traits=traits,
         guessed=guessed,
     )
 
 
-def circumstances_of(rows: Rows, part: Alike, few: Mapping[str, Floats]) -> Circumstances:
+def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circumstances:
     """Circumstances that widen the ranges of rows of the same shape.
 
     Args:
@@ -155,14 +154,15 @@ def other_evidence(rows: Rows) -> Mapping[str, Floats]:
     """Degrees of the traits that count publishers, without each row's own, of shape (rows,)."""
     counted = layer_publishers(rows)
     rare, unseen = np.zeros(len(rows.timed)), np.zeros(len(rows.timed))
-    pairs = zip(rows.timed, rows.scopes, left_out_with(rows), strict=True)
-    for place, (row, names, publisher) in enumerate(pairs):
+    pairs = zip(rows.timed, left_out_with(rows), strict=True)
+    for place, (row, publisher) in enumerate(pairs):
+        backend = row.scope["backend"]
         kinds = operators(row.case.model.architecture)
 
         def others(kind: str, backend: str, own: str = publisher) -> int:
             return len(counted.get((kind, backend), frozenset()) - {own})
 
-        rare[place] = min((others(kind, names["backend"]) for kind in kinds), default=0)
+        rare[place] = min((others(kind, backend) for kind in kinds), default=0)
         unseen[place] = others(together(kinds), "")
     return {
         uncertainty.THIN: uncertainty.rarity(other_sources(rows)),
@@ -174,10 +174,9 @@ def other_evidence(rows: Rows) -> Mapping[str, Floats]:
 def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], frozenset[str]]:
     """Publishers of each kind of layer by backend, and of kinds together on any backend ("")."""
     counted: dict[tuple[str, str], set[str]] = {}
-    pairs = zip(rows.timed, rows.scopes, left_out_with(rows), strict=True)
-    for row, names, publisher in pairs:
+    for row, publisher in zip(rows.timed, left_out_with(rows), strict=True):
         kinds = operators(row.case.model.architecture)
-        for key in ((together(kinds), ""), *((kind, names["backend"]) for kind in kinds)):
+        for key in ((together(kinds), ""), *((kind, row.scope["backend"]) for kind in kinds)):
             counted.setdefault(key, set()).add(publisher)
     return {key: frozenset(names) for key, names in counted.items()}
 
@@ -185,15 +184,14 @@ def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], frozenset[str]]:
 def other_sources(rows: Rows) -> Floats:
     """Number of other sources with a GPU of the same family, shape (rows,)."""
     known = sources(rows)
-    own = (publisher_of(timed.row) for timed in rows.timed)
-    pairs = zip(rows.scopes, own, strict=True)
-    return np.array([len(known.get(names["gpu"], frozenset()) - {url}) for names, url in pairs])
+    families = ((known.get(row.scope["family"], frozenset()), row) for row in rows.timed)
+    return np.array([len(names - {row.publisher}) for names, row in families])
 
 
 def sources(rows: Rows) -> Mapping[str, frozenset[str]]:
     """Sources with a GPU of each family, without those of the builds in `APART`."""
     by_family: dict[str, set[str]] = {}
-    for names, timed in zip(rows.scopes, rows.timed, strict=True):
-        if names["gpu"] and names["build"] not in APART:
-            by_family.setdefault(names["gpu"], set()).add(publisher_of(timed.row))
+    for row in rows.timed:
+        if row.scope["family"] and row.scope["build"] not in APART:
+            by_family.setdefault(row.scope["family"], set()).add(row.publisher)
     return {family: frozenset(urls) for family, urls in by_family.items()}

@@ -17,8 +17,8 @@ from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, NEW, SPLIT, UNKNOWN
-from advisor.evidence.fitting.llama_cpp.fit import APART, Fit, Problem
-from advisor.evidence.fitting.llama_cpp.row_errors import Errors, equal_weights, errors
+from advisor.evidence.fitting.llama_cpp import APART, LlamaFit
+from advisor.evidence.fitting.row_errors import Errors, equal_weights, errors
 from advisor.model.model import Floats
 from advisor.runtimes import IK_LLAMA_CPP, MLX
 
@@ -108,10 +108,10 @@ class Spread:
     factor: bool = False  # whether it is a factor on other constants
 
 
-def spreads(task: Problem, fit: Fit) -> tuple[Spread, ...]:
+def spreads(done: LlamaFit) -> tuple[Spread, ...]:
     """All constants of llama.cpp's ranges."""
-    every = errors(task, fit)
-    read = task.rows.read
+    every = errors(done)
+    read = done.rows.read
     fitted_ones = (*fitted(every.of(~read), IN_DECODE), *fitted(every.of(read), IN_PROMPT))
     assumed = (
         Spread(constant=constant, scope={"family": part}, value=value, rows=0)

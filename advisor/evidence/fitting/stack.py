@@ -1,0 +1,234 @@
+"""Timed runs side by side: those of one shape as a single case, with arrays as numbers."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.schedule import Flow, Kernels, Schedule
+from advisor.cost_model.timing import StepTime, peer_path, schedule_seconds
+from advisor.machine.from_catalog import MOST_SUSTAINED
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import given
+from advisor.machine.stacked import stacked
+from advisor.model.model import Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed:
+    """A timed run, or a part of one."""
+
+    id: str  # name of its row
+    group: str  # source and hardware; runs of a group share their error
+    publisher: str  # publisher of the run
+    scope: Mapping[str, str]  # values of the columns that constants may differ by
+    machine: Machine  # machine it ran on
+    # theoretical RAM bandwidth, of which a share is sustained [B/s]; None where the machine's is
+    # stated
+    ram_in_theory: float | None = None
+    parts: tuple[tuple[float, Schedule], ...]  # its schedules, and how often each ran
+    seconds: float  # measured or simulated time [s]
+    tokens: float = 1.0  # tokens of all users in that time [tokens]
+    noise: float  # standard deviation of usual runs around the model, as a logarithm
+    weight: float = 1.0  # weight in the fit beside runs of the same noise; 0 if only scored
+
+
+class Values(Protocol):
+    """Values of constants."""
+
+    def value(self, constant: str, family: str = "") -> Any:
+        """Value of a constant, for all runs or of shape (runs,)."""
+
+
+class Columns:
+    """Constants with one value per run where they are fitted; others have those of a table.
+
+    Args:
+        values: fitted constants by name, each of shape (runs,); the name of a constant of one path
+            between GPUs ends in the path.
+        table: all other constants.
+    """
+
+    def __init__(self, values: Mapping[str, Floats], table: Values) -> None:
+        self._values, self._table = values, table
+        self.used: set[str] = set()
+
+    def value(self, constant: str, family: str = "") -> Any:
+        """Value of a constant in each run, shape (runs,), or the table's for all."""
+        for name in (f"{constant} {family}", constant):
+            if name in self._values:
+                self.used.add(name)
+                return self._values[name]
+        return self._table.value(constant, family)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """Runs of one shape as one case; every number is an array of shape (runs,)."""
+
+    at: npt.NDArray[np.int64]  # indices of the runs among all
+    parts: tuple[tuple[Floats, Schedule], ...]  # schedules, and how often each ran
+    machine: Machine  # machine, with the RAM's theoretical bandwidth or the stated one
+    ram_stated: npt.NDArray[np.bool_]  # whether the RAM bandwidth is stated, so no share applies
+
+    def steps(self, constants: Values) -> Iterator[tuple[Floats, StepTime]]:
+        """Number of runs of each schedule, and its time."""
+        machine = self.machine
+        if not self.ram_stated.all():
+            share = np.minimum(constants.value("ram_sustained_share"), MOST_SUSTAINED)
+            rate = machine.host.bandwidth.value * np.where(self.ram_stated, 1.0, share)
+            machine = replace(machine, host=replace(machine.host, bandwidth=given(rate)))
+        for count, schedule in self.parts:
+            yield count, schedule_seconds(schedule, machine, constants)  # type: ignore[arg-type]  # arrays stand for numbers
+
+    def seconds(self, constants: Values) -> Floats:
+        """Predicted time of the runs [s]."""
+        return np.asarray(sum(count * time.total for count, time in self.steps(constants)))
+
+
+Run = TypeVar("Run", bound=Timed)
+
+
+@dataclass(frozen=True, eq=False)
+class Cases(Generic[Run]):
+    """Runs of a regime; arrays have shape (runs,)."""
+
+    timed: tuple[Run, ...]
+    table: Values | None = None  # constants that are not fitted; None for the shipped ones
+
+    @cached_property
+    def seconds(self) -> Floats:
+        """Measured or simulated time [s]."""
+        return np.array([run.seconds for run in self.timed])
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Group of each run."""
+        return tuple(run.group for run in self.timed)
+
+    @cached_property
+    def noise(self) -> Floats:
+        """Standard deviation of usual runs around the model, as a logarithm."""
+        return np.array([run.noise for run in self.timed])
+
+    def column(self, name: str) -> npt.NDArray[np.str_]:
+        """Values of a column that constants may differ by."""
+        return np.array([run.scope[name] for run in self.timed])
+
+    @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """Runs by the shape of their schedules and machine."""
+        alike: dict[Hashable, list[int]] = {}
+        for index, run in enumerate(self.timed):
+            alike.setdefault(_shape(run), []).append(index)
+        return tuple(_stack(at, [self.timed[index] for index in at]) for at in alike.values())
+
+    def columns(self, values: Mapping[str, Floats], stack: Stack) -> Columns:
+        """Constants of a stack's runs.
+
+        Args:
+            values: fitted constants by name, each of shape (runs,).
+            stack: some of the runs.
+        """
+        table = fitted_constants() if self.table is None else self.table
+        return Columns({name: value[stack.at] for name, value in values.items()}, table)
+
+    def predicted(self, values: Mapping[str, Floats]) -> Floats:
+        """Predicted time of each run [s].
+
+        Args:
+            values: fitted constants by name, each of shape (runs,).
+        """
+        total = np.empty(len(self.timed))
+        for stack in self.stacks:
+            total[stack.at] = stack.seconds(self.columns(values, stack))
+        return total
+
+    @cached_property
+    def _used(self) -> dict[int, set[str]]:
+        """Names of the constants that each stack uses."""
+        return {}
+
+    def changed(self, values: Mapping[str, Floats], name: str, before: Floats) -> Floats:
+        """Predicted time after a change of one constant [s].
+
+        Only stacks that use it are computed again.
+
+        Args:
+            values: constants by name, each of shape (runs,).
+            name: name of the changed constant.
+            before: times before the change [s].
+        """
+        total = before.copy()
+        for place, stack in enumerate(self.stacks):
+            if name in self._used.get(place, (name,)):
+                columns = self.columns(values, stack)
+                total[stack.at] = stack.seconds(columns)
+                self._used[place] = columns.used
+        return total
+
+
+def _shape(run: Timed) -> Hashable:
+    """Key of runs that can be stacked: what their schedules and machines have beside numbers."""
+    path = peer_path(run.machine.gpus[0]) if run.machine.gpus else ""
+    schedules = tuple((_steps(schedule), schedule.workers) for _, schedule in run.parts)
+    return schedules, len(run.machine.gpus), path, run.machine.disk is None
+
+
+def _steps(schedule: Schedule) -> Hashable:
+    """Stages and exchanges of a schedule without their numbers."""
+    stages = (tuple(_kind(flow) for flow in stage.flows) for stage in schedule.stages)
+    return (*stages, tuple((exchange.way, exchange.reduces) for exchange in schedule.exchanges))
+
+
+def _kind(flow: Flow) -> Hashable:
+    kernels = _words(flow.kernels)
+    return (flow.route, flow.device, flow.transfer, flow.alike, flow.load is None, kernels)
+
+
+def _words(kernels: Kernels | None) -> Hashable:
+    """Type of a batch's kernels, and its number types and phase."""
+    if kernels is None:
+        return None
+    words = (word for word in vars(kernels).values() if isinstance(word, (str, bool)))
+    return (type(kernels), *words)
+
+
+def _stack(at: Sequence[int], runs: Sequence[Timed]) -> Stack:
+    machine = stacked([run.machine for run in runs])
+    rams = [run.ram_in_theory or run.machine.host.bandwidth.value for run in runs]
+    # A processor's own constants are columns; without a name and sets it has no others.
+    host = replace(
+        machine.host, name="", instruction_sets=frozenset(), bandwidth=given(np.array(rams))
+    )
+    counts = zip(*([count for count, _ in run.parts] for run in runs), strict=True)
+    schedules = zip(*([schedule for _, schedule in run.parts] for run in runs), strict=True)
+    return Stack(
+        at=np.array(at),
+        parts=tuple(zip(map(np.array, counts), map(together, schedules), strict=True)),
+        machine=replace(machine, host=host, network=None, reduce=None, message=None),
+        ram_stated=np.array([run.ram_in_theory is None for run in runs]),
+    )
+
+
+def together(cases: Sequence[Any]) -> Any:
+    """Schedules of the same shape as one, with arrays of shape (runs,) as numbers.
+
+    Texts are those of the first.
+    """
+    first = cases[0]
+    if is_dataclass(first):
+        kind: Any = type(first)
+        names = [field.name for field in fields(first)]
+        return kind(**{name: together([getattr(case, name) for case in cases]) for name in names})
+    if isinstance(first, tuple):
+        return tuple(together(parts) for parts in zip(*cases, strict=True))
+    if isinstance(first, int) and all(case == first for case in cases):
+        return first
+    if isinstance(first, (int, float, np.ndarray)):
+        return np.array([float(np.ravel(case)[0]) for case in cases])
+    return first
