@@ -310,17 +310,17 @@ def apart(off: Errors, numbers: Numbers, build: str, aimed: float) -> Numbers:
     least_of = {
         name: -np.inf if off.groups_of(rows) >= MANY else 0.0 for name, rows in parts.items()
     }
-    own = dict(
-        least(
-            lambda tried: _score(off, {**numbers, **tried}),
-            {**dict.fromkeys(parts, 0.0), **dict.fromkeys(leans, 0.0)},
-            leans | {name: (low, MOST_WIDER) for name, low in least_of.items()},
-        )
+    timed = [name for name, rows in parts.items() if rows.any()]
+    best = least(
+        lambda tried: _score(off, {**numbers, **tried}),
+        {**dict.fromkeys(timed, 0.0), **dict.fromkeys(leans, 0.0)},
+        leans | {name: (low, MOST_WIDER) for name, low in least_of.items()},
     )
+    own = {**dict.fromkeys(parts, 0.0), **best}
     below, above = ends(off, {**numbers, **own})
-    for name, rows in parts.items():
-        if rows.any():
-            scale = _scale(off.of(rows), below[rows], above[rows], aimed)
-            wider = own[name] + float(np.log(scale))
-            own[name] = float(np.clip(wider, least_of[name], MOST_WIDER))
+    for name in timed:
+        rows = parts[name]
+        scale = _scale(off.of(rows), below[rows], above[rows], aimed)
+        wider = own[name] + float(np.log(scale))
+        own[name] = float(np.clip(wider, least_of[name], MOST_WIDER))
     return own
