@@ -143,7 +143,8 @@ class Offers:
     def monthly(self, machine: Places, speed: Timed) -> Floats:
         """Monthly cost of machines, by index, at a speed each [USD]."""
         if self.kind == RENTED:
-            return np.asarray(self.usd_per_hour[machine] * self.use.rented_hours(speed))
+            rent = self.usd_per_hour[machine] * self.use.rented_hours(speed)
+            return np.asarray(rent + self.use.storage)
         draw = PowerDraw(idle=self.idle[machine], busy=self.busy[machine])
         idle, busy = self.use.power(draw, speed)
         return np.asarray(self.use.spread(self.upfront[machine]) + idle + busy)

@@ -1,8 +1,8 @@
 """Electric power of machines, idle and busy.
 
-data/prices/power.csv holds what was published: what Macs, mini PCs and laptops draw, what a desktop
-draws besides its cards, and what cards draw when idle. A card that computes is taken at its board
-power: two RTX 3090 drew 760 W at the wall where their limits add up to 700 W.
+data/prices/power.csv holds what was published: what Macs, mini PCs, laptops and boards draw, what a
+desktop or server draws besides its cards, and what cards draw that wait. A card that computes is
+taken at its board power: two RTX 3090 drew 760 W at the wall where their limits add up to 700 W.
 """
 
 import re
@@ -54,12 +54,18 @@ def draw_of(machine: Machine) -> PowerDraw:
         return _of_chip(machine.gpus[0])
     if form_of(machine) is Form.LAPTOP:
         return _of_laptop(machine.gpus)
-    return draw_with(machine.gpus)
+    if form_of(machine) is Form.SERVER:
+        return _with_cards(machine.gpus, "server")
+    return _with_cards(machine.gpus, "board" if BOARD.match(machine.host.name) else "desktop")
 
 
-def draw_with(cards: Iterable[Gpu]) -> PowerDraw:
-    """Power of a desktop with some cards."""
-    host, cards = power_rows()["host", "desktop"], tuple(cards)
+BOARD = re.compile(r"Raspberry Pi|Orange Pi|Rock")
+"""Names of single-board computers."""
+
+
+def _with_cards(cards: Iterable[Gpu], form: str = "desktop") -> PowerDraw:
+    """Power of a desktop, a server or a single board with some cards."""
+    host, cards = power_rows()["host", form], tuple(cards)
     idle = host.idle_w + sum(map(_idle, cards))
     busy = (host.busy_w or host.idle_w) + sum(card.board_power or 0.0 for card in cards)
     return PowerDraw(idle=idle, busy=max(busy, idle))
@@ -97,5 +103,7 @@ CORES, CLASSES = re.compile(r"\d+c"), ("Pro", "Max", "Ultra")
 
 
 def _idle(gpu: Gpu) -> float:
-    kind = "data center" if gpu.family in DATA_CENTER else "consumer"
-    return power_rows()["gpu", kind].idle_w
+    """Power of a card that waits with a model loaded: of its own row, its family's, its kind's."""
+    rows, kind = power_rows(), "data center" if gpu.family in DATA_CENTER else "consumer"
+    named = (rows.get(("gpu", name)) for name in (gpu.name, gpu.family))
+    return next((row.idle_w for row in named if row), rows["gpu", kind].idle_w)

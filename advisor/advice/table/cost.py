@@ -88,6 +88,12 @@ def session_seconds(
     return first_token + thought / decode_tps + slower
 
 
+LEAST_SESSION = 1.0
+"""Time that a rented machine is kept for at least, each time that it is started: nobody orders one
+for the minutes of a few answers; assumed [h]."""
+STORED = 0.07e-9
+"""Rent of a volume that keeps the weights while no machine runs [USD/B/month]
+(https://docs.runpod.io/pods/storage, 2026-11-23: $0.07 per GB; $0.20 on a stopped machine)."""
 LAUNCH_MARGIN = 1.5
 """Factor on makers' launch prices where costs are compared: nine in ten GPUs with both
 prices in data/prices/prices.csv cost less than that; new ones are 1.5 to 2 times as dear (May 2026,
@@ -112,7 +118,10 @@ class MonthlyCost:
     purchase: float = 0.0  # purchases, spread over their months of use
     tied_up: float = 0.0  # resale value of what is kept, spread over the same months
     rent: float = 0.0  # rent of a machine, without its starts
-    starts: float = 0.0  # rent while a machine starts, as often however much it is used
+    # rent while a machine starts, or of sessions that last longer than their answers: the same
+    # however much it is used
+    starts: float = 0.0
+    storage: float = 0.0  # rent of a volume that keeps the weights
     # the rented machine is stopped while it is not used; else its rent is fixed
     stopped: bool = True
     idle_power: float = 0.0  # electricity while idle
@@ -137,7 +146,7 @@ class MonthlyCost:
     @property
     def paid_fixed(self) -> float:
         """Fixed part that follows from prices of machines."""
-        return self.purchase + self.starts + (0.0 if self.stopped else self.rent)
+        return self.purchase + self.starts + self.storage + (0.0 if self.stopped else self.rent)
 
     @property
     def paid_by_use(self) -> float:
@@ -171,6 +180,12 @@ class Use:
 
     work: Workload  # request of one reply
     money: MoneyInputs  # replies, reading, hours, prices
+    weights: float = 0.0  # file of the model [B]
+
+    @property
+    def storage(self) -> float:
+        """Rent of a volume that keeps the weights [USD/month]."""
+        return STORED * self.weights
 
     @cached_property
     def shown(self) -> float:
@@ -241,16 +256,23 @@ class Use:
     def rented_hours(self, speed: Timed) -> Array:
         """Rented hours per month [h]: as typed, else those of sessions and starts.
 
-        min(24 days, (replies x session + starts x start) / 3600)
+        min(24 days, max(hours asked for, starts x least session))
         """
         if self.money.rented_hours_per_day is not None:
             return self.money.rented_hours_per_day * self.money.days
+        hours = np.maximum(self._hours_asked(speed), self._starts * LEAST_SESSION)
+        return np.minimum(hours, 24.0 * self.money.days)
+
+    def _hours_asked(self, speed: Timed) -> Array:
+        """Hours of a month that answers and starts take [h].
+
+        (replies x session + starts x start) / 3600
+        """
         turn = session_seconds(
             speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
             self.money.reading_tps,
         ) / self.running(speed)  # fmt: skip
-        hours = (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
-        return np.minimum(hours, 24.0 * self.money.days)
+        return (self.replies * turn + self._starts * self.start_seconds(speed)) / SECONDS_PER_HOUR
 
     def power(self, draw: PowerDraw, speed: Timed | None) -> tuple[Array, Array]:
         """Electricity per month, idle and busy [USD/month]."""
@@ -284,15 +306,20 @@ class Use:
 
     def rented(self, usd_per_hour: float, speed: Speed) -> MonthlyCost:
         """Monthly cost of a rented machine that is stopped between sessions."""
-        hours = float(self.rented_hours(speed))
+        hours, stored = float(self.rented_hours(speed)), self.storage
         if self.money.rented_hours_per_day is not None:
-            return MonthlyCost(rent=usd_per_hour * hours, stopped=False)
-        starting = min(float(self.hours_starting(speed)), hours)
-        return MonthlyCost(rent=usd_per_hour * (hours - starting), starts=usd_per_hour * starting)
+            return MonthlyCost(rent=usd_per_hour * hours, stopped=False, storage=stored)
+        fixed = hours
+        if float(self._hours_asked(speed)) >= self._starts * LEAST_SESSION:
+            fixed = min(float(self.hours_starting(speed)), hours)
+        return MonthlyCost(
+            rent=usd_per_hour * (hours - fixed), starts=usd_per_hour * fixed, storage=stored
+        )
 
     def rented_by_the_month(self, usd_per_hour: float) -> MonthlyCost:
         """Monthly cost of a rented machine that is never stopped."""
-        return MonthlyCost(rent=usd_per_hour * HOURS_PER_MONTH, stopped=False)
+        rent = usd_per_hour * HOURS_PER_MONTH
+        return MonthlyCost(rent=rent, stopped=False, storage=self.storage)
 
     def called(self, usd_in: float, usd_out: float, usd_cached: float | None = None) -> MonthlyCost:
         """Monthly cost of an API.

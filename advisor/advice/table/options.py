@@ -20,7 +20,7 @@ from advisor.advice.prices.host_parts import (
     host_part_rows,
     parts_for,
 )
-from advisor.advice.prices.power import draw_of, draw_with
+from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import NOTHING_YET, Price, bought, rented, rented_count, with_part
 from advisor.advice.prices.rows import (
     NO_PRICE,
@@ -378,9 +378,9 @@ def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: S
     price = bought(cards[0].name, len(cards), question.money, parts)
     sold = bool(question.machine.gpus)
     usd = question.paid_for(price) if sold else price.usd or 0.0
-    cost = question.use.owned(draw_with(cards), speed, usd=usd)
-    name = f"{_counted(len(cards))}{cards[0].name}"
     with_cards = replace(question.machine, gpus=cards)
+    cost = question.use.owned(draw_of(with_cards), speed, usd=usd)
+    name = f"{_counted(len(cards))}{cards[0].name}"
     if not sold:
         return question.option(
             OptionKind.ADD, name, speed, cost, price, kept=kept,

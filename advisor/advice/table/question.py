@@ -65,7 +65,7 @@ class Question:
     @cached_property
     def use(self) -> Use:
         """Use of the person."""
-        return Use(work=self.work, money=self.money)
+        return Use(work=self.work, money=self.money, weights=float(self.model.file_bytes))
 
     def option(
         self,

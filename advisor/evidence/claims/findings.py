@@ -213,7 +213,8 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
     now, then = speed_of(scenario.estimate), speed_of(bigger.estimate)
     if then is None:
         return np.nan
-    use, machine = Use(work=scenario.work, money=scenario.money), bigger.machine
+    weights, machine = float(scenario.model.file_bytes), bigger.machine
+    use = Use(work=scenario.work, money=scenario.money, weights=weights)
     name, gpus = machine.gpus[0].name, machine.gpus
     costs = []
     price = bought(name, len(gpus), use.money, parts_for(Form.DESKTOP, scenario.machine.gpus, gpus))

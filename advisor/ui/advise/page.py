@@ -378,6 +378,7 @@ def _monthly(option: Option) -> Markup | str:
         return option.price.note or NO_PRICE
     parts = (
         (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent + cost.starts, "rent"),
+        (cost.storage, "storage"),
         (cost.idle_power + cost.busy_power, "power"), (cost.api, "tokens"),
     )  # fmt: skip
     words = [f"{name} {money(usd)}" for usd, name in parts if usd >= 0.005]

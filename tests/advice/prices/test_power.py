@@ -84,3 +84,19 @@ def test_every_unified_chip_has_a_power(subtests: pytest.Subtests) -> None:
         with subtests.test(str(name)):
             draw = draw_of(from_spec.machine(MachineSpec(gpu=name)))
             assert 0 < draw.idle <= draw.busy
+
+
+@pytest.mark.parametrize(
+    ("spec", "idle"),
+    [
+        # a server's host of 120 W, and a waiting H100: 30 to 60 W bare, 26 to 50 W for a model
+        (MachineSpec(gpu="H100 PCIe", cpu="EPYC 9354"), 120 + 45 + 38),
+        (MachineSpec(gpu="2x L40S", cpu="EPYC 9354"), 120 + 2 * (17.5 + 66)),
+        (MachineSpec(gpu="RTX 4090", cpu="EPYC 9354"), 120 + 17.5),
+        (MachineSpec(gpu="none", cpu="Raspberry Pi 4"), 3.0),
+    ],
+)
+def test_what_waits_draws_what_was_measured(spec: MachineSpec, idle: float) -> None:
+    draw = draw_of(from_spec.machine(spec))
+    assert draw.idle == pytest.approx(idle)
+    assert draw.busy > draw.idle

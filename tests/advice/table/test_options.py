@@ -88,8 +88,9 @@ def test_the_present_machine_costs_its_power_and_resale_value() -> None:
 
 def test_who_rents_today_pays_by_use() -> None:
     # a turn takes 2 + max(40, 20) = 42 s, a start 5 min and 60 s of loading:
-    # 30.4375 x (40 x 42 + 360) / 3600 = 17.2479 h, at 0.50 USD: 8.6240 USD
-    assert USE.rented(0.50, SLOW).total == pytest.approx(8.6240, abs=1e-4)
+    # 30.4375 x (200 x 42 + 360) / 3600 = 74.0646 h, at 0.50 USD: 37.0323 USD
+    often = Use(work=WORK, money=replace(MONEY, replies_per_day=200))
+    assert often.rented(0.50, SLOW).total == pytest.approx(37.0323, abs=1e-4)
     typed = Use(work=WORK, money=replace(MONEY, rented_hours_per_day=24.0))
     assert typed.rented(0.50, SLOW).total == pytest.approx(0.50 * 24 * 30.4375)
 

@@ -108,10 +108,10 @@ def test_a_model_with_drafting_layers_drafts_where_its_runtime_can() -> None:
 
 
 def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
-    # A start takes 5 min and 60 s of loading: 30.4375 x 0.1 h = 3.04375 h a month, at 0.50 USD of
-    # rent and 30 USD of waiting 92.834375 USD, however many replies there are. A reply waits 22 s
-    # now and 1 + 200 / 20 - 200 / 10 < 1, so 1 s, then: 21 s at 30 USD/h are 0.175 USD less; its
-    # turn, 1 + max(10, 20) = 21 s at 0.50 USD/h, is 0.0029167 USD more.
+    # A session of an hour a day is 30.4375 h a month, at 0.50 USD 15.21875 USD; a start takes 5 min
+    # and 60 s of loading, 3.04375 h a month, at 30 USD of waiting 91.3125 USD: 106.53125 USD,
+    # however many replies there are. A reply waits 22 s now and 1 + 200 / 20 - 200 / 10 < 1, so
+    # 1 s, then: 21 s at 30 USD/h are 0.175 USD less; its turn fits the hour.
     slow = Speed(
         strategy=PlacementStrategy.CPU_OFFLOAD, format="Q4_K_M", decode=5, low=4, high=6,
         first_token=2, load=60,
@@ -127,14 +127,14 @@ def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
     kept = base.option(OptionKind.KEEP, "kept", slow, MonthlyCost())
     price = Price(date="2026-11", note="a cloud", sources=("a page",))
     rent = base.option(OptionKind.RENT, "r", fast, use.rented(0.50, fast), price, kept=kept)
-    replies_a_month = 92.834375 / (0.175 - 0.5 * 21 / 3600)
+    replies_a_month = 106.53125 / 0.175
     assert rent.break_even_tokens == pytest.approx(200 * replies_a_month)
-    # that is 17.7 replies a day, also where the tornado's turning points are found
+    # that is 20 replies a day, also where the tornado's turning points are found
     (replies,) = (
         point for point in turning_points(rent, kept, money) if point.name == "replies a day"
     )
     assert replies.value == pytest.approx(replies_a_month / 30.4375)
-    assert replies.value == pytest.approx(17.72, abs=0.01)
+    assert replies.value == pytest.approx(20)
 
 
 @pytest.mark.parametrize("gpu", ["RTX 3090", "RTX 4060 Ti 16GB", "Apple M4 Max 40c"])

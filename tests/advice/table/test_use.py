@@ -49,10 +49,26 @@ def test_a_turn_ends_when_the_reply_is_read() -> None:
 
 
 def test_rented_hours_follow_from_use_and_starts() -> None:
-    # 40 replies x 45 s and 2 starts x 360 s are 2520 s = 0.7 h a day; x 30.4375 = 21.30625 h
-    money = MoneyInputs(replies_per_day=40, starts_per_day=2, start_minutes=6, reading_tps=10)
+    # 400 replies x 45 s and 2 starts x 360 s are 18720 s = 5.2 h a day; x 30.4375 = 158.275 h
+    money = MoneyInputs(replies_per_day=400, starts_per_day=2, start_minutes=6, reading_tps=10)
     use = Use(work=Workload(output=400), money=money)
-    assert use.rented_hours(running(100, first_token=5)) == pytest.approx(21.30625)
+    assert use.rented_hours(running(100, first_token=5)) == pytest.approx(158.275)
+
+
+def test_nobody_rents_for_minutes_and_the_weights_lie_somewhere() -> None:
+    # 40 replies x 45 s and 2 starts x 360 s are 0.7 h a day: two sessions of an hour, 60.875 h,
+    # whatever the replies are; 42 GB at 0.07 USD are 2.94 USD a month
+    money = MoneyInputs(replies_per_day=40, starts_per_day=2, start_minutes=6, reading_tps=10)
+    use = Use(work=Workload(output=400), money=money, weights=42e9)
+    cost = use.rented(0.50, running(100, first_token=5))
+    assert use.rented_hours(running(100, first_token=5)) == pytest.approx(60.875)
+    assert (cost.rent, cost.starts) == (0.0, pytest.approx(30.4375))
+    assert cost.storage == pytest.approx(2.94)
+    assert cost.total == pytest.approx(33.3775)
+    assert use.rented_by_the_month(0.50).total == pytest.approx(365.25 + 2.94)
+    assert Use(work=use.work, money=MoneyInputs(replies_per_day=0)).rented_hours(
+        running(100, first_token=5)
+    ) == 0  # fmt: skip
 
 
 def test_a_day_has_no_more_than_24_hours_of_rent() -> None:
