@@ -208,7 +208,7 @@ def _result_json(result: "ScenarioResult") -> dict[str, Any]:
     }
 
 
-FORMS = ("html", "pdf", "csv", "md", "json")
+FORMS = ("html", "pdf", "full.pdf", "csv", "md", "json")
 LARGEST_REPORT = 16_000_000
 """JSON file that is imported [B]."""
 

@@ -44,13 +44,18 @@ class ReportComparison:
     """Two to six reports side by side."""
 
     names: tuple[str, ...]  # names of the reports; a repeated name has its number with it
-    labels: tuple[str, ...]  # the same without the parts that all names share
+    # the same without the parts that all names share, or letters, at the heads of columns
+    labels: tuple[str, ...]
     tables: tuple[WordTable, ...]  # differences in the request, speeds, options and verdicts
     chart: BarChart  # speeds with ranges on one scale
 
 
-def compared(reports: Sequence[SavedReport]) -> ReportComparison:
+def compared(reports: Sequence[SavedReport], letters: Sequence[str] = ()) -> ReportComparison:
     """Comparison of reports, in the given order.
+
+    Args:
+        reports: reports.
+        letters: labels for them; empty for their names.
 
     Raises:
         InputError: fewer than two reports, more than six, or one twice.
@@ -62,7 +67,7 @@ def compared(reports: Sequence[SavedReport]) -> ReportComparison:
     if len({report.id for report in reports}) < len(reports):
         raise InputError("A report was given twice; compare different ones.")
     names = tuple(_names(reports))
-    labels = distinct(names)
+    labels = tuple(letters) or distinct(names)
     documents = [report.document for report in reports]
     return ReportComparison(
         names=names,

@@ -352,6 +352,7 @@ class ReportSection:
     title: str  # heading
     text: str = ""  # sentence below the heading; empty for none
     charts: tuple[BarChart | LineChart, ...] = ()  # charts, first
+    appendix: bool = False  # left out of the short print
     # tables, next; a table with the section's title needs no heading of its own
     tables: tuple[WordTable, ...] = ()
     commands: tuple[tuple[str, str], ...] = ()  # commands, last, each with its heading
@@ -388,9 +389,12 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
         )
     for table in (options(document), runtimes(document)):
         more = tuple(_commands(others)) if table.title == RUNTIMES else ()
-        yield ReportSection(title=table.title, tables=_filled(table), commands=more)
-    for table in (request(document), *figures(document)):
-        yield ReportSection(title=table.title, tables=_filled(table))
+        yield ReportSection(
+            title=table.title, tables=_filled(table), commands=more, appendix=True
+        )  # fmt: skip
+    yield ReportSection(title="Inputs", tables=_filled(request(document)))
+    for table in figures(document):
+        yield ReportSection(title=table.title, tables=_filled(table), appendix=True)
 
 
 def _filled(*tables: WordTable) -> tuple[WordTable, ...]:

@@ -37,8 +37,15 @@ def keep(name, notes=""):
     open_store().save(sample(), name, notes)
 
 
-def reports(report=""):
-    return app("reports", report=report) if report else app("reports")
+def reports(report="", tab=""):
+    return app(
+        "reports", **{"report": report} if report else {}, **{"report_tab": tab} if tab else {}
+    )
+
+
+def noted(report):
+    """A report at the tab of its notes and measurements."""
+    return reports(report, "Notes and measurements")
 
 
 def test_empty_list_says_what_to_do():
@@ -48,6 +55,8 @@ def test_empty_list_says_what_to_do():
 def test_save_list_open_and_delete():
     saving = save("my 3090", "as is")
     assert "Saved under Reports" in page_text(saving)
+    (link,) = [own for own in saving.get("page_link") if own.proto.label == "Open the report"]
+    assert (link.proto.page, link.proto.query_string) == ("reports", "report=1")
     assert "Saved under Reports" in page_text(run(saving))
     # The name tells which comparison it was, once another stands on the page.
     saving.text_input(key="in_machine").set_value("RTX 3090 with 64 GB RAM")
@@ -59,7 +68,8 @@ def test_save_list_open_and_delete():
     listed.button(key="open_1").click()
     opened = page_text(run(listed))
     assert "Offload to NVMe" in opened
-    assert "Where the bytes are" in [quantity.value for quantity in listed.subheader]
+    behind = reports("1", "Where the time goes")
+    assert "Where the bytes are" in [quantity.value for quantity in behind.subheader]
     listed.button(key="delete_1").click()
     assert "Deleted: my 3090." in page_text(run(listed))
     assert open_store().list() == ()
@@ -103,7 +113,7 @@ def test_open_in_advise_restores_every_input():
 
 def test_notes_can_be_edited():
     keep("mine", "before")
-    test = reports("1")
+    test = noted("1")
     test.text_area(key="text_1").set_value("after")
     next(button for button in test.button if button.key == "keep_1").click()
     assert "Saved." in page_text(run(test))
@@ -111,15 +121,15 @@ def test_notes_can_be_edited():
     assert "Saved." in page_text(run(test))
 
 
-def test_downloads_in_five_forms():
+def test_downloads_in_six_forms():
     keep("mine")
     labels = [entry.label for entry in reports("1").get("download_button")]
-    assert labels == ["HTML", "PDF", "CSV", "Markdown", "JSON"]
+    assert labels == ["HTML", "PDF", "PDF with appendix", "CSV", "Markdown", "JSON"]
 
 
 def test_two_tabs_that_edit_one_report_lose_nothing():
     keep("mine", "before")
-    first, second = reports("1"), reports("1")
+    first, second = noted("1"), noted("1")
     first.text_area(key="text_1").set_value("theirs")
     saved(first)
     second.text_input(key="name_1").set_value("another name")
@@ -150,6 +160,9 @@ def test_reports_are_compared_side_by_side():
     text = page_text(run(test))
     assert "Inputs that differ" in [own.value for own in test.subheader]
     assert "RTX 4090" in text
+    # Each is named once, and a letter from there on.
+    assert text.count(">A</b> one") == text.count(">B</b> two") == 1
+    assert "<th class=''>A</th><th class=''>B</th>" in text
     test.button(key="compare_again").click()
     assert "today's answer is the same" in html.unescape(page_text(run(test)))
     assert "today's answer is the same" in html.unescape(page_text(run(test)))
@@ -180,7 +193,7 @@ def test_a_report_of_a_server_file_is_not_recomputed_for_visitors(monkeypatch):
 
 def test_a_measured_speed_is_judged():
     keep("mine")
-    test = reports("1")
+    test = noted("1")
     test.number_input(key="result_speed_1").set_value(5000.0)
     next(button for button in test.button if button.key == "attach_1").click()
     text = page_text(run(test))
@@ -192,7 +205,7 @@ def test_a_measured_speed_is_judged():
 
 def test_a_result_without_speed_or_file_is_refused():
     keep("mine")
-    test = reports("1")
+    test = noted("1")
     next(button for button in test.button if button.key == "attach_1").click()
     assert "Type a speed or choose a file." in page_text(run(test))
     assert open_store().load(1).results == ()

@@ -178,10 +178,10 @@ def _html(report: SavedReport) -> bytes:
     return html(report).encode()
 
 
-def _pdf(report: SavedReport) -> bytes:
+def _pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     from advisor.reports.files.pdf import pdf  # likewise
 
-    return pdf(report)
+    return pdf(report, appendix=appendix)
 
 
 def _json(report: SavedReport) -> bytes:
@@ -193,6 +193,10 @@ FORMS = {
     for form in (
         FileForm(label="HTML", suffix="html", mime="text/html", make=_html),
         FileForm(label="PDF", suffix="pdf", mime="application/pdf", make=_pdf),
+        FileForm(
+            label="PDF with appendix", suffix="full.pdf", mime="application/pdf",
+            make=lambda own: _pdf(own, appendix=True),
+        ),
         FileForm(label="CSV", suffix="csv", mime="text/csv", make=lambda own: csv(own).encode()),
         FileForm(
             label="Markdown", suffix="md", mime="text/markdown",

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -222,16 +223,29 @@ CHART_HEIGHT = 75.0
 
 
 @in_its_currency
-def pdf(report: SavedReport) -> bytes:
-    """PDF file: the first page, then the sections, on A4."""
+def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
+    """PDF file: the first page, then the sections, on A4.
+
+    Args:
+        report: report.
+        appendix: with all options, runtimes and figures, which take a dozen pages more.
+    """
     paper = blank(report)
     _front(paper, front_page(report))
     document = report.document
     if is_public(document.link):
         line(paper, "Open this comparison", size=9, link=document.link)
     paper.add_page()
-    for section in sections(document):
-        _section(paper, section)
+    every = sections(document)
+    for section in every:
+        if appendix:
+            _section(paper, section)
+        elif not section.appendix:
+            # Charts are enough where there are some: their tables say the same.
+            _section(paper, replace(section, tables=() if section.charts else section.tables))
+    if left := [section.title for section in every if section.appendix and not appendix]:
+        told = f"In the appendix, on request: {', '.join(left)}."
+        line(paper, told, size=9, soft=True)
     return bytes(paper.output())
 
 

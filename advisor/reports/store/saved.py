@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from advisor.errors import InputError
 from advisor.formatting import show_money_in, shown_currency
@@ -13,6 +13,7 @@ from advisor.reports.document import ReportDocument, checked, from_json, to_json
 from advisor.reports.from_advice import JudgedResult, MeasuredResult, judged
 
 Form = TypeVar("Form", str, bytes)
+Options = ParamSpec("Options")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +47,17 @@ class SavedReport(ReportHead):
         return tuple(judged(result, self.document) for result in self.results)
 
 
-def in_its_currency(make: Callable[[SavedReport], Form]) -> Callable[[SavedReport], Form]:
+def in_its_currency(
+    make: Callable[Concatenate[SavedReport, Options], Form],
+) -> Callable[Concatenate[SavedReport, Options], Form]:
     """Format whose amounts are in the currency of the report."""
 
     @wraps(make)
-    def made(report: SavedReport) -> Form:
+    def made(report: SavedReport, /, *args: Options.args, **options: Options.kwargs) -> Form:
         before = shown_currency()
         show_money_in(report.document.shown_in)
         try:
-            return make(report)
+            return make(report, *args, **options)
         finally:
             show_money_in(before)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import streamlit as st
 
@@ -14,6 +15,9 @@ from advisor.ui.parts.markup import copyable, notice
 from advisor.ui.parts.session import author, own_store
 from advisor.ui.question import current, uploads
 
+SAVED = "saved_report"
+"""Session key of the number of the report saved last."""
+REPORTS = Path(__file__).parents[1] / "pages" / "reports.py"
 NO_LINK = "A link cannot carry what was pasted or uploaded."
 
 
@@ -47,6 +51,8 @@ def _form() -> None:
             args=("save", lambda: _save(title)),
         )  # fmt: skip
     outcome.show("save")
+    if number := st.session_state.get(SAVED):
+        st.page_link(REPORTS, label="Open the report", query_params={"report": str(number)})
 
 
 def _save(title: str) -> str:
@@ -65,6 +71,7 @@ def _save(title: str) -> str:
         raise InputError("Log in on the Reports page first; reports belong to whoever saves them.")
     document = _document(current_answer())
     report = store.save(document, name or title, notes, tags=tags.split(","), author=made_by)
+    st.session_state[SAVED] = report.id
     return f"Saved under Reports as {report.name}."
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.errors import AdvisorError, InputError
 from advisor.model import resolve
@@ -15,11 +16,15 @@ from advisor.reports.comparison import (
     recomputed,
     request_of,
 )
+from advisor.reports.content import parted
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import comparison_charts
-from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.question.models import local_files, pick
+
+LETTERS = "ABCDEF"
+"""Letters of the reports that stand side by side."""
 
 # Saved comparison computed again with today's version and prices.
 
@@ -102,10 +107,9 @@ def view(store: ReportStore, numbers: str) -> None:
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise InputError(f"{numbers[:40]!r} are not numbers of reports; choose from the list.")
     reports = [store.load(int(part)) for part in parts]
-    comparison = compared(reports)
-    show(block("oa-title", " and ".join(comparison.labels), "h1"))
-    if comparison.labels != comparison.names:
-        show(block("oa-sub", "; ".join(comparison.names), "p"))
+    comparison = compared(reports, LETTERS[: len(reports)])
+    for letter, name, report in zip(LETTERS, comparison.names, reports, strict=False):
+        show(_named(letter, name, report))
     if comparison.chart.bars:
         comparison_charts.headed(comparison.chart)
     for words in comparison.tables:
@@ -116,9 +120,16 @@ def view(store: ReportStore, numbers: str) -> None:
             "Recompute all with today's version and prices", key="compare_again",
             on_click=want_changes, args=(reports,),
         )  # fmt: skip
-        for name, report in zip(comparison.names, reports, strict=True):
-            show(block("oa-name", name, "h3"))
+        for letter, report in zip(LETTERS, reports, strict=False):
+            show(block("oa-name", letter, "h3"))
             show_changes(report)
+
+
+def _named(letter: str, name: str, report: SavedReport) -> Markup:
+    """A report of the comparison: its letter, the only place with its name, and its verdict."""
+    title = Markup("<b class='oa-letter'>{}</b> {}").format(letter, name)
+    lines = block("oa-name", title, "h2"), block("oa-part", parted(report.document.verdict)[0])
+    return block("oa-side", joined(lines))
 
 
 def _close() -> None:

@@ -1,9 +1,10 @@
 """List of saved reports with search, filters and pages."""
 
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 
 import streamlit as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from advisor import formatting
 from advisor.reports.comparison import FEWEST, MOST
@@ -13,11 +14,14 @@ from advisor.reports.store.saved import ReportHead
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.question import current
 
 EMPTY = Markup(
-    "<div class='oa-empty'><b>No reports yet</b><br>Make a comparison on the Advise page and "
-    "choose Save report.<br>It keeps the numbers, their sources and a link that reopens it.</div>"
+    "<div class='oa-empty'><b>No reports yet</b><br>Save, in the bar above, keeps the answer to "
+    "the present question<br>as it is today: its numbers, their sources and a link that reopens "
+    "it.</div>"
 )
+ADVISE = Path(__file__).parents[1] / "pages" / "advise.py"
 ANY = "any"
 PLACE = "reports"
 """Place of outcomes, in the list and above an open report."""
@@ -27,19 +31,22 @@ CHOSEN = "report_chosen"
 
 def listing(store: ReportStore) -> None:
     """Search field, filters and rows, newest first."""
-    show(block("oa-title", "Reports", "h1"))
     _messages(store)
     total = store.page(limit=1).total
     if not total and not store.page(ReportQuery(deleted=True), limit=1).total:
         show(EMPTY)
+        st.page_link(
+            ADVISE, label="See the answer first", query_params=current.parameters(current.present())
+        )  # fmt: skip
         return
     query = _query(store)
     place = st.session_state.get("report_page", 1)
     page = store.page(query, offset=(place - 1) * PAGE)
     if place > 1 and not page.heads:  # another search has fewer pages
         page = store.page(query)
-    show(block("oa-soft", f"{page.total} of {total} reports", "p"))
-    _compare_button()
+    with st.container(horizontal=True, vertical_alignment="center", key="report_count"):
+        show(block("oa-soft", f"{page.total} of {total} reports", "p"))
+        _compare_button()
     for head in page.heads:
         _row(store, head, deleted=query.deleted)
     if page.total > PAGE:
@@ -88,41 +95,44 @@ def _start(day: object) -> datetime | None:
 
 def _compare_button() -> None:
     chosen = sorted(st.session_state.get(CHOSEN, ()))
-    if not chosen:
-        return
     right = FEWEST <= len(chosen) <= MOST
     st.button(
-        f"Compare {len(chosen)} reports", key="compare_chosen", disabled=not right,
-        help=None if right else f"{FEWEST} to {MOST} reports can stand side by side.",
+        f"Compare {len(chosen)}" if chosen else "Compare", key="compare_chosen",
+        disabled=not right, help=None if right else f"Tick {FEWEST} to {MOST} reports.",
         on_click=_open, args=("compare", ",".join(map(str, chosen))),
     )  # fmt: skip
 
 
 def _row(store: ReportStore, head: ReportHead, *, deleted: bool) -> None:
+    """Verdict with its speed, name and date; a tick to compare."""
     with st.container(border=True, key=f"report_{head.id}"):
-        words, actions = st.columns([4, 1.6], vertical_alignment="center")
+        tick, words, actions = st.columns([0.35, 5, 2.2], vertical_alignment="center", gap="small")
         with words:
-            show(block("oa-name", head.name))
-            by = f"{head.author}, " if head.author else ""
-            show(block("oa-soft", by + formatting.moment(head.created_at.isoformat())))
-            show(block("oa-why", parted(head.summary)[0], "p"))
-            if head.tags:
-                show(joined(block("oa-badge", tag, "span") for tag in head.tags))
-        with (
-            actions,
-            st.container(
-                horizontal=True, horizontal_alignment="right", vertical_alignment="center"
-            ),
-        ):
+            show(_told(head))
+        with actions, st.container(horizontal=True, horizontal_alignment="right"):
             if deleted:
                 _restore_button(store, head.id, "Restore", f"restore_{head.id}")
                 return
-            st.checkbox(
-                "Compare", head.id in st.session_state.get(CHOSEN, ()),
-                key=f"choose_{head.id}", on_change=_choose, args=(head.id,),
-            )  # fmt: skip
             st.button("Open", key=f"open_{head.id}", on_click=_open, args=("report", str(head.id)))
             delete_button(store, head)
+        with tick:
+            st.checkbox(
+                "Compare", head.id in st.session_state.get(CHOSEN, ()), help="Tick two to compare",
+                key=f"choose_{head.id}", on_change=_choose, args=(head.id,),
+                label_visibility="collapsed",
+            )  # fmt: skip
+
+
+def _told(head: ReportHead) -> Markup:
+    """A report in three lines: name, verdict, and what it is of."""
+    by = f"{head.author}, " if head.author else ""
+    when = formatting.moment(head.created_at.isoformat())
+    what = ", ".join(part for part in (head.model, head.gpu) if part)
+    tags = (block("oa-badge", tag, "span") for tag in head.tags)
+    return joined((
+        block("oa-name", head.name), block("oa-part", parted(head.summary)[0]),
+        block("oa-soft", joined((escape(f"{by}{when}. {what} "), *tags))),
+    ))  # fmt: skip
 
 
 def _choose(number: int) -> None:

@@ -1,22 +1,25 @@
 """One saved report, as it was saved."""
 
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.diagnosis.text import reported
+from advisor.advice.words.verdict import Judgement
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import show_money_in
 from advisor.reports import charts
 from advisor.reports.charts import Bar, BarChart
 from advisor.reports.content import (
-    CardWords,
     FrontPage,
     ReportSection,
     front_page,
     option_note,
     sections,
+    shown_cards,
 )
 from advisor.reports.document import PLACEMENTS, PlacementCard, ReportDocument
 from advisor.reports.files.contribution import contribution
@@ -24,9 +27,10 @@ from advisor.reports.files.export import FORMS
 from advisor.reports.from_advice import MeasuredResult, measured_card
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES, ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
+from advisor.ui.advise import placements
 from advisor.ui.parts import comparison_charts, outcome
 from advisor.ui.parts.bars import track
-from advisor.ui.parts.markup import block, copyable, joined, notice, show, table
+from advisor.ui.parts.markup import block, copyable, heading, joined, notice, show, table
 from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
 from advisor.ui.reports import compare as today
@@ -42,7 +46,6 @@ def form(store: ReportStore, report: SavedReport) -> None:
     """Form for name, notes and tags; conflicting edits of others are kept and shown."""
     # The report as it was when this visitor opened it: a rerun must not hide the other's change.
     seen: ReportHead = st.session_state.setdefault(f"seen_{report.id}", report)
-    st.subheader("Name, tags and notes")
     with st.form(f"notes_{report.id}", border=False):
         st.text_input("Name", seen.name, max_chars=LONGEST_NAME, key=f"name_{report.id}")
         st.text_input("Tags, with commas between", ", ".join(seen.tags), key=f"tags_{report.id}")
@@ -176,9 +179,20 @@ def _contribute(report: SavedReport) -> None:
     if not st.checkbox(AGREE, key=f"agree_{report.id}"):
         return
     made = contribution(report, len(report.results))
-    st.caption("A row for data/measurements/llama_cpp.csv, and the text of a pull request.")
+    st.caption("A row for the table of measured runs, and the text of a pull request.")
     copyable(made.line)
     copyable(f"{made.title}\n\n{made.text}")
+
+
+TABS = {
+    "Run it": ("Commands",),
+    "What it costs": ("What the verdict depends on", "All options"),
+    "Where the time goes": ("Memory and time",),
+    "All runtimes": ("Every runtime",),
+    "Sources": ("Inputs", "Values"),
+}
+"""Sections of a report by tab, by the beginnings of their titles."""
+YOURS = "Notes and measurements"
 
 
 def view(store: ReportStore, number: str) -> None:
@@ -193,16 +207,13 @@ def view(store: ReportStore, number: str) -> None:
     if not number.isascii() or not number.isdigit():
         raise InputError(f"{number[:40]!r} is not the number of a report; choose from the list.")
     report = store.load(int(number))
-    show_money_in(report.document.shown_in)
-    _front(front_page(report))
-    _actions(report)
-    with st.container(horizontal=True):
-        delete_button(store, report)
+    _frozen(report)
+    with st.container(horizontal=True, key="report_actions"):
+        _actions(report)
         share_button(store, report)
-    panel(store, report)
+        delete_button(store, report)
     today.panel(report)
-    _behind(report.document)
-    form(store, report)
+    _tabs(report, lambda: _yours(store, report))
 
 
 def shared(store: ReportStore, secret: str) -> None:
@@ -212,10 +223,10 @@ def shared(store: ReportStore, secret: str) -> None:
         StoreError: the link shows no report.
     """
     report = store.load_shared(secret)
-    show_money_in(report.document.shown_in)
-    _front(front_page(report))
-    _actions(report)
-    _behind(report.document)
+    _frozen(report)
+    with st.container(horizontal=True, key="report_actions"):
+        _actions(report)
+    _tabs(report, None)
 
 
 def _close() -> None:
@@ -224,32 +235,105 @@ def _close() -> None:
         st.query_params.pop(name, None)
 
 
-def _front(page: FrontPage) -> None:
-    """First page, in the order of exported files."""
-    show(block("oa-title", page.name, "h1"))
-    if page.title:
-        show(block("oa-sub", page.title))
-    show(block("oa-verdict", page.verdict, "p"))
+def _frozen(report: SavedReport) -> None:
+    """The answer as Advise showed it: verdict, placements, what was measured, who made it."""
+    show_money_in(report.document.shown_in)
+    page = front_page(report)
+    name = f"{page.name}: {page.title}" if page.title else page.name
+    show(block("oa-name", name))
+    show(verdict_heading(page.verdict))
     if page.reasons:
-        show(block("oa-why", page.reasons, "p"))
-    for column, card in zip(st.columns(3), page.cards, strict=False):
-        with column, st.container(border=True, height="stretch"):
-            show(_card(card))
+        show(block("oa-way", page.reasons, "p"))
+    _placements(report.document, page)
     for sentence in page.results:
         notice(sentence)
-    _options(page)
-    for text in (page.unable, *page.facts):
-        if text:
-            show(block("oa-soft", text, "p"))
+    facts = (block("oa-soft", text) for text in (page.unable, *page.facts) if text)
+    show(joined(facts))
     if page.notes:
         show(block("oa-notes", page.notes, "p"))
+
+
+def verdict_heading(verdict: str) -> Markup:
+    """First sentence of a verdict, in the tone of its speed words."""
+    level = next((level for level in Judgement if level in verdict), None)
+    words, colon, rest = verdict.partition(": ")
+    if level is None or not colon:
+        return heading("", verdict, "")
+    return heading(f"{words}:", f" {rest}", f"oa-{placements.tone(level)}-text")
+
+
+def _placements(document: ReportDocument, page: FrontPage) -> None:
+    """Placements in one row, the fastest framed."""
+    speeds = {card.placement: card.decode_tps or 0.0 for card in shown_cards(document)}
+    fastest = max(speeds, key=lambda key: speeds[key], default=None)
+    won = [card.placement == fastest and speeds[card.placement] > 0 for card in page.cards]
+    if not won:
+        return
+    columns = st.columns([1.5 if best else 1.0 for best in won], gap="small")
+    for column, card, best in zip(columns, page.cards, won, strict=True):
+        key = "winner" if best else f"other_{card.placement}"
+        with column, st.container(border=True, height="stretch", key=key):
+            lines = (block("oa-soft", line) for line in (card.range, *card.lines) if line)
+            figure = block("oa-short" if best else "oa-grey", card.figure)
+            show(joined((block("oa-name", card.name), figure, *lines)))
+
+
+def _actions(report: SavedReport) -> None:
+    inputs = report.document.inputs
+    if inputs:
+        st.link_button("Open in Advise", address(base(), inputs), icon=":material/open_in_new:")
+    with st.popover("Download", icon=":material/download:", key="download"):
+        for form in FORMS.values():
+            st.download_button(
+                form.label, lambda form=form: form.make(report),  # type: ignore[misc]  # mypy infers no lambda with a default
+                file_name=f"offload-report-{report.id}.{form.suffix}", mime=form.mime,
+                on_click="ignore", key=f"as_{form.suffix}", width="stretch",
+            )  # fmt: skip
+
+
+def _tabs(report: SavedReport, yours: Callable[[], None] | None) -> None:
+    """Sections behind the answer, drawn when opened."""
+    every = sections(report.document)
+    bodies: dict[str, Callable[[], None]] = {}
+    for title, beginnings in TABS.items():
+        inside = [section for section in every if section.title.startswith(beginnings)]
+        costs = title == "What it costs"
+        if inside:
+            bodies[title] = partial(_sections, report, inside, options=costs)
+    if yours is not None:
+        bodies[YOURS] = yours
+    if not bodies:
+        return
+    tabs = st.tabs(list(bodies), key="report_tab", on_change="rerun", bind="query-params")
+    for tab, body in zip(tabs, bodies.values(), strict=True):
+        if tab.open:
+            with tab:
+                body()
+
+
+def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: bool) -> None:
+    if options:
+        _options(front_page(report))
+    for section in inside:
+        if section.charts:
+            _charts(section)
+        for words in section.tables:
+            st.markdown(f"**{words.title}**")
+            show(table(words.headings, words.rows, label=words.title))
+        for name, command in section.commands:
+            show(block("oa-soft", name, "p"))
+            copyable(command)
+
+
+def _yours(store: ReportStore, report: SavedReport) -> None:
+    panel(store, report)
+    form(store, report)
 
 
 def _options(page: FrontPage) -> None:
     if not page.options:
         return
     chart = charts.options(page.options)
-    st.subheader(chart.title)
     notes = map(option_note, page.options)
     show(joined(_option(bar, chart, note) for bar, note in zip(chart.bars, notes, strict=True)))
 
@@ -261,54 +345,9 @@ def _option(bar: Bar, chart: BarChart, note: str) -> Markup:
     return block("oa-option", joined([words, *parts, block("oa-soft", note)]))
 
 
-def _card(card: CardWords) -> Markup:
-    lines = (block("oa-soft", line, "p") for line in card.lines)
-    return joined(
-        (
-            block("oa-name", card.name),
-            block("oa-speed", card.figure),
-            block("oa-range", card.range),
-            *lines,
-        )
-    )
-
-
-def _actions(report: SavedReport) -> None:
-    inputs = report.document.inputs
-    with st.container(horizontal=True):
-        if inputs:
-            st.link_button("Open in Advise", address(base(), inputs), icon=":material/open_in_new:")
-        for form in FORMS.values():
-            st.download_button(
-                form.label, lambda form=form: form.make(report),  # type: ignore[misc]  # mypy infers no lambda with a default
-                file_name=f"offload-report-{report.id}.{form.suffix}", mime=form.mime,
-                on_click="ignore", key=f"as_{form.suffix}", icon=":material/download:",
-            )  # fmt: skip
-
-
-def _behind(document: ReportDocument) -> None:
-    """Sections behind the first page; all but the charts are folded."""
-    for section in sections(document):
-        if section.charts:
-            _charts(section)
-        if section.tables or section.commands:
-            with st.expander(section.title, key=f"section_{section.title}"):
-                _texts(section)
-
-
 def _charts(section: ReportSection) -> None:
     for place in range(0, len(section.charts), 2):
         pair = section.charts[place : place + 2]
         for column, chart in zip(st.columns(2, gap="medium"), pair, strict=False):
             with column:
                 comparison_charts.headed(chart)
-
-
-def _texts(section: ReportSection) -> None:
-    for words in section.tables:
-        if words.title != section.title:
-            st.markdown(f"**{words.title}**")
-        show(table(words.headings, words.rows, label=words.title))
-    for heading, command in section.commands:
-        show(block("oa-soft", heading, "p"))
-        copyable(command)

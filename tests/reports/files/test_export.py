@@ -392,7 +392,10 @@ def test_the_pdf_says_the_same(report: SavedReport) -> None:
     for words in ("3090 against A6000", "2.9 tokens/s", "$290 a month", "Robin Lee", "ask Kim"):
         assert words in pages[0]
     assert "in_place" not in " ".join(pages)
-    assert report.document.assumptions[0].what in " ".join(pages[1:])
+    figure = report.document.assumptions[0].source
+    assert len(pages) <= 3
+    assert "In the appendix, on request: " in pages[-1]
+    assert figure in " ".join(text_of(pdf(report, appendix=True)))
 
 
 def test_the_pdf_runs_nothing_and_asks_for_nothing() -> None:
