@@ -10,10 +10,15 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 
-from advisor.model.by_name.listed.from_row import listed, text_parameters
-from advisor.model.by_name.listed.hub_list import HubRow, hub_list
-from advisor.model.by_name.listed.hub_rules import hub_rules
-from advisor.model.by_name.listed.totals import counts_weights, is_unpacked
+from advisor.model.by_name.hub_list import (
+    HubRow,
+    counts_weights,
+    hub_list,
+    hub_rules,
+    is_unpacked,
+    listed,
+    text_parameters,
+)
 
 NEAR = 0.01
 

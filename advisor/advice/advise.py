@@ -23,11 +23,10 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
+from advisor.machine.backends import LINUX, WINDOWS
 from advisor.machine.machine import Machine
-from advisor.machine.software import LINUX, WINDOWS
 from advisor.model.model import Model
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Ownership, form_of
+from advisor.request.money import MoneyInputs, Ownership, form_of
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 
 

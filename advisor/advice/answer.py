@@ -14,8 +14,7 @@ from advisor.catalog.inputs import TARGET, in_usd
 from advisor.formatting import money_shown_in
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Ownership, form_of
+from advisor.request.money import MoneyInputs, Ownership, form_of
 from advisor.request.request import Nouns
 from advisor.runtimes import VALUED, Runtime
 

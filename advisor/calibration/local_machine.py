@@ -25,6 +25,7 @@ from advisor.calibration.measurement_file import (
 from advisor.catalog.constants import fitted_constants
 from advisor.errors import InputError, StoreError, UnknownName
 from advisor.machine import from_catalog
+from advisor.machine.backends import LINUX, OTHER_SPELLINGS
 from advisor.machine.catalog import find_gpu
 from advisor.machine.from_spec import (
     TYPICAL_DISK,
@@ -39,7 +40,6 @@ from advisor.machine.from_spec import (
 from advisor.machine.machine import USUAL_READ_AHEAD, Disk, EngineSpeed, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.shared_memory import with_screen, with_shared_memory
-from advisor.machine.software import LINUX, OTHER_SPELLINGS
 from advisor.machine.spec import MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.paths import DATA_VARIABLE, data_folder

@@ -13,9 +13,8 @@ from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.cli import many_users
-from advisor.cli.command import added, show, told
+from advisor.cli.command import Json, added, show, told
 from advisor.cli.estimate import estimate_answer, estimate_lines
-from advisor.cli.json_records import Json
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
 from advisor.request import command_line

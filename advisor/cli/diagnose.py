@@ -15,12 +15,11 @@ from advisor.advice.diagnosis.diagnose import (
     this_system,
 )
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
-from advisor.cli.command import add_measured, added, show
+from advisor.cli.command import Json, add_measured, added, range_record, show
 from advisor.cli.estimate import DESCRIBED, estimates_of
-from advisor.cli.json_records import Json, range_record
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
-from advisor.machine.software import SYSTEMS, system_named
+from advisor.machine.backends import SYSTEMS, system_named
 from advisor.request import command_line
 from advisor.request.request import Request
 

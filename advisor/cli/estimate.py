@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.arrivals.requests import first_token_within
+from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.words.verdict import context_notes, title_of
-from advisor.cli.command import added, show, told
-from advisor.cli.json_records import Json, range_record
+from advisor.cli.command import Json, added, range_record, show, told
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS

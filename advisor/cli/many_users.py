@@ -9,7 +9,7 @@ from advisor.advice.answer import Answer
 from advisor.advice.arrivals.load import ServerLoad, Waiting, curve_lines, load_on, sentences
 from advisor.advice.serving import Demand, Servers, ServingFleet, heading, lines, serving_fleets
 from advisor.catalog.inputs import LOAD
-from advisor.cli.json_records import Json
+from advisor.cli.command import Json
 
 
 def load_of(answered: Answer) -> ServerLoad | None:

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.words.verdict import context_notes
-from advisor.cli.command import added, show
-from advisor.cli.json_records import Json
+from advisor.cli.command import Json, added, show
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory
 from advisor.model.architecture import Architecture

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.cli.calibration import export_found
-from advisor.cli.command import added, show
-from advisor.cli.json_records import Json
+from advisor.cli.command import Json, added, show
 from advisor.errors import InputError
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.units import GB, KIB

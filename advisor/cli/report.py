@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
-from advisor.cli.command import add_measured, added, show
-from advisor.cli.json_records import Json
+from advisor.cli.command import Json, add_measured, added, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import range_of, tokens_per_second
 
@@ -308,7 +307,7 @@ def _list(args: argparse.Namespace) -> None:
 
 def _show(args: argparse.Namespace) -> None:
     """Run `report show ID`."""
-    from advisor.reports.files.markdown import markdown
+    from advisor.reports.files.export import markdown
     from advisor.reports.store.saved import report_json
     from advisor.reports.store.store import open_store
 

@@ -17,9 +17,7 @@ from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN
 from advisor.machine import backends
-from advisor.machine.machine import EngineSpeed, Host, Machine
-from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.software import (
+from advisor.machine.backends import (
     ONE_NODE,
     SoftwareEffect,
     effect_of,
@@ -27,6 +25,8 @@ from advisor.machine.software import (
     effect_of_kernel,
     kernels_of,
 )
+from advisor.machine.machine import EngineSpeed, Host, Machine
+from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.stated_software import effect_of_driver
 from advisor.model.model import Model
 

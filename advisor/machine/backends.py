@@ -1,12 +1,16 @@
 """Backends: interfaces through which llama.cpp uses a GPU (CUDA, ROCm, Vulkan ...), by vendor."""
 
-from collections.abc import Iterable
-from functools import lru_cache
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, lru_cache
 
 from advisor.catalog.constants import STACKED
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 from advisor.machine.machine import Machine
-from advisor.machine.software import MACOS, SYSTEMS, WINDOWS
 
 CPU, UNKNOWN = "cpu", "unknown"
 """Backend without a GPU, and an unknown backend, which widens ranges."""
@@ -117,3 +121,283 @@ def check_system(system: str, vendors: Iterable[str], backend: str | None) -> No
                 f"Operating system (--system) is {system}; llama.cpp has no backend for cards of "
                 f"{vendor} on {SYSTEMS[system]}. Leave it out, or state the backend {CPU}."
             )
+
+
+# Software beside llama.cpp's kernels: operating system, graphics driver, age of the build.
+#
+# Each is read from what a person types. Published speeds with and without are rows of
+# data/runtimes/software_effects.csv.
+
+LINUX, WINDOWS, MACOS = "linux", "windows", "macos"
+SYSTEMS = {LINUX: "Linux", WINDOWS: "Windows", MACOS: "macOS"}
+"""Operating systems and their names in words."""
+OTHER_SPELLINGS = {"win": WINDOWS, "win32": WINDOWS, "mac": MACOS, "osx": MACOS, "darwin": MACOS}
+MESA, AMDVLK, ROCM = "mesa", "amdvlk", "rocm"
+DRIVER_BACKENDS = {MESA: "vulkan", AMDVLK: "vulkan", ROCM: "rocm"}
+"""Drivers that can be stated, with the backend of llama.cpp that computes through each."""
+DRIVER_LABELS = {MESA: "Mesa", AMDVLK: "AMDVLK", ROCM: "ROCm"}
+DRIVER_SPELLINGS = {"radv": MESA, "anv": MESA, "nvk": MESA, "hip": ROCM}
+"""Parts of Mesa, and other names, by which people call a driver."""
+DRIVER = re.compile(r"([a-z]+)\s*v?(\d+(?:\.\d+)*)?")
+OLDEST_BUILD = "2024"
+"""Builds before October 2024, as in `catalog.constants.Scope`."""
+KERNELS = {"rocm": "2025-12", "vulkan": "2025-11", "cuda": "2025-11", "metal": "2025-11"}
+"""Month from which prompts in quantized formats use integer dot products for k-quants and, on AMD's
+RDNA 3, matrix units (llama.cpp, pull requests 17576 and 16536); from which CUDA joins norms, sums
+and gates with the products beside them (15631 of August 2025, 16715 of 26 October 2025), and Metal
+uses the tensor units of an M5 (16634); builds before it are "2025"."""
+USUAL_FLASH_ATTENTION = "2024-10"
+"""Month from which flash attention and CUDA graphs are usual; builds before it are "2024"."""
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+
+
+def system_named(text: str) -> str:
+    """Operating system as typed: "Windows" is "windows".
+
+    Raises:
+        InputError: another system.
+    """
+    folded = text.strip().casefold()
+    name = OTHER_SPELLINGS.get(folded, folded)
+    if name not in SYSTEMS:
+        allowed = ", ".join(SYSTEMS)
+        raise InputError(f"Operating system (--system) is {text[:40]!r}; allowed is {allowed}.")
+    return name
+
+
+@dataclass(frozen=True)
+class GraphicsDriver:
+    """Graphics driver."""
+
+    name: str  # key of `DRIVER_BACKENDS`
+    version: tuple[int, ...] = ()  # numbers of its version; empty where not stated
+
+    def __str__(self) -> str:
+        return f"{self.name} {'.'.join(map(str, self.version))}".strip()
+
+    @property
+    def words(self) -> str:
+        """Name and version as its makers write them: "Mesa 24.2"."""
+        return f"{DRIVER_LABELS[self.name]} {'.'.join(map(str, self.version))}".strip()
+
+    @property
+    def backend(self) -> str:
+        """Backend of llama.cpp that computes through it."""
+        return DRIVER_BACKENDS[self.name]
+
+    def before(self, version: str) -> bool:
+        """Whether its version is older than another; every one is where the other is empty."""
+        if not version:
+            return True
+        return bool(self.version) and self.version < tuple(map(int, version.split(".")))
+
+
+@lru_cache(maxsize=64)
+def driver_named(text: str) -> GraphicsDriver:
+    """GraphicsDriver as typed: "Mesa 24.2.8", "radv 25.0", "ROCm 6.4", "amdvlk".
+
+    Raises:
+        InputError: another driver, or Mesa or ROCm without its version.
+    """
+    match = DRIVER.fullmatch(text.strip().casefold())
+    name = DRIVER_SPELLINGS.get(match[1], match[1]) if match else ""
+    version = tuple(map(int, match[2].split("."))) if match and match[2] else ()
+    if name not in DRIVER_BACKENDS or (name != AMDVLK and not version):
+        raise InputError(
+            f"Driver (--driver) is {text[:40]!r}; allowed is mesa or rocm with a version (mesa "
+            "24.2, rocm 6.4), or amdvlk. No published speed tells other drivers apart: leave it "
+            "out for a driver of today."
+        )
+    return GraphicsDriver(name, version)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DatedBuild:
+    """One row of data/runtimes/llama_cpp_builds.csv: a build of llama.cpp that was new on a day."""
+
+    number: int
+    date: str
+    source: str
+
+
+@cache
+def dated_builds() -> tuple[DatedBuild, ...]:
+    """Builds with a known day, oldest first."""
+    return read(DATA / "runtimes/llama_cpp_builds.csv", DatedBuild)
+
+
+def build_month(text: str) -> str:
+    """Month of a build of llama.cpp as typed, "2025-10": a month, or a number such as b6715.
+
+    A number between two dated builds lies between their days in proportion; one beyond the first or
+    the last counts as of that day.
+
+    Raises:
+        InputError: neither a month nor a number.
+    """
+    folded = text.strip().casefold()
+    if re.fullmatch(r"20[2-9]\d-(0[1-9]|1[0-2])", folded):
+        return folded
+    number = re.fullmatch(r"b?(\d{1,6})", folded)
+    if number is None:
+        raise InputError(
+            f"Build (--build) is {text[:40]!r}; allowed is a number of llama.cpp's builds (b6715) "
+            "or a month (2025-10); `llama-server --version` prints the number."
+        )
+    return _month_of(int(number[1]))
+
+
+def _month_of(number: int) -> str:
+    rows = dated_builds()
+    days = [date.fromisoformat(row.date).toordinal() for row in rows]
+    place = min(max(bisect_left([row.number for row in rows], number), 1), len(rows) - 1)
+    older, newer = rows[place - 1], rows[place]
+    share = (number - older.number) / (newer.number - older.number)
+    day = days[place - 1] + min(max(share, 0.0), 1.0) * (days[place] - days[place - 1])
+    return date.fromordinal(int(day)).isoformat()[:7]
+
+
+def kernels_of(month: str, backend: str) -> str:
+    """Kernels of a build, as `catalog.constants.Scope` names them: "2024", "2025", or empty.
+
+    Args:
+        month: month of the build; empty for today's.
+        backend: backend of llama.cpp.
+    """
+    if not month:
+        return ""
+    if month < USUAL_FLASH_ATTENTION:
+        return OLDEST_BUILD
+    return "2025" if month < KERNELS.get(backend, "") else ""
+
+
+def month_words(month: str) -> str:
+    """A month in words: "2025-12" is "December 2025"."""
+    year, number = month.split("-")
+    return f"{MONTHS[int(number) - 1]} {year}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SoftwareEffect:
+    """One row of data/runtimes/software_effects.csv."""
+
+    # input that it belongs to, "driver", "build", "numa" or "threads"; "kernel" for a build without
+    # a kernel for a format, "experts" for a driver that is slow in experts
+    option: str
+    value: str  # driver, policy, how threads exceed the cores, or format
+    since: str  # version of the driver from which it holds; empty for all
+    # version of the driver, or month of the build, from which it no longer holds; empty for all
+    before: str
+    vendor: str  # vendor of the GPU; empty for any
+    family: str  # family of the GPU; empty for any
+    backend: str  # backend of llama.cpp; empty for any
+    token: float  # speed of the part that it concerns in a token, beside that without it
+    prompt: float  # the same in a prompt
+    doubt: float  # half width of its 80 % range, as the logarithm of a factor
+    sources: int  # independent sources that it rests on; fewer than three are never fitted
+    source: str  # page with the speeds
+    date: str  # date of the page
+    note: str  # speeds and arithmetic
+
+    @property
+    def last_version(self) -> tuple[int, ...]:
+        """Version of the driver just before the one from which it no longer holds."""
+        if not self.before:
+            return ()
+        year, release = map(int, self.before.split("."))
+        return (year, release - 1) if release else (year - 1, 3)
+
+
+def drivers_of(
+    vendor: str, family: str, backend: str, option: str = "driver"
+) -> Iterator[SoftwareEffect]:
+    """Drivers whose effect on a card was published."""
+    for row in software_effects():
+        of_card = row.vendor == vendor and row.family in ("", family)
+        if row.option == option and of_card and row.backend == backend:
+            yield row
+
+
+@cache
+def software_effects() -> tuple[SoftwareEffect, ...]:
+    """All rows; of several that apply, the first counts."""
+    return read(DATA / "runtimes/software_effects.csv", SoftwareEffect)
+
+
+@lru_cache(maxsize=256)
+def driver_effect(
+    stated: str, vendors: frozenset[str], family: str, backend: str, option: str = "driver"
+) -> SoftwareEffect | None:
+    """Published effect of a stated driver; None where none was published.
+
+    Args:
+        stated: driver as `GraphicsDriver` prints it; empty for none.
+        vendors: vendors of the machine's cards.
+        family: family of its first card.
+        backend: backend of llama.cpp.
+        option: "driver" for its effect on all speeds, "experts" for that on routed experts.
+    """
+    if not stated:
+        return None
+    driver = driver_named(stated)
+    for row in drivers_of(next(iter(vendors)), family, backend, option):
+        holds = driver.before(row.before) and not (row.since and driver.before(row.since))
+        if row.value == driver.name and holds and len(vendors) == 1:
+            return row
+    return None
+
+
+POLICIES = ("none", "distribute", "isolate", "numactl")
+"""Values of llama.cpp's `--numa`, and "none" for starting it without."""
+ONE_NODE = ("isolate", "numactl")
+"""Policies with threads and memory on one node: the one that the program starts on, or the one that
+numactl binds it to."""
+
+
+def check_policy(text: str) -> None:
+    """Check a typed value of `--numa`.
+
+    Raises:
+        InputError: another value.
+    """
+    if text not in POLICIES:
+        allowed = ", ".join(POLICIES)
+        raise InputError(f"Memory nodes (--numa) is {text[:40]!r}; allowed is {allowed}.")
+
+
+def effect_of(option: str, value: str) -> SoftwareEffect | None:
+    """Published effect of a policy or of too many threads; None without one."""
+    rows = (row for row in software_effects() if (row.option, row.value) == (option, value))
+    return next(rows, None)
+
+
+def effect_of_build(month: str) -> SoftwareEffect | None:
+    """Published effect of a build on models with linear attention; None for a later or no month."""
+    rows = (row for row in software_effects() if row.option == "build")
+    return next((row for row in rows if month and month < row.before), None)
+
+
+def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:
+    """Published effect of a build without a kernel for a storage type; None for a later build.
+
+    Args:
+        month: month of the build; empty for today's.
+        backend: backend of llama.cpp.
+        kinds: storage types that most of a model's bytes have.
+    """
+    rows = (row for row in software_effects() if row.option == "kernel")
+    return next(
+        (
+            row
+            for row in rows
+            if month and month < row.before and row.backend == backend and row.value in kinds
+        ),
+        None,
+    )
+
+
+HYPER_THREADS, PAST_CORES, SLOWER_CORES = "every hyper-thread", "past the cores", "slower cores"
+"""Ways in which stated threads exceed the cores that llama.cpp takes by itself."""

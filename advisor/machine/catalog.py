@@ -11,9 +11,9 @@ from advisor.errors import UnknownName
 from advisor.machine.names.cpu_checks import contradictions
 from advisor.machine.names.cpu_names import CpuName, CpuNames
 from advisor.machine.names.gpu_names import GpuName, GpuNames
+from advisor.machine.names.gpu_words import plain, size_gib
 from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
-from advisor.machine.names.spelling import plain, size_gib
 from advisor.machine.rows import (
     CpuGenerationRow,
     CpuModelRow,

@@ -15,15 +15,24 @@ import numpy as np
 from advisor.catalog.inputs import BY_NAME
 from advisor.errors import InputError, UnknownName
 from advisor.machine import backends, from_catalog
+from advisor.machine.backends import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
 from advisor.machine.catalog import cpu_named, find_gpu, find_host, gpu_named, sizes_of
-from advisor.machine.machine import Disk, Gpu, Host, Link, Machine, fastest_first
+from advisor.machine.machine import (
+    Disk,
+    Gpu,
+    Host,
+    Link,
+    Machine,
+    Network,
+    fastest_first,
+    network_named,
+    usual_network,
+)
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.machine_parts import TYPICAL_LAPTOP
-from advisor.machine.networks import Network, network_named, usual_network
+from advisor.machine.names.preset_names import TYPICAL_LAPTOP
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.rows import GpuRow
 from advisor.machine.shared_memory import with_screen, with_shared_memory
-from advisor.machine.software import HYPER_THREADS, LINUX, ONE_NODE, PAST_CORES, SLOWER_CORES
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.machine.stated_software import with_software
 from advisor.units import GB, GIB, Array

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 
 from advisor.errors import UnknownName
 from advisor.machine import from_spec
+from advisor.machine.backends import LINUX, MACOS, WINDOWS
 from advisor.machine.catalog import (
     cpu_named,
     find_gpu,
@@ -16,24 +17,24 @@ from advisor.machine.catalog import (
 from advisor.machine.machine import Machine
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.gpu_words import OtherMemory, has_maker
-from advisor.machine.names.machine_memory import memory_rate, memory_sizes, names_ram, server_memory
-from advisor.machine.names.machine_parts import share_of_channels
+from advisor.machine.names.gpu_words import OtherMemory, has_maker, plain
 from advisor.machine.names.machine_words import (
     cores_of_part,
     is_laptop,
     is_tower,
+    memory_rate,
+    memory_sizes,
+    names_ram,
     refusal,
+    server_memory,
     spelled_out,
     translated,
     virtual_processors,
     without_system,
 )
-from advisor.machine.names.preset_names import MachineName
-from advisor.machine.names.spelling import plain
+from advisor.machine.names.preset_names import MachineName, share_of_channels
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
-from advisor.machine.software import LINUX, MACOS, WINDOWS
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.units import GIB
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from advisor.catalog.inputs import MACHINE, check_all
 from advisor.errors import InputError
-from advisor.machine import backends, software
-from advisor.machine.networks import network_named
+from advisor.machine import backends
+from advisor.machine.machine import network_named
 from advisor.units import Array
 
 NO_GPU = "none"
@@ -61,18 +61,18 @@ class MachineSpec:
 
     def _check_software(self) -> None:
         if self.system is not None:
-            software.system_named(self.system)
+            backends.system_named(self.system)
         if self.driver is not None:
-            driver = software.driver_named(self.driver)
+            driver = backends.driver_named(self.driver)
             if self.backend not in (None, driver.backend):
                 raise InputError(
                     f"Driver (--driver) is {driver.words}, through which llama.cpp computes with "
                     f"{driver.backend}; the backend is {self.backend}. Leave one of them out."
                 )
         if self.build is not None:
-            software.build_month(self.build)
+            backends.build_month(self.build)
         if self.numa is not None:
-            software.check_policy(self.numa)
+            backends.check_policy(self.numa)
         if self.network is not None:
             network_named(self.network)
 

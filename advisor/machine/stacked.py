@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.catalog.constants import STACKED
-from advisor.machine.backends import drives, of_machine
+from advisor.machine.backends import WINDOWS, drives, of_machine
 from advisor.machine.machine import Disk, Gpu, Host, Link, Machine
 from advisor.machine.quantity import Quantity
-from advisor.machine.software import WINDOWS
 
 Part = TypeVar("Part")
 

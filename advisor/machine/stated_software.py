@@ -9,8 +9,7 @@ from dataclasses import replace
 from advisor.errors import InputError
 from advisor.formatting import memory, number
 from advisor.machine import backends
-from advisor.machine.machine import Host, Machine
-from advisor.machine.software import (
+from advisor.machine.backends import (
     AMDVLK,
     DRIVER_LABELS,
     HYPER_THREADS,
@@ -33,6 +32,7 @@ from advisor.machine.software import (
     month_words,
     system_named,
 )
+from advisor.machine.machine import Host, Machine
 from advisor.machine.spec import MachineSpec
 
 NOTABLE = 0.95

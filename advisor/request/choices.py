@@ -5,12 +5,12 @@ from functools import cache
 
 from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy
 from advisor.cost_model.workload import DRAFTS
-from advisor.machine import backends, software
+from advisor.machine import backends
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.machine.spec import NO_GPU
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE
-from advisor.request.ownership import Form
+from advisor.request.money import Form
 from advisor.runtimes import ASIDE, RUNTIMES
 
 CLOUD = "cloud"
@@ -49,10 +49,10 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "cpu": host_rows,
     "disk": disk_rows,
     "backend": lambda: backends.NAMES,
-    "system": lambda: software.SYSTEMS,
+    "system": lambda: backends.SYSTEMS,
     "driver": lambda: DRIVERS,
     "build": lambda: ("2024-09", "2025-10"),
-    "numa": lambda: software.POLICIES,
+    "numa": lambda: backends.POLICIES,
     "context": lambda: CONTEXTS,
     "kv_type": lambda: KV_BYTES_PER_VALUE,
     "draft": lambda: DRAFTS,

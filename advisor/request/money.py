@@ -1,8 +1,12 @@
 """Inputs about time and money."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from advisor.catalog.inputs import MONEY, OWN_PRICE, OWN_RENT, check_all, check_prices
+from advisor.catalog.inputs import MONEY, OWN_PRICE, OWN_RENT, OWNERSHIP, check_all, check_prices
+from advisor.errors import InputError
+from advisor.machine.catalog import host_rows
+from advisor.machine.machine import Gpu, Machine
 from advisor.units import DAYS_PER_MONTH
 
 
@@ -70,3 +74,110 @@ class MoneyInputs:
     def days(self) -> float:
         """Days of use in a month."""
         return DAYS_PER_MONTH * self.days_per_week / 7.0
+
+
+# Owned hardware, and what fits into it.
+#
+# A laptop, a Mac or a mini PC takes no card inside. A laptop or mini PC can have one in a dock on a
+# cable; macOS has no drivers for that. A desktop takes as many cards as its board, case and power
+# supply allow, and more after these are replaced.
+
+
+class Form(StrEnum):
+    """Form of a machine."""
+
+    DESKTOP = "desktop"
+    LAPTOP = "laptop"
+    MAC = "mac"
+    MINI = "mini"
+    SERVER = "server"
+
+
+OWN_ROOM = {Form.DESKTOP: 2, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SERVER: 8}
+"""Number of cards that the machine takes as it is; assumed."""
+MOST_CARDS = {Form.DESKTOP: 8, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SERVER: 8}
+"""Number of cards that it takes with another board, case and power supply."""
+LANES_OF_A_SLOT, SLOTS_OF_ATX = 16, 7
+"""Lanes of a full slot, and most slots of a board of the ATX standard (ATX specification 2.2)."""
+BESIDE = (Form.LAPTOP, Form.MINI)
+"""Forms that take a single card in a dock on a cable."""
+DOCK_LINK = (4, 4)
+"""PCI Express generation and lanes of an OCuLink cable; Thunderbolt carries less."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ownership:
+    """Ownership of the machine.
+
+    Raises:
+        InputError: an amount outside its limits, a resale value of a rented machine, or an amount
+            for no machine.
+    """
+
+    form: Form = Form.DESKTOP  # form of the machine
+    # resale value of its cards, or of a whole machine without cards [USD]; None for the used price
+    # of its cards
+    resale: float | None = None
+    rented_at: float | None = None  # rent [USD/h]; None for an owned machine
+    nothing: bool = False  # there is no machine yet, neither owned nor rented
+    on_record: bool = False  # the rent is the one on record, not a typed one
+
+    def __post_init__(self) -> None:
+        check_all(OWNERSHIP, vars(self))
+        if self.rented_at is not None and self.resale:
+            raise InputError(
+                f"A machine rented at ${self.rented_at:g} an hour cannot be sold for "
+                f"${self.resale:g}; give --rented-at or --resale, not both."
+            )
+
+        if self.nothing and (self.resale or self.rented_at is not None):
+            raise InputError(
+                "Who owns nothing sells nothing and pays no rent; leave --resale and --rented-at "
+                "out, or say with --own what there is."
+            )
+
+    @property
+    def owned(self) -> bool:
+        """Whether it is owned, not rented."""
+        return self.rented_at is None and not self.nothing
+
+    @property
+    def takes_cards(self) -> bool:
+        """Whether several cards can be put into it; else they need a new desktop."""
+        return not self.nothing and room_for(self.form, 2)
+
+
+def form_of(machine: Machine) -> Form:
+    """Form of a machine, derived from the names of its parts."""
+    names = " ".join((machine.name, *(gpu.name for gpu in machine.gpus)))
+    if any(gpu.vendor == "Apple" for gpu in machine.gpus):
+        return Form.MAC
+    if "Laptop" in names:
+        return Form.LAPTOP
+    if machine.unified:
+        return Form.MINI
+    return Form.SERVER if machine.host.segment == "server" else Form.DESKTOP
+
+
+def slots(machine: Machine) -> int:
+    """Cards that a desktop's board takes: as many full slots as its processor has lanes for, as on
+    boards for Threadrippers; two where they share 16 lanes, as on other boards.
+    """
+    row = host_rows().get(machine.host.name)
+    full = (row.pcie_lanes or 0) // LANES_OF_A_SLOT if row else 0
+    return max(OWN_ROOM[Form.DESKTOP], min(int(full), SLOTS_OF_ATX))
+
+
+def in_dock(form: Form) -> bool:
+    """Whether a further card must stand beside the machine, in a dock."""
+    return form in BESIDE
+
+
+def room_for(form: Form, cards: int) -> bool:
+    """Whether the machine can have a number of cards, with further parts."""
+    return cards <= (1 if in_dock(form) else MOST_CARDS[form])
+
+
+def discrete(machine: Machine) -> tuple[Gpu, ...]:
+    """Cards with memory of their own."""
+    return tuple(gpu for gpu in machine.gpus if not gpu.unified)

@@ -57,8 +57,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
 from advisor.model.model import Model
 from advisor.model.resolve import ResolvedModel
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Form, Ownership, form_of
+from advisor.request.money import Form, MoneyInputs, Ownership, form_of
 from advisor.runtimes import Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.units import GIB, Array

@@ -1,15 +1,173 @@
 """A request as texts by name: the page's address, a saved report, a row of a table."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from advisor.catalog.inputs import BY_NAME, INPUTS
+from advisor.catalog.inputs import BY_NAME, INPUTS, Kind, shortest
 from advisor.errors import InputError, UnknownName
-from advisor.request import former_links
+from advisor.machine import from_spec
+from advisor.machine.catalog import gpu_named
+from advisor.machine.spec import MIXED, NO_GPU
 from advisor.request.choices import CLOSED, listed, respelled
-from advisor.request.request import DEFAULTS, Request
+from advisor.request.request import DEFAULTS, NOTHING, Request
+from advisor.runtimes import LLAMA_CPP
+
+# Links, reports and copied addresses from before the keys were the registry's names.
+#
+# Most keys only have another name (`former` in data/inputs.csv). The others say in several inputs,
+# or in words of a form, what the registry says in one: those are read here. Links were without
+# defaults, so what a link leaves open is what the form then began with.
+
+Texts = dict[str, str]
+RENAMED = {entry.former: entry.name for entry in INPUTS if entry.former}
+THIS, ANOTHER, NAMED = "this machine", "another machine", "by name"
+OPEN = ("auto", "any", "as stored", "as seen", "by its parts", "as in the sidebar")
+"""Words of the options that left an input open."""
+ELSEWHERE = ("owned", "mygpu", "gpu2", "link", "having", "division", "repack", "rentgpu", "rentusd",
+             "buygpu", "buyusd", "pool", "namedrent", "cardsin", "formats", "engine", "caches",
+             "loader", "enough")  # fmt: skip
+"""Keys that are read by rules."""
+OF_PAGES = {
+    "find": {"formats": "format", "engine": "runtime", "caches": "kv_type"},
+    "runnable": {"loader": "runtime", "enough": "reading_tps"},
+}
+"""Keys of a page that stood for those of the registry, in place of the form's own."""
+
+
+def is_former(parameters: Mapping[str, str]) -> bool:
+    """Whether an address has keys or words from before the registry's names."""
+    keys = (*RENAMED, *ELSEWHERE)
+    machine = parameters.get("machine", "").casefold()
+    words = machine in (THIS, ANOTHER, NAMED) or parameters.get("gpu", "").casefold() == "no gpu"
+    return words or any(key in keys and key not in BY_NAME for key in parameters)
+
+
+def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
+    """Texts by the registry's names of a former address.
+
+    Args:
+        parameters: parameters of the address.
+        page: "find" or "runnable", whose keys went before those of the form; empty for the others.
+    """
+    stated = {key: text for key, text in parameters.items() if text}
+    plain = {RENAMED.get(key, key): text for key, text in stated.items() if key not in ELSEWHERE}
+    texts = {name: text for name, text in plain.items() if name in BY_NAME}
+    if texts.get("numa") == "none":
+        del texts["numa"]
+    for name in [*texts]:
+        word = texts[name].casefold()
+        named = BY_NAME[name].kind in (Kind.NAME, Kind.SIZES)
+        if named and (word in OPEN or (word == "none" and name != "gpu")):
+            del texts[name]
+    texts |= _format(stated) | _machine(stated, texts, page) | _having(stated) | _experts(stated)
+    for name in ("rent", "price"):
+        texts |= _typed_price(stated, name)
+    return _of_page(texts, stated, page)
+
+
+def _format(stated: Mapping[str, str]) -> Texts:
+    form = stated.get("repack", "")
+    return {} if not form or form.casefold() in OPEN else {"format": form}
+
+
+def _machine(stated: Mapping[str, str], texts: Texts, page: str) -> Texts:
+    """Machine at hand, by name, or of parts; what was no input of the one chosen is left out."""
+    described = any(key in stated for key in ("gpu", "gpus", "cpu", "ram"))
+    chosen = stated.get("machine", ANOTHER if described else "").casefold()
+    parts = ("gpu", "gpu_count", "cpu", "ram_gb", "disk", "bridge")
+    typed = {name: texts.pop(name, "") for name in parts}
+    texts.pop("machine", None)
+    pool = {"ram_gb": stated["pool"]} if "pool" in stated else {}
+    if chosen == THIS:
+        card = stated.get("mygpu", OPEN[0])
+        return {"machine": "this"} | ({} if card.casefold() in OPEN else {"gpu": _card(card)})
+    if chosen == NAMED:
+        return {"machine": stated.get("owned", listed("machine")[0]), **pool}
+    if chosen != ANOTHER:
+        return pool
+    return _parts(stated, typed, pool, page)
+
+
+def _parts(stated: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
+    """A machine of parts, with those that the form began with; Find's had no cards."""
+    drive = {"disk": typed["disk"] or from_spec.TYPICAL_DISK}
+    host = {
+        "cpu": typed["cpu"] or from_spec.TYPICAL_HOST,
+        "ram_gb": typed["ram_gb"] or shortest(from_spec.TYPICAL_RAM_GIB),
+    }
+    if page == "find":
+        return {**host, **drive}
+    card = _card(typed["gpu"] or "RTX 3090")
+    if _unified(card):
+        return {"gpu": card, **pool, **drive}
+    cards = _cards(card, typed["gpu_count"] or "1", stated.get("gpu2", ""))
+    bridged = typed["bridge"].casefold() == "nvlink bridge"
+    joined = {"bridge": "true"} if bridged else {}
+    return {**cards, **joined, **host, **pool, **drive, **_link(stated)}
+
+
+def _card(text: str) -> str:
+    return NO_GPU if text.casefold() == "no gpu" else text
+
+
+def _cards(card: str, count: str, other: str) -> Texts:
+    """Cards of one kind, or of two as in "2x RTX 3090 + RTX 4090"."""
+    if other.casefold() not in ("", "none"):
+        return {"gpu": f"{card if count == '1' else f'{count}x {card}'}{MIXED}{other}"}
+    return {"gpu": card} if count == "1" else {"gpu": card, "gpu_count": count}
+
+
+def _unified(card: str) -> bool:
+    try:
+        row = gpu_named(card).row
+    except UnknownName:
+        return False
+    return row.unified and not row.of_ram
+
+
+def _link(stated: Mapping[str, str]) -> Texts:
+    match = re.fullmatch(r"PCIe (\d+) x(\d+)", stated.get("link", ""), re.IGNORECASE)
+    return {"pcie_gen": match[1], "pcie_lanes": match[2]} if match else {}
+
+
+def _having(stated: Mapping[str, str]) -> Texts:
+    having = stated.get("having", "").casefold()
+    if having == "nothing yet" or stated.get("cardsin") == "a new desktop":
+        return {"cards_owned": NOTHING}
+    if having == "rented":
+        return {"rented_at": stated.get("rentedat", "0.5")}
+    return {"rented_at": stated["namedrent"]} if "namedrent" in stated else {}
+
+
+def _experts(stated: Mapping[str, str]) -> Texts:
+    division = stated.get("division", "").casefold()
+    return {
+        "whole ones": {"expert_parallel": "true"},
+        "whole ones, and users of its own": {"attention_by_user": "true"},
+    }.get(division, {})
+
+
+def _typed_price(stated: Mapping[str, str], what: str) -> Texts:
+    key, usual = {"rent": ("rent", "1"), "price": ("buy", "1000")}[what]
+    name = stated.get(f"{key}gpu", "None")
+    amount = stated.get(f"{key}usd", usual)
+    return {} if name.casefold() == "none" else {f"own_{what}": f"{name}={amount}"}
+
+
+def _of_page(texts: Texts, stated: Mapping[str, str], page: str) -> Texts:
+    """Keys of a page in place of the form's; its runtime was llama.cpp where none was chosen."""
+    for key, name in OF_PAGES.get(page, {}).items():
+        usual = LLAMA_CPP.name if name == "runtime" else ""
+        text = stated.get(key, usual)
+        if not text or text.casefold() == "any":
+            texts.pop(name, None)
+        else:
+            texts[name] = text
+    return texts
+
 
 Problems = tuple[str, ...]
 PAID = ("currency", "usd_rate")
@@ -88,8 +246,8 @@ def _read(paid: Mapping[str, Any], texts: Mapping[str, str]) -> tuple[dict[str, 
 
 def _named(texts: Mapping[str, str], page: str) -> dict[str, str]:
     """Texts by the registry's names, without empty ones."""
-    if page or former_links.is_former(texts):
-        texts = former_links.renamed(texts, page)
+    if page or is_former(texts):
+        texts = renamed(texts, page)
     return {name: text for name, text in texts.items() if name in BY_NAME and text}
 
 

@@ -30,10 +30,10 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import loaded_format_of
 from advisor.runtimes.parallelism import GpuGroup, Parallel, parallel, several
-from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
+    checkpoint_server,
     drafter,
     group_kernels,
     group_weights,

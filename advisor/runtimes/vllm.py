@@ -44,11 +44,11 @@ from advisor.runtimes.parallelism import (
     parallel,
     several,
 )
-from advisor.runtimes.server_setup import checkpoint_server
 from advisor.runtimes.serving import (
     KernelsOf,
     Room,
     checkpoint,
+    checkpoint_server,
     drafter,
     group_kernels,
     group_weights,

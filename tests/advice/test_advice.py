@@ -20,8 +20,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Ownership
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,

@@ -7,7 +7,7 @@ import pytest
 from advisor.advice.edits.second_machine import second_machine
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
-from advisor.machine.networks import joined, network_named
+from advisor.machine.machine import joined, network_named
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 

@@ -24,8 +24,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Ownership
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
 from advisor.runtimes import VALUED, VLLM
 

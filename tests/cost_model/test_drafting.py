@@ -20,7 +20,7 @@ from advisor.cost_model.workload import (
     drafting_note,
 )
 from advisor.errors import InputError
-from advisor.evidence.published.drafted import chance
+from advisor.evidence.published.engines import chance
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog

@@ -7,8 +7,8 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.advice.diagnosis.causes import CAUSES, CauseRow, cause_rows, row_for
+from advisor.machine.backends import SYSTEMS
 from advisor.machine.catalog import gpu_rows
-from advisor.machine.software import SYSTEMS
 
 ROWS = cause_rows()
 VENDORS = {row.vendor for row in gpu_rows().values()}

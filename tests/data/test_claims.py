@@ -5,8 +5,8 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.evidence.claims.findings import MEASURES, VARIED, range_claimed
-from advisor.evidence.claims.ranges import UNITS
 from advisor.evidence.claims.scenarios import (
+    UNITS,
     Scenario,
     case_rows,
     changed,

@@ -7,7 +7,7 @@ from provenance import is_past, is_public
 from advisor.advice.prices.rows import accelerator_rows, price_rows
 from advisor.machine.catalog import gpu_rows
 from advisor.runtimes import RUNTIMES
-from advisor.runtimes.server_setup import setup_efforts
+from advisor.runtimes.serving import setup_efforts
 
 EFFORTS = setup_efforts()
 NAMED = accelerator_rows()

@@ -4,7 +4,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.machine.catalog import machine_named
-from advisor.machine.networks import network_named, usual_network
+from advisor.machine.machine import network_named, usual_network
 
 GBIT = 1e9 / 8
 

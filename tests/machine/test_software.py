@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.errors import InputError
-from advisor.machine import backends, software
+from advisor.machine import backends
 from advisor.machine.from_spec import machine
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
@@ -118,7 +118,7 @@ def test_a_driver_of_today_is_said_to_be_assumed_where_older_ones_are_slower() -
     ],
 )  # fmt: skip
 def test_builds_by_number_or_month(typed: str, month: str) -> None:
-    assert software.build_month(typed) == month
+    assert backends.build_month(typed) == month
 
 
 @pytest.mark.parametrize(
@@ -131,17 +131,17 @@ def test_builds_by_number_or_month(typed: str, month: str) -> None:
     ],
 )  # fmt: skip
 def test_kernels_by_month_and_backend(month: str, backend: str, kernels: str) -> None:
-    assert software.kernels_of(month, backend) == kernels
+    assert backends.kernels_of(month, backend) == kernels
 
 
 def test_dated_builds_rise_with_their_days() -> None:
-    rows = software.dated_builds()
+    rows = backends.dated_builds()
     assert [row.number for row in rows] == sorted({row.number for row in rows})
     assert [row.date for row in rows] == sorted({row.date for row in rows})
 
 
 def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:
-    for row in software.software_effects():
+    for row in backends.software_effects():
         assert row.option in ("driver", "build", "kernel", "experts", "numa", "threads")
         assert 0.2 <= row.token <= 2.5
         assert 0.2 <= row.prompt <= 1.5

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor.advice.arrivals.requests import first_token_times, first_token_within
+from advisor.advice.arrivals.server import first_token_times, first_token_within
 from advisor.advice.compare import as_run
 from advisor.advice.edits.remarks import remarks
 from advisor.catalog.constants import Scope, fitted_constants

@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from advisor.advice.arrivals.requests import Lengths, at_random, of_users
-from advisor.advice.arrivals.server import Server, server
+from advisor.advice.arrivals.server import Lengths, Server, at_random, of_users, server
 from advisor.advice.arrivals.simulation import Served, simulate
 from advisor.advice.compare import usable
 from advisor.cost_model.estimate import Estimate

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from advisor.advice.arrivals.requests import Requests
-from advisor.advice.arrivals.server import Server
+from advisor.advice.arrivals.server import Requests, Server
 from advisor.model.model import Floats
 
 

@@ -31,7 +31,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.errors import Refusal
 from advisor.formatting import memory
 from advisor.machine import backends
-from advisor.machine.software import (
+from advisor.machine.backends import (
     DRIVER_LABELS,
     KERNELS,
     OLDEST_BUILD,

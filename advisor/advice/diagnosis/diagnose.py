@@ -28,8 +28,8 @@ from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
+from advisor.machine.backends import OTHER_SPELLINGS, SYSTEMS
 from advisor.machine.quantity import Quantity
-from advisor.machine.software import OTHER_SPELLINGS, SYSTEMS
 from advisor.probes.host import operating_system
 from advisor.runtimes import ASIDE, RUNTIMES
 from advisor.units import GB, Array

@@ -27,12 +27,12 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.formatting import memory, number
 from advisor.machine import from_catalog
+from advisor.machine.backends import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.machine import Gpu, Machine
-from advisor.machine.names.machine_memory import TAKES_BOTH
+from advisor.machine.names.machine_words import TAKES_BOTH
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import HostRow
-from advisor.machine.software import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import Array

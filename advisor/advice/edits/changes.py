@@ -19,16 +19,16 @@ from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.formatting import number
 from advisor.machine import backends, from_catalog
+from advisor.machine.backends import ONE_NODE, effect_of_build, kernels_of, month_words
 from advisor.machine.catalog import soldered
 from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
-from advisor.machine.software import ONE_NODE, effect_of_build, kernels_of, month_words
 from advisor.machine.stated_software import effect_of_driver, stated_driver
 from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
-from advisor.request.ownership import Form, form_of
+from advisor.request.money import Form, form_of
 from advisor.units import KIB, MIB
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")

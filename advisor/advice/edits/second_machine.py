@@ -7,8 +7,7 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, seconds, tokens_per_second
-from advisor.machine.machine import Machine
-from advisor.machine.networks import joined, usual_network
+from advisor.machine.machine import Machine, joined, usual_network
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, Runtime, beside
 

@@ -31,7 +31,7 @@ from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
-from advisor.request.ownership import Ownership, form_of
+from advisor.request.money import Ownership, form_of
 from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime, runtime
 
 SEARCHED = (*RUNTIMES, *ASIDE)

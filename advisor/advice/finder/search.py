@@ -22,8 +22,7 @@ from advisor.advice.finder.combinations import (
     fleet_of,
     in_formats,
 )
-from advisor.advice.prices.host_parts import desktop_parts, parts_for
-from advisor.advice.prices.power import PowerDraw, draw_of
+from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
 from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import Mask, Speed
@@ -35,7 +34,7 @@ from advisor.catalog.inputs import TARGET, check_all
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
-from advisor.request.ownership import slots
+from advisor.request.money import slots
 from advisor.runtimes import Runtime
 
 

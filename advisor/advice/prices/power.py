@@ -8,11 +8,11 @@ taken at its board power: two RTX 3090 drew 760 W at the wall where their limits
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.machine import Gpu, Machine
-from advisor.request.ownership import Form, form_of
+from advisor.machine.machine import Gpu, Machine, further
+from advisor.request.money import OWN_ROOM, Form, form_of, in_dock
 from advisor.units import Array
 
 DATA_CENTER = (
@@ -107,3 +107,162 @@ def _idle(gpu: Gpu) -> float:
     rows, kind = power_rows(), "data center" if gpu.family in DATA_CENTER else "consumer"
     named = (rows.get(("gpu", name)) for name in (gpu.name, gpu.family))
     return next((row.idle_w for row in named if row), rows["gpu", kind].idle_w)
+
+
+# Host parts that further cards need (power supply, board, case, dock, memory, drive), with prices.
+#
+# The machine's own power supply is unknown and assumed to be the smallest on sale that its cards
+# need; a PC without a card has a smaller one. If no single supply is large enough, a second one is
+# added.
+
+HOST_WATTS = 400.0
+"""Power of a supply beyond the limits of its cards, for the host and for peaks, as 750 W are sold
+for a card of 350 W; assumed [W].
+"""
+FIRST_SUPPLY = 625.0
+"""Power of the supply of a PC that has no card yet: 550 to 650 W, for a card of up to 225 W
+(https://www.newegg.com/insider/power-requirements-for-nvidia-geforce-rtx-30-series-gpus/,
+2026-11-23) [W]."""
+
+
+SHARED_SLOTS = 4
+"""Most cards on the board of a desktop; more take a server board, which comes with its processor
+and memory, and an open frame."""
+DESKTOP_SLOTS = OWN_ROOM[Form.DESKTOP]
+"""Cards on the board of a desktop without risers."""
+DESKTOP_CORES, DESKTOP_RAM, DESKTOP_DRIVE = 8, 64, 2000
+"""Cores, memory [GiB] and drive [GB] of a desktop that is built for cards; assumed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostPartRow:
+    """One row of data/prices/host_parts.csv: `size` in watts, cards, cores, GiB or GB, by `part`;
+    no `usd` where no dated page was found.
+    """
+
+    part: str
+    name: str
+    size: float
+    usd: float | None
+    condition: str
+    currency: str
+    seller: str
+    date: str
+    retrieved: str
+    source: str
+    note: str
+
+
+@cache
+def host_part_rows() -> tuple[HostPartRow, ...]:
+    """All rows, sorted by size within each kind."""
+    rows = read(DATA / "prices/host_parts.csv", HostPartRow)
+    return tuple(sorted(rows, key=lambda row: (row.part, row.size)))
+
+
+@cache
+def part_kinds() -> tuple[str, ...]:
+    """Kinds of parts in the table."""
+    return tuple(dict.fromkeys(row.part for row in host_part_rows()))
+
+
+@lru_cache(maxsize=1024)
+def smallest(part: str, size: float) -> HostPartRow | None:
+    """Smallest part that is large enough; None if none is."""
+    rows = (row for row in host_part_rows() if row.part == part and row.size >= size)
+    return next(rows, None)
+
+
+def supply_watts(cards: Iterable[Gpu]) -> float:
+    """Power of the supply that cards need: their limits and 400 W [W]."""
+    return HOST_WATTS + sum(card.board_power or 0.0 for card in cards)
+
+
+def parts_for(
+    form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...], slots: int = 0
+) -> list[HostPartRow]:
+    """Parts to buy so that a machine can hold and power its cards, without the cards.
+
+    Args:
+        form: form of the machine.
+        before: present cards.
+        after: planned cards.
+        slots: cards that the present board takes, where more than usual.
+    """
+    if in_dock(form):
+        dock, docked = smallest("dock", 1), further(before, after)
+        return [dock, *supplies(supply_watts(docked))] if dock and docked else []
+    if form is not Form.DESKTOP:
+        return []
+    parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
+    supply = sum(row.size for row in supplies(supply_watts(before)))
+    has = supply if before else FIRST_SUPPLY
+    needs = supply_watts(after)
+    if needs > has:
+        single = smallest("psu", needs)
+        parts += [single] if single else supplies(needs - has)
+    return [row for row in parts if row is not None]
+
+
+def _housing(before: int, after: int, slots: int) -> list[HostPartRow | None]:
+    """Board, case and risers for more cards than the machine has or has slots for.
+
+    The present board stays for the four cards that share it through risers, and for as many as it
+    has slots; a board of the same size would be no help.
+
+    Args:
+        before: present cards.
+        after: planned cards.
+        slots: cards that the present board takes.
+    """
+    board: list[HostPartRow | None] = []
+    if after > max(slots, before, SHARED_SLOTS):
+        board, slots = [smallest("board", after)], after
+    room = max(before, OWN_ROOM[Form.DESKTOP])
+    if after <= room:
+        return board
+    case, risers = smallest("case", after), _risers(after, slots)
+    return [
+        *board,
+        *([case] if case != smallest("case", room) else []),
+        *risers[len(_risers(before, slots)) :],
+    ]
+
+
+@lru_cache(maxsize=1024)
+def supplies(watts: float) -> tuple[HostPartRow, ...]:
+    """Power supplies for a power: as many of the largest as needed, and the smallest that covers
+    the rest.
+    """
+    rows: list[HostPartRow] = []
+    largest = [row for row in host_part_rows() if row.part == "psu"][-1]
+    while (last := smallest("psu", watts)) is None:
+        rows.append(largest)
+        watts -= largest.size
+    return (*rows, last)
+
+
+def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
+    """Parts of a new desktop for these cards, without the cards."""
+    served = len(cards) > SHARED_SLOTS
+    parts = (
+        None if served else smallest("cpu", DESKTOP_CORES),
+        None if served else smallest("ram", DESKTOP_RAM),
+        smallest("drive", DESKTOP_DRIVE),
+        smallest("board", _slots(len(cards))),
+        smallest("case", len(cards)),
+        *_risers(len(cards)),
+    )
+    known = [part for part in parts if part is not None]
+    return [*known, *supplies(supply_watts(cards))]
+
+
+def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:
+    """A riser for each card that has no slot on the board; in an open frame for each card."""
+    count = cards if cards > SHARED_SLOTS else max(cards - slots, 0)
+    return [smallest("riser", 1)] * count
+
+
+def _slots(cards: int) -> int:
+    """Slots of a new board; up to four cards share a board for two, through risers."""
+    return DESKTOP_SLOTS if cards <= SHARED_SLOTS else cards

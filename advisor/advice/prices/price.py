@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from advisor.advice.prices.host_parts import HostPartRow, host_part_rows, part_kinds
+from advisor.advice.prices.power import HostPartRow, host_part_rows, part_kinds
 from advisor.advice.prices.rows import (
     LAUNCH,
     NO_PRICE,

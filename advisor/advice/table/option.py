@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.edits.changes import SOME_QUALITY
-from advisor.advice.prices.host_parts import HostPartRow
+from advisor.advice.prices.power import HostPartRow
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import LAUNCH_MARGIN, MonthlyCost

@@ -13,14 +13,14 @@ import numpy as np
 
 from advisor.advice.edits.changes import FAST_RAM, FASTER_RAM
 from advisor.advice.edits.edit import Edited
-from advisor.advice.prices.host_parts import (
+from advisor.advice.prices.power import (
     SHARED_SLOTS,
     HostPartRow,
     desktop_parts,
+    draw_of,
     host_part_rows,
     parts_for,
 )
-from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import NOTHING_YET, Price, bought, rented, rented_count, with_part
 from advisor.advice.prices.rows import (
     NO_PRICE,
@@ -58,7 +58,7 @@ from advisor.formatting import hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
 from advisor.machine.machine import Gpu, Machine, further
 from advisor.model.model import Model
-from advisor.request.ownership import Form, discrete, form_of, in_dock, room_for, slots
+from advisor.request.money import Form, discrete, form_of, in_dock, room_for, slots
 from advisor.runtimes import Runtime
 from advisor.units import GIB
 

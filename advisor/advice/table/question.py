@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
-from advisor.advice.prices.host_parts import HostPartRow
+from advisor.advice.prices.power import HostPartRow
 from advisor.advice.prices.price import Price, less, used_value
 from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
 from advisor.advice.speeds import Speed
@@ -15,8 +15,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Ownership, discrete
+from advisor.request.money import MoneyInputs, Ownership, discrete
 from advisor.runtimes import Runtime
 
 ELSEWHERE = (OptionKind.RENT, OptionKind.API)

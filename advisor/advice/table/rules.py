@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from advisor.advice.prices.host_parts import HostPartRow
+from advisor.advice.prices.power import HostPartRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Gpu, Machine
-from advisor.request.ownership import Form
+from advisor.request.money import Form
 
 LLAMA_CPP, DOCK = "llama.cpp", "dock"
 MANY, MANY_OF_MAKER = 25, 10

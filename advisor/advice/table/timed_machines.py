@@ -26,7 +26,7 @@ from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Gpu, Machine, fastest_first
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
-from advisor.request.ownership import DOCK_LINK, Form, discrete, in_dock, room_for
+from advisor.request.money import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.runtimes import Runtime
 
 

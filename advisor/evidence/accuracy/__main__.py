@@ -9,9 +9,8 @@ from pathlib import Path
 
 from advisor.catalog.csv_tables import as_text
 from advisor.evidence.accuracy.ledger import ledger
-from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import COVERAGE, Score, coverage_row
-from advisor.evidence.accuracy.shipped import FLOOR, POINTS, floor_table, points_table
+from advisor.evidence.accuracy.shipped import FLOOR, POINTS, Ledger, floor_table, points_table
 
 
 def main() -> int:

@@ -12,7 +12,6 @@ import numpy as np
 from advisor.catalog.csv_tables import read
 from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL
-from advisor.evidence.accuracy.result import Floor, Ledger
 from advisor.evidence.accuracy.scoring import (
     PROMISED,
     GroupScore,
@@ -23,6 +22,7 @@ from advisor.evidence.accuracy.scoring import (
     with_doubtful,
     worst_groups,
 )
+from advisor.evidence.accuracy.shipped import Floor, Ledger
 from advisor.evidence.fitting.rolling import ROLLING, OriginRow
 from advisor.evidence.peers import PEERS
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from advisor.advice.edits.edit import Edit
-from advisor.advice.prices.host_parts import parts_for
-from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.power import draw_of, parts_for
 from advisor.advice.prices.price import bought, rented
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.cost import Use, monthly_hours
@@ -18,18 +17,23 @@ from advisor.cost_model.schedule import Route, Transfer
 from advisor.cost_model.timing import CROSSINGS, StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError, InputError, Refusal
-from advisor.evidence.claims.ranges import Claimed, exact, holds, inverse, ratio, reaches
 from advisor.evidence.claims.scenarios import (
     CaseRow,
+    Claimed,
     ClaimRow,
     Scenario,
     changed,
+    exact,
+    holds,
     inherited,
     inputs,
+    inverse,
+    ratio,
+    reaches,
 )
 from advisor.formatting import memory, range_of, rate
 from advisor.machine.catalog import find_host
-from advisor.request.ownership import Form
+from advisor.request.money import Form
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GB, GIB, Array
 

@@ -24,8 +24,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.evidence.fitting.frameworks import SERVING, UNSURE
 from advisor.evidence.fitting.stack import Timed
-from advisor.evidence.published.engines import engine
-from advisor.evidence.published.load_curves import load_curve_rows
+from advisor.evidence.published.engines import engine, load_curve_rows
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths

@@ -29,14 +29,13 @@ from advisor.evidence.published.batch import (
     guessed_batch,
     kept_where_all_fits,
 )
-from advisor.evidence.published.drafted import with_drafts
-from advisor.evidence.published.engines import EXLLAMA, IK_COPYING, IK_GRAPH, engine
+from advisor.evidence.published.engines import EXLLAMA, IK_COPYING, IK_GRAPH, engine, with_drafts
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import PublishedRow
+from advisor.machine.backends import effect_of_build
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
-from advisor.machine.software import effect_of_build
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import IK_LLAMA_CPP, KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime

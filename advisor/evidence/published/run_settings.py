@@ -6,7 +6,7 @@ from dataclasses import replace
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
 from advisor.evidence.published.row import PublishedRow
-from advisor.machine.software import kernels_of
+from advisor.machine.backends import kernels_of
 from advisor.model.expert_use import BENCH
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.runtimes import ACCELERATE, Runtime

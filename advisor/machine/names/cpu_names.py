@@ -14,7 +14,7 @@ from itertools import chain
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
 from advisor.machine.names.cpu_checks import contradictions, other_brand
-from advisor.machine.names.spelling import plain, size_gib, without_sizes
+from advisor.machine.names.gpu_words import plain, size_gib, without_sizes
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
 # Rows of processors that the catalogue has no row of: by their generation, with several sockets,

@@ -12,37 +12,44 @@ from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
+from advisor.machine.machine import without_network
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
 from advisor.machine.names.gpu_words import (
     OtherMemory,
     count_of_macs,
+    counted,
     is_of_size,
     named_part,
     names_apple,
+    plain,
+    sizes_gib,
+    without_sizes,
 )
-from advisor.machine.names.machine_memory import (
-    memory_channels,
-    memory_rate,
-    memory_type,
-    with_modules_summed,
-)
-from advisor.machine.names.machine_parts import listed, machine_of_parts, share_of_channels
 from advisor.machine.names.machine_words import (
     KINDS_OF_MACHINE,
     is_laptop,
     is_tower,
+    memory_channels,
+    memory_rate,
+    memory_type,
     refusal,
     spelled_out,
     stray_number,
     translated,
     unknown_items,
+    with_modules_summed,
     without_line_numbers,
     without_system,
 )
-from advisor.machine.names.preset_names import OWN_COUNT, MachineName, PresetNames
-from advisor.machine.names.spelling import counted, plain, sizes_gib, without_sizes
-from advisor.machine.networks import without_network
+from advisor.machine.names.preset_names import (
+    OWN_COUNT,
+    MachineName,
+    PresetNames,
+    listed,
+    machine_of_parts,
+    share_of_channels,
+)
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
 

@@ -9,10 +9,7 @@ from itertools import pairwise
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
 from advisor.model import catalog
-from advisor.model.by_name.listed.from_row import is_described
-from advisor.model.by_name.listed.hub_list import HubRow, hub_list
-from advisor.model.by_name.listed.hub_rules import hub_rules
-from advisor.model.by_name.listed.totals import is_unpacked
+from advisor.model.by_name.hub_list import HubRow, hub_list, hub_rules, is_described, is_unpacked
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
 from advisor.model.spec import ArchitectureSpec
 

@@ -37,9 +37,7 @@ from advisor.model.by_name.base_models import (
     ollama_tag,
     plainest,
 )
-from advisor.model.by_name.listed.from_row import listed
-from advisor.model.by_name.listed.hub_list import HubRow, hub_list
-from advisor.model.by_name.listed.totals import counts_weights
+from advisor.model.by_name.hub_list import HubRow, counts_weights, hub_list, listed
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
 from advisor.model.spec import ArchitectureSpec
 

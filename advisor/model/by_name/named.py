@@ -13,9 +13,7 @@ from advisor.errors import UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.base_models import ollama_tag
-from advisor.model.by_name.listed.from_row import Listed, listed
-from advisor.model.by_name.listed.hub_list import READ, HubRow
-from advisor.model.by_name.listed.totals import counts_weights
+from advisor.model.by_name.hub_list import READ, HubRow, Listed, counts_weights, listed
 from advisor.model.by_name.lookup import Meant, UnknownModel, meant
 from advisor.model.by_name.names import StatedSize, is_size, stated_size, take_apart
 from advisor.model.by_name.stand_in import NEWEST, of_size, stand_in

@@ -27,9 +27,7 @@ from advisor.model.by_name.base_models import (
     is_drafting,
     makers_keys,
 )
-from advisor.model.by_name.listed.from_row import is_described, listed
-from advisor.model.by_name.listed.hub_list import HubRow
-from advisor.model.by_name.listed.hub_rules import hub_rules
+from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described, listed
 from advisor.model.by_name.names import (
     ModelName,
     StatedSize,

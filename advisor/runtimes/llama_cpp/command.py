@@ -15,8 +15,8 @@ from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, vram
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.workload import DRAFT_MODEL, HEADS, Workload
 from advisor.machine import backends
+from advisor.machine.backends import ONE_NODE
 from advisor.machine.machine import Machine
-from advisor.machine.software import ONE_NODE
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import (
     FEW_GROUPS,
     GroupScore,
@@ -15,6 +14,7 @@ from advisor.evidence.accuracy.scoring import (
     with_doubtful,
     worst_groups,
 )
+from advisor.evidence.accuracy.shipped import Ledger
 from advisor.evidence.accuracy.text import percent
 from advisor.ui.accuracy.scores import BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, WITHIN
 from advisor.ui.parts.glossary import term

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from advisor.evidence.accuracy.result import Ledger
-from advisor.evidence.accuracy.shipped import shipped_ledger
+from advisor.evidence.accuracy.shipped import Ledger, shipped_ledger
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)

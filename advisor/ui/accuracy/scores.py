@@ -6,8 +6,8 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
-from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import PeerScore, Score
+from advisor.evidence.accuracy.shipped import Ledger
 from advisor.evidence.accuracy.text import allowed, floor_sentence, percent
 from advisor.evidence.peers import PEERS, Peer
 from advisor.ui.parts.glossary import term

@@ -29,7 +29,7 @@ from advisor.advice.diagnosis.text import (
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
-from advisor.machine.software import SYSTEMS
+from advisor.machine.backends import SYSTEMS
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import unforeseen
 from advisor.ui.parts.markup import block, copyable, joined, notice, show, two_lines

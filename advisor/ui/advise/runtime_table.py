@@ -9,7 +9,7 @@ from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
-from advisor.runtimes.server_setup import setup_efforts
+from advisor.runtimes.serving import setup_efforts
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.concurrency import choose
 from advisor.ui.parts.glossary import explained, explained_in_turn, term

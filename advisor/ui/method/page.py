@@ -13,9 +13,9 @@ from advisor.catalog.constants import FACTOR, ConstantRow, fitted_constants
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, quantity, rate
+from advisor.machine.backends import DRIVER_LABELS, SoftwareEffect, software_effects
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
-from advisor.machine.software import DRIVER_LABELS, SoftwareEffect, software_effects
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, beside
 from advisor.ui.parts.glossary import explained, term

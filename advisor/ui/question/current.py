@@ -14,7 +14,7 @@ import streamlit as st
 from advisor.calibration.imported_store import THIS
 from advisor.catalog.inputs import BY_NAME
 from advisor.errors import AdvisorError, InputError
-from advisor.request import former_links, texts
+from advisor.request import texts
 from advisor.request.request import Request
 from advisor.ui.parts import outcome
 from advisor.ui.parts.session import base
@@ -33,7 +33,7 @@ MACHINE = (
 """Inputs that another machine leaves open again."""
 OWNED = ("cards_owned", "form", "resale", "resale_counts", "rented_at")
 """Those of them that describe no part."""
-KEYS = frozenset((*BY_NAME, *former_links.RENAMED, *former_links.ELSEWHERE))
+KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE))
 """Parameters of the address that are inputs."""
 FORMER_PAGES = {"find": "find", "run": "runnable"}
 LATELY = 3
@@ -75,7 +75,7 @@ def read(page: str) -> None:
 
 def _open(stated: Mapping[str, str], page: str) -> None:
     state = st.session_state
-    former = former_links.is_former(stated)
+    former = texts.is_former(stated)
     opened = texts.from_address(stated, FORMER_PAGES.get(page, "") if former else "")
     state[_REQUEST] = _begun(opened.request, former=former)
     state[_PROBLEMS], state[_UNREAD] = opened.problems, {}

@@ -15,8 +15,7 @@ from advisor.advice.arrivals.load import (
     with_arrivals,
     with_users,
 )
-from advisor.advice.arrivals.requests import Lengths, Requests, at_random, of_users
-from advisor.advice.arrivals.server import Server
+from advisor.advice.arrivals.server import Lengths, Requests, Server, at_random, of_users
 from advisor.advice.arrivals.simulation import simulate
 from advisor.advice.compare import compare
 from advisor.cost_model.workload import Workload

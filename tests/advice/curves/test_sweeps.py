@@ -17,7 +17,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.ownership import Ownership
+from advisor.request.money import Ownership
 from advisor.runtimes import LLAMA_CPP
 
 WORK = Workload()

@@ -32,8 +32,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Form, Ownership
+from advisor.request.money import Form, MoneyInputs, Ownership
 from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
 from advisor.runtimes import runtime as runtime_named
 

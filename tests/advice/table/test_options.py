@@ -9,8 +9,7 @@ import pytest
 
 from advisor.advice.compare import compare, usable
 from advisor.advice.edits.changes import faster_changes
-from advisor.advice.prices.host_parts import desktop_parts, parts_for, smallest
-from advisor.advice.prices.power import PowerDraw, draw_of
+from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for, smallest
 from advisor.advice.prices.price import Price, bought, rented, selling_price, sold
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.bounds import ROUNDING, most_tokens
@@ -28,8 +27,7 @@ from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Form, Ownership, form_of
+from advisor.request.money import Form, MoneyInputs, Ownership, form_of
 from advisor.runtimes import LLAMA_CPP, VALUED, VLLM
 
 TODAY = date(2026, 11, 22)

@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice.edits.changes import FAST_RAM
 from advisor.advice.edits.edit import Edited
-from advisor.advice.prices.host_parts import parts_for
+from advisor.advice.prices.power import parts_for
 from advisor.advice.prices.price import bought, rented, rents
 from advisor.advice.speeds import Speed
 from advisor.advice.table.option import Option, choice
@@ -19,8 +19,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Form, Ownership, slots
+from advisor.request.money import Form, MoneyInputs, Ownership, slots
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 FASTER = Speed(

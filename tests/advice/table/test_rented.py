@@ -13,7 +13,7 @@ from advisor.errors import InputError
 from advisor.machine.identify import machine_by_name
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.ownership import Form, Ownership
+from advisor.request.money import Form, Ownership
 
 PRICED, UNPRICED = "g6e.xlarge", "g5.12xlarge"
 

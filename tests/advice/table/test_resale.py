@@ -19,8 +19,7 @@ from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Form, Ownership, form_of
+from advisor.request.money import Form, MoneyInputs, Ownership, form_of
 from advisor.runtimes import LLAMA_CPP
 
 MONEY = MoneyInputs()

@@ -13,7 +13,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine, further
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.ownership import Form, form_of
+from advisor.request.money import Form, form_of
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 DDR5 = "Desktop DDR5 dual-channel (typical)"

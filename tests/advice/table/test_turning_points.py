@@ -20,8 +20,7 @@ from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Ownership
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.runtimes import FLEXGEN, LLAMA_CPP
 
 MONEY = MoneyInputs(usd_per_kwh=0.0, reading_tps=10.0)

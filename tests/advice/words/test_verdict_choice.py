@@ -24,8 +24,7 @@ from advisor.errors import InputError
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import MoneyInputs
-from advisor.request.ownership import Form, Ownership
+from advisor.request.money import Form, MoneyInputs, Ownership
 from advisor.runtimes import LLAMA_CPP
 
 TODAY = date(2026, 11, 22)

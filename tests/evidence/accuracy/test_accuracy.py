@@ -10,17 +10,16 @@ import pytest
 from advisor.cli.main import main
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.__main__ import table
-from advisor.evidence.accuracy.ledger import ledger
-from advisor.evidence.accuracy.noise_floor import noise_floor
+from advisor.evidence.accuracy.ledger import ledger, noise_floor
 from advisor.evidence.accuracy.points.llama_cpp import Published, read
 from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.points.split import ram_rate, sweeps
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
-from advisor.evidence.accuracy.result import Ledger
 from advisor.evidence.accuracy.scoring import COVERAGE, chance, coverage, scores
 from advisor.evidence.accuracy.shipped import (
     FLOOR,
     POINTS,
+    Ledger,
     floor_table,
     points_table,
     shipped_ledger,

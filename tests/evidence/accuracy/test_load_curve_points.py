@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.advice.arrivals.requests import KERNEL_STARTS, TAKING_IN, step_without_graphs
+from advisor.advice.arrivals.server import KERNEL_STARTS, TAKING_IN, step_without_graphs
 from advisor.evidence.accuracy.points.load_curves import SCORED, points, slowdown, under_load
 from advisor.evidence.accuracy.regimes import REGIMES
-from advisor.evidence.published.load_curves import LoadCurveRow, load_curve_rows
+from advisor.evidence.published.engines import LoadCurveRow, load_curve_rows
 from advisor.model import catalog
 
 ALL_AT_ONCE = 1000

@@ -5,7 +5,7 @@ import pytest
 
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
-from advisor.evidence.claims.ranges import Claimed, exact, holds, inverse, ratio, reaches
+from advisor.evidence.claims.scenarios import Claimed, exact, holds, inverse, ratio, reaches
 
 
 @pytest.mark.parametrize(

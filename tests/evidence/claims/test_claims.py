@@ -10,8 +10,15 @@ from advisor.cli.main import main
 from advisor.errors import DataError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.evidence.claims.findings import MEASURES, finding, measured, needs
-from advisor.evidence.claims.ranges import Claimed, exact, holds
-from advisor.evidence.claims.scenarios import Scenario, case_rows, claim_rows, in_words
+from advisor.evidence.claims.scenarios import (
+    Claimed,
+    Scenario,
+    case_rows,
+    claim_rows,
+    exact,
+    holds,
+    in_words,
+)
 from advisor.evidence.claims.verdicts import answered, shared
 from advisor.units import GB
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from advisor.evidence.published.drafted import chance, drafting_of
+from advisor.evidence.published.engines import chance, drafting_of
 from advisor.evidence.published.row import PublishedRow
 
 

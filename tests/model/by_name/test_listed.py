@@ -11,10 +11,17 @@ from provenance import is_past, is_public
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import AdvisorError
 from advisor.model import catalog
-from advisor.model.by_name.listed.from_row import listed, text_parameters
-from advisor.model.by_name.listed.hub_list import HubRow, MoreRow, hub_list, more_rows
-from advisor.model.by_name.listed.hub_rules import hub_rules
-from advisor.model.by_name.listed.totals import counts_weights, is_unpacked
+from advisor.model.by_name.hub_list import (
+    HubRow,
+    MoreRow,
+    counts_weights,
+    hub_list,
+    hub_rules,
+    is_unpacked,
+    listed,
+    more_rows,
+    text_parameters,
+)
 from advisor.model.by_name.named import native_rows
 from advisor.model.by_name.names import take_apart
 from advisor.model.config.read import describe

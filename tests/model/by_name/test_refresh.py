@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from advisor.model.by_name.listed import refresh
-from advisor.model.by_name.listed.hub_list import HubList, hub_list
+from advisor.model.by_name import refresh
+from advisor.model.by_name.hub_list import HubList, hub_list
 from advisor.model.hub.client import HubResponse
 
 QWEN3_8B = {

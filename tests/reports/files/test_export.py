@@ -26,9 +26,8 @@ from advisor.reports.document import (
     TierUse,
     TimePart,
 )
-from advisor.reports.files.export import FORMS, csv
+from advisor.reports.files.export import FORMS, csv, literal, markdown
 from advisor.reports.files.html import html
-from advisor.reports.files.markdown import literal, markdown
 from advisor.reports.files.pdf import pdf
 from advisor.reports.files.svg import png, svg
 from advisor.reports.store.saved import SavedReport, in_its_currency

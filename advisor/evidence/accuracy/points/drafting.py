@@ -18,8 +18,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.points.point import AccuracyPoint, margins_of
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
-from advisor.evidence.published.drafted import chance
-from advisor.evidence.published.engines import engine
+from advisor.evidence.published.engines import chance, engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve

@@ -11,8 +11,14 @@ from functools import cache
 
 import numpy as np
 
-from advisor.advice.arrivals.requests import Lengths, at_random, of_users, step_without_graphs
-from advisor.advice.arrivals.server import Server, server
+from advisor.advice.arrivals.server import (
+    Lengths,
+    Server,
+    at_random,
+    of_users,
+    server,
+    step_without_graphs,
+)
 from advisor.advice.arrivals.simulation import simulate
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
@@ -21,7 +27,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.points.point import AccuracyPoint, margins_of
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
-from advisor.evidence.published.load_curves import LoadCurveRow, load_curve_rows
+from advisor.evidence.published.engines import LoadCurveRow, load_curve_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog

@@ -1,4 +1,4 @@
-"""A newer list of the Hub's models: `python -m advisor.model.by_name.listed.refresh [COUNT]`.
+"""A newer list of the Hub's models: `python -m advisor.model.by_name.refresh [COUNT]`.
 
 Asks Hugging Face for its most downloaded text models, reads the config.json of those that are not
 in the list yet, and writes data/models/hub_models.csv.xz anew with them first. Rows that are known
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 
 from advisor.errors import AdvisorError, InputError
-from advisor.model.by_name.listed.hub_list import COLUMNS, FILE, HubRow, hub_list, more_rows
+from advisor.model.by_name.hub_list import COLUMNS, FILE, HubRow, hub_list, more_rows
 from advisor.model.by_name.names import take_apart
 from advisor.model.config.layer_types import (
     CONTEXT,

@@ -1,0 +1,487 @@
+"""Offline list of models of the Hugging Face Hub, by name and by the parts of the name.
+
+data/models/hub_models.csv.xz has one line per repository, the most downloaded first; only the
+lines that are asked for are read further. The list is that of llmfit (MIT, see
+data/models/LICENSE), read on 2026-11-22; `python -m advisor.model.by_name.refresh` makes a
+new one. data/models/more_models.csv has those that it lacks, each with its source.
+"""
+
+import json
+import lzma
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache, lru_cache
+from itertools import islice
+
+from advisor.catalog.csv_tables import DATA, assignments, read
+from advisor.errors import AdvisorError, DataError
+from advisor.model.architecture import Architecture, Group
+from advisor.model.by_name.names import take_apart
+from advisor.model.config.read import describe
+from advisor.model.config.values import families
+
+FILE = DATA / "models" / "hub_models.csv.xz"
+READ = "2026-11-22"
+"""Date of the list."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HubRow:
+    """One listed repository."""
+
+    name: str  # `owner/name`
+    key: str  # tokens of the name that can tell shapes apart, by `names.take_apart`
+    architecture: str  # `model_type` of its config.json
+    parameters: int  # weights that its files hold; packed words where it is quantized
+    layers: int  # repeating layers
+    hidden: int  # width of the residual stream
+    heads: int  # query heads
+    kv_heads: int  # key and value heads
+    head_dim: int  # values per head; hidden / heads where the config has none
+    vocab: int  # rows of the embedding
+    feed_forward: int  # width of a routed expert, or of the feed-forward of a dense model
+    shared_feed_forward: int  # width of the shared experts together, where stated
+    experts: int  # routed experts of a layer, where stated
+    experts_used: int  # routed experts that a token uses
+    context: int  # tokens it was trained for
+    released: str  # day of publication; empty where unknown
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Key that repositories with equal layers and widths share."""
+        attention = (self.layers, self.hidden, self.heads, self.kv_heads)
+        return (*attention, self.vocab, self.feed_forward)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MoreRow:
+    """One row of data/models/more_models.csv: a gated or older repository that the list lacks,
+    with the columns of `HubRow` that it has and the page that gives them.
+    """
+
+    name: str
+    architecture: str
+    parameters: int
+    layers: int
+    hidden: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    feed_forward: int
+    experts: int | None
+    experts_used: int | None
+    context: int
+    released: str
+    source: str
+    source_date: str
+
+
+COLUMNS = tuple(field.name for field in fields(HubRow))
+TEXTS = ("name", "key", "architecture")
+
+
+class HubList:
+    """The lines, searched as text: an index of all of them would cost more than a few searches."""
+
+    def __init__(self, text: str) -> None:
+        head, _, _ = text.partition("\n")
+        if tuple(head.split(",")) != COLUMNS:
+            raise DataError(f"{FILE.name} must have the columns {', '.join(COLUMNS)}, not {head}.")
+        self._text = text
+        self._folded = text.lower()
+
+    def named(self, name: str) -> HubRow | None:
+        """The repository of exactly that name, compared without case."""
+        start = self._folded.find(f"\n{name.strip().lower()},")
+        return None if start < 0 else self._at(start + 1)
+
+    def has_publisher(self, publisher: str) -> bool:
+        """Whether a repository of a publisher is listed, compared without case."""
+        return bool(publisher) and f"\n{publisher.lower()}/" in self._folded
+
+    def ending_with(self, end: str) -> Iterator[HubRow]:
+        """Repositories whose name ends so, compared without case."""
+        return self._with(f"{end},", lambda row: row.name.endswith(end))
+
+    def with_key(self, key: str) -> Iterator[HubRow]:
+        """Repositories whose name says the same, the most downloaded first."""
+        return self._with(f",{key},", lambda row: row.key == key)
+
+    def of_architecture(self, architecture: str) -> Iterator[HubRow]:
+        """Repositories of an architecture, the most downloaded first."""
+        return self._with(f",{architecture},", lambda row: row.architecture == architecture)
+
+    def of_shape(self, row: HubRow) -> Iterator[HubRow]:
+        """Repositories of a row's architecture and sizes, the most downloaded first."""
+        alike = self._of_sizes(row, f",{row.architecture},")
+        return (other for other in alike if other.architecture == row.architecture)
+
+    def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
+        """Repositories of a row's sizes in any architecture, the most downloaded first."""
+        return self._of_sizes(row, "")
+
+    def _of_sizes(self, row: HubRow, also: str) -> Iterator[HubRow]:
+        sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
+        widths = f",{row.vocab or ''},{row.feed_forward or ''},"
+        return self._with(sizes, lambda other: other.sizes == row.sizes, widths, also)
+
+    def published_by(self, publishers: Iterable[str], copier: str = "") -> dict[str, int]:
+        """Places of the first repository of some publishers, by key; of the copier's for others.
+
+        Args:
+            publishers: publishers.
+            copier: publisher of copies of models that they do not list.
+        """
+        wanted = frozenset(publishers)
+        index: dict[str, int] = {}
+        copies: dict[str, int] = {}
+        start = 0
+        for line in self._text.split("\n"):
+            publisher = line.partition("/")[0]
+            if publisher in wanted:
+                index.setdefault(line.split(",", 2)[1], start)
+            elif publisher == copier:
+                copies.setdefault(line.split(",", 2)[1], start)
+            start += len(line) + 1
+        return copies | index
+
+    def __getitem__(self, place: int) -> HubRow:
+        """The repository of a place."""
+        return self._at(place)
+
+    def __iter__(self) -> Iterator[HubRow]:
+        for line in self._text.splitlines()[1:]:
+            yield _row(line)
+
+    def _with(self, part: str, meant: Callable[[HubRow], bool], *also: str) -> Iterator[HubRow]:
+        """Repositories whose line has a part and others; only these lines are read further."""
+        place = self._text.find(part)
+        while place >= 0:
+            start, end = self._text.rfind("\n", 0, place) + 1, self._text.index("\n", place)
+            if all(self._text.find(other, start, end) >= 0 for other in also):
+                row = self._at(start)
+                if meant(row):
+                    yield row
+            place = self._text.find(part, place + 1)
+
+    def _at(self, start: int) -> HubRow:
+        return _row(self._text[start : self._text.index("\n", start)])
+
+
+@lru_cache(maxsize=4096)
+def _row(line: str) -> HubRow:
+    name, key, architecture, *numbers, released = line.split(",")
+    sizes = dict(zip(COLUMNS[len(TEXTS) : -1], (int(text or 0) for text in numbers), strict=True))
+    return HubRow(name=name, key=key, architecture=architecture, released=released, **sizes)
+
+
+@cache
+def hub_list() -> HubList:
+    """The list, read once.
+
+    Raises:
+        DataError: the file is missing or broken.
+    """
+    try:
+        text = lzma.decompress(FILE.read_bytes()).decode()
+    except (OSError, lzma.LZMAError) as error:
+        raise DataError(f"{FILE} cannot be read ({error}); reinstall the package.") from error
+    return HubList(text + "".join(f"{_line(row)}\n" for row in more_rows()))
+
+
+@cache
+def more_rows() -> tuple[MoreRow, ...]:
+    """Repositories that the list lacks."""
+    return read(DATA / "models" / "more_models.csv", MoreRow)
+
+
+def _line(row: MoreRow) -> str:
+    """A row as a line of the list."""
+    key = " ".join(take_apart(row.name).shape)
+    values = (key if column == "key" else getattr(row, column, None) for column in COLUMNS)
+    return ",".join(str(value or "") for value in values)
+
+
+# Rules of families: keys of a config.json that follow from the family, not from the list.
+#
+# One row of data/models/hub_rules.csv per family. `config` holds keys of its config.json that the
+# list lacks, `key=value; ...`, each where it depends on the sizes with its condition behind a
+# question mark: `tie_word_embeddings=true?hidden=1024|2048`. Later ones win. `open` names a key
+# that the sizes leave open and its values, `tie_word_embeddings=false|true`: the one whose
+# architecture counts nearest to the stated total is taken, and marked as derived.
+
+RULES = "models/hub_rules.csv"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HubRule:
+    """One row of data/models/hub_rules.csv."""
+
+    architectures: str  # architectures in the list, separated by spaces
+    model_type: str  # under which data/models/families.csv describes the family
+    config: str  # keys that the list lacks, as above
+    open: str  # a key that the sizes leave open, and its values, as above
+    # parts that files may hold beside the text model and their weights, as `config`:
+    # `tower=456010480?hidden:4096` [weights]; `layer` for a drafting layer like the last one and
+    # its projection from two streams, `layer+tables` where it brings its own tables, `masks` for
+    # causal masks, `scales` for those of experts in 4 bits
+    beside: str
+    source: str  # source of the rule
+    source_date: str  # when
+    note: str  # remarks, and exceptions
+
+    def keys(self, row: HubRow) -> dict[str, object]:
+        """The keys of `config` that hold for a repository."""
+        return dict(_holding(self.config, row))
+
+    def weights_beside(self, row: HubRow, architecture: Architecture) -> tuple[int, ...]:
+        """Weights that a file may hold beside the text model: none, or any of its parts."""
+        sums = {0}
+        for value in dict(_holding(self.beside, row)).values():
+            part = _counted(architecture, value) if isinstance(value, str) else int(str(value))
+            sums |= {held + part for held in sums}
+        return tuple(sorted(sums))
+
+    @property
+    def choices(self) -> tuple[dict[str, object], ...]:
+        """The values that the sizes leave open; one empty choice where they leave none."""
+        key, _, values = self.open.partition("=")
+        return tuple({key: _literal(value)} for value in values.split("|") if value) or ({},)
+
+
+@cache
+def hub_rules() -> Mapping[str, HubRule]:
+    """Rules by architecture of the list."""
+    rows = read(DATA / RULES, HubRule)
+    return {name: row for row in rows for name in row.architectures.split()}
+
+
+def _counted(architecture: Architecture, words: str) -> int:
+    """Weights of a part that follows from the architecture.
+
+    `masks`: layers x context^2; `scales`: one for 32 weights of routed experts; `layer`: one like
+    the last, 2 hidden x hidden weights before it.
+    """
+    if words == "scales":
+        routed = (tensor for tensor in architecture.tensors if tensor.group is Group.ROUTED_EXPERTS)
+        return sum(tensor.params for tensor in routed) // 32
+    if words == "masks":
+        return architecture.layers * (architecture.max_context or 0) ** 2
+    last = architecture.layers - 1
+    layer = sum(tensor.params for tensor in architecture.tensors if tensor.layer == last)
+    tables = 2 * architecture.vocab * architecture.hidden if "tables" in words else 0
+    return layer + 2 * architecture.hidden**2 + tables
+
+
+def _holding(text: str, row: HubRow) -> Iterator[tuple[str, object]]:
+    for key, value in assignments(text, RULES):
+        literal, _, condition = value.partition("?")
+        if all(_holds(part, row) for part in condition.split("&") if part):
+            yield key, _literal(literal)
+
+
+def _holds(condition: str, row: HubRow) -> bool:
+    column, colon, values = condition.partition(":")
+    if not colon or column not in HubRow.__slots__:
+        raise DataError(f"data/{RULES}: {condition!r} must be column:value|value.")
+    return str(getattr(row, column)) in values.split("|")
+
+
+def _literal(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# Architecture of a listed repository: its sizes, and a rule of its family for the rest.
+
+UNNAMED = "unknown"
+"""Architecture of a row whose config.json could not be read for its name."""
+
+TWINS = 64
+"""Number of repositories of the same sizes that are looked through."""
+NEAR = 0.02
+"""Relative difference to the stated total within which an open value is confirmed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """A repository of the list as an architecture."""
+
+    architecture: Architecture  # architecture
+    generic: bool  # whether its family is not known, so that a classic transformer block is assumed
+    # keys that the list does not state: chosen to match the stated total, or taken from a
+    # repository of the same sizes
+    derived: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def listed(row: HubRow) -> Listed:
+    """The architecture of a listed repository.
+
+    Raises:
+        Refusal: sizes that are missing, or a family that cannot be described.
+        InputError: sizes that contradict each other.
+    """
+    row = _with_family(row)
+    rule = hub_rules().get(row.architecture)
+    known = rule is not None or is_described(row.architecture)
+    row, filled = _with_experts(row)
+    try:
+        built = _built(row, rule)
+    except AdvisorError:
+        # A size of this family that its rule does not cover.
+        known, rule, built = False, None, _built(replace(row, architecture=UNNAMED), None)
+    chosen, choice = _nearest(built, row, rule)
+    return Listed(
+        architecture=replace(chosen, source=f"list of Hugging Face models of {READ}, {row.name}"),
+        generic=not known,
+        derived=(*filled, *choice),
+    )
+
+
+def is_described(architecture: str) -> bool:
+    """Whether config.json files of an architecture are understood, without a rule for the list."""
+    family = families().get(architecture)
+    return family is not None and not family.refused
+
+
+def _built(row: HubRow, rule: HubRule | None) -> list[tuple[Architecture, Mapping[str, object]]]:
+    """Architectures for all values of an open key."""
+    return [
+        (describe(_config(row, rule) | choice, row.name).architecture, choice)
+        for choice in (rule.choices if rule else ({},))
+    ]
+
+
+def text_parameters(row: HubRow, architecture: Architecture) -> int:
+    """Stated total of the text model [weights].
+
+    The list does not tell whether a total includes vision towers and drafting layers, so the sum of
+    such parts that brings it nearest to the computed total is subtracted.
+    """
+    rule = hub_rules().get(_with_family(row).architecture)
+    beside = rule.weights_beside(row, architecture) if rule else (0,)
+    totals = (row.parameters - part for part in beside)
+    return min(totals, key=lambda text: abs(text - architecture.params))
+
+
+def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
+    """Keys of a config.json from the list and the rule."""
+    width = "moe_intermediate_size" if row.experts > 1 else "intermediate_size"
+    stated = {
+        "hidden_size": row.hidden,
+        "num_hidden_layers": row.layers,
+        "num_attention_heads": row.heads,
+        "num_key_value_heads": row.kv_heads,
+        "head_dim": row.head_dim,
+        "vocab_size": row.vocab,
+        width: row.feed_forward,
+        "shared_expert_intermediate_size": row.shared_feed_forward,
+        "num_experts": row.experts,
+        "num_experts_per_tok": row.experts_used,
+        "max_position_embeddings": row.context,
+    }
+    values: dict[str, object] = {key: value for key, value in stated.items() if value}
+    own = row.architecture if is_described(row.architecture) else "llama"
+    values["model_type"] = rule.model_type if rule else own
+    return values | (rule.keys(row) if rule else {})
+
+
+def _with_family(row: HubRow) -> HubRow:
+    """Row with the family of a repository of the same sizes, if it states none."""
+    if row.architecture != UNNAMED:
+        return row
+    twins = (twin for twin in hub_list().of_sizes(row) if twin.architecture in hub_rules())
+    named = (twin.architecture for twin in twins if twin.architecture != UNNAMED)
+    return replace(row, architecture=next(named, UNNAMED))
+
+
+def _with_experts(row: HubRow) -> tuple[HubRow, tuple[str, ...]]:
+    """Row with the experts of a repository of the same sizes, if a conversion left them out."""
+    if row.experts:
+        return row, ()
+    twin = next((other for other in _twins(row) if other.experts), None)
+    if twin is None:
+        return row, ()
+    return replace(row, experts=twin.experts, experts_used=twin.experts_used), ("experts",)
+
+
+def _twins(row: HubRow) -> Iterator[HubRow]:
+    """The most downloaded repositories of a row's sizes: a base has hundreds of fine-tunes."""
+    return islice(hub_list().of_shape(row), TWINS)
+
+
+def _nearest(
+    built: list[tuple[Architecture, Mapping[str, object]]], row: HubRow, rule: HubRule | None
+) -> tuple[Architecture, Mapping[str, object]]:
+    """Architecture nearest to the stated total of the row, or of a row of the same sizes; packed
+    ones, which count words and scales, tell nothing.
+    """
+    if len(built) == 1 or rule is None:
+        return built[0]
+    unpacked = filter(is_unpacked, (row, *_twins(row)))
+    alike = sorted(unpacked, key=lambda other: (other is not row, other.key != row.key))
+    for other in filter(counts_weights, alike):
+        best = min(built, key=lambda pair: _distance(pair[0], other))
+        if _distance(best[0], other) < NEAR:
+            return best
+    return built[0]
+
+
+def _distance(architecture: Architecture, row: HubRow) -> float:
+    return abs(architecture.params / text_parameters(row, architecture) - 1)
+
+
+# Totals of the list: counted from files, or estimated by a formula.
+#
+# If a repository's files do not state their weights, or state less than half of what its sizes
+# need, as packed files do, llmfit estimates the total (scripts/scrape_hf_models.py at
+# github.com/AlexsJones/llmfit, commit 3f44fd3, read on 2026-11-22). Such a total adds no
+# information to the sizes, and its formulas leave out norms, biases and all layers of other kinds.
+
+ROUNDED = 100_000_000
+"""Unit of rounded totals, which come from a name or a model card [weights]."""
+PACKED = re.compile(
+    r"awq|gptq|int[48]|[2-8][-_ ]?bit|fp[48]|mlx|w\da\d|gguf|exl|bnb|quant|oq\d|jang|npu|hqq"
+    r"|autoround|mxfp|nf[34]|aqlm|q4|qat|onnx|ternary|bitnet|1\.58|draft|dspark|dflash|eagle|optiq",
+    re.IGNORECASE,
+)
+
+
+def is_unpacked(row: HubRow) -> bool:
+    """Whether files hold one number per weight: no packed format or drafting head in the name."""
+    return not PACKED.search(row.name)
+
+
+def counts_weights(row: HubRow) -> bool:
+    """Whether the stated total was counted from the repository's files."""
+    worked_out = (_by_widths(row), _by_tensors(row))
+    return row.parameters % ROUNDED != 0 and row.parameters not in worked_out
+
+
+def _by_widths(row: HubRow) -> int:
+    """`layers x hidden^2 x (4 + 2 x width / hidden) + vocab x hidden` [weights].
+
+    llmfit's formula for repositories without metadata (`_estimate_params_from_config`).
+    """
+    ratio = row.feed_forward / row.hidden if row.feed_forward and row.hidden else 4.0
+    layers = row.layers * row.hidden * row.hidden * (4 + 2 * ratio)
+    return int(layers + row.vocab * row.hidden)
+
+
+def _by_tensors(row: HubRow) -> int:
+    """Attention, gated feed-forward or experts with their router, and both tables [weights].
+
+    llmfit's formula for packed repositories (`estimate_params_from_arch`).
+    """
+    attention = 2 * (row.heads + row.kv_heads) * row.head_dim * row.hidden
+    width = row.shared_feed_forward + row.experts * row.feed_forward
+    experts = 3 * row.hidden * width + row.experts * row.hidden
+    dense = 3 * row.hidden * row.feed_forward
+    return row.layers * (attention + (experts if row.experts else dense)) + 2 * (
+        row.vocab * row.hidden
+    )
