@@ -41,7 +41,7 @@ CPUS = (None, "Ryzen 9 7950X", "Core i5-12400", "EPYC 7763", "Ryzen 5 5600", "Xe
 def questions(seed: str) -> Iterator[Request]:
     random = Random(seed)
     while True:
-        asked = Request(
+        request = Request(
             model=random.choice(MODELS),
             format=random.choice(("Q4_K_M", "Q4_K_M", "Q8_0", "Q6_K", "Q3_K_M")),
             context=random.choice((4096, 8192, 16384, 32768, 65536)),
@@ -50,12 +50,12 @@ def questions(seed: str) -> Iterator[Request]:
             users=random.choice((1, 1, 1, 2, 4, 8, 16)),
         )
         if random.random() < 0.1:
-            yield replace(asked, machine=random.choice(UNIFIED))
+            yield replace(request, machine=random.choice(UNIFIED))
             continue
         cards = random.choices(CARDS, k=random.choice((1, 1, 1, 2, 2, 3, 4)))
         cards = cards if random.random() < 0.6 else cards[:1] * len(cards)
         yield replace(
-            asked, gpu=" + ".join(cards), ram_gb=random.choice((16, 32, 64, 128, 192, 256, 512)),
+            request, gpu=" + ".join(cards), ram_gb=random.choice((16, 32, 64, 128, 192, 256, 512)),
             cpu=random.choice(CPUS),
         )  # fmt: skip
 
@@ -90,15 +90,15 @@ def worse(
     share: float = ROUNDING,
 ) -> list[str]:
     """Questions whose best answer is worse after a change that should do no harm."""
-    found = []
+    harmed = []
     for request in islice(questions(seed), COUNT):
         try:
             before, after = placed(request), placed(change(request))
         except AdvisorError:  # a model in no such format, a context beyond the model's own
             continue
         if best(after, by) < share * best(before, by):
-            found.append(f"{best(before, by):.4g} to {best(after, by):.4g}: {request}")
-    return found
+            harmed.append(f"{best(before, by):.4g} to {best(after, by):.4g}: {request}")
+    return harmed
 
 
 def test_a_larger_memory_of_the_gpu_is_never_slower() -> None:

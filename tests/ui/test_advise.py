@@ -284,7 +284,7 @@ def test_this_machine_offers_to_measure_what_is_assumed():
 def test_probes_switched_off_says_so(monkeypatch):
     monkeypatch.setenv("ADVISOR_PROBES", "off")
     test = app(machine="this", model="Qwen3-4B")
-    assert "Measuring is switched off here" in page_text(test)
+    assert "This server is not measured" in page_text(test)
     assert "measure_certainty" not in {button.key for button in test.button}
 
 

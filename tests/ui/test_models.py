@@ -259,23 +259,6 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     assert "look_for_models" not in {button.key for button in test.button}
 
 
-@pytest.mark.parametrize(
-    ("text", "address", "allowed"),
-    [
-        ("", "127.0.0.1", True),
-        ("", "localhost", True),
-        ("", "0.0.0.0", False),
-        ("", None, False),
-        ("on", "0.0.0.0", True),
-        ("off", "127.0.0.1", False),
-    ],
-)
-def test_only_a_server_of_this_machine_reads_its_files(text, address, allowed, monkeypatch):
-    monkeypatch.setenv(models.SWITCH, text)
-    monkeypatch.setattr(models.st, "get_option", lambda name: address)
-    assert models.local_files() is allowed
-
-
 def test_installed_models_are_searched_on_request_and_offered_by_name(gguf_file, monkeypatch):
     model = InstalledModel(name="small:1m", kind="Ollama", path=gguf_file, size=2**30)
     request = []

@@ -12,7 +12,7 @@ from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES
 from advisor.ui.advise.answer import AdviseAnswer, current_answer
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import copyable, notice
-from advisor.ui.parts.session import author, own_store
+from advisor.ui.parts.session import author, login_configured, own_store
 from advisor.ui.question import current, uploads
 
 SAVED = "saved_report"
@@ -68,7 +68,11 @@ def _save(title: str) -> str:
     )
     store = own_store()
     if store is None:
-        raise InputError("Log in on the Reports page first; reports belong to whoever saves them.")
+        raise InputError(
+            "Log in on the Reports page first; reports belong to whoever saves them."
+            if login_configured()
+            else "Reports are not kept on this server; copy the link instead."
+        )
     document = _document(current_answer())
     report = store.save(document, name or title, notes, tags=tags.split(","), author=made_by)
     st.session_state[SAVED] = report.id

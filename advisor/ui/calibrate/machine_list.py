@@ -19,7 +19,7 @@ from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.request.request import Request
-from advisor.ui.parts import outcome, probe_job
+from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.markup import block, copyable, show
 from advisor.ui.question import current
 from advisor.units import GIB
@@ -49,6 +49,9 @@ def section() -> None:
     outcome.show(LIST)
     for name in (THIS, *imported_store.names()):
         _row(name)
+    if audience.is_public():
+        show(block("oa-soft", "Machines are neither taken in nor changed here.", "p"))
+        return
     with st.expander("Import a machine measured elsewhere", key="bring"):
         _form()
 
@@ -82,9 +85,9 @@ def _actions(name: str, history: MeasurementHistory) -> None:
         "Export", json.dumps(to_json(history), indent=1), file_name=f"{name}.json",
         mime="application/json", key=f"export_{_key(name)}", on_click="ignore",
     )  # fmt: skip
-    if name != THIS:
+    if name != THIS and not audience.is_public():
         _rename_button(name)
-    if name != THIS or not probe_job.switched_off():
+    if audience.probes() if name == THIS else not audience.is_public():
         _delete_button(name)
 
 

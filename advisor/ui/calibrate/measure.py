@@ -11,7 +11,7 @@ from advisor.formatting import memory
 from advisor.paths import data_folder
 from advisor.probes import suite
 from advisor.probes.measurement import ProbeStep
-from advisor.ui.parts import probe_job, unforeseen
+from advisor.ui.parts import audience, unforeseen
 from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
 from advisor.ui.question import this_machine
@@ -31,11 +31,11 @@ POLITE = (
 
 def section() -> None:
     """Choice of probes and button, then progress, then the result."""
-    if probe_job.switched_off():
+    if not audience.probes():
         notice(
-            f"Measuring is switched off on this server ({probe_job.SWITCH}=off). Measure on your "
-            "own computer with python -m advisor probe --export machine.json, and import that file "
-            "below",
+            "Measuring is switched off on this server. Measure on your own computer with "
+            "python -m advisor probe --export machine.json, and import that file "
+            + ("below" if not audience.is_public() else "into the program there"),
             "warning",
         )
         return

@@ -4,15 +4,21 @@ import streamlit as st
 
 from advisor.errors import AdvisorError
 from advisor.ui.parts.markup import notice
-from advisor.ui.parts.session import own_store, store
+from advisor.ui.parts.session import login_configured, own_store, store
 from advisor.ui.reports import compare, listing, view
 
 try:
     if "shared" in st.query_params:
         view.shared(store(), st.query_params["shared"])
     elif (own := own_store()) is None:
-        notice("Log in to see your reports; a shared link opens without.")
-        st.button("Log in", on_click=st.login, key="log_in")
+        if login_configured():
+            notice("Log in to see your reports; a shared link opens without.")
+            st.button("Log in", on_click=st.login, key="log_in")
+        else:
+            notice(
+                "Reports are not kept on this server: others reach it, and it has no login. "
+                "Copy the link or the command of an answer, or download it."
+            )
     elif "compare" in st.query_params:
         compare.view(own, st.query_params["compare"])
     elif "report" in st.query_params:

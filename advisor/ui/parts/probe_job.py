@@ -3,7 +3,6 @@
 The thread never touches Streamlit; it fills the job, and the pages look at it.
 """
 
-import os
 import secrets
 import threading
 import time
@@ -17,7 +16,6 @@ from advisor.formatting import quantity
 from advisor.probes import suite
 from advisor.probes.measurement import UNSTEADY, Measurement, ProbeStep
 
-SWITCH = "ADVISOR_PROBES"
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
 """Display names of the measured parts."""
 HEADS = {**LABELS, "disk": "Drive"}
@@ -45,11 +43,6 @@ NAMES = {
 }
 ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt in {}"}
 """Figures of llama.cpp for one storage type or format."""
-
-
-def switched_off() -> bool:
-    """Whether the operator of the server has disabled measurements."""
-    return os.environ.get(SWITCH, "").casefold() in ("off", "0", "no", "false")
 
 
 def title(name: str) -> str:

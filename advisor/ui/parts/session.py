@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from advisor.errors import InputError
+from advisor.ui.parts import audience
 
 if TYPE_CHECKING:
     from advisor.reports.store.store import ReportStore
@@ -30,13 +31,14 @@ def store() -> "ReportStore":
 
 
 def own_store() -> "ReportStore | None":
-    """Reports that the visitor may see; None where a login is required first.
+    """Reports that the visitor may see; None where a login is required first, or where strangers
+    reach a server without one.
 
     Raises:
         StoreError: the place cannot be made, opened or understood.
     """
     if not login_configured():
-        return store()
+        return None if audience.is_public() else store()
     owner = user()
     return store().of(owner) if owner else None
 

@@ -11,9 +11,9 @@ from advisor.formatting import US_DOLLAR, context_size, memory, shown_currency
 from advisor.model.installed import InstalledModel, Survey, survey
 from advisor.request.choices import CLOSED, listed, respelled
 from advisor.request.request import DEFAULTS
-from advisor.ui.parts import markup, outcome
+from advisor.ui.parts import audience, markup, outcome
 from advisor.ui.parts.markup import copyable, notice
-from advisor.ui.question import current, models, uploads
+from advisor.ui.question import current, uploads
 
 # Other ways to give a model: installed models, pasted text, upload.
 
@@ -56,9 +56,8 @@ def _take(keep: Callable[[], str]) -> None:
 
 
 def _installed() -> None:
-    if not models.local_files():
-        text = f"Files of this machine are not read here ({models.SWITCH})."
-        markup.show(markup.block("oa-soft", text))
+    if not audience.reads_local_files():
+        markup.show(markup.block("oa-soft", "Files of this machine are not read here."))
         return
     if not st.session_state.get(_LOOKED):
         st.button(

@@ -1,6 +1,5 @@
 """Model meant by the text of the model control, cached so that files and network are read once."""
 
-import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,10 +9,9 @@ import streamlit as st
 from advisor.errors import AdvisorError, InputError
 from advisor.model import catalog, resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
+from advisor.ui.parts import audience
 from advisor.ui.question import uploads
 
-SWITCH = "ADVISOR_LOCAL_FILES"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LONGEST = 1000
 REMEMBERED = 900
 """Seconds until a repository is asked again [s]."""
@@ -40,16 +38,6 @@ class Picked:
         if form in (None, own.format):
             return self.resolved
         return replace(self.resolved, model=catalog.in_format(own.architecture, str(form)))
-
-
-def local_files() -> bool:
-    """Whether local files may be read: the server is only reachable from this machine, or its
-    operator allows it.
-    """
-    switch = os.environ.get(SWITCH, "").casefold()
-    if switch in ("off", "0", "no", "false"):
-        return False
-    return switch in ("on", "1", "yes", "true") or st.get_option("server.address") in LOOPBACK
 
 
 def pick(text: str) -> Picked:
@@ -92,11 +80,10 @@ def _own_name(text: str, resolved: ResolvedModel) -> str:
 
 
 def _of_path(text: str) -> Picked:
-    if not local_files():
+    if not audience.reads_local_files():
         raise InputError(
-            f"Files of this machine are not read here ({SWITCH} is off, or the server is open to "
-            "others). Paste the config.json or upload the beginning of the GGUF file under Other "
-            "ways."
+            "Files of this machine are not read here, since others reach this server, too. Paste "
+            "the config.json or upload the beginning of the GGUF file under Other ways."
         )
     if NETWORK_PATH.match(text):
         raise InputError("Paths that begin with two slashes lead to other machines; not read.")

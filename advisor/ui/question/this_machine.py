@@ -11,7 +11,7 @@ from advisor.calibration.local_machine import this_machine
 from advisor.errors import AdvisorError
 from advisor.machine.machine import Machine
 from advisor.paths import data_folder
-from advisor.ui.parts import markup, probe_job, unforeseen
+from advisor.ui.parts import audience, markup, probe_job, unforeseen
 
 PAGE = Path(__file__).parents[1] / "pages" / "calibrate.py"
 REMEMBERED = 600  # seconds until the drivers are asked again
@@ -61,11 +61,11 @@ def page_link() -> None:
 
 def measure(where: str) -> None:
     """Button, then progress, then the result."""
-    if probe_job.switched_off():
+    if not audience.probes():
         markup.show(
             markup.block(
-                "oa-soft", f"Measuring is switched off here ({probe_job.SWITCH}=off). Type the "
-                "speeds of RAM and drive instead.",
+                "oa-soft", "This server is not measured: others reach it, too, or its operator "
+                "switched that off. Type the speeds of RAM and drive instead.",
             )
         )  # fmt: skip
         return

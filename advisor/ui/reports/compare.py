@@ -19,9 +19,9 @@ from advisor.reports.comparison import (
 from advisor.reports.content import parted
 from advisor.reports.store.saved import SavedReport
 from advisor.reports.store.store import ReportStore
-from advisor.ui.parts import comparison_charts
+from advisor.ui.parts import audience, comparison_charts
 from advisor.ui.parts.markup import block, joined, notice, show, table
-from advisor.ui.question.models import local_files, pick
+from advisor.ui.question.models import pick
 
 LETTERS = "ABCDEF"
 """Letters of the reports that stand side by side."""
@@ -82,7 +82,7 @@ def _changes(report: SavedReport) -> tuple[Change, ...]:
         AdvisorError: inputs that no longer have an answer.
     """
     request = request_of(report.document)
-    if resolve.way(request.model) is ReferenceKind.PATH and not local_files():
+    if resolve.way(request.model) is ReferenceKind.PATH and not audience.reads_local_files():
         raise InputError(
             "This report is of a file on the machine where it was made, which this server may not "
             f"read; `report compare {report.id} --today` recomputes it there."
