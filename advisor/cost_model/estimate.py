@@ -365,6 +365,9 @@ def estimate(
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         format_note = f"{format_note} It has no --numa.".strip()
     machine, settings = bound_to_node(machine, runtime), settings or DEFAULT
+    if settings.expert_cache is not None and not runtime.caches_experts:
+        settings = replace(settings, expert_cache=None)
+        format_note = f"{format_note} It has no cache of experts.".strip()
     outcome = Estimate(
         how=runtime, strategy=strategy, model=model, work=work, settings=settings,
         format_note=format_note,

@@ -80,6 +80,8 @@ class Settings:
     cpu_moe: Array | None = None
     # RAM for cached pages of a file on the drive; None for all free RAM [B]
     page_cache: Array | None = None
+    # VRAM for the experts in RAM that were used last (`--moe-cache-mib`); None for none [B]
+    expert_cache: Array | None = None
     # repeating layers on the drive, for runtimes that use RAM and a drive together
     disk_layers: Array | None = None
     # the output head goes to the GPU before the first layer, as in llama.cpp since December 2025;
@@ -133,6 +135,7 @@ class Placement:
     cache: Floats | None = None
     page_cache: Array = 0.0  # RAM for cached pages of the part on the drive [B]
     load_mode: str = "auto"  # way to load the file, a key of `LOAD_MODES`
+    expert_cache: Array = 0.0  # VRAM for experts in RAM that were used last, of all GPUs [B]
     # share of the token table by location, where several locations divide it; empty where all of it
     # is at `embedding`
     embedding_shares: Mapping[Location, Array] = field(default_factory=dict)

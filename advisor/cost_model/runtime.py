@@ -103,6 +103,8 @@ class Runtime:
     # largest KV cache type of half the 16-bit size or less; empty for none
     quantized_kv_type: str = ""
     divides_experts: bool = False  # GPUs that share layers can each hold whole experts
+    # it keeps experts in RAM that were used last on the GPU (`Settings.expert_cache`)
+    caches_experts: bool = False
     drafts: bool = False  # its command lets other layers or models draft tokens
     # additional half width of its ranges where no constant is fitted to it, as the logarithm of a
     # factor
@@ -128,6 +130,6 @@ def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Ru
         own: further fields of `Runtime` that differ.
     """
     bare: dict[str, Any] = {"setup": None, "notes": ()}
-    flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts")
+    flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts")
     bare |= dict.fromkeys(flags, False)
     return replace(original, name=name, command=command, **{**bare, **own})

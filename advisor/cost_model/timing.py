@@ -101,7 +101,7 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime
         return _computed(flow, machine, constants)
     onward = _onward(flow, machine, constants)
     if flow.route is Route.STREAMED:
-        return FlowTime(moving=onward)
+        return FlowTime(moving=onward + flow.staging)
     if machine.disk is None:
         raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
     if flow.route is Route.PAGED:

@@ -134,6 +134,7 @@ class Request:
     gpu_layers: Array | None = Settings.gpu_layers
     cpu_moe: Array | None = Settings.cpu_moe
     cache_gb: Array | None = None
+    expert_cache_gb: Array | None = None
     load_mode: str = Settings.load_mode
     kv_in_ram: bool | None = Settings.kv_in_ram
     expert_parallel: bool = Settings.expert_parallel
@@ -350,10 +351,12 @@ class Nouns:
             InputError: an unknown load mode.
         """
         request, cache = self.request, self.request.cache_gb
+        experts = request.expert_cache_gb
         return Settings(
             gpu_layers=request.gpu_layers,
             cpu_moe=request.cpu_moe,
             page_cache=None if cache is None else cache * GIB,
+            expert_cache=None if experts is None else experts * GIB,
             head_first=request.gpu_layers is None,
             kv_in_ram=request.kv_in_ram,
             load_mode=request.load_mode.lower(),

@@ -114,12 +114,13 @@ LLAMA_EXAMPLE_SERVER = 12
 if not parse(len(words), values, ctypes.c_void_p(own), LLAMA_EXAMPLE_SERVER, None):
     sys.exit("refused")
 kept = ("n_ctx", "n_parallel", "n_batch", "n_ubatch", "n_gpu_layers", "no_kv_offload", "swa_full",
-        "no_extra_bufts", "fit_params", "tensor_buft_overrides")
+        "no_extra_bufts", "fit_params", "tensor_buft_overrides", "moe_cache_size")
 understood = {name: getattr(params, name) for name in kept}
 understood["load_mode"] = params.load_mode.name.removeprefix("LLAMA_LOAD_MODE_").lower()
 understood["cache"] = [kind.name for kind in (params.cache_type_k, params.cache_type_v)]
 understood["tensor_split"] = [share for share in params.tensor_split if share]
 params.warmup = False
+params.moe_cache_size = 0  # it takes a GPU
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1  # several wait in a loop
 server = engine.Server(params)
 print("\\nunderstood " + json.dumps(understood), flush=True)

@@ -21,6 +21,7 @@ from advisor.model.catalog import find_model, in_format
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
+from advisor.units import MIB
 
 ARCHITECTURES = {"Qwen3-4B": "qwen3", "Qwen3-30B-A3B": "qwen3moe", "Gemma-3-4B": "gemma3"}
 RESIDENT, OFFLOAD, PAGED = PlacementStrategy
@@ -90,6 +91,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"name": "Qwen3-30B-A3B", "cpu_moe": 2.0},
         {"n_gpu_layers": -2, "tensor_buft_overrides": CPU_MOE},
     ),
+    "a cache of experts": (
+        {"name": "Qwen3-30B-A3B", "cpu_moe": 2.0, "expert_cache": 2.5 * MIB},
+        {"tensor_buft_overrides": CPU_MOE, "moe_cache_size": 2},
+    ),
     "all experts": ({"name": "Qwen3-30B-A3B", "cpu_moe": 6.0}, {"n_gpu_layers": -2}),
     **{
         f"load mode {mode}": ({"gpu_layers": 2.0, "load_mode": mode}, {"load_mode": name})
@@ -133,7 +138,8 @@ def test_every_option_is_in_the_help_as_it_was_read() -> None:
 def test_the_cases_print_every_option_there_is() -> None:
     assert printed() >= {
         "-m", "-c", "-np", "-b", "-ub", "-ngl", "-ot", "-cmoe", "-ncmoe", "--rpc", "-sm", "-ts",
-        "-fa", "-ctk", "-ctv", "-nkvo", "--swa-full", "-lm", "--no-repack", "--fit",
+        "--moe-cache-mib", "-fa", "-ctk", "-ctv", "-nkvo", "--swa-full", "-lm",
+        "--no-repack", "--fit",
     }  # fmt: skip
 
 

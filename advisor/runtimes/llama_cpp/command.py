@@ -19,8 +19,9 @@ from advisor.machine.backends import ONE_NODE
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
+from advisor.units import MIB
 
-VERSION = "llama.cpp of November 2026 (server README at 00dc8057)"
+VERSION = "llama.cpp v0.6.0 of October 2026, builds from b11480 on (server README at 00dc8057)"
 MICRO_BATCH = 512
 """Default of `-ub` (server README) [tokens]."""
 BATCH = 2048
@@ -63,7 +64,7 @@ def start(
 
 SETUP = ServerSetup(
     files=WeightFiles.GGUF,
-    port=8080,
+    port=9931,
     install=(  # for the CUDA that is there (llama.cpp, docs/build.md)
         "sudo apt-get update && sudo apt-get install -y cmake build-essential libssl-dev",
         "[ -d llama.cpp ] || git clone --depth 1 https://github.com/ggml-org/llama.cpp",
@@ -140,6 +141,8 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
         yield r"-ot '^(output|token_embd)\.weight=CPU'"
     if experts and layers and model.has_experts:
         yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
+    if placement.expert_cache:
+        yield f"--moe-cache-mib {int(placement.expert_cache / MIB)}"
 
 
 def devices(model: Model, placement: Placement, machine: Machine) -> Iterable[str]:

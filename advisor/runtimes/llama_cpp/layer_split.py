@@ -83,6 +83,8 @@ def place(
             f"Load mode {settings.load_mode} keeps the whole file in RAM; "
             "choose auto or mmap to leave it on the drive."
         )
+    if settings.expert_cache is not None:
+        settings = replace(settings, expert_cache=_expert_cache(model, machine, strategy, settings))
     computing = compute_buffer(model.architecture, work)
     layers = split(model, machine, work, settings, computing)
     placed = partial(_placed, model, machine, work, settings, strategy, computing=computing)
@@ -182,6 +184,8 @@ def _placed(
         held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
         parts = over_gpus(machine, on_gpu, held, head * model.output)
         working = gpu_buffer(model, work, outside, computing)
+        if settings.expert_cache is not None:
+            working = working + np.asarray(settings.expert_cache) / machine.gpu_count
         for device, part in enumerate(parts):
             there = {Group.ROUTED_EXPERTS: experts_on_gpu * (part > 0)}
             weights[vram(device)] = {**all_of(part), **there}
@@ -202,7 +206,26 @@ def _placed(
         buffers=buffers,
         cache=cache,
         load_mode=settings.load_mode,
+        expert_cache=0.0 if settings.expert_cache is None else settings.expert_cache,
     )
+
+
+def _expert_cache(
+    model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
+) -> Array | None:
+    """VRAM for cached experts, at most all of them; None where none stay in RAM [B].
+
+    Raises:
+        Refusal: a model without experts, a machine without a GPU, or experts on the drive.
+    """
+    if strategy is PlacementStrategy.GPU_RESIDENT or not np.any(settings.expert_cache):
+        return None
+    if not model.has_experts or not machine.gpus:
+        raise Refusal("A cache of experts needs a GPU, and a model with experts; leave it out.")
+    if strategy is PlacementStrategy.NVME_OFFLOAD:
+        raise Refusal("A cache of experts in the GPU is filled from RAM; leave it out.")
+    experts = np.sum(model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
+    return np.asarray(np.minimum(np.asarray(settings.expert_cache, dtype=float), experts))
 
 
 def _last_memory(machine: Machine) -> dict[Location, Array]:
@@ -269,6 +292,7 @@ def split(
         cache = np.zeros_like(cache)
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     budget = _budget(model, machine, work, computing) - model.output
+    budget = np.maximum(budget - (settings.expert_cache or 0.0), 0.0)
     layers = np.asarray(layers_that_fit(model.layer_bytes - experts + cache, budget))
     left = budget - np.sum(last_layers(model, layers) * (model.layer_bytes - experts + cache), -1)
     held = layers_that_fit(np.broadcast_to(experts, (*layers.shape, model.layers)), left)
@@ -351,5 +375,6 @@ LLAMA_CPP = Runtime(
     takes_several_formats=True,
     takes_several_counts=True,
     drafts=True,
+    caches_experts=True,
     setup=SETUP,
 )

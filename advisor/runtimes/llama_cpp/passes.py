@@ -1,12 +1,12 @@
 """Passes of llama.cpp over a placed model: weights read in place, or copied for long prompts."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.loads import ForwardPass, micro_batches, step_load, token_step
+from advisor.cost_model.loads import ForwardPass, Load, micro_batches, step_load, token_step
 from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, last_layers, vram
 from advisor.cost_model.schedule import (
     Exchange,
@@ -20,7 +20,9 @@ from advisor.cost_model.schedule import (
     alone,
 )
 from advisor.cost_model.workload import Workload
+from advisor.machine import backends
 from advisor.machine.machine import Machine
+from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp.paging import reread
 from advisor.units import FLOAT, Array
@@ -34,6 +36,22 @@ masks, the graph, its result. A server on the same machine takes TinyLlama from 
 COPY_TOKENS = 32
 """Smallest micro-batch for which weights in RAM are copied to the GPU and computed there
 (`--op-offload`, ggml-cuda's minimum batch size) [tokens]."""
+CACHE_TOKENS = 32
+"""Largest micro-batch that the cache of experts serves (src/llama-moe-cache.cpp, `max_batch`)
+[tokens]."""
+VULKAN_STAGING = 6.8e9
+"""Rate at which Vulkan copies pages of a mapped file to page-locked memory, before the link
+[B/s]: prompts on 2 Radeon PRO V620 read 120 to 123 tokens/s mapped and 391 to 397 page-locked
+(marchah/Proxmox, runs/2026-10-08-load-modes.md)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """Weights in RAM that a pass copies to the GPU."""
+
+    experts: bool  # a prompt's experts
+    misses: bool  # experts outside the cache of experts
+    length: Array  # length of the reply, over which that cache fills [tokens]
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -48,6 +66,7 @@ def phases(
     work: Workload,
     *,
     copies_experts: bool,
+    copies_misses: bool = True,
 ) -> Phases:
     """Schedules of prompt and token, with a choice for experts in RAM.
 
@@ -57,8 +76,16 @@ def phases(
         machine: machine that runs the model.
         work: request.
         copies_experts: a prompt's experts are copied to the GPU; else the processor computes them.
+        copies_misses: experts outside the cache of experts are copied into it; else the processor
+            computes them, as in forks.
     """
-    one_pass = partial(_pass, model, placement, machine, copies_experts=copies_experts)
+    one_pass = partial(
+        _pass,
+        model,
+        placement,
+        machine,
+        rules=Rules(experts=copies_experts, misses=copies_misses, length=work.output),
+    )
     return Phases(
         of_prompt=lambda: one_pass(*micro_batches(work)),
         of_token=lambda: one_pass(token_step(work)),
@@ -73,7 +100,7 @@ def _pass(
     repeats: Array = 1.0,
     first: Array = 1.0,
     *,
-    copies_experts: bool,
+    rules: Rules,
 ) -> Schedule:
     on_gpus = [
         alone(
@@ -93,7 +120,7 @@ def _pass(
         stages=(
             *on_gpus,
             *attended,
-            *_outside(model, own, machine, step, copies_experts),
+            *_outside(model, own, machine, step, rules),
         ),
         repeats=repeats,
         first=first,
@@ -149,8 +176,58 @@ def copies(placement: Placement) -> Transfer:
     return Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
 
 
+def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules: Rules) -> Array:
+    """Share of a token's lookups of experts in RAM that the cache in the GPU serves.
+
+    All layers share its slots and it evicts what was unused for longest; caches of forks, whose
+    misses the processor computes, have slots for each layer. Texts side by side divide them. It is
+    empty before the reply.
+
+    Args:
+        model: model that is run.
+        placement: location of its parts.
+        step: decoding step.
+        rules: rules of the runtime.
+    """
+    use = model.expert_use(step.variety)
+    in_ram = placement.weights[RAM].get(Group.ROUTED_EXPERTS, np.zeros(model.layers))
+    held = np.sum(in_ram * model.bytes_per_layer[Group.ROUTED_EXPERTS], axis=-1)
+    share = np.minimum(placement.expert_cache / np.maximum(held, 1.0), 1.0)
+    if use is None:
+        return np.zeros(np.shape(share))
+    slots = use.total * share / np.asarray(step.sequences)
+    return use.served(slots, rules.length, by_layer=not rules.misses)
+
+
+def _cached(
+    model: Model, placement: Placement, step: ForwardPass, experts: Load, rules: Rules
+) -> tuple[Load, Array]:
+    """Experts computed on the GPU with a cache, and the bytes of those that it has to copy."""
+    small = np.asarray(step.tokens) <= CACHE_TOKENS
+    used = experts.times(np.where(small & (np.asarray(placement.expert_cache) > 0), 1.0, 0.0))
+    share = served_by_cache(model, placement, step, rules)
+    if not rules.misses:
+        return used.times(share), 0.0
+    return used, np.asarray(used.experts * (1.0 - share))
+
+
+def _copied(placement: Placement, machine: Machine, moved: Array) -> Flow:
+    """Copy of weights to the GPU, by Vulkan through page-locked memory."""
+    way = copies(placement)
+    if way is Transfer.PAGEABLE and backends.of_machine(machine) == "vulkan":
+        return Flow(
+            route=Route.STREAMED, moved=moved, transfer=Transfer.PINNED,
+            staging=moved / VULKAN_STAGING,
+        )  # fmt: skip
+    return Flow(route=Route.STREAMED, moved=moved, transfer=way)
+
+
 def _outside(
-    model: Model, placement: Placement, machine: Machine, step: ForwardPass, copies_experts: bool
+    model: Model,
+    placement: Placement,
+    machine: Machine,
+    step: ForwardPass,
+    rules: Rules,
 ) -> tuple[Stage, ...]:
     """Layers outside the GPUs: computed in place, or copied and computed on the first GPU."""
     on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
@@ -169,16 +246,22 @@ def _outside(
         return ()
     copied = np.where(np.asarray(step.tokens) >= COPY_TOKENS, 1.0, 0.0) * bool(machine.gpus)
     copying = load.times(copied)
-    if not copies_experts:
+    if not rules.experts:
         copying = copying + copying.routed.times(-1.0)
+    moved = copying.weights
+    flow = Flow(route=Route.STREAMED, moved=moved, transfer=copies(placement))
+    if np.any(placement.expert_cache):
+        routed = (load + copying.times(-1.0)).routed
+        cached, missed = _cached(model, placement, step, routed, rules)
+        copying, moved = copying + cached, moved + missed
+        flow = _copied(placement, machine, moved)
     staying = load + copying.times(-1.0)
     in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
-    if not np.any(copied):
+    if not np.any(copying.weights):
         return (*paged, alone(in_place))
-    moved = copying.weights
     return (
         *paged,
-        alone(Flow(route=Route.STREAMED, moved=moved, transfer=copies(placement))),
+        alone(flow),
         alone(Flow(route=Route.RESIDENT, load=copying)),
         *((alone(in_place),) if np.any(staying.weights) else ()),
     )
