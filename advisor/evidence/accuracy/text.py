@@ -339,7 +339,7 @@ def markdown(ledger: Ledger) -> str:
     )
     names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)
     formulas = (
-        "Public formulas, restated in `advisor/evidence/peers/` and scored on the same rows: "
+        "Public formulas, restated in `advisor/evidence/peers.py` and scored on the same rows: "
         f"{names}."
     )
     return "\n".join((*head, *body, "", floor_sentence(ledger.floor), "", formulas))
