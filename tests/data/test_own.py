@@ -5,7 +5,7 @@ import own_rows
 import pytest
 
 from advisor.evidence.accuracy.points import paged as paged_points
-from advisor.evidence.accuracy.points.paged import OWN, OwnRow, rows
+from advisor.evidence.accuracy.points.paged import OWN, rows
 from advisor.evidence.accuracy.points.paged import paged as is_paged
 from advisor.runtimes.llama_cpp.paging import WATCHED
 from advisor.units import GB
@@ -41,9 +41,10 @@ def test_the_shape_gives_the_size_that_is_stated(subtests: pytest.Subtests) -> N
             own_rows.check_shape(row)
 
 
-@pytest.mark.parametrize("row", FROM_DRIVE, ids=lambda row: row.id)
-def test_rows_from_the_drive_tell_of_drive_and_cache(row: OwnRow) -> None:
-    own_rows.check_drive(row)
+def test_rows_from_the_drive_tell_of_drive_and_cache(subtests: pytest.Subtests) -> None:
+    for row in FROM_DRIVE:
+        with subtests.test(row.id):
+            own_rows.check_drive(row)
 
 
 @pytest.mark.skipif(not ON_GPU, reason="no row of a machine with a GPU yet")
