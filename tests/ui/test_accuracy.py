@@ -13,6 +13,7 @@ from advisor.evidence.accuracy.shipped import Floor, Ledger
 from advisor.evidence.peers import PEERS
 from advisor.ui.accuracy import ledger, points
 from advisor.ui.accuracy import points as chart
+from advisor.ui.accuracy.scores import FAMILIES, family_of
 from advisor.ui.parts.palette import LIGHT
 
 SOURCE = "https://example.com/runs"
@@ -45,28 +46,35 @@ def _small_ledger(monkeypatch):
     ledger.judged.clear()
 
 
-def accuracy(**chosen):
-    """How we know, at how good, or at the workshop where figures are chosen."""
-    return workshop(**chosen) if chosen else app("accuracy")
-
-
-def workshop(**chosen):
-    test = app("accuracy")
-    test.session_state["knowledge_How good"] = "Workshop"
-    run(test)
+def workshop(part="Every figure", **chosen):
+    """How we know, at a part of the workshop, with figures chosen."""
+    test = app("accuracy", knowledge="Workshop", bench=part)
     for name, values in chosen.items():
         test.multiselect(key=f"ledger_{name.replace('_', ' ')}").set_value(values)
     return run(test) if chosen else test
 
 
-def test_it_is_a_page_of_the_app():
-    assert "By kind of run" in [quantity.value for quantity in app("accuracy").subheader]
+def test_every_kind_of_run_is_of_one_family():
+    for regime in REGIMES:
+        of = [name for name, begins in FAMILIES.items() if regime.name.startswith(begins)]
+        assert of == [family_of(regime.name)], regime.name
+
+
+def test_the_picture_has_a_bar_for_each_family_and_other_tools_beside():
+    text = page_text(app("accuracy"))
+    # 20 figures that are 0 to 19 % off and one that is 11 % off; llmfit says 120 of 100 tokens/s
+    # and LLMcalc 90: 10 %
+    assert "In the graphics card: <b>10 % of 20 runs" in text
+    assert "LLMcalc 10 % on 20 of them, where ours is 10 %" in text
+    assert "Processor alone: <b>50 % of 20 runs" in text
+    assert "no other tool covers them" in text
+    assert "From the drive: " not in text
 
 
 def test_the_verdict_names_the_closest_and_the_farthest():
     # Errors of 0 to 19 % and of 50 %; experts in RAM, a single figure, is not named.
-    text = page_text(accuracy())
-    assert "Of 41 measured speeds" in text
+    text = page_text(app("accuracy"))
+    assert "of 41 measured speeds" in text
     assert (
         "Of kinds of run with 20 figures and more, the smallest median error is 10 % "
         "(resident, dense), the largest 50 % (CPU alone)." in text
@@ -74,7 +82,7 @@ def test_the_verdict_names_the_closest_and_the_farthest():
 
 
 def test_regimes_stand_beside_the_best_public_formula():
-    text = page_text(accuracy())
+    text = page_text(workshop("Kinds of run"))
     for words in ("resident, dense", "20 groups", "CPU alone", "experts in RAM", "all together"):
         assert words in text
     # LLMcalc says 90 of 100: 10 %, and llmfit 120: 20 %.
@@ -83,13 +91,13 @@ def test_regimes_stand_beside_the_best_public_formula():
 
 
 def test_it_says_how_far_sources_differ_and_how_figures_are_judged():
-    text = page_text(accuracy()) + page_text(workshop())
+    text = page_text(app("accuracy"))
     assert "differ by 12 % at the median (23 pairs of 9 settings)" in text
     assert "from constants fitted without its source" in text
 
 
 def test_every_public_formula_is_there_with_its_source():
-    text = page_text(workshop())
+    text = page_text(workshop("Other tools"))
     for peer in PEERS:
         assert peer.name in text
         assert peer.source in text
@@ -97,10 +105,10 @@ def test_every_public_formula_is_there_with_its_source():
 
 
 def test_filters_narrow_chart_and_table():
-    test = accuracy(GPU=["RTX 3090", "no GPU"])
+    test = workshop(GPU=["RTX 3090", "no GPU"])
     assert "21 of 41 figures" in page_text(test)
     assert len(test.dataframe[0].value) == 21
-    narrower = accuracy(GPU=["RTX 3090", "no GPU"], Kind_of_run=["CPU alone"])
+    narrower = workshop(GPU=["RTX 3090", "no GPU"], Kind_of_run=["CPU alone"])
     assert "20 of 41 figures" in page_text(narrower)
 
 
@@ -113,7 +121,7 @@ def test_no_two_kinds_of_run_look_the_same(monkeypatch):
 
 
 def test_filters_that_leave_nothing_say_so():
-    test = accuracy(GPU=["RTX 3090"], Kind_of_run=["CPU alone"])
+    test = workshop(GPU=["RTX 3090"], Kind_of_run=["CPU alone"])
     assert "No published figure has all of these" in page_text(test)
     assert not test.dataframe
 

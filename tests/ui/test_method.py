@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 from streamlit.testing.v1 import AppTest
-from ui_app import ROOT, app, page_text, run
+from ui_app import ROOT, app, page_text
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.schedule import Route
@@ -28,9 +28,7 @@ def desktop() -> str:
 
 @cache
 def workshop() -> str:
-    test = opened()
-    test.session_state["knowledge_How it works"] = "Workshop"
-    return page_text(run(test))
+    return page_text(opened(knowledge="Workshop", bench="Constants"))
 
 
 def routes_of(text: str) -> list[str]:

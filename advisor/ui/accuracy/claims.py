@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.ui.accuracy.claim_links import parameters
-from advisor.ui.parts.markup import block, joined, show, table
+from advisor.ui.parts.markup import block, heading, joined, show, table
 from advisor.ui.question.current import address
 
 REMEMBERED = 3600
@@ -25,15 +25,13 @@ NO_WAY = "No change that was tried makes it hold."
 def claims_section() -> None:
     """Heading, number of claims that hold, filter, and one row per claim."""
     answers = _computed()
-    st.subheader("What articles say", anchor="articles")
-    show(block("oa-soft", f"{_summary(answers)} {HOW}", "p"))
+    show(heading("", _summary(answers), ""))
+    show(block("oa-way", HOW, "p"))
     chosen = st.segmented_control(
         "Show", [EVERY, *(verdict.value for verdict in Verdict)], default=EVERY, key="claims_shown",
-        format_func=str.capitalize, required=True,
+        format_func=str.capitalize, required=True, bind="query-params",
     )  # fmt: skip
-    for claim in answers:
-        if chosen in (EVERY, claim.verdict.value):
-            _row(claim)
+    show(joined(_row(claim) for claim in answers if chosen in (EVERY, claim.verdict.value)))
 
 
 @st.cache_resource(max_entries=1, ttl=REMEMBERED, show_spinner="Checking claims of articles")
@@ -45,16 +43,16 @@ def _summary(claims: Sequence[Claim]) -> str:
     counted = Counter(claim.verdict for claim in claims)
     held, partly, failed = (counted[verdict] for verdict in Verdict)
     return (
-        f"Of {len(claims)} claims about offloading, our figures confirm {held} as stated and "
-        f"{partly} under a condition, and contradict {failed}."
+        f"Of {len(claims)} claims about offloading, {held} hold, {partly} hold under a condition, "
+        f"{failed} do not."
     )
 
 
-def _row(claim: Claim) -> None:
-    with st.container(border=True, key=f"claim_{claim.row.number}"):
-        show(joined(_answer(claim)))
-        with st.expander("Cases, assumptions and required changes"):
-            show(joined(_details(claim)))
+def _row(claim: Claim) -> Markup:
+    """A claim with its answer; all else unfolds."""
+    more = Markup("<details class='oa-more'><summary>{}</summary>{}</details>")
+    unfolded = more.format("Cases, assumptions and required changes", joined(_details(claim)))
+    return block("oa-claim", joined((*_answer(claim), unfolded)))
 
 
 def _answer(claim: Claim) -> Iterable[Markup]:

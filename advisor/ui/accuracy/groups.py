@@ -30,7 +30,6 @@ SMALL = (
 
 def section(ledger: Ledger) -> None:
     """Worst groups, then seen and unseen cards, then rows that do not count."""
-    st.subheader("Largest errors", anchor="farthest")
     show(
         block(
             "oa-why",

@@ -6,14 +6,15 @@ import streamlit as st
 
 from advisor.errors import AdvisorError
 from advisor.ui.accuracy import groups, points, scores
-from advisor.ui.accuracy import points as own_results
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.method import page as method
-from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.markup import notice
 from advisor.ui.question import current, models, row, this_machine
 
 HOW_GOOD, HOW_IT_WORKS, MYTHS, WORKSHOP = "How good", "How it works", "Myths", "Workshop"
+TAB, BENCH = "knowledge", "bench"
+"""Keys of the tabs and of the pills of the workshop, in the address too."""
 
 
 def shown(first: str) -> None:
@@ -22,13 +23,11 @@ def shown(first: str) -> None:
     Args:
         first: tab that is open at first.
     """
-    show(block("oa-title", "How we know", "h1"))
-    this_machine.page_link()
     bodies: Mapping[str, Callable[[], None]] = {
         HOW_GOOD: _how_good, HOW_IT_WORKS: _how_it_works, MYTHS: claims_section,
         WORKSHOP: _workshop,
     }  # fmt: skip
-    tabs = st.tabs(list(bodies), default=first, key=f"knowledge_{first}", on_change="rerun")
+    tabs = st.tabs(list(bodies), default=first, key=TAB, on_change="rerun", bind="query-params")
     for tab, body in zip(tabs, bodies.values(), strict=True):
         if tab.open:
             with tab:
@@ -38,8 +37,8 @@ def shown(first: str) -> None:
 def _how_good() -> None:
     accuracy = judged()
     scores.verdict(accuracy)
-    scores.regimes(accuracy)
-    groups.section(accuracy)
+    scores.families(accuracy)
+    this_machine.page_link()
 
 
 def _how_it_works() -> None:
@@ -57,8 +56,16 @@ def _how_it_works() -> None:
 
 
 def _workshop() -> None:
-    accuracy = judged()
-    points.figures((*accuracy.points, *own_results.points()))
-    scores.formulas(accuracy)
-    scores.method()
-    method.figures()
+    """One part at a time, since each is long."""
+    parts: Mapping[str, Callable[[], None]] = {
+        "Kinds of run": lambda: scores.regimes(judged()),
+        "Largest errors": lambda: groups.section(judged()),
+        "Every figure": lambda: points.figures((*judged().points, *points.points())),
+        "Other tools": lambda: scores.formulas(judged()),
+        "Constants": method.figures,
+    }
+    chosen = st.pills(
+        "Part", list(parts), default="Kinds of run", key=BENCH, required=True,
+        label_visibility="collapsed", bind="query-params",
+    )  # fmt: skip
+    parts[chosen]()

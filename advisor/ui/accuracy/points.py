@@ -230,7 +230,6 @@ FILTERS: Mapping[str, Callable[[AccuracyPoint], str]] = {
 
 def figures(points: Sequence[AccuracyPoint]) -> None:
     """Filters, chart, details of the selected point and table."""
-    st.subheader("Predicted beside measured", anchor="figures")
     places = narrowed(points, _wanted(points))
     if not places:
         notice("No published figure has all of these; remove a filter.")
@@ -326,7 +325,7 @@ def _details(point: AccuracyPoint | None) -> None:
         elif point.published:
             st.link_button("Open the source", point.source, icon=":material/open_in_new:")
         else:
-            show(block("oa-soft", f"Our own run, by {point.source}; data/measurements/own.csv"))
+            show(block("oa-soft", f"Our own run, by {point.source}"))
         with st.expander("Public formulas"):
             show(_said(point))
 

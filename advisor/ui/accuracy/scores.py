@@ -1,17 +1,20 @@
-"""Tables of the Accuracy page: errors by kind of run, public formulas, method."""
+"""How good: sentence and picture of six families; tables of kinds of run and of other tools."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.evidence.accuracy.points.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
-from advisor.evidence.accuracy.scoring import PeerScore, Score
+from advisor.evidence.accuracy.scoring import PeerScore, Score, score_of
 from advisor.evidence.accuracy.shipped import Ledger
 from advisor.evidence.accuracy.text import allowed, floor_sentence, percent
 from advisor.evidence.peers import PEERS, Peer
+from advisor.reports.charts import Bar, BarChart, BarPart
+from advisor.ui.parts.bars import bars
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, show, table, two_lines
+from advisor.ui.parts.markup import block, heading, show, table, two_lines
 
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
@@ -28,17 +31,40 @@ HEADINGS = (
 )  # fmt: skip
 
 
+FAMILIES = {
+    "In the graphics card": ("resident", "LocalScore, on", "MLX", "drafted"),
+    "Partly in RAM": ("dense split", "experts in RAM", "streamed from RAM", "experts streamed"),
+    "Processor alone": ("CPU alone", "LocalScore, processor"),
+    "From the drive": ("read from a drive", "paged"),
+    "Reading a prompt": ("prompt", "first token"),
+    "Servers, several users": ("batch", "serving", "server", "several users"),
+}
+"""Beginnings of the kinds of run in each family."""
+
+
+def family_of(kind: str) -> str:
+    """Family of a kind of run."""
+    return next(name for name, begins in FAMILIES.items() if kind.startswith(begins))
+
+
 def verdict(ledger: Ledger) -> None:
-    """Accuracy in two sentences."""
+    """Accuracy in two lines."""
     *kinds, every = ledger.scores
     known = [score for score in kinds if score.rows >= ENOUGH]
     best, *_, worst = sorted(known, key=lambda score: score.median)
     show(
+        heading(
+            f"Half within {percent(every.median)}",
+            f" of {every.rows:,} measured speeds; {percent(every.covered)} lie in their range.",
+            "oa-good-text",
+        )
+    )
+    show(
         block(
-            "oa-verdict",
-            f"Of {every.rows:,} measured speeds, half are predicted within "
-            f"{percent(every.median)}, and {percent(every.covered)} lie in the predicted range, "
-            f"which should contain 80 %. Of kinds of run with {ENOUGH} figures and more, the "
+            "oa-way",
+            "A range should hold 80 %. Each speed is predicted from constants fitted without its "
+            "source (for LocalScore's hundreds of machines: without the machine), so none is "
+            f"tested on what it was fitted to. Of kinds of run with {ENOUGH} figures and more, the "
             f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
             f"{percent(worst.median)} ({worst.regime}).",
             "p",
@@ -46,9 +72,52 @@ def verdict(ledger: Ledger) -> None:
     )
 
 
+def families(ledger: Ledger) -> None:
+    """The picture: median error of each family, and the best other tool's as a mark."""
+    every = _families(tuple(ledger.points))
+    chart = BarChart(
+        name="families", title="", alt="Median errors by family of runs", unit="%",
+        bars=tuple(map(_bar, every)), mark="best other tool, on the runs that it covers",
+    )  # fmt: skip
+    show(bars(chart))
+    show(
+        block(
+            "oa-why",
+            "Bars are median errors: half of the runs are nearer. A range should contain what you "
+            "would measure in four cases of five. " + floor_sentence(ledger.floor), "p",
+        )
+    )  # fmt: skip
+
+
+@st.cache_resource(show_spinner=False, max_entries=2, hash_funcs={tuple: id})
+def _families(points: tuple[AccuracyPoint, ...]) -> list[Score]:
+    by_family: dict[str, list[AccuracyPoint]] = {name: [] for name in FAMILIES}
+    for point in points:
+        by_family[family_of(point.regime)].append(point)
+    return [score_of(name, inside) for name, inside in by_family.items() if inside]
+
+
+def _bar(score: Score) -> Bar:
+    peer = min(
+        (peer for peer in score.peers if peer.rows >= ENOUGH), key=lambda peer: peer.median,
+        default=None,
+    )  # fmt: skip
+    other = "no other tool covers them" if peer is None else (
+        f"{peer.name} {percent(peer.median)} on {peer.rows:,} of them, where ours is "
+        f"{percent(peer.own_median)}"
+    )  # fmt: skip
+    error = BarPart(name="median error", size=100 * score.median, colour=0)
+    return Bar(
+        head=score.regime,
+        figure=f"{percent(score.median)} of {score.rows:,} runs, {percent(score.covered)} in "
+        f"range; {other}",
+        parts=(error,),
+        limit=None if peer is None else 100 * peer.median,
+    )
+
+
 def regimes(ledger: Ledger) -> None:
     """One line per kind of run, beside the best public formula."""
-    st.subheader("By kind of run", anchor="regimes")
     rows = (_row(score) for score in ledger.scores)
     show(table(HEADINGS, rows, label="Errors by kind of run", numeric=range(1, 7)))
     with st.expander("Kinds of run explained"):
@@ -60,7 +129,7 @@ def regimes(ledger: Ledger) -> None:
             "A range should contain what you would measure in four cases of five. The line under "
             "the share is what chance allows if that is true; it is wide for few groups. A group "
             "is one source on one machine, whose figures share their error. By group, a long "
-            "sweep counts as much as a single figure. " + floor_sentence(ledger.floor),
+            "sweep counts as much as a single figure.",
             "p",
         )
     )
@@ -103,7 +172,6 @@ def _beside(peer: PeerScore, score: Score) -> str:
 
 def formulas(ledger: Ledger) -> None:
     """Each public formula on the rows that it can answer."""
-    st.subheader("Public formulas on the same figures", anchor="formulas")
     show(
         block(
             "oa-why",
@@ -140,18 +208,3 @@ def _cell(peer: PeerScore | None, score: Score) -> Markup | str:
 def _formula(peer: Peer) -> Sequence[object]:
     link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
     return link.format(peer.source, peer.name), peer.formula, f"{peer.version}, {peer.date}"
-
-
-def method() -> None:
-    """Method of the comparison in two sentences."""
-    st.subheader("How it is judged", anchor="method")
-    show(
-        block(
-            "oa-why",
-            "Each figure is predicted from constants fitted without its source (for LocalScore's "
-            "hundreds of machines: without the machine), so no prediction is tested on figures "
-            "that it was fitted to. On the command line, python -m advisor accuracy prints the "
-            "same tables.",
-            "p",
-        )
-    )

@@ -80,7 +80,7 @@ WORDS = {
     "build": "build with",
     "kernel": "build without a kernel for",
     "experts": "experts, graphics driver",
-    "numa": "--numa",
+    "numa": "policy for several sockets",
     "threads": "threads:",
 }
 """Inputs in words, by the option that an effect belongs to."""
@@ -208,11 +208,11 @@ def shown() -> None:
     """Each formula under its title, then the meaning of its symbols."""
     for place, formula in enumerate(FORMULAS):
         with st.container(gap=None, key=f"formula_{place}"):
-            show(block("oa-name", formula.title, "h4"))
+            title = Markup("<h4 class='oa-name' title='Computed in {}'>{}</h4>")
+            show(title.format(formula.module, formula.title))
             for equation in formula.latex:
                 st.latex(equation)
             show(block("oa-answer", explained(formula.symbols), "p"))
-            show(block("oa-soft", f"Computed in {formula.module}", "p"))
 
 
 # Drawing of the five routes, with the speeds of a machine.
