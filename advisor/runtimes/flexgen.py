@@ -240,10 +240,10 @@ def _pass(
         load=load.times(0.0),
         kernels=kernels(model, 0.0, unpacked=values / count),
     )
-    how = Parallel(tensor=count, pipeline=1)
+    division = Parallel(tensor=count, pipeline=1)
     return Schedule(
         stages=(Stage(flows=tuple(flows)), alone(apart)),
-        exchanges=tuple(exchanges(model, machine, how, load.tokens)),
+        exchanges=tuple(exchanges(model, machine, division, load.tokens)),
     )
 
 

@@ -103,7 +103,7 @@ def place(
         raise Refusal("KTransformers keeps experts in RAM.")
     if machine.nodes > 1:
         raise Refusal("KTransformers uses one machine only.")
-    how = shared_by(model, machine)
+    division = shared_by(model, machine)
     cache = model.kv_bytes(work.context, served(work).kv_type)
     total = float(model.architecture.experts.total) if model.architecture.experts else 1.0
     kept = experts_on_gpu(model, machine, work, cache)
@@ -111,19 +111,19 @@ def place(
         kept = np.asarray(settings.gpu_experts, dtype=float) * total
     everywhere = np.ones((*np.shape(kept), model.layers))
     share = np.asarray(kept)[..., None] / total * everywhere
-    part = {**all_of(everywhere / how.tensor), Group.ROUTED_EXPERTS: share / how.tensor}
+    part = {**all_of(everywhere / division.tensor), Group.ROUTED_EXPERTS: share / division.tensor}
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: {Group.ROUTED_EXPERTS: 1.0 - share}}
-    cards = tuple(map(vram, range(how.tensor)))
-    passing = ACTIVATIONS + _copied_layer(model) / how.tensor
+    cards = tuple(map(vram, range(division.tensor)))
+    passing = ACTIVATIONS + _copied_layer(model) / division.tensor
     return Placement(
         strategy=strategy,
         gpu_layers=np.full(np.shape(kept), float(model.layers)),
         cpu_moe=np.full(np.shape(kept), float(model.layers)),
         weights={**weights, **dict.fromkeys(cards, part)},
-        kv=dict.fromkeys(cards, everywhere * cache_share(model, how.tensor)),
+        kv=dict.fromkeys(cards, everywhere * cache_share(model, division.tensor)),
         embedding=vram(0),
-        embedding_shares=dict.fromkeys(cards, 1.0 / how.tensor),
-        output=dict.fromkeys(cards, np.asarray(1.0 / how.tensor)),
+        embedding_shares=dict.fromkeys(cards, 1.0 / division.tensor),
+        output=dict.fromkeys(cards, np.asarray(1.0 / division.tensor)),
         buffers={
             where: machine.gpus[where.device].memory.value * (1 - MEMORY_USED) + passing
             for where in cards
@@ -149,14 +149,16 @@ def _copied_layer(model: Model) -> float:
 
 def experts_on_gpu(model: Model, machine: Machine, work: Workload, cache: Floats) -> Array:
     """Number of experts per layer that fit beside everything else (`--kt-num-gpu-experts`)."""
-    how = shared_by(model, machine)
+    division = shared_by(model, machine)
     total = model.architecture.experts.total if model.architecture.experts else 1
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     dense = np.sum(model.layer_bytes - experts) + model.embedding + model.output
-    kept = np.sum(cache * cache_share(model, how.tensor), axis=-1) * np.asarray(work.users)
-    taken = ACTIVATIONS + (dense + _copied_layer(model)) / how.tensor + kept
-    room = GpuGroup(model=model, machine=machine, division=how, at=0).memory * MEMORY_USED - taken
-    fitting = np.floor(room / (np.sum(experts) / total / how.tensor))
+    kept = np.sum(cache * cache_share(model, division.tensor), axis=-1) * np.asarray(work.users)
+    taken = ACTIVATIONS + (dense + _copied_layer(model)) / division.tensor + kept
+    room = (
+        GpuGroup(model=model, machine=machine, division=division, at=0).memory * MEMORY_USED - taken
+    )
+    fitting = np.floor(room / (np.sum(experts) / total / division.tensor))
     return np.asarray(np.clip(fitting, 0, total - 1))
 
 
@@ -194,26 +196,26 @@ def _pass(
         step: pass over the layers.
         copied: 1 where the experts in RAM are copied to the GPUs, else 0.
     """
-    how = shared_by(model, machine)
-    group = GpuGroup(model=model, machine=machine, division=how, at=0)
+    division = shared_by(model, machine)
+    group = GpuGroup(model=model, machine=machine, division=division, at=0)
     device = group.slowest
     own = placement.weights[vram(device)]
     share = own[Group.ROUTED_EXPERTS]
     if placement.answered is not None:
-        share = np.asarray(placement.answered)[..., None] * np.ones_like(share) / how.tensor
-    cold = 1.0 - share * how.tensor
+        share = np.asarray(placement.answered)[..., None] * np.ones_like(share) / division.tensor
+    cold = 1.0 - share * division.tensor
     dense = replace(
         placement, weights={vram(device): {**own, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
     )
     hot, brought = (
         held_load(group, _experts(placement, vram(device), part), step)
-        for part in (share, cold / how.tensor)
+        for part in (share, cold / division.tensor)
     )
     outside = step_load(model, _experts(placement, RAM, cold), RAM, step)
     held: Array = (
         placement.weights[RAM][Group.ROUTED_EXPERTS] @ model.bytes_per_layer[Group.ROUTED_EXPERTS]
     )
-    moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * held / how.tensor
+    moved = copied * np.ceil(np.asarray(step.tokens) / CHUNK) * held / division.tensor
     first = held_load(group, dense, step)
     return Schedule(
         stages=(
@@ -227,7 +229,7 @@ def _pass(
             ),
         ),
         crossings=2.0 * float(np.sum(model.expert_layers)) * (1.0 - copied),
-        exchanges=tuple(exchanges(model, machine, how, step.tokens)),
+        exchanges=tuple(exchanges(model, machine, division, step.tokens)),
     )
 
 
@@ -243,8 +245,8 @@ def _copy(moved: Array, device: int) -> Flow:
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Launch line of the placement."""
     total = model.architecture.experts.total if model.architecture.experts else 1
-    how = shared_by(model, machine)
-    share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * how.tensor
+    division = shared_by(model, machine)
+    share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * division.tensor
     experts = FILES.get(model.format, model.format)
     checkpoint = model.format if model.format in ("BF16", "BF16-hf") else "FP8"
     parts = [
@@ -259,7 +261,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         f"--kt-cpuinfer {machine.host.cores}",
         f"--kt-threadpool-count {machine.host.sockets}",
         f"--kt-num-gpu-experts {round(share * total)}",
-        *several(machine, how, ("--tensor-parallel-size", "--pipeline-parallel-size")),
+        *several(machine, division, ("--tensor-parallel-size", "--pipeline-parallel-size")),
         *_layerwise(model),
         "--disable-shared-experts-fusion",
     ]

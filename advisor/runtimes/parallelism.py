@@ -238,30 +238,30 @@ def beside_layers(number: Array) -> Floats:
     return np.asarray(number)[..., np.newaxis]
 
 
-def held_by_each(model: Model, how: Parallel) -> Floats:
+def held_by_each(model: Model, division: Parallel) -> Floats:
     """Weights of each layer on each of the GPUs that share it, shape (layers,) [B]."""
-    if not how.by_user:
-        return np.asarray(model.layer_bytes / beside_layers(how.tensor))
+    if not division.by_user:
+        return np.asarray(model.layer_bytes / beside_layers(division.tensor))
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
-    return model.layer_bytes - experts + experts / how.tensor
+    return model.layer_bytes - experts + experts / division.tensor
 
 
-def share_of_users(how: Parallel, users: Array) -> Array:
+def share_of_users(division: Parallel, users: Array) -> Array:
     """Share of the users whose tokens a GPU computes: ceil( n / t ) / n with users of its own."""
-    if not how.by_user:
+    if not division.by_user:
         return 1.0
     number = np.maximum(np.asarray(users, dtype=float), 1.0)
-    return np.asarray(np.ceil(number / how.tensor) / number)
+    return np.asarray(np.ceil(number / division.tensor) / number)
 
 
-def cache_of_each(model: Model, how: Parallel, users: Array) -> Floats:
+def cache_of_each(model: Model, division: Parallel, users: Array) -> Floats:
     """Share of each layer's cache, of all users, on each of these GPUs, shape (..., layers)."""
-    if how.by_user:
-        return np.asarray(share_of_users(how, users))[..., None] * np.ones(model.layers)
-    return np.asarray(for_each(how.tensor, partial(cache_share, model)))
+    if division.by_user:
+        return np.asarray(share_of_users(division, users))[..., None] * np.ones(model.layers)
+    return np.asarray(for_each(division.tensor, partial(cache_share, model)))
 
 
-def check_divides_experts(model: Model, how: Parallel) -> None:
+def check_divides_experts(model: Model, division: Parallel) -> None:
     """Check that expert parallelism has experts and GPUs to divide.
 
     Raises:
@@ -272,7 +272,7 @@ def check_divides_experts(model: Model, how: Parallel) -> None:
             f"{model.name} has no experts to divide; leave out --expert-parallel and "
             "--attention-by-user (on the page, whole experts on each GPU)."
         )
-    if how.tensor == 1:
+    if division.tensor == 1:
         raise Refusal(
             "Expert parallel divides experts among GPUs that share layers, and here none share "
             "any; add a GPU or leave out --expert-parallel (on the page, whole experts on each "
@@ -406,38 +406,42 @@ def _chunks(layers: int, count: int) -> tuple[Floats, ...]:
     return tuple(((index >= low) & (index < high)).astype(float) for low, high in pairwise(edges))
 
 
-def exchanges(model: Model, machine: Machine, how: Parallel, tokens: Array) -> Iterable[Exchange]:
+def exchanges(
+    model: Model, machine: Machine, division: Parallel, tokens: Array
+) -> Iterable[Exchange]:
     """Exchanges between GPUs in one run over all layers.
 
     A ring of t GPUs moves 2 (t - 1) / t of a vector each way for an all-reduce, and half of it to
     gather or to scatter. A pipeline sends the residual stream and its sum, two vectors.
     """
     vector = model.architecture.hidden * ACTIVATION * np.asarray(tokens, dtype=float)
-    if np.any(how.tensor > 1):
-        ring = 2.0 * (how.tensor - 1) / how.tensor
+    if np.any(division.tensor > 1):
+        ring = 2.0 * (division.tensor - 1) / division.tensor
         experts = float(np.sum(model.expert_layers))
-        times = experts if how.by_user else REDUCES_PER_LAYER * model.layers
-        times = times * (how.tensor > 1)
-        spans = np.all(how.tensor > len(machine.gpus) // machine.nodes)
+        times = experts if division.by_user else REDUCES_PER_LAYER * model.layers
+        times = times * (division.tensor > 1)
+        spans = np.all(division.tensor > len(machine.gpus) // machine.nodes)
         way = ExchangePath.NETWORK if machine.nodes > 1 and spans else ExchangePath.PEER
-        yield Exchange(way=way, times=times, moved=ring * vector, reduces=True, gpus=how.tensor)
-    between = machine.nodes - 1 if np.any(how.pipeline > 1) else 0
-    if np.any(how.pipeline - 1 > between):
         yield Exchange(
-            way=ExchangePath.PEER, times=how.pipeline - 1.0 - between, moved=2.0 * vector
+            way=way, times=times, moved=ring * vector, reduces=True, gpus=division.tensor
+        )
+    between = machine.nodes - 1 if np.any(division.pipeline > 1) else 0
+    if np.any(division.pipeline - 1 > between):
+        yield Exchange(
+            way=ExchangePath.PEER, times=division.pipeline - 1.0 - between, moved=2.0 * vector
         )
     if between:
         yield Exchange(way=ExchangePath.NETWORK, times=float(between), moved=2.0 * vector)
 
 
-def several(machine: Machine, how: Parallel, names: tuple[str, str]) -> Iterable[str]:
+def several(machine: Machine, division: Parallel, names: tuple[str, str]) -> Iterable[str]:
     """Options for the division of a model.
 
     Args:
         machine: machine that runs the model.
-        how: division over its GPUs.
+        division: division over its GPUs.
         names: names of the options for tensor and pipeline parallel.
     """
-    for name, count in zip(names, (how.tensor, how.pipeline), strict=True):
+    for name, count in zip(names, (division.tensor, division.pipeline), strict=True):
         if count > 1:
             yield f"{name} {count}"

@@ -141,7 +141,7 @@ def command(
 
     `source` is shell text for the repository, empty for the checkpoint's own.
     """
-    how = parallel(model, machine)
+    division = parallel(model, machine)
     parts = [
         "python -m sglang.launch_server",
         f"--model-path {source or shlex.quote(checkpoint(model))}",
@@ -149,11 +149,15 @@ def command(
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {static_share(machine):g}",
         *(["--kv-cache-dtype fp8_e4m3"] if served(work).kv_type == "fp8" else []),
-        *several(machine, how, ("--tp-size", "--pp-size")),
-        *([f"--ep-size {how.tensor}"] if placement.expert_parallel else []),
-        *([f"--dp-size {how.tensor} --enable-dp-attention"] if placement.attention_by_user else []),
+        *several(machine, division, ("--tp-size", "--pp-size")),
+        *([f"--ep-size {division.tensor}"] if placement.expert_parallel else []),
+        *(
+            [f"--dp-size {division.tensor} --enable-dp-attention"]
+            if placement.attention_by_user
+            else []
+        ),
         *_drafting(work),
-        *_offload(model, placement, how),
+        *_offload(model, placement, division),
     ]
     line = " ".join(parts)
     if machine.nodes == 1:
@@ -182,10 +186,10 @@ def _drafting(work: Workload) -> Iterable[str]:
     yield f"--speculative-num-draft-tokens {drafted + 1}"
 
 
-def _offload(model: Model, placement: Placement, how: Parallel) -> Iterable[str]:
+def _offload(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
     outside: Array = weight_bytes(model, placement, RAM)
     if float(outside) > 0:
-        yield f"--cpu-offload-gb {math.ceil(float(outside) / how.gpus / GIB)}"
+        yield f"--cpu-offload-gb {math.ceil(float(outside) / division.gpus / GIB)}"
 
 
 SGLANG = Runtime(

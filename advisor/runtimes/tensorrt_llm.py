@@ -61,16 +61,16 @@ def _room(model: Model, _machine: Machine, work: Workload) -> Room:
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command line of trtllm-serve."""
-    how = parallel(model, machine)
-    users = how.tensor if placement.attention_by_user else 1
+    division = parallel(model, machine)
+    users = division.tensor if placement.attention_by_user else 1
     parts = [
         f"trtllm-serve {shlex.quote(checkpoint(model))}",
         "--backend pytorch",
         f"--max_seq_len {int(work.context)}",
         f"--max_batch_size {math.ceil(work.users / users)}",
         f"--kv_cache_free_gpu_memory_fraction {MEMORY_USED}",
-        *several(machine, how, ("--tp_size", "--pp_size")),
-        *([f"--ep_size {how.tensor}"] if placement.expert_parallel else []),
+        *several(machine, division, ("--tp_size", "--pp_size")),
+        *([f"--ep_size {division.tensor}"] if placement.expert_parallel else []),
         *_config(placement, work),
     ]
     return " ".join(parts)

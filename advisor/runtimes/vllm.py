@@ -138,15 +138,15 @@ def _last(group: Floats, count: Array) -> Floats:
 
 
 def _with(
-    model: Model, base: Placement, how: Parallel, kept: list[Floats], *, only_experts: bool
+    model: Model, base: Placement, division: Parallel, kept: list[Floats], *, only_experts: bool
 ) -> Placement:
     whole = sum(kept, start=np.zeros(()))
-    groups = chunks(model, how.pipeline)
+    groups = chunks(model, division.pipeline)
     weights = {}
     for location, shares in base.weights.items():
-        at = location.device // how.tensor
-        here = 1.0 - whole if location == RAM else kept[at] / how.tensor
-        full = np.zeros_like(whole) if location == RAM else groups[at] / how.tensor
+        at = location.device // division.tensor
+        here = 1.0 - whole if location == RAM else kept[at] / division.tensor
+        full = np.zeros_like(whole) if location == RAM else groups[at] / division.tensor
         weights[location] = {
             group: here if not only_experts or group is Group.ROUTED_EXPERTS else full
             for group in shares
@@ -159,31 +159,31 @@ def _with(
         gpu_layers=np.full_like(count, layers) if only_experts else count,
         cpu_moe=layers - count if only_experts else np.zeros_like(count),
         zero_copy=1.0,
-        buffers={where: _without_passing(model, how, groups, where.device, size)
+        buffers={where: _without_passing(model, division, groups, where.device, size)
                  for where, size in base.buffers.items()},
     )  # fmt: skip
 
 
 def _without_passing(
-    model: Model, how: Parallel, groups: tuple[Floats, ...], device: int, size: Array
+    model: Model, division: Parallel, groups: tuple[Floats, ...], device: int, size: Array
 ) -> Array:
-    largest = float(np.max(groups[device // how.tensor] * model.layer_bytes)) / how.tensor
+    largest = float(np.max(groups[device // division.tensor] * model.layer_bytes)) / division.tensor
     return size - BUFFERED * largest
 
 
-def offload_options(model: Model, placement: Placement, how: Parallel) -> Iterable[str]:
+def offload_options(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
     """Options of `vllm serve` for weights in RAM; none where all are on the GPUs."""
     outside = float(weight_bytes(model, placement, RAM))
     if outside <= 0:
         return
     if np.any(placement.zero_copy):
-        size = math.ceil(10 * outside / how.gpus / GIB) / 10
+        size = math.ceil(10 * outside / division.gpus / GIB) / 10
         yield f"--offload-backend uva --cpu-offload-gb {size:g}"
         if np.any(placement.cpu_moe):
             yield "--cpu-offload-params experts"
         return
-    layers = math.ceil(model.layers / how.pipeline)
-    offloaded = math.ceil((model.layers - int(placement.gpu_layers)) / how.pipeline)
+    layers = math.ceil(model.layers / division.pipeline)
+    offloaded = math.ceil((model.layers - int(placement.gpu_layers)) / division.pipeline)
     group, within = grouping(layers, offloaded)
     yield (
         f"--offload-backend prefetch --offload-group-size {group} "
@@ -312,17 +312,17 @@ def command(
 
     `source` is shell text for the repository, empty for the checkpoint's own.
     """
-    how = parallel(model, machine, by_user=placement.attention_by_user)
-    tensor = "--data-parallel-size" if how.by_user else "--tensor-parallel-size"
+    division = parallel(model, machine, by_user=placement.attention_by_user)
+    tensor = "--data-parallel-size" if division.by_user else "--tensor-parallel-size"
     parts = [
         f"vllm serve {source or shlex.quote(checkpoint(model))}",
         f"--max-model-len {int(work.context)}",
-        f"--max-num-seqs {math.ceil(work.users / (how.tensor if how.by_user else 1))}",
+        f"--max-num-seqs {math.ceil(work.users / (division.tensor if division.by_user else 1))}",
         f"--gpu-memory-utilization {MEMORY_USED}",
         *(["--kv-cache-dtype fp8"] if served(work).kv_type == "fp8" else []),
-        *several(machine, how, (tensor, "--pipeline-parallel-size")),
+        *several(machine, division, (tensor, "--pipeline-parallel-size")),
         *(["--enable-expert-parallel"] if placement.expert_parallel else []),
-        *offload_options(model, placement, how),
+        *offload_options(model, placement, division),
         *_drafting(work),
     ]
     line = " ".join(parts)
