@@ -1,7 +1,7 @@
 """Command line of the advisor; `--json` prints records for other programs.
 
-Exit codes: 0 answered, 1 a condition of `report run` does not hold, 2 an input that cannot be used
-(said on standard error), 130 interrupted.
+Exit codes: 0 answered, 1 a promise of `check` or `report run` is broken, 2 an input that cannot be
+used (said on standard error), 130 interrupted.
 """
 
 import argparse
@@ -27,6 +27,7 @@ MODULES = {
     "claims": "evidence",
     "probe": "probe",
     "report": "report",
+    "check": "check",
     "calibration": "calibration",
     "machine": "machine",
     "prices": "prices",

@@ -1,4 +1,4 @@
-"""Scenario files: many models on many machines, with conditions on the results.
+"""Scenario files: many models on many machines, and what each must reach.
 
 The schema is in docs/scenarios.md. A file is YAML or JSON; every input of a request may stand under
 `request`, in an entry of `models` or in one of `machines`, by its name:
@@ -6,29 +6,23 @@ The schema is in docs/scenarios.md. A file is YAML or JSON; every input of a req
     models: [Llama-3.1-8B, {name: Qwen3-30B-A3B, format: Q4_K_M}]
     machines: [{name: workstation, gpu: RTX 3090, ram_gb: 64}, Mac Studio M3 Ultra 512GB]
     request: {context: 8192, users: 1, gpu_layers: 20, usd_per_kwh: 0.3}
-    conditions: {min_decode_tps: 10}
+    promises: {decode_tps: ">= 10", monthly_usd: "<= 100"}
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from advisor import given_files
-from advisor.advice.answer import question_of
 from advisor.advice.compare import compare, usable
-from advisor.advice.speeds import speed_of
-from advisor.advice.table.options import keep
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError, InputError
-from advisor.formatting import money, number, seconds
-from advisor.reports.document import checked
-from advisor.request.request import Nouns, Request
+from advisor.reports.promises import Promise, broken, conditions, figures, promises
+from advisor.request.request import Request
 from advisor.request.values import check_names, from_values
 from advisor.runtimes import RUNTIMES
 
@@ -38,28 +32,8 @@ MOST_PAIRS = 2_000
 """Models times machines."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conditions:
-    """Conditions on every pair; None for no condition."""
-
-    min_decode_tps: float | None = None  # least speed for each user [tokens/s]
-    min_decode_tps_low: float | None = None  # least lower end of its 80 % range [tokens/s]
-    min_prefill_tps: float | None = None  # least prompt speed [tokens/s]
-    max_ttft_s: float | None = None  # longest time to the first token [s]
-    # most that power and rent of the machine cost in a month [USD]
-    max_usd_per_month: float | None = None
-    placement: str | None = None  # required placement ("gpu-resident")
-
-    def __post_init__(self) -> None:
-        if self.placement is not None and self.placement not in list(PlacementStrategy):
-            raise InputError(
-                f"placement is {self.placement!r}; allowed are {', '.join(PlacementStrategy)}."
-            )
-
-
-CONDITIONS = tuple(own.name for own in fields(Conditions))
 INPUT_NAMES = tuple(BY_NAME)
-KEYS = ("models", "machines", "request", "workload", "runtime", "conditions")
+KEYS = ("models", "machines", "request", "workload", "runtime", "conditions", "promises")
 """Keys of a file; `workload` was the name of `request`."""
 
 
@@ -70,7 +44,7 @@ class Pair:
     model: str  # model as the file names it
     machine: str  # machine as the file names it
     request: Request  # what is asked of them
-    conditions: Conditions  # conditions on the result
+    promised: tuple[Promise, ...]  # what the result must reach
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +54,8 @@ class ScenarioResult:
     model: str  # model as the file names it
     machine: str  # machine as the file names it
     best: Estimate | None  # fastest estimate that fits; None if none fits
-    failures: tuple[str, ...]  # one sentence per failed condition
+    figures: Mapping[str, float | None]  # what can be promised of it, by name
+    failures: tuple[str, ...]  # one sentence per broken promise
 
 
 def read_scenarios(path: Path) -> tuple[Pair, ...]:
@@ -112,7 +87,7 @@ def scenarios(data: object) -> tuple[Pair, ...]:
     shared = _stated({"runtime": top.get("runtime")}, "the file")
     for where in ("workload", "request"):
         shared |= _stated(top.get(where, {}), where)
-    everywhere = _keys(top.get("conditions", {}), CONDITIONS, "conditions")
+    everywhere = _promised(top, "")
     models, machines = (
         _entries(top.get("models"), "models"),
         _entries(top.get("machines"), "machines"),
@@ -126,11 +101,11 @@ def scenarios(data: object) -> tuple[Pair, ...]:
     ]
     every = tuple(
         Pair(
-            model=model["model"], machine=name, conditions=conditions,
+            model=model["model"], machine=name, promised=promised,
             request=Request(**{**shared, **model, **parts}),
         )
         for model in named
-        for name, parts, conditions in described
+        for name, parts, promised in described
     )  # fmt: skip
     _ = every[0].request.nouns().runtime
     return every
@@ -150,50 +125,14 @@ def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
         )
         fitting = usable(each for each in tried if nouns.strategy in (None, each.strategy))
         best = fitting[0] if fitting else None
+        reached = figures(best, nouns)
         yield ScenarioResult(
             model=pair.model,
             machine=pair.machine,
             best=best,
-            failures=tuple(_failures(best, pair.conditions, nouns)),
+            figures=reached,
+            failures=tuple(broken(pair.promised, best, reached, nouns.request.paying.usd)),
         )
-
-
-def _failures(best: Estimate | None, conditions: Conditions, nouns: Nouns) -> Iterator[str]:
-    if best is None:
-        yield "nothing that was tried runs it"
-        return
-    decode, prefill, first = best.decode, best.prefill, best.first_token
-    yield from _below("tokens/s", _end(decode, "value"), conditions.min_decode_tps)
-    low = _end(decode, "low")
-    yield from _below("tokens/s at the low end", low, conditions.min_decode_tps_low)
-    yield from _below("prompt tokens/s", _end(prefill, "value"), conditions.min_prefill_tps)
-    longest, time = conditions.max_ttft_s, _end(first, "value")
-    if longest is not None and (time is None or time > longest):
-        shown = "unknown" if time is None else seconds(time)
-        yield f"first token after {shown}, more than {seconds(longest)}"
-    yield from _beyond(conditions.max_usd_per_month, best, nouns)
-    if conditions.placement is not None and best.strategy.value != conditions.placement:
-        yield f"runs by {best.strategy.value}, not {conditions.placement}"
-
-
-def _below(words: str, value: float | None, least: float | None) -> Iterator[str]:
-    if least is not None and (value is None or value < least):
-        shown = "unknown" if value is None else number(value, 3)
-        yield f"{shown} {words}, less than {number(least, 3)}"
-
-
-def _end(figure: Range | None, end: str) -> float | None:
-    return None if figure is None else float(getattr(figure, end))
-
-
-def _beyond(most: float | None, best: Estimate, nouns: Nouns) -> Iterator[str]:
-    """Cost of a month that is over the most, given in the currency of the request."""
-    if most is None:
-        return
-    monthly = keep(question_of(nouns, nouns.machine), speed_of(best)).monthly
-    if monthly is None or monthly > most * nouns.request.paying.usd:
-        shown = "unknown" if monthly is None else money(monthly)
-        yield f"{shown} a month, more than {money(most * nouns.request.paying.usd)}"
 
 
 def _model(entry: object, where: str) -> dict[str, Any]:
@@ -209,20 +148,29 @@ def _model(entry: object, where: str) -> dict[str, Any]:
 
 
 def _machine(
-    entry: object, where: str, everywhere: Mapping[str, Any]
-) -> tuple[str, dict[str, Any], Conditions]:
-    """Name, inputs and conditions of an entry of `machines`: a name, or keys with values."""
+    entry: object, where: str, everywhere: tuple[Promise, ...]
+) -> tuple[str, dict[str, Any], tuple[Promise, ...]]:
+    """Name, inputs and promises of an entry of `machines`: a name, or keys with values."""
     values = {"machine": entry} if isinstance(entry, str) else entry
-    inputs = dict(_keys(values, ("name", "conditions", *INPUT_NAMES), where))
-    own = _keys(inputs.pop("conditions", {}), CONDITIONS, f"{where}.conditions")
+    inputs = dict(_keys(values, ("name", "conditions", "promises", *INPUT_NAMES), where))
+    promised = _promised(inputs, f"{where}.")
     name = _text(inputs.pop("name", ""), f"{where}.name")
-    parts = _stated(inputs, where)
+    parts = _stated({key: inputs[key] for key in inputs if key in BY_NAME}, where)
     try:
         machine = Request(**parts).nouns().machine
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     name = name or parts.get("machine", machine.name)
-    return name, parts, _conditions({**everywhere, **own}, f"{where}.conditions")
+    stated = {promise.name for promise in promised}
+    return name, parts, (*promised, *(each for each in everywhere if each.name not in stated))
+
+
+def _promised(entry: Mapping[str, Any], where: str) -> tuple[Promise, ...]:
+    """Promises of the file or of a machine, under either key."""
+    return (
+        *promises(entry.get("promises", {}), f"{where}promises"),
+        *conditions(entry.get("conditions", {}), f"{where}conditions"),
+    )
 
 
 def _text(value: object, where: str) -> str:
@@ -234,13 +182,6 @@ def _text(value: object, where: str) -> str:
 def _stated(values: object, where: str) -> dict[str, Any]:
     """Inputs that a part of the file states, in the words of a request."""
     return from_values(_keys(values, INPUT_NAMES, where), where).stated()
-
-
-def _conditions(values: Mapping[str, Any], where: str) -> Conditions:
-    for own in fields(Conditions):
-        wanted = str | None if own.name == "placement" else float | None
-        checked(wanted, values.get(own.name), f"{where}.{own.name}")
-    return Conditions(**values)
 
 
 def _entries(data: object, where: str) -> Sequence[object]:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,8 @@ from advisor.errors import InputError
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.reports.scenarios import Conditions, read_scenarios, run, scenarios
+from advisor.reports.promises import CONDITIONS, PROMISED
+from advisor.reports.scenarios import read_scenarios, run, scenarios
 
 DOCS = Path(__file__).parents[3] / "docs" / "scenarios.md"
 PLAIN: dict[str, Any] = {
@@ -52,12 +52,35 @@ def test_every_condition_can_fail_and_hold() -> None:
         ("min_decode_tps", 0.001, 1e6, "tokens/s, less than 1,000,000"),
         ("min_decode_tps_low", 0.001, 1e6, "tokens/s at the low end, less than"),
         ("min_prefill_tps", 0.001, 1e9, "prompt tokens/s, less than"),
-        ("max_ttft_s", 1e6, 1e-9, "first token after"),
+        ("max_ttft_s", 1e6, 1e-9, "to the first token, more than"),
         ("placement", "gpu-resident", "nvme-offload", "runs by gpu-resident, not nvme-offload"),
     ):
         assert failures({name: holds}) == []
         (failure,) = failures({name: fails})
         assert words in failure
+
+
+def test_every_promise_can_be_broken_and_kept() -> None:
+    for name, kept, broken, words in (
+        ("decode_tps", ">= 0.001", ">1e6", "tokens/s, not more than 1,000,000"),
+        ("decode_tps_low", "> 0.001", ">= 1e6", "tokens/s at the low end, less than"),
+        ("prefill_tps", "<1e9", "<= 0.5", "prompt tokens/s, more than 0.5"),
+        ("ttft_s", "<= 1e6", "< 1e-9", "to the first token, not less than"),
+        ("monthly_usd", "<= 1000", "<= 0.01", "a month, more than $0.01"),
+        ("fits", True, False, "it runs, and should not"),
+        ("placement", "gpu-resident", "nvme-offload", "runs by gpu-resident, not nvme-offload"),
+    ):
+        for bound, failed in ((kept, False), (broken, True)):
+            (result,) = run(scenarios({**PLAIN, "promises": {name: bound}}))
+            assert bool(result.failures) is failed, (name, bound, result.failures)
+            assert not failed or words in result.failures[0]
+
+
+def test_a_promise_that_a_model_does_not_fit_is_kept_by_a_small_machine() -> None:
+    data = {"models": ["Llama-3.1-70B"], "machines": [{"ram_gb": 2, "disk_gbs": 1}],
+            "runtime": "vLLM", "promises": {"fits": False, "decode_tps": ">= 20"}}  # fmt: skip
+    (result,) = run(scenarios(data))
+    assert result.failures == ()
 
 
 def test_the_low_end_is_stricter_than_the_middle() -> None:
@@ -128,6 +151,10 @@ def test_conditions_of_a_machine_take_precedence_over_those_of_the_file() -> Non
         ({"conditions": {"min_decode": 3}}, "did you mean min_decode_tps"),
         ({"conditions": {"min_decode_tps": True}}, "it should be a number"),
         ({"conditions": {"placement": "cloud"}}, "allowed are gpu-resident"),
+        ({"promises": {"decode_tps": 20}}, 'it should be a bound such as ">= 20"'),
+        ({"promises": {"decode_tps": ">= inf"}}, 'it should be a bound such as ">= 20"'),
+        ({"promises": {"fits": "yes"}}, "it should be true or false"),
+        ({"promises": {"tps": ">= 2"}}, "promises has the key 'tps', which nothing reads"),
         ({"workload": {"users": 0}}, "workload: Users (--users) is 0; allowed is"),
         ({"workload": {"kv_type": 8}}, "workload.kv_type is '8'; it should be text"),
         ({"runtime": "llamacpp"}, "Did you mean llama.cpp"),
@@ -176,7 +203,7 @@ def test_a_wrong_file_is_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_the_documentation_names_every_key_and_its_example_runs(tmp_path: Path) -> None:
     text = DOCS.read_text(encoding="utf-8")
-    for name in (*(own.name for own in fields(Conditions)), *BY_NAME):
+    for name in (*CONDITIONS, *PROMISED, *BY_NAME):
         assert f"`{name}`" in text, name
     example = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
     assert example is not None

@@ -1,0 +1,126 @@
+"""`check`: a scenario file against its promises, as a Markdown table for a pull request.
+
+With `--since`, the table also says what moved since an earlier `check --json`.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from advisor import given_files
+from advisor.cli.command import added, show
+from advisor.errors import InputError
+
+if TYPE_CHECKING:
+    from advisor.reports.scenarios import ScenarioResult
+
+Record = dict[str, Any]
+HEADINGS = ("model", "machine", "tokens/s", "first token", "a month", "promises")
+SHOWN = ("decode_tps", "ttft_s", "monthly_usd")
+"""Figures of the table, in the order of its headings."""
+LARGEST = 16_000_000
+"""Largest earlier answer that is read [B]."""
+MOVED = 0.01
+"""Change of a figure from which it has moved, as a share."""
+
+
+def add(commands: Any) -> None:
+    """Add the command and its options."""
+    command = added(
+        commands, "check", _check,
+        "a scenario file against its promises: Markdown, and exit code 1 where one is broken",
+    )  # fmt: skip
+    command.add_argument("file", type=Path, metavar="FILE.yaml")
+    command.add_argument(
+        "--since", type=Path, metavar="FILE.json", help="an earlier `check --json`: what moved"
+    )
+
+
+def _check(args: argparse.Namespace) -> int:
+    """Run `check FILE.yaml --since FILE.json`."""
+    from advisor.reports.scenarios import read_scenarios, run
+
+    before = {} if args.since is None else _earlier(args.since)
+    results = tuple(run(read_scenarios(args.file)))
+    records = [_record(result, before.get((result.model, result.machine))) for result in results]
+    kept = all(record["holds"] for record in records)
+    show(args, {"holds": kept, "results": records}, lambda: "\n".join(_markdown(records)))
+    return 0 if kept else 1
+
+
+def _earlier(path: Path) -> Mapping[tuple[str, str], Record]:
+    """Figures of an earlier answer by model and machine.
+
+    Raises:
+        InputError: the file cannot be read or is no answer of this command.
+    """
+    try:
+        results = json.loads(given_files.text(path, LARGEST))["results"]
+        return {(each["model"], each["machine"]): dict(each["figures"]) for each in results}
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InputError(
+            f"{path} is no answer of `check --json`; write one with `check FILE.yaml --json`."
+        ) from error
+
+
+def _record(result: "ScenarioResult", before: Record | None) -> Record:
+    figures = dict(result.figures)
+    best = result.best
+    return {
+        "model": result.model,
+        "machine": result.machine,
+        "holds": not result.failures,
+        "failures": list(result.failures),
+        "runtime": None if best is None else best.runtime,
+        "placement": None if best is None else best.strategy.value,
+        "figures": figures,
+        "moved": {} if before is None else dict(_moved(before, figures)),
+        "new": before is None,
+    }
+
+
+def _moved(before: Record, now: Mapping[str, float | None]) -> Iterator[tuple[str, Any]]:
+    """Figures that are otherwise than before, each with what it was."""
+    for name, value in now.items():
+        was = before.get(name)
+        if not isinstance(was, int | float):
+            was = None
+        if value is None or was is None:
+            if value is not was:
+                yield name, was
+        elif abs(value - was) > MOVED * abs(was):
+            yield name, was
+
+
+def _markdown(records: list[Record]) -> Iterator[str]:
+    yield f"| {' | '.join(HEADINGS)} |"
+    yield f"|{'---|' * len(HEADINGS)}"
+    for record in records:
+        cells = (
+            record["model"], record["machine"], *(_cell(record, name) for name in SHOWN),
+            "; ".join(record["failures"]) or "kept",
+        )  # fmt: skip
+        yield f"| {' | '.join(map(_escaped, cells))} |"
+    kept = sum(record["holds"] for record in records)
+    yield ""
+    yield f"{kept} of {len(records)} keep their promises."
+
+
+def _cell(record: Record, name: str) -> str:
+    """Figure, with what it was where it moved."""
+    from advisor.reports.promises import FIGURES
+
+    shown = FIGURES[name].shown
+    value = record["figures"][name]
+    text = "-" if value is None else shown(value)
+    if name not in record["moved"]:
+        return text
+    was = record["moved"][name]
+    return f"{text} (was {'-' if was is None else shown(was)})"
+
+
+def _escaped(cell: str) -> str:
+    """Text of a cell: a bar, a line's end or markup of a name stays text."""
+    return "".join(f"\\{sign}" if sign in "|`<*_[" else sign for sign in " ".join(cell.split()))
