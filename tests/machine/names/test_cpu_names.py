@@ -221,8 +221,8 @@ def test_a_part_of_a_processor_has_its_share_of_the_channels(
 
 
 MODEL_NUMBER = re.compile(r"\d[0-9a-z]*")
-FIRST_OF_ALL = re.compile(r" v[01]\b| x\d\b")
-"""Words that say no more than the number: the first version, and the cores of a Phenom."""
+FIRST_OF_ALL = re.compile(r" v[01]\b| x\d\b|\bcore \d (?=quad|duo)")
+"""Words that say no more than the number: the first version, the cores of a Phenom, Core 2."""
 
 
 def test_a_changed_digit_is_never_another_model_without_a_word() -> None:

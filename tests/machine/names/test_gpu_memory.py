@@ -80,7 +80,7 @@ def test_the_memory_of_screens_can_be_stated_on_every_system() -> None:
 
 
 def test_screens_that_take_all_of_a_card_are_refused() -> None:
-    with pytest.raises(InputError, match=r"--screen-gb.* is 5 GiB; GTX 1650 has 3.63 GiB"):
+    with pytest.raises(InputError, match=r"--screen-gb.* is 5 GiB; GTX 1650 has 3.56 GiB"):
         machine(MachineSpec(gpu="GTX 1650", screen_gb=5))
 
 
