@@ -72,7 +72,7 @@ def test_a_typed_price_of_faster_memory_is_for_all_of_it() -> None:
 
 
 def test_eight_cards_have_a_price_by_hand() -> None:
-    # 7 cards at 1000; board with processor and memory 2200, frame 115, 8 risers 35; from the
+    # 7 cards at 990; board with processor and memory 2200, frame 115, 8 risers 35; from the
     # 750 W of one card to 8 x 350 + 400 = 3200 W: two supplies of 1600 W hold 2450 more
     card = from_catalog.gpu("RTX 3090")
     parts = parts_for(Form.DESKTOP, (card,), (card,) * 8)
@@ -80,7 +80,7 @@ def test_eight_cards_have_a_price_by_hand() -> None:
     assert sum(supplies) + 750 >= 3200
     price = bought("RTX 3090", 7, MoneyInputs(), parts)
     psu = sum(part.usd or 0.0 for part in parts if part.part == "psu")
-    assert price.usd == pytest.approx(7 * 1000 + 2200 + 115 + 8 * 35 + psu)
+    assert price.usd == pytest.approx(7 * 990 + 2200 + 115 + 8 * 35 + psu)
     assert price.date == "2025-07-23"
 
 
@@ -182,7 +182,7 @@ def test_a_third_card_on_a_board_for_two_buys_no_board_of_the_same_size_by_hand(
     # full tower 215.98, riser 35; from 350 + 350 + 400 W, a supply of 1200 W, to 1450 W: 599.99
     card = from_catalog.gpu("RTX 3090")
     price = bought("RTX 3090", 1, MoneyInputs(), parts_for(Form.DESKTOP, (card,) * 2, (card,) * 3))
-    assert price.usd == pytest.approx(1000 + 215.98 + 35 + 599.99)
+    assert price.usd == pytest.approx(990 + 215.98 + 35 + 599.99)
 
 
 def test_a_board_with_four_slots_needs_no_riser() -> None:

@@ -47,16 +47,16 @@ def counted(of: Question) -> Question:
 
 
 def test_used_prices_add_up_by_hand() -> None:
-    # 1,000 and 1,289 USD in August 2026: two of the first and one of the second
+    # 990 USD in July and 1,400 USD in May 2026: two of the first and one of the second
     value = used_value(("RTX 3090", "RTX 3090", "RTX 4090"), ())
-    assert value.usd == 2 * 1000 + 1289
-    assert value.date == "2026-08-08"
-    assert "2x RTX 3090 at the used price of 2026-08-08, $2,000" in value.note
+    assert value.usd == 2 * 990 + 1400
+    assert value.date == "2026-05"
+    assert "2x RTX 3090 at the used price of 2026-07, $1,980" in value.note
 
 
 def test_a_card_without_a_used_price_adds_nothing_and_says_so() -> None:
     value = used_value(("RTX 3090", "RTX PRO 6000 Blackwell"), ())
-    assert value.usd == 1000
+    assert value.usd == 990
     assert value.note.endswith("RTX PRO 6000 Blackwell: no used price on record")
 
 
@@ -73,14 +73,14 @@ def test_a_used_card_never_costs_more_than_it_is_bought_for(subtests: pytest.Sub
 
 
 def test_keeping_ties_up_the_used_price_unless_another_is_typed() -> None:
-    # 1,289 USD over 36 months, where the value is to count
+    # 1,400 USD over 36 months, where the value is to count
     alone = keep(question(), FAST)
     assert alone.cost is not None
     assert (alone.cost.tied_up, alone.price.date) == (0, "")
     kept = keep(counted(question()), FAST)
     assert kept.cost is not None
-    assert kept.cost.tied_up == pytest.approx(1289 / 36)
-    assert kept.price.date == "2026-08-08"
+    assert kept.cost.tied_up == pytest.approx(1400 / 36)
+    assert kept.price.date == "2026-05"
     assert "type what yours would sell for (--resale)" in kept.price.note
     for amount in (0.0, 1800.0):
         typed = keep(counted(question(resale=amount)), FAST)
@@ -111,27 +111,27 @@ def swap(own: Question, usd: float, speed: Speed) -> tuple[Option, Option]:
 
 
 def test_what_is_bought_costs_less_the_used_price_and_is_as_old_by_hand() -> None:
-    # 3,000 - 1,289 USD; the older of November and August 2026
+    # 3,000 - 1,400 USD; the older of November and May 2026
     _, option = swap(question(), 3000, replace(FAST, decode=80))
-    assert option.upfront == 1711
-    assert option.price.date == "2026-08-08"
+    assert option.upfront == 1600
+    assert option.price.date == "2026-05"
     assert option.stale
     assert option.price.note.endswith(
-        "less what you sell: RTX 4090 at the used price of 2026-08-08, $1,289"
+        "less what you sell: RTX 4090 at the used price of 2026-05, $1,400"
     )
-    assert once(option) == ", $1,711 at once"
-    _, cheap = swap(question(), 1139, SLOWER)
+    assert once(option) == ", $1,600 at once"
+    _, cheap = swap(question(), 1250, SLOWER)
     assert once(cheap) == ", $150 left over at once"
 
 
 def test_a_slower_machine_wins_only_by_a_resale_value_that_somebody_stated() -> None:
-    # both are faster than reading: 500 USD instead of 1,289 over 36 months, 21.92 USD less
+    # both are faster than reading: 500 USD instead of 1,400 over 36 months, 21.92 USD less
     kept, option = swap(question(), 500, SLOWER)
-    assert option.gain == pytest.approx((1289 - 500) / 36)
+    assert option.gain == pytest.approx((1400 - 500) / 36)
     assert option.rests_on_resale
     assert choice([kept, option]) is None
     assert pays_when(option, MONEY) == ONLY_SOLD
-    kept, option = swap(question(resale=1289.0), 500, SLOWER)
+    kept, option = swap(question(resale=1400.0), 500, SLOWER)
     assert not option.rests_on_resale
     assert choice([kept, option]) is option
 
