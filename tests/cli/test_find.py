@@ -84,7 +84,7 @@ def test_models_stand_with_their_order_and_the_source_of_their_scores(
     assert title == "Without a published score, the fastest first:"
     assert {row.split()[1] for row in rows} <= {"none", "more;"}
     assert "12 tokens/s and more (--reading-tps) come first" in order
-    assert "LMArena text of 2026-01-16 (https://" in order
+    assert "LMArena text of 2026-10-08 (https://" in order
 
 
 def test_a_runtime_that_takes_no_such_format_is_not_a_slow_one(
