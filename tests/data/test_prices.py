@@ -3,7 +3,7 @@
 import pytest
 from provenance import is_past, is_public
 
-from advisor.advice.prices.rows import api_price_rows, price_rows
+from advisor.advice.prices.rows import API_SPREAD, api_price_rows, api_usual_speeds, price_rows
 from advisor.machine.catalog import gpu_rows
 
 ROWS = price_rows()
@@ -118,3 +118,26 @@ def test_there_is_something_to_rent_and_to_buy_for_most_budgets() -> None:
     rented, sold = {row.gpu for row in RENTS}, {row.gpu for row in SALES}
     assert {"RTX 4090", "A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200", "L40S"} <= rented
     assert {"RTX 3090", "RTX 4090", "RTX 5090", "RTX PRO 6000 Blackwell", "GB10"} <= sold
+
+
+def test_usual_speeds_of_apis_are_of_models_with_a_price_dated_and_public() -> None:
+    models = set(api_price_rows())
+    for name, row in api_usual_speeds().items():
+        assert name in models
+        assert 10 < row.decode_tps < 1000, name
+        assert 0.05 < row.first_token_s < 10, name
+        assert is_public(row.source), name
+        assert is_past(row.date), name
+        assert row.date <= row.retrieved, name
+
+
+def test_no_provider_lies_further_from_its_models_median_than_said() -> None:
+    usual = api_usual_speeds()
+    shares = [
+        row.decode_tps / usual[row.model].decode_tps
+        for rows in api_price_rows().values()
+        for row in rows
+        if row.decode_tps and row.model in usual
+    ]
+    assert len(shares) >= 5
+    assert all(0.9 / API_SPREAD < share < 1.1 * API_SPREAD for share in shares)

@@ -360,6 +360,33 @@ def api_first_tokens() -> Mapping[tuple[str, str], float]:
     return {(row.provider, row.model_id): row.seconds for row in rows}
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiUsualSpeedRow:
+    """One row of data/prices/api_usual_speeds.csv: the medians of a model's providers, as
+    Artificial Analysis measured them.
+    """
+
+    model: str
+    measured_as: str
+    decode_tps: float
+    first_token_s: float
+    date: str
+    retrieved: str
+    source: str
+
+
+API_SPREAD = 4.0
+"""How far a provider lies from the median of a model's: those with a published speed of their own
+reach up to 4.2 times it (Fireworks, gpt-oss-120b; Groq 3.1 to 3.4 times)."""
+
+
+@cache
+def api_usual_speeds() -> Mapping[str, ApiUsualSpeedRow]:
+    """Usual speeds by the model's name, without its publisher."""
+    rows = read(DATA / "prices/api_usual_speeds.csv", ApiUsualSpeedRow)
+    return {row.model: row for row in rows}
+
+
 @cache
 def api_price_rows() -> Mapping[str, tuple[ApiPriceRow, ...]]:
     """Rows by the model's name, without its publisher; fetched rows replace shipped ones."""

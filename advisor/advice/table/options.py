@@ -23,12 +23,14 @@ from advisor.advice.prices.power import (
 )
 from advisor.advice.prices.price import NOTHING_YET, Price, bought, rented, rented_count, with_part
 from advisor.advice.prices.rows import (
+    API_SPREAD,
     NO_PRICE,
     USUAL_API_FIRST_TOKEN,
     ApiPriceRow,
     api_day,
     api_first_tokens,
     api_price_rows,
+    api_usual_speeds,
 )
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost
@@ -580,23 +582,30 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
     cached = row.usd_per_mtok_cached if question.work.cached else None
     again = "" if cached is None else f" (${cached:g} for what is cached)"
     note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}{again}, {row.provider}"
-    price = Price(date=api_day(row), note=note, sources=(row.source,))
-    first = api_first_tokens().get((row.provider, row.model_id), USUAL_API_FIRST_TOKEN)
+    usual = api_usual_speeds().get(row.model)
+    waits = USUAL_API_FIRST_TOKEN if usual is None else usual.first_token_s
+    first = api_first_tokens().get((row.provider, row.model_id), waits)
+    speed, sources = _at(row.decode_tps or question.money.api_tps, first), [row.source]
+    if speed is None and usual is not None:
+        speed = _at(usual.decode_tps, first, API_SPREAD)
+        sources.append(usual.source)
+        note += f", at the median speed of the model's providers on {usual.date}"
+    price = Price(date=api_day(row), note=note, sources=tuple(sources))
     return question.option(
         OptionKind.API,
         f"{row.provider}: {row.model_id}",
-        _at(row.decode_tps or question.money.api_tps, first),
+        speed,
         cost,
         price,
         kept=kept,
     )
 
 
-def _at(speed: float | None, first_token: float) -> Speed | None:
+def _at(speed: float | None, first_token: float, spread: float = 1.0) -> Speed | None:
     """Speed of an API, published or typed [tokens/s], with its time to the first token [s]."""
     if speed is None:
         return None
     return Speed(
-        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=speed, low=speed, high=speed,
-        first_token=first_token, load=None,
+        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=speed, low=speed / spread,
+        high=speed * spread, first_token=first_token, load=None,
     )  # fmt: skip

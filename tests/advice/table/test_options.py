@@ -414,7 +414,7 @@ def test_a_new_desktop_is_its_parts() -> None:
     desktop = by_name["New desktop with 2x RTX 3090"]
     assert desktop.kind is OptionKind.MACHINE
     parts = 188.99 + 699.99 + 203 + 244.94 + 124.99 + 239
-    assert desktop.upfront == pytest.approx(2 * 1000 + parts)
+    assert desktop.upfront == pytest.approx(2 * 990 + parts)
     assert desktop.price.date == "2025-07-23"
     assert not any(
         "desktop" in option.name for option in all_of(ask()) if option.kind is OptionKind.MACHINE
@@ -452,6 +452,27 @@ def test_an_apis_first_token_is_a_measured_or_a_usual_time() -> None:
     # 0.5 s are lost 1217.5 times a month, and nothing else at 100 tokens/s
     (own,) = [option for option in apis(question, kept) if option.name == "Your API"]
     assert own.hours_lost == pytest.approx(1217.5 * 0.5 / 3600)
+
+
+def test_an_api_without_a_published_speed_has_its_models_median_by_hand() -> None:
+    # Qwen3.6-27B on 2026-08-22: 59.35 tokens/s after 1.46 s, and a quarter to four times of it
+    question = ask("RTX 3090", "Qwen3.6-27B")
+    (call,) = apis(question, keep(question, SLOW))
+    assert call.speed is not None
+    assert (call.speed.low, call.speed.high) == pytest.approx((59.35 / 4, 59.35 * 4))
+    assert (call.speed.decode, call.speed.first_token) == (59.35, 1.46)
+    assert call.price.note.endswith("at the median speed of the model's providers on 2026-08-22")
+    typed = replace(question, money=MoneyInputs(api_tps=30.0))
+    (call,) = apis(typed, keep(typed, SLOW))
+    assert call.speed is not None
+    assert call.speed.decode == call.speed.high == 30
+    published = ask("RTX 3090", "Llama-3.3-70B")
+    speeds = {call.name: call.speed for call in apis(published, keep(published, SLOW))}
+    groq = speeds["groq: llama-3.3-70b-versatile"]
+    assert groq is not None
+    assert groq.decode == groq.low == 280
+    older = ask("RTX 3090", "DeepSeek-R1")
+    assert [call.speed for call in apis(older, keep(older, SLOW))] == [None]
 
 
 def test_a_part_without_a_price_on_record_is_typed() -> None:
@@ -616,7 +637,7 @@ def test_keeping_says_the_machine() -> None:
 def test_the_newest_street_price_stands_before_the_launch() -> None:
     row = selling_price("RTX 3090")
     assert row is not None
-    assert (row.usd, row.date, row.condition) == (1000, "2026-08-08", "used")
+    assert (row.usd, row.date, row.condition) == (990, "2026-07", "used or new")
     assert smallest("psu", 5000) is None
 
 
