@@ -67,4 +67,4 @@ fuzz: $(VENV)/dev.stamp
 	ADVISOR_FUZZ=500 $(BIN)/pytest -n 2 --dist load tests/properties/test_one_thing_changed.py
 
 soak: $(VENV)/dev.stamp
-	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/store/test_soak.py tests/evidence/fitting/test_fitting.py
+	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/store/test_soak.py tests/lab/test_fitting.py

@@ -6,8 +6,8 @@ Prints, for each constant of llama.cpp and each column it differs by, the mean e
 sources with the factors and without them, as a logarithm; what earns nothing stands first and goes.
 """
 
-from advisor.evidence.fitting.earned import worths
-from advisor.evidence.fitting.llama_cpp import published, rows_of
+from lab.earned import worths
+from lab.llama_cpp import published, rows_of
 
 
 def main() -> None:

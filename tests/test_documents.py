@@ -16,7 +16,7 @@ DOCUMENTS = sorted(
 OF_OTHERS = ("docs/multi-gpu.md",)
 """Files of llama.cpp that docs/runtimes.md cites."""
 NAMED = re.compile(
-    r"(?<![\w/.-])(?:advisor|data|tests|benchmarks)/[\w./-]*\.(?:py|csv(?:\.xz)?|md)\b"
+    r"(?<![\w/.-])(?:advisor|data|tests|benchmarks|lab)/[\w./-]*\.(?:py|csv(?:\.xz)?|md)\b"
 )
 """Path of a file of this repository; folders called `docs` are mostly those of other projects."""
 PRETENDED = {"tests/catalog/test_csv_tables.py"}
@@ -26,7 +26,7 @@ PRETENDED = {"tests/catalog/test_csv_tables.py"}
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_path_it_names_is_there(document):
     text = (ROOT / document).read_text(encoding="utf-8")
-    paths = set(re.findall(r"`((?:advisor|data|tests|docs|benchmarks)/[\w./]*)`", text))
+    paths = set(re.findall(r"`((?:advisor|data|tests|docs|benchmarks|lab)/[\w./]*)`", text))
     assert {path for path in paths if not (ROOT / path).exists()} <= {*OF_OTHERS}
 
 
@@ -40,7 +40,7 @@ def test_every_page_it_links_to_is_there(document):
 def test_every_file_that_code_and_data_name_is_there():
     sources = [
         path
-        for folder in ("advisor", "tests", "benchmarks", "data")
+        for folder in ("advisor", "tests", "benchmarks", "lab", "data")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in (".py", ".csv", ".md")
         and path.relative_to(ROOT).as_posix() not in PRETENDED

@@ -116,7 +116,7 @@ def test_the_wheel_holds_the_data_and_the_dashboard(wheel):
     assert tracked("advisor") <= held
     beside = tracked("data", "app.py", ".streamlit")
     assert {f"advisor/installed/{name}" for name in beside} <= held
-    assert not any(name.startswith(("tests/", "benchmarks/")) for name in held)
+    assert not any(name.startswith(("tests/", "benchmarks/", "lab/")) for name in held)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="git names the files of the product")

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGE, TESTS, BENCHMARKS = ROOT / "advisor", ROOT / "tests", ROOT / "benchmarks"
+PACKAGE, TESTS, BENCHMARKS, LAB = (
+    ROOT / name for name in ("advisor", "tests", "benchmarks", "lab")
+)
 
 EMPTY_WORDS = ("one", "found", "asked", "said")
 """Words that name nothing: a row of a table is a `row`, an estimate an `estimate`."""
@@ -56,7 +58,9 @@ def test_a_name_counts_wherever_it_is_used(code, times):
     assert Counter(identifiers(ast.parse(code)))["one"] == times
 
 
-@pytest.mark.parametrize("folder", [PACKAGE, TESTS, BENCHMARKS], ids=lambda folder: folder.name)
+@pytest.mark.parametrize(
+    "folder", [PACKAGE, TESTS, BENCHMARKS, LAB], ids=lambda folder: folder.name
+)
 @pytest.mark.parametrize("word", EMPTY_WORDS)
 def test_names_say_what_a_thing_is(word, folder):
     count = counted(folder)[word]

@@ -23,7 +23,6 @@ MODULES = {
     "find": "find",
     "predict": "predict",
     "accuracy": "evidence",
-    "refit": "evidence",
     "claims": "evidence",
     "probe": "probe",
     "report": "report",

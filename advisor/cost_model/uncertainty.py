@@ -2,7 +2,7 @@
 
 Machines of the same name differ by driver, build, power limit, cooling and other load, which no
 datasheet states. The width of the range is fitted to sources that were left out of the prediction
-(`python -m advisor.evidence.fitting`). A range is wider for runs with less evidence, and skewed to
+(`python -m lab`). A range is wider for runs with less evidence, and skewed to
 the side on which most errors are.
 """
 

@@ -7,11 +7,11 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
-from advisor.evidence.accuracy.points.paged import SHAPE, OwnRow
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.units import GB, GIB
+from lab.points.paged import SHAPE, OwnRow
 
 COLUMNS = tuple(field.name for field in fields(OwnRow))
 

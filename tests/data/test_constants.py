@@ -14,7 +14,6 @@ from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, TRAITS
-from advisor.evidence.fitting.parameters import SERVING_ENGINES, parameters
 from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.run_settings import FORK_CLASSES
 from advisor.machine import from_catalog
@@ -26,6 +25,7 @@ from advisor.model.architecture import Group
 from advisor.model.operators import OPERATORS
 from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
+from lab.parameters import SERVING_ENGINES, parameters
 
 ROWS = read(DATA / "generated/efficiency.csv", ConstantRow)
 ENGINE_ROWS = read(DATA / "generated/engine_kernels.csv", ConstantRow)

@@ -4,11 +4,11 @@ import numpy as np
 import own_rows
 import pytest
 
-from advisor.evidence.accuracy.points import paged as paged_points
-from advisor.evidence.accuracy.points.paged import OWN, rows
-from advisor.evidence.accuracy.points.paged import paged as is_paged
 from advisor.runtimes.llama_cpp.paging import WATCHED
 from advisor.units import GB
+from lab.points import paged as paged_points
+from lab.points.paged import OWN, rows
+from lab.points.paged import paged as is_paged
 
 ROWS = rows()
 IN_RAM = [row for row in ROWS if row.category == "cpu"]

@@ -8,13 +8,13 @@ import pytest
 
 from advisor.calibration.measurement_file import Fingerprint
 from advisor.catalog import csv_tables
-from advisor.evidence.accuracy.points.paged import OwnRow
 from advisor.machine.machine import Machine
 from advisor.probes import host
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB, MIB
 from benchmarks import gpu_engine
 from benchmarks.engine_parts import cases, gpu_machine, readings
+from lab.points.paged import OwnRow
 
 SERVER = Fingerprint(
     cpu="AMD EPYC 9654 96-Core Processor", cores=16, memory=int(128 * GIB), gpus=("NVIDIA H200",),

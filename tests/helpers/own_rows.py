@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.evidence.accuracy.points.paged import PAGED, OwnRow, machine_of, model_of, paged
 from advisor.machine.catalog import gpu_rows
 from advisor.units import GIB
+from lab.points.paged import PAGED, OwnRow, machine_of, model_of, paged
 
 ROOT = Path(__file__).parents[2]
 NO_GPU = "none"

@@ -9,12 +9,12 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.evidence.fitting.engines import ENGINES, FORMATS, simulated_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import LLAMA_CPP, SGLANG, TENSORRT_LLM, VLLM, Runtime
 from advisor.runtimes.parallelism import Parallel, busiest_gpu, check_divides_experts
+from lab.engines import ENGINES, FORMATS, simulated_rows
 
 RESIDENT = PlacementStrategy.GPU_RESIDENT
 DIVIDED = Settings(expert_parallel=True)

@@ -13,9 +13,15 @@ from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
 from advisor.cost_model.workload import Workload
-from advisor.evidence.fitting.__main__ import TABLE
-from advisor.evidence.fitting.fit import limited
-from advisor.evidence.fitting.frameworks import (
+from advisor.evidence.published.engines import engine
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import DEEPSPEED
+from advisor.runtimes.deepspeed import passing_bytes
+from lab.__main__ import TABLE
+from lab.fit import limited
+from lab.frameworks import (
     BATCHED,
     EXPERTS,
     RESIDENT,
@@ -26,13 +32,7 @@ from advisor.evidence.fitting.frameworks import (
     margins,
     regime,
 )
-from advisor.evidence.fitting.parameters import FRAMEWORKS, parameters
-from advisor.evidence.published.engines import engine
-from advisor.machine.from_spec import machine
-from advisor.machine.spec import MachineSpec
-from advisor.model import catalog
-from advisor.runtimes import DEEPSPEED
-from advisor.runtimes.deepspeed import passing_bytes
+from lab.parameters import FRAMEWORKS, parameters
 
 
 class Judged(NamedTuple):

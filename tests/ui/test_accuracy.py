@@ -6,11 +6,11 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.peers import PEERS
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.accuracy.shipped import Floor, Ledger
-from advisor.evidence.peers import PEERS
 from advisor.ui.accuracy import ledger, points
 from advisor.ui.accuracy import points as chart
 from advisor.ui.accuracy.scores import FAMILIES, family_of

@@ -1,6 +1,6 @@
 """Accuracy: published measurements beside predictions that were fitted without them.
 
 Each row is predicted from constants fitted with its whole group left out, one source on one
-machine, so that no row is predicted by constants fitted to it. `ledger` holds it all; `points/`
-makes its points, `scoring` and `groups` sum them up, `text` says them in words.
+machine, so that no row is predicted by constants fitted to it. The lab makes the points and the
+tables that keep them; `shipped` reads these, `scoring` sums them up, `text` says them in words.
 """

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.evidence.fitting.frameworks import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
-
+STREAMED, STAGED, BATCHED = "streamed", "NVMe", "batched"
+RESIDENT, EXPERTS = "resident, other engines", "experts offloaded, other engines"
+"""Kinds of runs of frameworks."""
 GENERATION, PROMPT, BOTH = "generation", "prompt", "prompt and generation"
 """Timed part of a run."""
 STATED, DATASHEET, INFERRED = "stated", "datasheet", "inferred"

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,20 +11,23 @@ import numpy as np
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.peers import PEERS
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import (
     ALL,
+    BATCHED,
     DATASHEET,
     DEEP,
     GENERATION,
     INFERRED,
     PAGED,
     REGIMES,
+    RESIDENT,
+    STAGED,
     STATED,
+    STREAMED,
     regime_of,
 )
-from advisor.evidence.fitting.frameworks import BATCHED, RESIDENT, STAGED, STREAMED
-from advisor.evidence.peers import PEERS
 from advisor.evidence.published.row import source_of
 from advisor.machine.quantity import Provenance
 from advisor.model.model import Floats
@@ -47,8 +50,8 @@ class PeerScore:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
-    """Score of one regime."""
+class OwnScore:
+    """Score of one regime, without those of public advisors."""
 
     regime: str  # name of the regime
     rows: int  # number of figures
@@ -62,7 +65,14 @@ class Score:
     width: float  # median of upper end over lower end of the range
     chance_low: float  # 5 % point of the share within range if the true share were 80 %
     chance_high: float  # 95 % point of that share
-    peers: tuple[PeerScore, ...]  # scores of the public advisors with predictions in this regime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score(OwnScore):
+    """Score of one regime."""
+
+    # scores of the public advisors with predictions in this regime
+    peers: tuple[PeerScore, ...] = ()
 
     @property
     def best_peer(self) -> PeerScore | None:
@@ -282,7 +292,7 @@ def coverage_row(score: Score) -> CoverageRow:
         median_error=float(f"{score.median:.3g}"),
         group_error=float(f"{score.group_median:.3g}"),
         width=float(f"{score.width:.3g}"),
-        source="python -m advisor.evidence.accuracy",
+        source="python -m lab.ledger",
     )
 
 
@@ -335,3 +345,52 @@ def _where(estimate: Estimate) -> str:
     if float(placement.gpu_layers) == 0:
         return "cpu"
     return "moe_offload" if float(placement.cpu_moe) > 0 else "partial"
+
+
+# Scores over groups by publisher and card, as a stranger meets them.
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrangerScore:
+    """Score of a kind of run over groups by publisher and card."""
+
+    name: str  # kind of run
+    groups: int  # number of groups
+    publishers: int  # number of publishers
+    rows: int  # number of figures
+    error: float  # median over groups of the median absolute relative error
+    held: float  # mean over groups of the share within range
+    width: float  # median over groups of the median of high over low
+    # mean over groups of the interval score of the logarithms: the width, plus 2 / (1 - 0.8) times
+    # the distance of a figure outside the range
+    interval: float
+
+
+def stranger_score(name: str, points: Iterable[AccuracyPoint]) -> StrangerScore:
+    """Score of some points under a name."""
+    by_group = groups(points)
+    every = [point for group in by_group for point in group]
+
+    def of_groups(number: Callable[[AccuracyPoint], float]) -> list[float]:
+        return [float(np.median([number(point) for point in group])) for group in by_group]
+
+    return StrangerScore(
+        name=name,
+        groups=len(by_group),
+        publishers=len({point.publisher for point in every}),
+        rows=len(every),
+        error=float(np.median(of_groups(lambda point: abs(point.error)))),
+        held=float(np.mean([np.mean([point.held for point in group]) for group in by_group])),
+        width=float(np.median(of_groups(lambda point: point.high / point.low))),
+        interval=float(
+            np.mean([np.mean([_interval(each) for each in group]) for group in by_group])
+        ),
+    )
+
+
+def _interval(point: AccuracyPoint) -> float:
+    """Interval score of a figure's logarithm (Gneiting and Raftery 2007, equation 43)."""
+    below, above = float(point.margins.below), float(point.margins.above)
+    off = float(np.log(point.measured / point.predicted))
+    outside = max(-below - off, off - above, 0.0)
+    return below + above + outside * 2.0 / (1.0 - PROMISED)

@@ -1,16 +1,25 @@
-"""Shipped ledger: data/generated/accuracy_points.csv and noise_floor.csv.
+"""Shipped ledger: accuracy_points.csv and the tables beside it in data/generated/.
 
-`python -m advisor accuracy --write` writes both from the computed ledger, so that a page shows it
+`python -m lab.ledger` writes them from the computed ledger, so that a page and the command show it
 without predicting thousands of figures anew.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TypeVar
 
 from advisor.catalog.csv_tables import DATA, as_text, assignments, read
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.points.point import AccuracyPoint
-from advisor.evidence.accuracy.scoring import Score, scores
+from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.scoring import (
+    COVERAGE,
+    OwnScore,
+    Score,
+    StrangerScore,
+    coverage_row,
+    scores,
+)
 
 # Result of judging predictions: points, scores, noise floor.
 
@@ -34,14 +43,17 @@ class Ledger:
     floor: Floor  # difference between sources on the same hardware
     # scores on a simulator's answers, by regime; not part of `scores`
     simulated: tuple[Score, ...] = ()
-    # figures predicted without any model of the same kinds of layers
-    unseen: tuple[AccuracyPoint, ...] = ()
+    # score of figures predicted without any model of the same kinds of layers
+    unseen: StrangerScore | None = None
     # rows that are not scored, because their source or physics contradicts them
     doubtful: tuple[AccuracyPoint, ...] = ()
 
 
 POINTS = DATA / "generated/accuracy_points.csv"
 FLOOR = DATA / "generated/noise_floor.csv"
+SIMULATED = DATA / "generated/simulated_scores.csv"
+UNSEEN = DATA / "generated/unseen_score.csv"
+ROLLING = DATA / "generated/rolling_origin.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +81,52 @@ class PointRow:
     peers: str  # predictions of public advisors, as `name=tokens/s; ...`
 
 
+@dataclass(frozen=True, kw_only=True)
+class OriginRow:
+    """Score of one origin; fields as the columns of data/generated/rolling_origin.csv."""
+
+    origin: str  # month before which rows are fitted
+    before: str  # month before which rows are scored; empty for the last
+    rows: int  # figures of tokens scored
+    publishers: int  # their publishers
+    error: float  # median over publishers of the median absolute relative error [share]
+    held: float  # share within range, every publisher the same
+    width: float  # median over publishers of high over low
+    newest: str  # month of the newest row of the whole fit
+    source: str
+
+
 def points_table(ledger: Ledger) -> str:
     """Text of data/generated/accuracy_points.csv."""
     return as_text(_rows(ledger))
 
 
-def floor_table(floor: Floor) -> str:
-    """Text of data/generated/noise_floor.csv."""
-    return as_text([Floor(pairs=floor.pairs, settings=floor.settings, median=_six(floor.median))])
+def tables(ledger: Ledger) -> Mapping[Path, str]:
+    """Text of each file that the ledger is kept in."""
+    written = {
+        COVERAGE: as_text(map(coverage_row, ledger.scores)),
+        POINTS: points_table(ledger),
+        FLOOR: as_text([_rounded(ledger.floor, Floor)]),
+        SIMULATED: as_text(_rounded(score, OwnScore) for score in ledger.simulated),
+    }
+    if ledger.unseen is not None:
+        written[UNSEEN] = as_text([_rounded(ledger.unseen, StrangerScore)])
+    return written
+
+
+Kept = TypeVar("Kept")
+
+
+def _rounded(score: Kept, record: type[Kept]) -> Kept:
+    """Fields of a record, with six digits."""
+    values = {field.name: getattr(score, field.name) for field in fields(record)}  # type: ignore[arg-type]  # of any dataclass
+    return record(
+        **{name: _six(own) if isinstance(own, float) else own for name, own in values.items()}
+    )
 
 
 def shipped_ledger() -> Ledger:
-    """Ledger of the files, without the scores on a simulator's answers.
+    """Ledger of the files.
 
     Raises:
         DataError: a file that is missing or damaged.
@@ -92,6 +138,8 @@ def shipped_ledger() -> Ledger:
         points=points,
         scores=scores(points),
         floor=floor,
+        simulated=tuple(Score(**vars(row)) for row in read(SIMULATED, OwnScore)),
+        unseen=read(UNSEEN, StrangerScore)[0],
         doubtful=tuple(_point(row) for row in rows if not row.scored),
     )
 

@@ -4,27 +4,24 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from advisor.catalog.csv_tables import read
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.peers import PEERS
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL
 from advisor.evidence.accuracy.scoring import (
-    PROMISED,
     GroupScore,
     PeerScore,
     Score,
+    StrangerScore,
     by_card,
-    groups,
+    stranger_score,
     with_doubtful,
     worst_groups,
 )
-from advisor.evidence.accuracy.shipped import Floor, Ledger
-from advisor.evidence.fitting.rolling import ROLLING, OriginRow
-from advisor.evidence.peers import PEERS
+from advisor.evidence.accuracy.shipped import ROLLING, Floor, Ledger, OriginRow
 
 # Scores on strangers' runs: groups by publisher and card, each predicted without its publisher.
 #
@@ -43,22 +40,6 @@ IN_LLAMA_CPP = (
 ENGINES = ("serving engines", "MLX", "resident, other engines")
 """Regimes of tokens in other engines."""
 Chosen = Callable[[AccuracyPoint], bool]
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrangerScore:
-    """Score of a kind of run over groups by publisher and card."""
-
-    name: str  # kind of run
-    groups: int  # number of groups
-    publishers: int  # number of publishers
-    rows: int  # number of figures
-    error: float  # median over groups of the median absolute relative error
-    held: float  # mean over groups of the share within range
-    width: float  # median over groups of the median of high over low
-    # mean over groups of the interval score of the logarithms: the width, plus 2 / (1 - 0.8) times
-    # the distance of a figure outside the range
-    interval: float
 
 
 def kinds(points: Sequence[AccuracyPoint]) -> dict[str, Chosen]:
@@ -143,36 +124,6 @@ def _months_old(point: AccuracyPoint) -> float:
 
 
 MONTH = re.compile(r"(20\d\d)-(\d\d)")
-
-
-def stranger_score(name: str, points: Iterable[AccuracyPoint]) -> StrangerScore:
-    """Score of some points under a name."""
-    by_group = groups(points)
-    every = [point for group in by_group for point in group]
-
-    def of_groups(number: Callable[[AccuracyPoint], float]) -> list[float]:
-        return [float(np.median([number(point) for point in group])) for group in by_group]
-
-    return StrangerScore(
-        name=name,
-        groups=len(by_group),
-        publishers=len({point.publisher for point in every}),
-        rows=len(every),
-        error=float(np.median(of_groups(lambda point: abs(point.error)))),
-        held=float(np.mean([np.mean([point.held for point in group]) for group in by_group])),
-        width=float(np.median(of_groups(lambda point: point.high / point.low))),
-        interval=float(
-            np.mean([np.mean([_interval(each) for each in group]) for group in by_group])
-        ),
-    )
-
-
-def _interval(point: AccuracyPoint) -> float:
-    """Interval score of a figure's logarithm (Gneiting and Raftery 2007, equation 43)."""
-    below, above = float(point.margins.below), float(point.margins.above)
-    off = float(np.log(point.measured / point.predicted))
-    outside = max(-below - off, off - above, 0.0)
-    return below + above + outside * 2.0 / (1.0 - PROMISED)
 
 
 FRONT = (
@@ -271,7 +222,7 @@ STRANGERS = "{:<38} {:>5} {:>7} {:>11} {:>8} {:>9} {:>8} {:>10}"
 def strangers_lines(ledger: Ledger) -> list[str]:
     """Scores by publisher and card, by date, by age of the architecture, and by origin."""
     heads = ("rows", "groups", "publishers", "error", "in range", "width", "interval")
-    unseen = [stranger_score("architectures left out", ledger.unseen)] if ledger.unseen else []
+    unseen = [ledger.unseen] if ledger.unseen else []
     parts = (
         ("Groups by publisher and card, predicted without the publisher", (
             *stranger_scores(ledger.points), *unseen)),
@@ -338,10 +289,7 @@ def markdown(ledger: Ledger) -> str:
         for score in (*ledger.scores, *ledger.simulated)
     )
     names = ", ".join(f"[{peer.name}]({peer.source}) ({peer.date})" for peer in PEERS)
-    formulas = (
-        "Public formulas, restated in `advisor/evidence/peers.py` and scored on the same rows: "
-        f"{names}."
-    )
+    formulas = f"Public formulas, restated in `lab/peers.py` and scored on the same rows: {names}."
     return "\n".join((*head, *body, "", floor_sentence(ledger.floor), "", formulas))
 
 
@@ -376,7 +324,7 @@ def strangers_sentence(ledger: Ledger) -> str:
         if name in scores
     ]
     if ledger.unseen:
-        parts.append(("architectures left out", stranger_score("", ledger.unseen)))
+        parts.append((ledger.unseen.name, ledger.unseen))
     told = "; ".join(
         f"{name}: {percent(score.error, 1)} off, {percent(score.held)} in range"
         for name, score in parts

@@ -10,11 +10,11 @@ from markupsafe import Markup, escape
 
 from advisor.cost_model.uncertainty import Margins
 from advisor.errors import StoreError
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.peers import PEERS
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
 from advisor.evidence.accuracy.text import percent
-from advisor.evidence.peers import PEERS
 from advisor.formatting import number, range_of, tokens_per_second
 from advisor.reports.from_advice import JudgedResult
 from advisor.reports.store.saved import SavedReport

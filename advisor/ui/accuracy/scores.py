@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.peers import PEERS, Peer
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
 from advisor.evidence.accuracy.scoring import PeerScore, Score, score_of
 from advisor.evidence.accuracy.shipped import Ledger
 from advisor.evidence.accuracy.text import allowed, floor_sentence, percent
-from advisor.evidence.peers import PEERS, Peer
 from advisor.reports.charts import Bar, BarChart, BarPart
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.glossary import term

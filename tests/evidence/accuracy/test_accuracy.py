@@ -9,20 +9,19 @@ import pytest
 
 from advisor.cli.main import main
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.__main__ import table
-from advisor.evidence.accuracy.ledger import ledger, noise_floor
-from advisor.evidence.accuracy.points.llama_cpp import Published, read
-from advisor.evidence.accuracy.points.point import AccuracyPoint
-from advisor.evidence.accuracy.points.split import ram_rate, sweeps
+from advisor.evidence.accuracy.peers import PEERS
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
 from advisor.evidence.accuracy.scoring import COVERAGE, chance, coverage, scores
 from advisor.evidence.accuracy.shipped import (
     FLOOR,
     POINTS,
+    SIMULATED,
+    UNSEEN,
     Ledger,
-    floor_table,
     points_table,
     shipped_ledger,
+    tables,
 )
 from advisor.evidence.accuracy.text import (
     FRONT,
@@ -32,9 +31,11 @@ from advisor.evidence.accuracy.text import (
     plain,
     record,
 )
-from advisor.evidence.fitting.llama_cpp import published
-from advisor.evidence.peers import PEERS
 from advisor.evidence.published.row import PublishedRow
+from lab.ledger import ledger, noise_floor
+from lab.llama_cpp import published
+from lab.points.llama_cpp import Published, read
+from lab.points.split import ram_rate, sweeps
 
 ROOT = Path(__file__).parents[3]
 SPEEDS = ("measured", "predicted")
@@ -150,13 +151,14 @@ def test_it_covers_the_published_rows_and_names_their_source(whole_ledger: Ledge
 
 
 def test_the_shipped_record_equals_the_commands_output(whole_ledger: Ledger) -> None:
-    assert COVERAGE.read_text(encoding="utf-8") == table(whole_ledger.scores)
+    written = tables(whole_ledger)
+    for path in (COVERAGE, FLOOR, SIMULATED, UNSEEN):
+        assert path.read_text(encoding="utf-8") == written[path]
 
 
 def test_the_shipped_points_equal_the_commands_output(whole_ledger: Ledger) -> None:
     shipped = shipped_ledger()
     assert POINTS.read_text(encoding="utf-8").count("\n") == points_table(whole_ledger).count("\n")
-    assert FLOOR.read_text(encoding="utf-8") == floor_table(whole_ledger.floor)
     for rows, own in (
         (shipped.points, whole_ledger.points), (shipped.doubtful, whole_ledger.doubtful)
     ):  # fmt: skip
@@ -302,7 +304,7 @@ def test_the_terminal_shows_every_regime_and_formula(whole_ledger: Ledger) -> No
     ],
 )
 def test_the_command_prints_it(whole_ledger, monkeypatch, capsys, options, begins: str) -> None:
-    monkeypatch.setattr("advisor.evidence.accuracy.ledger.ledger", lambda: whole_ledger)
+    monkeypatch.setattr("advisor.evidence.accuracy.shipped.shipped_ledger", lambda: whole_ledger)
     assert main(["accuracy", *options]) == 0
     assert capsys.readouterr().out.startswith(begins)
 

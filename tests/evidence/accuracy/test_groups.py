@@ -3,7 +3,7 @@
 import pytest
 
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import (
     DOUBTED,
     SEEN,

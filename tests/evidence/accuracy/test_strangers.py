@@ -5,7 +5,7 @@ import math
 import pytest
 
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.points.point import AccuracyPoint
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.text import by_age, by_date, newest, stranger_score
 
 

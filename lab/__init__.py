@@ -1,0 +1,28 @@
+"""Lab: constants fitted to published measurements, and predictions judged by what they left out.
+
+It lies beside the program, which reads only the tables in data/generated/ that it writes:
+`python -m lab` fits the constants, `python -m lab.ledger` judges predictions with them.
+
+parameters, fit         constants to be fitted (parameters.csv), and the fit, the same for all
+stack                   timed runs of one shape as a single case of arrays
+llama_cpp, frameworks   published runs of llama.cpp and its forks, and of frameworks that stream,
+engines                 stage or batch; published and simulated runs of serving engines
+row_errors, spreads     errors of predictions made without a source, and the widths of ranges
+engine_tables           tables of serving engines
+held_out, rolling       predictions made without a figure's group, and errors by date
+earned                  whether each kind of factor makes predictions on other sources better
+points/, peers          published figures beside their predictions, and those of public formulas
+ledger                  all of them, and how far two sources differ
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write(tables: Mapping[Path, str]) -> int:
+    """Write tables of data/generated/; returns the exit code."""
+    for path, text in tables.items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path.name}: written.\n")
+    return 0

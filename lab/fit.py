@@ -1,0 +1,404 @@
+"""Fit of constants to timed runs: robust, hierarchical least squares, and fits that leave runs out.
+
+The logarithm of each constant is a sum of terms with Gaussian priors: one for all runs, and one for
+each scope that it may differ by. Outliers weigh little (Cauchy errors), and so do the many runs of
+one source on one machine, which share their error. Steps are Gauss-Newton's.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.model.model import Floats
+from lab.parameters import Parameter
+from lab.stack import Cases
+
+Scope = tuple[tuple[str, str], ...]
+"""Columns of runs and their values."""
+Term = tuple[str, Scope]
+"""Constant, and the scope of the term; an empty scope for all runs."""
+
+HELD = 1e-6
+"""Width of the prior of a term that keeps its expected value."""
+STEP = 1e-4
+"""Change of a logarithm by which times are differentiated."""
+BEARING = 1e-3
+"""Smallest derivative of a run's log time by a term at which the run is evidence for it."""
+SHARPNESS = 12
+"""Sharpness of limits: a constant whose terms reach its limit is 6 % below it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of the fit of a regime."""
+
+    far: float  # distance from the fit at which a run weighs half, in its noise
+    damping: float = 1.0  # share of each step that is taken
+    farthest: float  # largest change of a logarithm in a step; longer ones leave the linear region
+    rounds: int  # largest number of steps
+    close: float  # largest change of any logarithm at which the fit ends
+    # fewest groups of a scope with a factor; rarer ones keep their expected value
+    least_groups: int = 0
+    limited: bool = True  # whether values are held within the parameters' limits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prior:
+    """Gaussian prior of each term, shape (terms,)."""
+
+    value: Floats  # expected logarithm
+    width: Floats  # standard deviation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Least-squares problem: runs, terms, the runs each term applies to, and priors."""
+
+    cases: Cases[Any]  # fitted runs
+    parameters: Mapping[str, Parameter]  # constants by name
+    settings: Settings  # settings of their regime
+    terms: tuple[Term, ...]  # terms by constant: first the one for all runs, then its factors
+    applies: Floats  # 1 where a term applies to a run, else 0, shape (runs, terms)
+    prior: Prior  # prior of the terms
+    weights: Floats  # weight of each run at no distance from the fit; 0 leaves it out
+
+    def values(self, logs: Floats) -> Mapping[str, Floats]:
+        """Constants by name, each of shape (runs,).
+
+        Args:
+            logs: logarithms of the terms, shape (terms,), or (runs, terms) with own ones per run.
+        """
+        sums = self._sums(logs)
+        return self._set | {name: self._value(name, total) for name, total in sums.items()}
+
+    def _sums(self, logs: Floats) -> dict[str, Floats]:
+        """Logarithm of each constant before its limits, shape (runs,)."""
+        weighed = self.applies * logs
+        return {name: weighed[:, span].sum(axis=1) for name, span in self._spans.items()}
+
+    def _value(self, name: str, total: Floats) -> Floats:
+        parameter, value = self.parameters[name], np.exp(total)
+        if self.settings.limited:
+            value = limited(value, parameter)
+        return np.where(self._has[name], value, parameter.absent)
+
+    @cached_property
+    def _has(self) -> Mapping[str, npt.NDArray[np.bool_]]:
+        """Mask of the runs that have each constant."""
+        return {
+            name: np.array([parameter.in_scope(run.scope) for run in self.cases.timed], dtype=bool)
+            for name, parameter in self.parameters.items()
+        }
+
+    @cached_property
+    def _set(self) -> dict[str, Floats]:
+        """Constants that are set, not fitted, each of shape (runs,)."""
+        number = len(self.cases.timed)
+        every = self.parameters.items()
+        return {name: np.full(number, own.start) for name, own in every if not own.width}
+
+    @cached_property
+    def _spans(self) -> Mapping[str, slice]:
+        """Range of each constant's terms within `terms`."""
+        names = [name for name, _ in self.terms]
+        return {
+            name: slice(names.index(name), names.index(name) + names.count(name))
+            for name in dict.fromkeys(names)
+        }
+
+    def slopes(self, logs: Floats) -> tuple[Floats, Floats]:
+        """Log time and its derivatives by the terms, of shape (runs,) and (runs, terms).
+
+        A term is added to the logarithm of its constant, so in the runs it applies to, the
+        derivative by the term is that by the constant.
+        """
+        values, sums = self.values(logs), self._sums(logs)
+        here = self.cases.predicted(values)
+        slopes = np.empty((len(here), len(logs)))
+        for name, span in self._spans.items():
+            moved = {**values, name: self._value(name, sums[name] + STEP)}
+            by_constant = np.log(self.cases.changed(moved, name, here) / here) / STEP
+            slopes[:, span] = self.applies[:, span] * by_constant[:, None]
+        return np.log(here), slopes
+
+    def bearing(self, slopes: Floats) -> npt.NDArray[np.bool_]:
+        """Whether each run counts and its time depends on each term, shape (runs, terms)."""
+        depends = (self.applies > 0) & (np.abs(slopes) > BEARING)
+        return np.asarray(depends & (self.weights > 0)[:, None])
+
+    def groups(self, slopes: Floats) -> npt.NDArray[np.int64]:
+        """Number of groups whose time depends on each term, shape (terms,)."""
+        groups = np.array(self.cases.groups)
+        return np.array([len(set(groups[bears])) for bears in self.bearing(slopes).T])
+
+    def trusted(self, residuals: Floats) -> Floats:
+        """Weight of each run at its distance from the fit, shape (runs,)."""
+        noise = self.cases.noise
+        return self.weights * cauchy(residuals, self.settings.far * noise, noise)
+
+    def holding(self, terms: npt.NDArray[np.bool_]) -> "Problem":
+        """Problem with some terms held at their expected values."""
+        width = np.where(terms, HELD, self.prior.width)
+        return replace(self, prior=replace(self.prior, width=width))
+
+
+def limited(value: Floats, parameter: Parameter) -> Floats:
+    """Value limited smoothly to the plausible interval; unchanged well inside it."""
+    below = value * (1.0 + (value / parameter.most) ** SHARPNESS) ** (-1.0 / SHARPNESS)
+    return np.asarray(np.maximum(below, parameter.least))
+
+
+def cauchy(residuals: Floats, far: Floats | float, noise: Floats | float) -> Floats:
+    """Weight of each run for Cauchy errors (Holland and Welsch 1977, table 1), shape (runs,).
+
+    Args:
+        residuals: log(measured / predicted) of each run.
+        far: residual at which a run weighs half.
+        noise: standard deviation of usual runs; a run without residual weighs 1 / noise^2.
+    """
+    return np.asarray(1.0 / (1.0 + (residuals / far) ** 2) / noise**2)
+
+
+def counts(groups: Sequence[str], power: float) -> Floats:
+    """Weight of each run by the size of its group, shape (runs,).
+
+    Args:
+        groups: group of each run.
+        power: each run of a group of n weighs n^power; with -1 all groups weigh the same.
+    """
+    sizes = Counter(groups)
+    return np.array([sizes[group] ** power for group in groups])
+
+
+def problem(
+    cases: Cases[Any], known: Mapping[str, Parameter], settings: Settings, weights: Floats
+) -> Problem:
+    """Least-squares problem with all terms that runs are evidence for.
+
+    Args:
+        cases: runs.
+        known: constants by name.
+        settings: settings of the fit.
+        weights: weight of each run at no distance from the fit, shape (runs,).
+    """
+    columns: dict[Term, Floats] = {}
+    widths: list[float] = []
+    expected: list[float] = []
+    for name, parameter in known.items():
+        if not parameter.width:
+            continue
+        columns[name, ()] = np.ones(len(cases.timed))
+        widths.append(parameter.width)
+        expected.append(parameter.start)
+        for scope, width in parameter.scopes.items():
+            for values, applies in _scopes(cases, parameter, scope, settings.least_groups).items():
+                columns[name, values] = applies
+                widths.append(width)
+                expected.append(parameter.expectations.get(_named(values), 1.0))
+    return Problem(
+        cases=cases,
+        parameters=known,
+        settings=settings,
+        terms=tuple(columns),
+        applies=np.array(list(columns.values())).T,
+        prior=Prior(value=np.log(expected), width=np.array(widths)),
+        weights=weights,
+    )
+
+
+def _scopes(
+    cases: Cases[Any], parameter: Parameter, scope: Sequence[str], least_groups: int
+) -> Mapping[Scope, Floats]:
+    """Values of a scope's columns that occur in enough groups, with their runs.
+
+    Rarer values have no factor, unless one is expected for them.
+    """
+    scopes: dict[Scope, Floats] = {}
+    for place, run in enumerate(cases.timed):
+        known = {**run.scope, "family": run.scope[parameter.family]}
+        values = tuple((column, known[column]) for column in scope)
+        if all(value for _, value in values) and parameter.in_scope(run.scope):
+            scopes.setdefault(values, np.zeros(len(cases.timed)))[place] = 1.0
+    groups = np.array(cases.groups)
+    return {
+        values: applies
+        for values, applies in scopes.items()
+        if len(set(groups[applies > 0])) >= least_groups or _named(values) in parameter.expectations
+    }
+
+
+def _named(scope: Scope) -> str:
+    """Values of a scope's columns, joined by blanks."""
+    return " ".join(value for _, value in scope)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """Result of the fit; arrays of shape (terms,), (runs,) or (runs, terms)."""
+
+    task: Problem  # problem, with factors of too few groups held
+    logs: Floats  # best logarithm of each term's base value or factor
+    rows: npt.NDArray[np.int64]  # number of runs that are evidence for each term
+    groups: npt.NDArray[np.int64]  # number of their groups
+    here: Floats  # logarithm of each run's predicted time
+    slopes: Floats  # its derivatives by the terms
+    residuals: Floats  # log(measured / predicted) of each run
+    weights: Floats  # weight of each run
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariance of the terms, shape (terms, terms)."""
+        return covariance(self.task.prior, self.slopes, self.weights)
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """Standard deviation of each term."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @cached_property
+    def at(self) -> Mapping[Term, int]:
+        """Place of each term."""
+        return {term: place for place, term in enumerate(self.task.terms)}
+
+
+def solve(task: Problem) -> Fit:
+    """Best values of all terms."""
+    task, logs = best_values(task)
+    here, slopes = task.slopes(logs)
+    residuals = np.log(task.cases.seconds) - here
+    return Fit(
+        task=task,
+        logs=logs,
+        rows=np.sum(task.bearing(slopes), axis=0),
+        groups=task.groups(slopes),
+        here=here,
+        slopes=slopes,
+        residuals=residuals,
+        weights=task.trusted(residuals),
+    )
+
+
+def best_values(
+    task: Problem, start: Floats | None = None, close: float | None = None
+) -> tuple[Problem, Floats]:
+    """Problem with factors of too few groups held, and the best values of its terms.
+
+    Args:
+        task: problem.
+        start: values to begin with, shape (terms,); None for the expected ones.
+        close: largest change of any logarithm at which the fit ends; None for the usual one.
+    """
+    logs = task.prior.value if start is None else start
+    factors = np.array([bool(scope) for _, scope in task.terms])
+    while True:
+        beginning = np.where(task.prior.width <= HELD, task.prior.value, logs)
+        logs = _best(task, beginning, close or task.settings.close)
+        if not task.settings.least_groups:
+            return task, logs
+        groups = task.groups(task.slopes(logs)[1])
+        loose = factors & (groups < task.settings.least_groups) & (task.prior.width > HELD)
+        if not loose.any():
+            return task, logs
+        task = task.holding(loose)
+
+
+def _best(task: Problem, logs: Floats, close: float) -> Floats:
+    """Best logarithms of the terms, by Newton steps from the given ones, shape (terms,)."""
+    measured, settings = np.log(task.cases.seconds), task.settings
+    for _ in range(settings.rounds):
+        here, slopes = task.slopes(logs)
+        weights = task.trusted(measured - here)
+        change = newton(task.prior, logs, slopes, weights, measured - here)
+        change = np.clip(change, -settings.farthest, settings.farthest)
+        logs = logs + settings.damping * change
+        if np.max(np.abs(change)) < close:
+            break
+    return logs
+
+
+def newton(
+    prior: Prior, values: Floats, slopes: Floats, weights: Floats, residuals: Floats
+) -> Floats:
+    """Gauss-Newton step towards the best values, shape (terms,)."""
+    gradient = slopes.T @ (weights * residuals) - (values - prior.value) / prior.width**2
+    return np.asarray(np.linalg.solve(_curvature(prior, slopes, weights), gradient))
+
+
+def covariance(prior: Prior, slopes: Floats, weights: Floats) -> Floats:
+    """Covariance of the fitted values, shape (terms, terms)."""
+    return np.asarray(np.linalg.inv(_curvature(prior, slopes, weights)))
+
+
+def _curvature(prior: Prior, slopes: Floats, weights: Floats) -> Floats:
+    return np.asarray(slopes.T @ (slopes * weights[:, None]) + np.diag(prior.width**-2))
+
+
+# Fits that leave out the runs of a source.
+
+LONGEST = 1.5
+"""Largest change of a logarithm when runs are left out, as one step is exact only nearby."""
+
+
+def without_each(
+    prior: Prior,
+    values: Floats,
+    slopes: Floats,
+    weights: Floats,
+    residuals: Floats,
+    clusters: Sequence[str],
+) -> Floats:
+    """Values fitted without each run's cluster, shape (runs, terms).
+
+    One Newton step from the best values, where the gradient is zero: without runs c the gradient is
+    -S_c' W_c r_c and the curvature H - S_c' W_c S_c, inverted by Woodbury's identity (Cook and
+    Weisberg 1982, section 3.2, for rows of a linear fit).
+
+    Args:
+        prior: prior of the terms.
+        values: best values of the terms, shape (terms,).
+        slopes: derivatives of the runs at the best values, shape (runs, terms).
+        weights: weights of the runs, shape (runs,).
+        residuals: log(measured / predicted) of the runs, shape (runs,).
+        clusters: cluster of each run; its runs are left out together.
+    """
+    inverse = covariance(prior, slopes, weights)
+    without = np.empty_like(slopes)
+    names = np.array(clusters)
+    for cluster in dict.fromkeys(clusters):
+        inside = np.flatnonzero(names == cluster)
+        own, weight = slopes[inside], weights[inside]
+        plain = inverse @ (own.T @ (weight * residuals[inside]))
+        between = np.linalg.inv(np.diag(1.0 / weight) - own @ inverse @ own.T)
+        change = -(plain + inverse @ (own.T @ (between @ (own @ plain))))
+        without[inside] = values + np.clip(change, -LONGEST, LONGEST)
+    return without
+
+
+LEFT_OUT_STEPS, LEFT_OUT_FARTHEST = 3, 0.4
+"""Steps of a fit without a group, and the largest change of a logarithm in each."""
+
+
+def without_groups(fit: Fit) -> Floats:
+    """Values fitted without each run's group, shape (runs, terms).
+
+    Newton steps from the fit to all runs, with its slopes, and weights by the remaining residuals.
+    """
+    task, groups = fit.task, np.array(fit.task.cases.groups)
+    values = np.tile(fit.logs, (len(groups), 1))
+    for group in dict.fromkeys(fit.task.cases.groups):
+        inside = groups == group
+        if not np.any(task.weights[inside] > 0):
+            continue
+        without = fit.logs.copy()
+        for _ in range(LEFT_OUT_STEPS):
+            residuals = fit.residuals - fit.slopes @ (without - fit.logs)
+            weights = np.where(inside, 0.0, task.trusted(residuals))
+            step = newton(task.prior, without, fit.slopes, weights, residuals)
+            without = without + np.clip(step, -LEFT_OUT_FARTHEST, LEFT_OUT_FARTHEST)
+        values[inside] = without
+    return values

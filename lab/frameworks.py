@@ -1,0 +1,351 @@
+"""Published runs of frameworks (streamed, staged and batched), their fit, and its rows."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
+from advisor.catalog.csv_tables import DATA
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import LAYERS, TOKEN
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN, Margins
+from advisor.errors import AdvisorError
+from advisor.evidence.accuracy.regimes import BATCHED, EXPERTS, RESIDENT, STAGED, STREAMED
+from advisor.evidence.published.batch import SERVER, guessed_batch
+from advisor.evidence.published.engines import engine
+from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.row import PublishedRow, group_of, published_rows, publisher_of
+from advisor.evidence.published.run_settings import lengths
+from advisor.model.model import Floats
+from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from lab.fit import (
+    Fit,
+    Settings,
+    counts,
+    limited,
+    problem,
+    solve,
+    without_groups,
+)
+from lab.parameters import FRAMEWORKS, Parameter, parameters
+from lab.spreads import COVERED
+from lab.stack import Cases, Timed
+
+PAPERS = DATA / "measurements" / "offload_papers.csv"
+ROUNDING = 0.15
+"""Largest relative rounding error of a published figure that is used."""
+SERVING = ("vllm", "sglang", "tensorrt-llm")
+"""Keys of the serving engines' runtimes."""
+UNSURE = (
+    "4 machines", "THInfer", "SUSPECT", "not comparable", "sharded on GPUs", "use only as",
+    "approximate", "KTransformers",
+)  # fmt: skip
+"""Words in rows that are not used: figures that their collector doubts, see
+data/measurements/README.md, and an engine that runs as another one where it offloads nothing."""
+NOISE = 0.07
+"""Standard deviation of usual runs around the model, as a logarithm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameworkRun(Timed):
+    """One published run of a framework."""
+
+    row: PublishedRow  # published row
+    case: Case  # machine, model and request of the row
+
+    @property
+    def prompts(self) -> bool:
+        """Whether the time includes the prompt."""
+        return len(self.parts) > 1
+
+
+def runs(rows: Iterable[PublishedRow]) -> tuple[FrameworkRun, ...]:
+    """Runs of rows of frameworks with an exact enough figure that the advisor can predict."""
+    return tuple(run for row in rows if (run := _run(row)) is not None)
+
+
+def papers() -> tuple[FrameworkRun, ...]:
+    """Runs of data/measurements/offload_papers.csv."""
+    return runs(published_rows(PAPERS))
+
+
+def _run(row: PublishedRow) -> FrameworkRun | None:
+    stated = f"{row.runtime} {row.source_note}"
+    rate = _tokens_per_second(row)
+    if rate is None or any(word in stated for word in UNSURE):
+        return None
+    named = engine(row.runtime, row.category)
+    if named is not None and (named.computes_in_ram or _serves(named.key, row.category)):
+        return None
+    try:
+        case = understood(row)
+        phases = case.phases
+        prompt, step = phases.prefill, phases.decode
+    except AdvisorError:
+        return None
+    if case.runtime.computes_in_ram:
+        return None
+    whole = counts_prompt(row)
+    tokens = float(case.work.users) * (float(case.work.output) if whole else 1.0)
+    return FrameworkRun(
+        id=row.id,
+        group=group_of(row),
+        publisher=publisher_of(row),
+        scope={"engine": case.runtime.key, "family": ""},
+        machine=case.machine,
+        parts=((1.0, prompt), (float(case.steps), step)) if whole else ((1.0, step),),
+        seconds=tokens / rate,
+        tokens=tokens,
+        noise=NOISE,
+        weight=float(teaches(row, case)),
+        row=row,
+        case=case,
+    )
+
+
+def _serves(key: str, category: str) -> bool:
+    """Whether a serving engine holds all weights on its GPUs; `engines` fits those runs."""
+    return key in SERVING and category in ("resident", "batched")
+
+
+def _tokens_per_second(row: PublishedRow) -> float | None:
+    """Tokens of the whole batch a second; None without a figure that is exact enough [tokens/s]."""
+    rate = row.tg_tps_total
+    value = rate or row.seconds_per_token
+    if not value:
+        return None
+    printed = row.cells["tg_tps_total" if rate else "seconds_per_token"]
+    decimals = len(printed.partition(".")[2])
+    if 0.5 * 10.0**-decimals / value > ROUNDING:
+        return None
+    return rate or 1.0 / value
+
+
+def counts_prompt(row: PublishedRow) -> bool:
+    """Whether the time of a rate includes prompts: both lengths stated, no separate prompt rate."""
+    alone = "decode" in row.runtime or row.pp_tps
+    return all(lengths(row)) and not alone
+
+
+def teaches(row: PublishedRow, case: Case) -> bool:
+    """Whether a row is fitted, not only scored: its batch is stated, or set by a server."""
+    return bool(row.batch or row.seconds_per_token) or case.runtime.key == SERVER
+
+
+def regime(run: FrameworkRun) -> str:
+    """Kind of run."""
+    category = run.row.category
+    if category == "moe_offload" or run.case.runtime.engine == EXPERT_STREAMING.engine:
+        return EXPERTS
+    if category in ("stream_cpu", "kv_offload"):
+        return STREAMED
+    if category == "nvme":
+        return STAGED
+    return BATCHED if float(run.case.work.users) > 1 else RESIDENT
+
+
+# Rows of the fit for data/generated/efficiency.csv, and errors for the ledger. FlexGen unpacks in
+# elementwise PyTorch kernels, ExLlama as it multiplies; AirLLM opens a file for each layer.
+
+SETTINGS = Settings(far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
+GROUP_POWER = -0.35
+"""Power of a run's weight: each run of a group of n weighs n^-0.35."""
+SOURCE = "python -m lab on data/measurements/offload_papers.csv"
+DATE = "2026-11"
+ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
+EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
+OF_LINKS = ("link_share", "host_copy")
+"""Constants that serving engines share with frameworks, for weights in RAM. Their kernels and
+ranges are in data/generated/engine_kernels.csv."""
+MOST_LEAN = 0.8
+LEAST = 0.1
+"""Smallest distance from a prediction to an end of its range, as the logarithm of a factor."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Error of a run that was predicted without its group."""
+
+    off: float  # log(measured speed / predicted speed)
+    group: str  # source and hardware
+
+
+Misses = Mapping[str, Sequence[Miss]]
+"""Errors by kind of run, and by engine for those that stream experts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameworkFit:
+    """Fit of all runs."""
+
+    runs: tuple[FrameworkRun, ...]  # all runs
+    fit: Fit  # their fit
+    predicted: Floats  # time of each run by the fit without its group, shape (runs,) [s]
+
+
+@cache
+def fitted() -> FrameworkFit:
+    """All runs and their fit."""
+    cases = Cases(papers())
+    weights = counts(cases.groups, GROUP_POWER) * [run.weight for run in cases.timed]
+    fit = solve(problem(cases, parameters(FRAMEWORKS), SETTINGS, weights))
+    predicted = cases.predicted(fit.task.values(without_groups(fit)))
+    return FrameworkFit(runs=cases.timed, fit=fit, predicted=predicted)
+
+
+def stream_rows() -> list[ConstantRow]:
+    """Rows of the frameworks' constants and half widths for data/generated/efficiency.csv."""
+    done = fitted()
+    return [*_constants(done), *_spreads(done)]
+
+
+def _constants(done: FrameworkFit) -> Iterator[ConstantRow]:
+    engines = sorted({run.scope["engine"] for run in done.runs})
+    for name, parameter in parameters(FRAMEWORKS).items():
+        for key in engines if parameter.width else ():
+            if not parameter.in_scope({"engine": key}) or (key in SERVING and name not in OF_LINKS):
+                continue
+            yield _constant(done.fit, parameter, key)
+
+
+def _constant(fit: Fit, parameter: Parameter, key: str) -> ConstantRow:
+    """Row of a constant of an engine."""
+    whole, factor = fit.at[parameter.name, ()], fit.at.get((parameter.name, (("engine", key),)))
+    own = [whole] if factor is None else [whole, factor]
+    rows = int(fit.rows[own[-1]]) if factor is not None or not parameter.factors else 0
+    value = float(limited(np.exp(fit.logs[own].sum()), parameter))
+    spread = float(np.sqrt(fit.covariance[np.ix_(own, own)].sum()))
+    row = _row(parameter.name, key, "", value, parameter.unit, rows, parameter.note)
+    return replace(row, spread=float(f"{spread:.2g}") if rows else None)
+
+
+def _spreads(done: FrameworkFit) -> Iterator[ConstantRow]:
+    """Half widths of ranges by part of the time and by engine, from left-out groups."""
+    note = "80 % range, as the logarithm of a factor"
+    off = _off(done, stated=True)
+    behind = fitted_constants().value("spread_unmeasured", Route.STREAMED)  # links are derived
+    streamed = float(np.sqrt(max(_most(off, STREAMED) ** 2 - behind**2, 0.01)))
+    halves: tuple[tuple[str, float, str], ...] = (
+        (Route.STREAMED, streamed, STREAMED),
+        (Route.STAGED, _most(off, STAGED), STAGED),
+    )
+    for part, value, kind in halves:
+        yield _row(IN_DECODE, None, part, value, "share", len(off[kind]), note)
+    resident = _most(off, BATCHED, RESIDENT)
+    count = len(off[BATCHED]) + len(off[RESIDENT])
+    for key in sorted({run.scope["engine"] for run in done.runs} - {*SERVING}):
+        own = off.get(key, ())
+        value, lean = _leaning(own) if own else (resident, 0.0)
+        for part in EVERYWHERE if own else ON_GPU:
+            yield _row(IN_DECODE, key, part, value, "share", len(own) or count, note)
+            if own:
+                leans = "how far an 80 % range leans to the slow side"
+                yield _row(LEAN[IN_DECODE], key, part, lean, "share", len(own), leans)
+    yield from _guesses(done, resident)
+
+
+def _guesses(done: FrameworkFit, stated: float) -> Iterator[ConstantRow]:
+    """Extra half widths for runs without a stated batch, of dense models and of experts.
+
+    Args:
+        done: fit, with predictions made without each run's group.
+        stated: half width of runs with a stated batch.
+    """
+    off = _off(done, stated=False)
+    note = "range of runs whose batch is not stated, beside that of the others"
+    dense = [kind for kind in (STREAMED, STAGED, BATCHED, RESIDENT) if kind in off]
+    for name, kinds in (("spread_guessed", dense), ("spread_guessed_experts", [EXPERTS])):
+        value = float(np.sqrt(max(_most(off, *kinds) ** 2 - stated**2, 0.01)))
+        rows = sum(len(off[kind]) for kind in kinds)
+        yield _row(name, None, "", value, "share", rows, note)
+
+
+def _off(done: FrameworkFit, *, stated: bool) -> Misses:
+    """Errors of runs predicted without their group.
+
+    Args:
+        done: fit, with predictions made without each run's group.
+        stated: True for runs with a stated batch, False for the others.
+    """
+    misses: dict[str, list[Miss]] = {}
+    for run, seconds in zip(done.runs, done.predicted.tolist(), strict=True):
+        if bool(run.weight) is stated:
+            miss = Miss(float(np.log(seconds / run.seconds)), run.group)
+            misses.setdefault(regime(run), []).append(miss)
+            if run.case.runtime.engine == EXPERT_STREAMING.engine:
+                misses.setdefault(run.case.runtime.key, []).append(miss)
+    return misses
+
+
+def _most(misses: Misses, *wanted: str) -> float:
+    """Half width that contains `COVERED` of some kinds of runs, weighted by `_weights`."""
+    every = [miss for kind in wanted for miss in misses[kind]]
+    return _reach(np.abs([miss.off for miss in every]), _weights(every), COVERED)
+
+
+def _leaning(misses: Sequence[Miss]) -> tuple[float, float]:
+    """Half width and lean of a range with equal shares of runs below and above it."""
+    off, weights = np.array([miss.off for miss in misses]), _weights(misses)
+    inside = (1.0 + COVERED) / 2.0
+    below = max(_reach(-off, weights, inside), LEAST)
+    above = max(_reach(off, weights, inside), LEAST)
+    lean = float(np.clip((below - above) / (below + above), -MOST_LEAN, MOST_LEAN))
+    return (below + above) / 2.0, lean
+
+
+def _weights(misses: Sequence[Miss]) -> Floats:
+    """Weights of runs, half by run and half by group, with sum 1, shape (runs,)."""
+    sizes = Counter(miss.group for miss in misses)
+    by_group = np.array([1.0 / (sizes[miss.group] * len(sizes)) for miss in misses])
+    return by_group / 2.0 + 0.5 / len(misses)
+
+
+def _reach(values: Floats, weights: Floats, share: float) -> float:
+    """Distance that a share of the weight does not exceed: halfway from the farthest value within
+    to the nearest outside. At the farthest itself the rounded constant might leave it out.
+    """
+    order = np.argsort(values, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), share))
+    ends = order[np.minimum([place, place + 1], len(values) - 1)]
+    return float(np.mean(values[ends]))
+
+
+def _row(
+    constant: str, runtime: str | None, family: str, value: float, unit: str, rows: int, note: str
+) -> ConstantRow:
+    return ConstantRow(
+        constant=constant,
+        runtime=runtime,
+        family=family or None,
+        value=float(f"{value:.4g}"),
+        unit=unit,
+        kind="fitted" if rows else "assumed",
+        rows=rows or None,
+        source=SOURCE if rows else "expected before any measurement",
+        date=DATE,
+        note=note,
+    )
+
+
+def margins(run: FrameworkRun) -> Margins:
+    """Margins of a run's range, by the part that takes most of its time."""
+    table = fitted_constants().bound(Scope(runtime=run.case.runtime.key))
+    half, lean = _stated(run, table), 0.0
+    if run.case.runtime.engine == EXPERT_STREAMING.engine:
+        lean = float(table.value(LEAN[IN_DECODE], Route.RESIDENT))
+    known = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
+    return known if run.weight else known.wider(guessed_batch(run.case.model))
+
+
+def _stated(run: FrameworkRun, table: Constants) -> float:
+    """Half width of a run with a stated batch."""
+    kind = regime(run)
+    if kind in (BATCHED, RESIDENT) or run.case.runtime.engine == EXPERT_STREAMING.engine:
+        return table.value(IN_DECODE, Route.RESIDENT)
+    part = Route.STAGED if kind == STAGED else Route.STREAMED
+    own = table.value(IN_DECODE, part)
+    behind = table.value("spread_unmeasured", part) if part is Route.STREAMED else 0.0
+    return float(np.hypot(own, behind))

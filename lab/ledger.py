@@ -1,0 +1,85 @@
+"""Ledger: points, scores and the noise floor. `python -m lab.ledger` writes its tables."""
+
+import sys
+from collections.abc import Hashable, Iterable
+from itertools import combinations
+
+import numpy as np
+
+from advisor.evidence.accuracy.scoring import scores, stranger_score
+from advisor.evidence.accuracy.shipped import Floor, Ledger, tables
+from advisor.evidence.published.row import publisher_of
+from lab import write
+from lab.held_out import GENERATED
+from lab.llama_cpp import APART, stated_tps
+from lab.points import drafting, engine, framework, llama_cpp, load_curves, paged, split
+from lab.points.llama_cpp import LlamaCppRun, Published
+
+# Noise floor: difference between two sources on the same GPU, model and format.
+#
+# No formula can be more exact than that.
+
+NEAR = 512
+"""Largest difference in context depth of two runs that are compared [tokens]."""
+
+
+def noise_floor(published: Published) -> Floor:
+    """Comparison of GPU-resident runs of two sources with equal GPU, model and format."""
+    alike: dict[Hashable, list[LlamaCppRun]] = {}
+    for run in published.runs.values():
+        if run.row.category == "resident" and run.row.tg_tps and run.case.build not in APART:
+            alike.setdefault(_setting(run), []).append(run)
+    apart_by_key = {key: list(_differences(runs)) for key, runs in alike.items()}
+    every = [difference for differences in apart_by_key.values() for difference in differences]
+    middles = [np.median(differences) for differences in apart_by_key.values() if differences]
+    return Floor(
+        pairs=len(every),
+        settings=sum(bool(differences) for differences in apart_by_key.values()),
+        median=float(np.median(middles)) if middles else 0.0,
+    )
+
+
+def _setting(run: LlamaCppRun) -> Hashable:
+    """Key of a GPU, model and format; models with equal layers and weights count as the same."""
+    arch, gpus = run.case.model.architecture, run.case.machine.gpus
+    build = run.case.runtime.build
+    return gpus[0].name, len(gpus), arch.layers, arch.params, run.case.model.format, build
+
+
+def _differences(runs: Iterable[LlamaCppRun]) -> Iterable[float]:
+    for first, other in combinations(runs, 2):
+        apart = abs(float(first.case.work.decode_depth) - float(other.case.work.decode_depth))
+        if publisher_of(first.row) != publisher_of(other.row) and apart <= NEAR:
+            slower, faster = sorted(stated_tps(run.row, GENERATED) for run in (first, other))
+            yield faster / slower - 1.0
+
+
+def ledger() -> Ledger:
+    """Ledger of the shipped measurements; takes some seconds."""
+    rows = llama_cpp.read()
+    points = (
+        *llama_cpp.points(rows),
+        *split.points(rows),
+        *framework.points(),
+        *engine.points(),
+        *drafting.points(),
+        *load_curves.points(),
+        *paged.points(),
+    )
+    return Ledger(
+        points=points,
+        scores=scores(points),
+        floor=noise_floor(rows),
+        simulated=scores(tuple(engine.simulated()))[:-1],
+        unseen=stranger_score("architectures left out", llama_cpp.unseen(rows)),
+        doubtful=tuple(llama_cpp.doubtful(rows)),
+    )
+
+
+def main() -> int:
+    """Write the tables; returns the exit code."""
+    return write(tables(ledger()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

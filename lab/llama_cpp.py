@@ -1,0 +1,347 @@
+"""Published speeds of llama.cpp and its forks, and their fit."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from advisor.catalog.constants import STACKED, Scope, fitted_constants
+from advisor.catalog.csv_tables import DATA
+from advisor.cost_model.processors import matrices, vectors
+from advisor.cost_model.schedule import Schedule
+from advisor.errors import AdvisorError
+from advisor.evidence.published.engines import engine
+from advisor.evidence.published.machine import ram_in_theory
+from advisor.evidence.published.predict import Case, understood
+from advisor.evidence.published.row import (
+    FASTEST,
+    SLOWEST,
+    Bound,
+    PublishedRow,
+    doubtful,
+    group_of,
+    published_rows,
+    publisher_of,
+)
+from advisor.machine import backends
+from advisor.machine.from_catalog import ram_segment
+from advisor.model.model import Floats
+from advisor.model.operators import operators, together
+from advisor.runtimes import MLX
+from lab.fit import (
+    Fit,
+    Problem,
+    Settings,
+    best_values,
+    counts,
+    problem,
+    solve,
+    without_each,
+)
+from lab.held_out import GENERATED, READ
+from lab.parameters import LLAMA_CPP, parameters
+from lab.stack import Cases, Timed
+
+FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in ("", "_more", "_2026"))
+"""Files of published rows."""
+FRAMEWORKS = DATA / "measurements" / "frameworks_more.csv"
+"""File whose rows of MLX are added: MLX places and reads a model as llama.cpp does, with its own
+kernels, so only the factors of its build differ."""
+FITTED = ("resident", "cpu", "moe_offload", "partial")
+"""Categories whose speeds are fitted."""
+BY_ROWS = "split mode row"
+"""Note of runs with `-sm row`, llama.cpp's deprecated division of single matrices over GPUs, which
+no runtime of the advisor has."""
+MOSTLY_WAITING = re.compile(r"given threads|mostly overhead")
+"""Note of prompts whose speed tells of something else than reading them."""
+NOISE = {GENERATED: 0.12, READ: 0.2}
+"""Standard deviation of usual rows around the model, of tokens and of prompts, as a logarithm; a
+row at this distance weighs half. Two sources on one GPU, model and format differ by 12 % at the
+median (`python -m advisor accuracy`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimedRow(Timed):
+    """A published speed."""
+
+    row: PublishedRow  # row of a measurement file
+    case: Case  # machine, model and request of the row
+    timed: str  # timed part, `GENERATED` or `READ`
+
+    @property
+    def schedule(self) -> Schedule:
+        """Schedule of the timed part."""
+        return self.parts[0][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Cases[TimedRow]):
+    """All rows that are fitted together; arrays have shape (rows,)."""
+
+    # rows that are left out because their speed is physically impossible
+    doubted: tuple[TimedRow, ...] = ()
+
+    @cached_property
+    def read(self) -> npt.NDArray[np.bool_]:
+        """Mask of the rows that time a prompt."""
+        return np.array([row.timed == READ for row in self.timed])
+
+    def bound(self, constants: Bound) -> Floats:
+        """Predicted time of each row with equal constants for all [s]."""
+        return replace(self, table=constants).predicted({})
+
+
+@cache
+def published() -> tuple[PublishedRow, ...]:
+    """Rows of `FILES`, then those of MLX."""
+    own = (row for path in FILES for row in published_rows(path))
+    apple = (row for row in published_rows(FRAMEWORKS) if engine(row.runtime, row.category) is MLX)
+    return (*own, *apple)
+
+
+def rows_of(table: Iterable[PublishedRow]) -> Rows:
+    """Rows that can be fitted: first their tokens, then their prompts."""
+    cases = [(row, case) for row in table if (case := _taught(row))]
+    rows = side_by_side(list(_timed(cases)))
+    doubts = doubtful(rows.seconds, rows.bound(FASTEST), rows.bound(SLOWEST))
+    believed = [row for row, doubt in zip(rows.timed, doubts, strict=True) if not doubt]
+    doubted = tuple(row for row, doubt in zip(rows.timed, doubts, strict=True) if doubt)
+    return replace(side_by_side(believed), doubted=doubted)
+
+
+def side_by_side(timed: Sequence[TimedRow]) -> Rows:
+    """Rows that are timed together."""
+    return Rows(tuple(timed), fitted_constants().bound(Scope(runtime="llama.cpp")))
+
+
+def doubted_by_sources(table: Iterable[PublishedRow]) -> tuple[TimedRow, ...]:
+    """Rows that their own sources doubt, timed like the others."""
+    told = (PublishedRow({**row.cells, "doubtful": ""}) for row in table if row.doubtful)
+    return tuple(_timed([(row, case) for row in told if (case := _taught(row))]))
+
+
+def _timed(cases: Sequence[tuple[PublishedRow, Case]]) -> Iterator[TimedRow]:
+    for timed in (GENERATED, READ):
+        for row, case in cases:
+            seconds = _seconds(row, case, timed)
+            if seconds:
+                yield TimedRow(
+                    id=row.id,
+                    group=group_of(row),
+                    publisher=publisher_of(row),
+                    scope=_scope(case),
+                    machine=case.machine,
+                    ram_in_theory=ram_in_theory(row, case.machine.host.name),
+                    parts=((1.0, _schedule(case, timed)),),
+                    seconds=seconds,
+                    noise=NOISE[timed],
+                    row=row,
+                    case=case,
+                    timed=timed,
+                )
+
+
+def _schedule(case: Case, timed: str) -> Schedule:
+    return case.prompt_phases.prefill if timed == READ else case.phases.decode
+
+
+def _scope(case: Case) -> Mapping[str, str]:
+    """Values of the columns that constants may differ by."""
+    host = case.machine.host
+    return {
+        "family": case.machine.gpus[0].family if case.machine.gpus else "",
+        "segment": ram_segment(host.name),
+        "vectors": vectors(host),
+        "matrices": matrices(host),
+        "decode_class": case.model.decode_class,
+        "backend": case.backend or backends.of_machine(case.machine),
+        "build": case.runtime.build or case.build,
+    }
+
+
+def _taught(row: PublishedRow) -> Case | None:
+    """Machine, model and request of a row that can be fitted; None for others."""
+    if row.category not in FITTED or row.doubtful or BY_ROWS in row.source_note:
+        return None
+    case = case_of(row)
+    if case is None or not case.runtime.computes_in_ram or case.runtime.key != "llama.cpp":
+        return None
+    return case if _split_stated(row, case) else None
+
+
+@lru_cache(maxsize=8192)
+def case_of(row: PublishedRow) -> Case | None:
+    """Machine, model and request of a row; None where it cannot be predicted."""
+    try:
+        return understood(row)
+    except AdvisorError:
+        return None
+
+
+def _split_stated(row: PublishedRow, case: Case) -> bool:
+    """Whether a row of a split model states its layers in RAM and its processor; else true."""
+    if row.category != "partial":
+        return True
+    layers = case.settings.gpu_layers
+    return layers is not None and bool(np.all(layers < case.model.layers)) and bool(row.cpu)
+
+
+def stated_tps(row: PublishedRow, timed: str) -> float:
+    """Published speed of the timed part, of all users together; 0 if missing [tokens/s]."""
+    return (row.pp_tps if timed == READ else row.tg_tps or row.tg_tps_total) or 0.0
+
+
+def _seconds(row: PublishedRow, case: Case, timed: str) -> float | None:
+    """Time of a step, or of the prompts, of all users [s]; None where it was not measured.
+
+    A sweep over the threads of generation times its prompts with another number of threads, and a
+    server's first token of a short prompt is mostly overhead; these are left out.
+    """
+    speed = stated_tps(row, timed)
+    if not speed or (timed == READ and MOSTLY_WAITING.search(row.source_note)):
+        return None
+    fresh = np.maximum(case.prompt.fresh, 1.0) if timed == READ else 1.0
+    users = case.prompt.users if timed == READ else case.work.users
+    return float(fresh * users) / speed
+
+
+class TableColumns:
+    """Constants of the shipped table for rows of different scopes.
+
+    Args:
+        rows: rows.
+    """
+
+    def __init__(self, rows: Iterable[TimedRow]) -> None:
+        self._scopes = [row.scope for row in rows]
+
+    def value(self, constant: str, family: str = "") -> Floats:
+        """Value of a constant in each row, shape (rows,)."""
+        parameter, families = parameters(LLAMA_CPP).get(constant), family.split(STACKED)
+        each = zip(self._scopes, families * (len(self._scopes) // len(families)), strict=True)
+        return np.array(
+            [
+                _value_in(
+                    constant,
+                    names[parameter.family] if parameter else own,
+                    *(names[column] for column in ("decode_class", "backend", "build")),
+                )
+                for names, own in each
+            ]
+        )
+
+
+@cache
+def _value_in(constant: str, family: str, decode_class: str, backend: str, build: str) -> float:
+    scope = Scope(runtime="llama.cpp", decode_class=decode_class, backend=backend, build=build)
+    return fitted_constants().bound(scope).value(constant, family)
+
+
+# Fit of these rows, and their predictions by fits that leave out their source.
+
+GROUP_POWER = -0.6
+"""Power of a row's weight: each row of a group of n weighs n^-0.6, so a group weighs n^0.4."""
+PUBLISHER_POWER = -0.25
+"""Power of a group's weight: each of m groups of a publisher weighs m^-0.25, since the groups of a
+publisher share their ways of measuring."""
+APART = {"llamafile": 0.15}
+"""Factor on the weight of a row by its build. LocalScore's rows, a sixth of all, are of old kernels
+on unprepared machines: they decide their own constants and hardly influence the others."""
+LEAST_GROUPS = 3
+"""Fewest groups of a scope with a factor of its own."""
+SETTINGS = Settings(
+    far=1.0, farthest=0.4, rounds=40, close=5e-3, least_groups=LEAST_GROUPS, limited=False
+)
+COMMON = 0.3
+"""Largest share of the rows of an architecture that is left out whole: without the most common one,
+full attention without experts, hardly any constant has a value."""
+NEAR = 0.05
+"""Largest change of any logarithm at which a fit without a publisher ends: it moves its rows, which
+depend on many constants, by a hundredth."""
+LARGE = 20
+"""Fewest rows of a source without which the constants are fitted anew: a single step is too short
+where its rows decided much."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlamaFit:
+    """Fit, with predictions made without some of the rows, shape (rows,) [s]."""
+
+    rows: Rows  # fitted rows
+    fit: Fit  # fit to all
+    held_out: Floats  # time of each row by the fit without its publisher
+    # time of each row by the fit without all models of its kinds of layers, where they are few
+    # enough, else without its publisher
+    without_kinds: Floats
+
+
+def task(rows: Rows) -> Problem:
+    """Least-squares problem of rows."""
+    return problem(rows, parameters(LLAMA_CPP), SETTINGS, row_weights(rows))
+
+
+def solved(rows: Rows) -> LlamaFit:
+    """Fit of rows, and their predictions by fits without them."""
+    fit = solve(task(rows))
+    held_out = rows.predicted(fit.task.values(_without_publishers(fit, rows)))
+    names = whole_architectures(rows)
+    without = rows.predicted(fit.task.values(left_out(fit, names)))
+    apart = np.array(names) == ""
+    return LlamaFit(
+        rows=rows, fit=fit, held_out=held_out, without_kinds=np.where(apart, held_out, without)
+    )
+
+
+def left_out(fit: Fit, clusters: Sequence[str]) -> Floats:
+    """Values by one Newton step without each row's cluster, shape (rows, terms)."""
+    return without_each(fit.task.prior, fit.logs, fit.slopes, fit.weights, fit.residuals, clusters)
+
+
+def _without_publishers(fit: Fit, rows: Rows) -> Floats:
+    """Values without each row's source, shape (rows, terms).
+
+    One Newton step from the fit, and a fit of its own for each source with `LARGE` rows.
+    """
+    clusters = left_out_with(rows)
+    own, names = left_out(fit, clusters), np.array(clusters)
+    for cluster, size in Counter(clusters).items():
+        if size >= LARGE:
+            inside = names == cluster
+            others = replace(fit.task, weights=np.where(inside, 0.0, fit.task.weights))
+            _, own[inside] = best_values(others, fit.logs, NEAR)
+    return own
+
+
+def row_weights(rows: Rows) -> Floats:
+    """Weight of each row by its group, its publisher and its build, shape (rows,)."""
+    groups = [f"{row.group} {row.timed}" for row in rows.timed]
+    publishers = left_out_with(rows)
+    together: dict[str, set[str]] = {}
+    for publisher, group in zip(publishers, groups, strict=True):
+        together.setdefault(publisher, set()).add(group)
+    machines = np.array([len(together[publisher]) for publisher in publishers], dtype=float)
+    builds = np.array([APART.get(row.scope["build"], 1.0) for row in rows.timed])
+    return np.asarray(counts(groups, GROUP_POWER) * machines**PUBLISHER_POWER * builds)
+
+
+def left_out_with(rows: Rows) -> tuple[str, ...]:
+    """Key of the rows left out together: the publisher, or for LocalScore, with its many rows, the
+    group.
+    """
+    return tuple(row.group if row.scope["build"] in APART else row.publisher for row in rows.timed)
+
+
+def kinds_of(row: TimedRow) -> str:
+    """Kinds of layers of a row's model, as one name."""
+    return together(operators(row.case.model.architecture))
+
+
+def whole_architectures(rows: Rows) -> tuple[str, ...]:
+    """Kinds of layers of each row's model; empty where they are too common to be left out."""
+    names = [kinds_of(row) for row in rows.timed]
+    sizes = Counter(names)
+    return tuple(name if sizes[name] < COMMON * len(names) else "" for name in names)

@@ -1,0 +1,446 @@
+"""Formulas of public advisors, each rewritten from its source, with version and date.
+
+They get the same facts as our own model, so that both are scored on the same rows. The constants
+are their authors'.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from advisor.units import GB, GIB
+
+
+class Where(StrEnum):
+    """Location of the weights in a run."""
+
+    GPU = "in the GPU"
+    RAM = "in RAM"
+    SPLIT = "layers split between GPU and RAM"
+    EXPERTS = "routed experts in RAM"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Facts about one run; every formula gets the same."""
+
+    where: Where  # location of the weights
+    format: str  # name of the format ("Q4_K_M")
+    params: float  # weights of the model
+    active_params: float  # weights used for a token
+    experts: int  # routed experts per layer; 0 for a dense model
+    experts_used: int  # routed experts used for a token
+    expert_params: float  # weights of the routed experts used for a token, all layers
+    shared_params: float  # weights of attention, shared experts and routers, all layers
+    layers: int  # repeating layers
+    hidden: int  # width of the residual stream
+    intermediate: int  # width of a dense feed-forward layer; 0 where there is none
+    vocab: int  # rows of the token table
+    file_bytes: float  # size of all weights [B]
+    gpu_read: float  # weights read from VRAM per token [B]
+    ram_read: float  # weights read from RAM per token [B]
+    cache_read: float  # 16-bit cache read per token [B]
+    depth: float  # tokens in the cache
+    gpu_share: float  # share of the file in VRAM
+    gpu_layers: float  # share of the layers computed by a GPU, with the output head as one layer
+    gpus: int  # number of GPUs
+    gpu_vendor: str  # "NVIDIA", "AMD", "Intel", "Apple"; empty for none
+    gpu_unified: bool  # the GPU uses the host's memory
+    gpu_memory: float  # memory of each GPU [B]
+    gpu_bandwidth: float  # peak bandwidth of each GPU [B/s]
+    gpu_fp16: float  # dense 16-bit peak of each GPU [FLOP/s]
+    gpu_fp32: float  # 32-bit peak of each GPU [FLOP/s]
+    ram: float  # sustained read rate of RAM [B/s]
+    ram_peak: float  # theoretical bandwidth of RAM, or as the source states it [B/s]
+    cores: int  # cores that compute
+    arm: bool  # ARM cores
+    prompt: float  # tokens of the prompt, for its speed; 0 for the speed of generation
+    prompt_flops: float  # work on the whole prompt [FLOP]
+
+
+Formula = Callable[[Facts], float | None]
+"""Speed of a run [tokens/s]; None where the advisor has no formula for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """One public advisor."""
+
+    name: str  # its authors' name for it, as data/public_formulas.csv has it
+    decode: Formula  # speed of generation [tokens/s]
+    # speed of the prompt [tokens/s]; None for an advisor without one
+    prefill: Formula | None = None
+
+    def answer(self, facts: Facts) -> float | None:
+        """Speed of a run's prompt, or of its generation without one [tokens/s]."""
+        if not facts.prompt:
+            return self.decode(facts)
+        return self.prefill(facts) if self.prefill else None
+
+
+# Bandwidth over bytes: the rule that all other formulas start from.
+
+
+def bandwidth_decode(facts: Facts) -> float:
+    """Peak bandwidth over the bytes that a token reads, once each [tokens/s].
+
+    1 / (W_gpu / S_gpu + W_ram / S_ram); the cache is added to the GPU's weights, or to RAM's
+    without a GPU.
+
+    Carol Chen 2022 and Arseny Kapoulkine 2024 state it for one memory; Martin Alderson's calculator
+    adds memories up, with the active weights of experts and the cache in the first memory.
+    """
+    in_ram = facts.ram_read + (0.0 if facts.gpus else facts.cache_read)
+    seconds = in_ram / facts.ram_peak
+    if facts.gpus:
+        seconds += (facts.gpu_read + facts.cache_read) / facts.gpu_bandwidth
+    return 1.0 / seconds
+
+
+BANDWIDTH = Peer(
+    name="bandwidth over bytes",
+    decode=bandwidth_decode,
+)
+
+
+# CanIRun.ai: 0.7 of bandwidth over an estimated working set.
+#
+# midudev/canirun.ai, `packages/compatibility/src/index.ts: estimateTokensPerSecond` and
+# `packages/models/src/index.ts: makeQuants` at commit 6c44096, 2026-08-20.
+
+CANIRUN_BYTES = {2: 0.3125, 3: 0.4375, 4: 0.5, 5: 0.625, 6: 0.75, 8: 1.0, 16: 2.0}
+"""Bytes per weight by the bits in a format's name. The source lists one format of each; formats it
+does not list get the closest."""
+RAM_RATE = 50.0
+"""Bandwidth assumed of any RAM [GB/s]."""
+
+
+def canirun_decode(facts: Facts) -> float | None:
+    """0.7 S / working set, 0.65 on Apple; 0.85 of that for a split [tokens/s].
+
+    For a split, S is the harmonic mean of the GPU's bandwidth and 50 GB/s by share. The working set
+    is 1.1 times the weights plus half a GiB; with experts, the active share of it. There is no
+    formula for a processor alone.
+    """
+    if facts.where is Where.RAM:
+        return None
+    whole = facts.params * _bytes(facts.format) / GIB * 1.1 + 0.5
+    read = max(0.5, whole * facts.active_params / facts.params) if facts.experts else whole
+    efficiency = 0.65 if facts.gpu_vendor == "Apple" else 0.70
+    bandwidth = facts.gpu_bandwidth / GB
+    if facts.where is Where.GPU:
+        return efficiency * bandwidth / read
+    mean = 1.0 / (facts.gpu_share / bandwidth + (1.0 - facts.gpu_share) / RAM_RATE)
+    return max(1.0, 0.85 * efficiency * mean / read)
+
+
+def _bytes(form: str) -> float:
+    named = re.search(r"\d+", form)
+    bits = int(named.group()) if named else 4
+    return CANIRUN_BYTES[min(CANIRUN_BYTES, key=lambda known: abs(known - bits))]
+
+
+CANIRUN = Peer(
+    name="CanIRun.ai",
+    decode=canirun_decode,
+)
+
+
+# GGUF Parser: each device's bytes over its bandwidth, by its share of the layers.
+#
+# gpustack/gguf-parser-go, `file_estimate__llamacpp.go` (maximum tokens per second) in v0.25.0,
+# 2026-07-12.
+
+BATCHES = 4.0
+"""Factor on the cache: a logical batch of 2048 tokens over a physical one of 512."""
+
+
+def gguf_parser_decode(facts: Facts) -> float | None:
+    """t_max / sum of t_i^2, with t_i = (W_i + 4 K_i) / S_i times the share of layers [tokens/s].
+
+    A device's share counts the output head and one more layer. The bound by FLOPs is omitted: a GPU
+    does not reach it, and no row states the FLOP/s of a processor. The formula reads every expert,
+    so it is used for dense models only.
+    """
+    if facts.experts:
+        return None
+    rows = (facts.layers + 1.0) / (facts.layers + 2.0)
+    devices = [(1.0 - facts.gpu_share, 1.0 - facts.gpu_layers, facts.ram_peak)]
+    if facts.gpus:
+        devices.append((facts.gpu_share, facts.gpu_layers, facts.gpu_bandwidth))
+    times = [
+        (share * facts.file_bytes + layers * BATCHES * facts.cache_read) / speed * layers * rows
+        for share, layers, speed in devices
+    ]
+    return max(times) / sum(time * time for time in times)
+
+
+GGUF_PARSER = Peer(
+    name="GGUF Parser",
+    decode=gguf_parser_decode,
+)
+
+
+# gpu_poor: bandwidth over 1.5 times the bytes, for dense models.
+#
+# RahulSChand/gpu_poor, `src/App.js` at commit 24f6c5f, 2024-11-01.
+
+
+def gpu_poor_decode(facts: Facts) -> float | None:
+    """1 / (f (W + K) / S) with f 1.5 on a GPU, 2 for Q2_K, 1.6 on a processor [tokens/s].
+
+    Bytes are counted in GiB, bandwidth in GB/s. K is a 16-bit cache with all query heads. Several
+    GPUs divide the time, which then grows by a quarter. The bound by FLOPs is omitted, as a single
+    token does not reach it. There is no formula for experts or splits.
+    """
+    if facts.experts or facts.where in (Where.SPLIT, Where.EXPERTS):
+        return None
+    cache = 4.0 * facts.layers * facts.hidden * facts.depth
+    moved = (_weights(facts) + cache) / GIB
+    if facts.where is Where.RAM:
+        return facts.ram_peak / GB / (1.6 * moved)
+    factor = 2.0 if facts.format == "Q2_K" else 1.5
+    return facts.gpu_bandwidth / GB / (factor * moved * _several(facts))
+
+
+def gpu_poor_prefill(facts: Facts) -> float | None:
+    """Speed n / (1.8 F / (0.85 C) + one read of the weights), C in 32 bits [tokens/s].
+
+    F is 2 n (W / 2 + 2 L h^2) FLOPs for n tokens; the read takes 80 us for each MiB.
+    """
+    if facts.experts or facts.where is not Where.GPU:
+        return None
+    square = 2.0 * facts.layers * facts.hidden**2
+    flops = 2.0 * facts.prompt * (_weights(facts) / 2.0 + square)
+    seconds = 1.8 * flops / (0.85 * facts.gpu_fp32) + _weights(facts) / 2**20 * 80e-6
+    return facts.prompt / seconds
+
+
+def _weights(facts: Facts) -> float:
+    """Weights by the advisor's own count, at the mean bytes per weight of the file [B].
+
+    Four square matrices a layer for attention, three for the feed-forward part.
+    """
+    attention = 4.0 * facts.layers * facts.hidden**2
+    feed_forward = 3.0 * facts.layers * facts.hidden * facts.intermediate
+    counted = 2.0 * facts.vocab * facts.hidden + attention + feed_forward
+    return counted * facts.file_bytes / facts.params
+
+
+def _several(facts: Facts) -> float:
+    return 1.25 / facts.gpus if facts.gpus > 1 else 1.0
+
+
+GPU_POOR = Peer(
+    name="gpu_poor",
+    decode=gpu_poor_decode,
+    prefill=gpu_poor_prefill,
+)
+
+
+# LLM-Viewer: a roofline over the operations of a dense model on one GPU.
+#
+# hahnyuan/LLM-Viewer, `roofline_model.py` and `model_analyzer.py` at commit 472f71f, 2024-07-30.
+
+
+def llm_viewer_decode(facts: Facts) -> float | None:
+    """Reciprocal of the larger of bytes / bandwidth and FLOPs / peak [tokens/s].
+
+    The source takes the larger for each operation; a token reads weights and cache and is never
+    bound by FLOPs. Activations, some kB beside GB, are omitted. Dense models only.
+    """
+    if facts.where is not Where.GPU or facts.experts:
+        return None
+    read = (facts.gpu_read + facts.cache_read) / facts.gpu_bandwidth
+    return 1.0 / max(read, 2.0 * facts.params / facts.gpu_fp16)
+
+
+def llm_viewer_prefill(facts: Facts) -> float | None:
+    """Prompt over the larger of FLOPs / 16-bit peak and weights / bandwidth [tokens/s]."""
+    if facts.where is not Where.GPU or facts.experts:
+        return None
+    computing = facts.prompt_flops / facts.gpu_fp16
+    return facts.prompt / max(computing, facts.file_bytes / facts.gpu_bandwidth)
+
+
+LLM_VIEWER = Peer(
+    name="LLM-Viewer",
+    decode=llm_viewer_decode,
+    prefill=llm_viewer_prefill,
+)
+
+
+# LLMcalc: bandwidth over bytes, and an exponential of the offloaded share.
+#
+# Raskoll2/LLMcalc, `LLMcalc.py` at commit 45f78d9, 2025-01-30.
+
+
+def llmcalc_decode(facts: Facts) -> float | None:
+    """S / W in the GPU, 0.9 S_ram / W in RAM, and for a split the latter times a factor [tokens/s].
+
+    The factor is 0.052 exp(4.55 (1 - o)) + 1.06 for an offloaded share o, for any GPU. There is no
+    formula for experts.
+    """
+    if facts.experts:
+        return None
+    if facts.where is Where.GPU:
+        return facts.gpu_bandwidth / facts.file_bytes
+    in_ram = 0.9 * facts.ram_peak / facts.file_bytes
+    if facts.where is Where.RAM:
+        return in_ram
+    return in_ram * (0.052 * math.exp(4.55 * facts.gpu_share) + 1.06)
+
+
+LLMCALC = Peer(
+    name="LLMcalc",
+    decode=llmcalc_decode,
+)
+
+
+# llmfit: 0.55 of bandwidth over bytes, with a formula of its own for experts.
+#
+# AlexsJones/llmfit, `llmfit-core/src/fit.rs: estimate_tps` and the tables of `models.rs` at commit
+# 3f44fd3 (22 commits after v1.1.10), 2026-08-22, with the defaults of its `CalcConfig`.
+
+EFFICIENCY = 0.55
+LLMFIT_BYTES = {
+    "F16": 2.0, "BF16": 2.0, "Q8_0": 1.0, "Q6_K": 0.75, "Q5_K_M": 0.625, "Q3_K_M": 0.375,
+    "Q2_K": 0.25,
+}  # fmt: skip
+USUAL_BYTES = 0.5
+"""Bytes read per weight in 4-bit formats and all others that `LLMFIT_BYTES` does not list."""
+STORED = {"F32": 4.0, "F16": 2.0, "BF16": 2.0, "Q8_0": 1.05, "Q6_K": 0.80, "Q5_K_M": 0.68,
+          "Q3_K_M": 0.48, "Q2_K": 0.37}  # fmt: skip
+USUAL_STORED = 0.58
+"""Bytes stored per weight in other formats; the formula for experts in the GPU reads stored
+bytes."""
+SPEEDS = {"F16": 0.6, "BF16": 0.6, "Q8_0": 0.8, "Q6_K": 0.95, "Q4_K_M": 1.15, "Q4_0": 1.15,
+          "Q3_K_M": 1.25, "Q2_K": 1.35}  # fmt: skip
+"""Factors on a processor's speed; 1 for other formats."""
+DYNAMIC = {"2": "Q2_K", "3": "Q3_K_M", "4": "Q4_K_M", "5": "Q5_K_M", "6": "Q6_K", "8": "Q8_0"}
+FIXED_BYTES = 3.2
+"""Bytes per weight outside the routed experts."""
+IN_RAM_FACTORS = {Where.EXPERTS: 0.8, Where.SPLIT: 0.5, Where.RAM: 0.3}
+
+
+def llmfit_decode(facts: Facts) -> float:
+    """One formula for each run mode [tokens/s].
+
+    In the GPU 0.55 S / W; a split 0.5 of that, whatever its share. Experts in RAM 0.8 / (A / S_ram
+    + A / (0.55 S)) for active weights A and a measured RAM rate. A processor 70 (90 on ARM) over
+    the billions of active weights, times factors.
+    """
+    if facts.where is Where.RAM:
+        return IN_RAM_FACTORS[Where.RAM] * _by_processor(facts)
+    if facts.where is Where.GPU and facts.experts:
+        return _experts_in_gpu(facts)
+    active = facts.active_params * LLMFIT_BYTES.get(_tier(facts.format), USUAL_BYTES)
+    seconds = active / (EFFICIENCY * facts.gpu_bandwidth)
+    if facts.where is Where.EXPERTS:
+        seconds += active / facts.ram
+    return IN_RAM_FACTORS.get(facts.where, 1.0) / seconds
+
+
+def _by_processor(facts: Facts) -> float:
+    rate = (90.0 if facts.arm else 70.0) / (facts.active_params / 1e9)
+    return rate * SPEEDS.get(_tier(facts.format), 1.0) * (1.1 if facts.cores >= 8 else 1.0)
+
+
+def _experts_in_gpu(facts: Facts) -> float:
+    """Active experts at stored size, all else at 3.2 bytes a weight, slower in a full VRAM."""
+    stored = STORED.get(_tier(facts.format), USUAL_STORED)
+    outside = facts.shared_params + 2.0 * facts.vocab * facts.hidden
+    read = facts.expert_params * stored + outside * FIXED_BYTES
+    full = facts.params * stored / facts.gpu_memory
+    idle = 1.0 - facts.experts_used / facts.experts
+    pressed = max(1.0 - (full - 0.6) * idle, 0.3) if 0.6 <= full <= 1.0 else 1.0
+    return pressed * facts.gpu_bandwidth / read
+
+
+def _tier(form: str) -> str:
+    """Key of a format in the tables: dynamic formats by their bits, others by name."""
+    if not form.startswith("UD-Q"):
+        return form
+    return DYNAMIC.get(form[4], form)
+
+
+LLMFIT = Peer(
+    name="llmfit",
+    decode=llmfit_decode,
+)
+
+
+# MoE speed calculator: half of bandwidth over bytes, for models with experts.
+#
+# jamesyc/MoEspeedcalc, `script.js` and the first lines of `index.html` at commit 4e8bef0,
+# 2026-03-18.
+
+
+def moe_speed_decode(facts: Facts) -> float | None:
+    """Half of bandwidth over bytes [tokens/s].
+
+    Dense weights and cache are read from the GPU, active experts from where they are. The page
+    states that real speed is about half of the theory it shows; this half is used here. Experts
+    only.
+    """
+    return 0.5 * bandwidth_decode(facts) if facts.experts else None
+
+
+MOE_SPEED = Peer(
+    name="MoEspeedcalc",
+    decode=moe_speed_decode,
+)
+
+
+# whichllm: bandwidth over bytes, times a factor for the format and one for the vendor.
+#
+# Andyyyy64/whichllm, `src/whichllm/engine/performance.py` in v0.5.14, 2026-06-29.
+
+FORMATS = {
+    "F32": 0.30, "F16": 0.40, "BF16": 0.40, "Q8_0": 0.45, "Q6_K": 0.50, "Q5_K_M": 0.52,
+    "Q5_K_S": 0.52, "Q5_0": 0.50, "Q4_K_M": 0.55, "Q4_K_S": 0.55, "Q4_0": 0.53, "NVFP4": 0.56,
+    "MXFP4": 0.55, "Q3_K_M": 0.50, "Q3_K_S": 0.48, "Q3_K_L": 0.50, "Q2_K": 0.45, "IQ4_XS": 0.52,
+    "IQ4_NL": 0.50, "IQ3_S": 0.45, "IQ3_M": 0.45, "IQ3_XS": 0.45, "IQ3_XXS": 0.42, "IQ2_S": 0.40,
+    "IQ2_M": 0.40, "IQ2_XXS": 0.38, "IQ1_M": 0.35, "IQ1_S": 0.35,
+}  # fmt: skip
+OTHER_FORMAT = 0.45
+VENDORS = {"NVIDIA": 1.0, "AMD": 0.78, "Apple": 0.82, "Intel": 0.65}
+
+
+def whichllm_decode(facts: Facts) -> float:
+    """f_format f_vendor S / (W r), 0.45 of that where a part is in RAM [tokens/s].
+
+    r is the share of an expert model that is read: its active share, but at least a floor of 5 %
+    for each 256 GB/s, up to 25 %. A processor reaches 18 over the billions of active weights, for
+    any RAM.
+    """
+    efficiency = FORMATS.get(facts.format, OTHER_FORMAT)
+    if facts.where is Where.RAM:
+        active = max(facts.active_params / 1e9, 0.5)
+        return max(0.3, 18.0 / active * efficiency / OTHER_FORMAT)
+    read = facts.file_bytes * _read_share(facts)
+    rate = efficiency * VENDORS.get(facts.gpu_vendor, 0.7) * facts.gpu_bandwidth / read
+    if facts.where is Where.GPU:
+        return rate
+    return rate * (0.85 if facts.gpu_unified else 0.45)
+
+
+def _read_share(facts: Facts) -> float:
+    if not facts.experts:
+        return 1.0
+    floor = min(0.05 * max(1.0, facts.gpu_bandwidth / 256e9), 0.25)
+    return min(1.0, max(facts.active_params / facts.params, floor))
+
+
+WHICHLLM = Peer(
+    name="whichllm",
+    decode=whichllm_decode,
+)
+
+
+PEERS = (
+    BANDWIDTH, LLMFIT, WHICHLLM, CANIRUN, MOE_SPEED, GPU_POOR, GGUF_PARSER, LLMCALC, LLM_VIEWER,
+)  # fmt: skip
+"""Public advisors, in the order of the tables."""

@@ -1,0 +1,100 @@
+"""Points of runs with drafted tokens, predicted from the same source's speed without drafting.
+
+Predicted is the gain; nothing is fitted to it. A row states the share s of all drafted tokens that
+was accepted, so a step with k drafts yields 1 + k s tokens. The acceptance probability a of one
+draft solves (1 - a^(k+1)) / (1 - a) = 1 + k s (`Workload.tokens_per_step`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.advice.compare import as_run
+from advisor.catalog.constants import fitted_constants
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.evidence.accuracy.point import AccuracyPoint, margins_of
+from advisor.evidence.accuracy.regimes import GENERATION, regime_of
+from advisor.evidence.published.engines import chance, engine
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import resolve
+
+FILE = DATA / "measurements" / "drafting.csv"
+USUAL_FORMAT = "Q4_K_M"
+"""Format assumed for rows that state none."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DraftedRow:
+    """One row of data/measurements/drafting.csv; its README describes the columns."""
+
+    id: str
+    runtime: str
+    gpu: str
+    ram_gb: float
+    model: str
+    quant: str
+    draft: str
+    drafted: int
+    accepted_share: float
+    plain_tps: float
+    drafted_tps: float
+    date: str
+    source_url: str
+    source_note: str
+
+
+def points() -> Iterable[AccuracyPoint]:
+    """Points of all rows."""
+    return map(_point, read(FILE, DraftedRow))
+
+
+def _point(row: DraftedRow) -> AccuracyPoint:
+    work = drafted_work(row.draft, row.drafted, row.accepted_share)
+    plain, drafted = _estimate(row, Workload()), _estimate(row, work)
+    if plain.decode is None or drafted.decode is None:
+        raise ValueError(f"{row.id}: {plain.refusal or drafted.refusal}")
+    gain = float(drafted.decode.value / plain.decode.value)
+    return AccuracyPoint(
+        id=row.id,
+        regime=regime_of({"category": "drafted", "timed": GENERATION}),
+        group=f"{row.source_url} {row.gpu}",
+        gpu=row.gpu,
+        cpu="",
+        model=row.model,
+        format=row.quant,
+        runtime=row.runtime,
+        date=row.date,
+        measured=row.drafted_tps,
+        predicted=row.plain_tps * gain,
+        margins=margins_of(drafted),
+        source=row.source_url,
+    )
+
+
+def drafted_work(draft: str, drafted: int, accepted_share: float) -> Workload:
+    """Request with the acceptance that gives a share of accepted drafts.
+
+    Args:
+        draft: drafting method.
+        drafted: drafted tokens per step [tokens].
+        accepted_share: share of all drafted tokens that is accepted.
+    """
+    acceptance = chance(drafted, accepted_share)
+    return Workload(draft=draft, drafted=drafted, acceptance=acceptance)
+
+
+def _estimate(row: DraftedRow, work: Workload) -> Estimate:
+    """Estimate of a row's engine: in the GPU where the model fits, else offloaded."""
+    how = engine(row.runtime, "resident")
+    if how is None:
+        raise ValueError(f"{row.id}: no engine is called {row.runtime}.")
+    where = machine(MachineSpec(gpu=row.gpu, ram_gb=row.ram_gb))
+    model = as_run(resolve.find(row.model, row.quant or USUAL_FORMAT).model, how, where)
+    order = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
+    tried = [estimate(model, where, work, how, way, fitted_constants()) for way in order]
+    return next((answer for answer in tried if np.all(answer.fits)), tried[-1])

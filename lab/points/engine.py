@@ -1,0 +1,101 @@
+"""Points of serving engines' runs, published and simulated, each predicted without its group."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.csv_tables import read
+from advisor.cost_model.schedule import Route
+from advisor.cost_model.uncertainty import (
+    BY_TRAIT,
+    DEEP,
+    EXPERTS,
+    IN_DECODE,
+    IN_PROMPT,
+    LEAN,
+    SEVERAL,
+    THIN,
+    TOGETHER,
+    Margins,
+)
+from advisor.evidence.accuracy.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
+from advisor.evidence.published.row import PublishedRow, published_rows
+from lab.engine_tables import LEFT_OUT, EngineLeftOutRow
+from lab.engines import (
+    FILES,
+    PUBLISHED,
+    SIMULATED,
+    SimulatedRow,
+    simulated_rows,
+)
+
+SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
+WIDER = (EXPERTS, DEEP, SEVERAL, TOGETHER, THIN)
+"""Traits whose degree a row of engine_left_out.csv states."""
+
+
+def points() -> Iterable[AccuracyPoint]:
+    """Points of published runs."""
+    return _points(PUBLISHED, (row for path in FILES for row in published_rows(path)))
+
+
+def simulated() -> Iterable[AccuracyPoint]:
+    """Points of the simulator's answers."""
+    return _points(SIMULATED, map(_as_published, simulated_rows()))
+
+
+def _as_published(row: SimulatedRow) -> PublishedRow:
+    """Simulated row with the columns of a published one that a point takes."""
+    return PublishedRow(
+        {
+            "id": row.id,
+            "runtime": row.runtime,
+            "gpu": row.gpu,
+            "model": row.model,
+            "quant": row.quant,
+            "date": "2026-11",
+            "source_url": SIMULATOR,
+        }
+    )
+
+
+def _points(evidence: str, every: Iterable[PublishedRow]) -> Iterable[AccuracyPoint]:
+    rows = {row.id: row for row in every}
+    for case in _left_out():
+        name, _, part = case.id.partition(" ")
+        if case.evidence == evidence:
+            yield _point(case, rows[name], first=part.startswith("ttft"))
+
+
+@cache
+def _left_out() -> tuple[EngineLeftOutRow, ...]:
+    return read(LEFT_OUT, EngineLeftOutRow)
+
+
+def _point(case: EngineLeftOutRow, row: PublishedRow, *, first: bool) -> AccuracyPoint:
+    return point_of(
+        row,
+        regime=regime_of(
+            {
+                "category": f"serving, {case.evidence}",
+                "timed": PROMPT if first else GENERATION,
+                "experts": bool(case.experts),
+            }
+        ),
+        group=case.group,
+        measured=case.tokens / case.seconds,
+        predicted=case.tokens / case.predicted,
+        margins=margins(case, row.runtime, first=first),
+    )
+
+
+def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
+    """Margins of the 80 % range of a token's or a prompt's time in a serving engine."""
+    folded, constant = runtime.casefold(), IN_PROMPT if first else IN_DECODE
+    key = next((key for key in ("vllm", "sglang") if key in folded), "tensorrt-llm")
+    table = fitted_constants().bound(Scope(runtime=key))
+    half, lean = table.value(constant, Route.RESIDENT), table.value(LEAN[constant], Route.RESIDENT)
+    for trait in WIDER:
+        half *= table.value(BY_TRAIT[constant], trait) ** getattr(case, trait)
+    return Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))

@@ -1,0 +1,212 @@
+"""Points of llama.cpp and its forks, each predicted without its source."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
+from advisor.evidence.accuracy.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.regimes import (
+    DATASHEET,
+    DEEP,
+    GENERATION,
+    PROMPT,
+    STATED,
+    regime_of,
+)
+from advisor.evidence.published.machine import ram_in_theory
+from advisor.evidence.published.predict import Case
+from advisor.evidence.published.row import PublishedRow
+from advisor.model import catalog
+from lab.held_out import READ, UNSEEN, kept, left_out
+from lab.llama_cpp import (
+    Rows,
+    TableColumns,
+    TimedRow,
+    case_of,
+    doubted_by_sources,
+    kinds_of,
+    published,
+    rows_of,
+    side_by_side,
+    stated_tps,
+)
+from lab.points.peer_facts import WHERE, answers, facts_of
+from lab.row_errors import circumstances_of, other_evidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlamaCppRun:
+    """One published run."""
+
+    row: PublishedRow  # its row
+    case: Case  # machine, model and request of the row
+
+
+@dataclass(frozen=True)
+class Published:
+    """Published rows."""
+
+    rows: tuple[PublishedRow, ...]  # rows of all files
+
+    @cached_property
+    def runs(self) -> Mapping[str, LlamaCppRun]:
+        """Runs that can be predicted and are not doubtful, by id."""
+        runs = {}
+        for row in self.rows:
+            if row.doubtful:
+                continue
+            case = case_of(row)
+            if case is not None:
+                runs[row.id] = LlamaCppRun(row=row, case=case)
+        return runs
+
+    @cached_property
+    def fitted(self) -> Rows:
+        """Rows that constants are fitted to."""
+        return rows_of(self.rows)
+
+
+def read() -> Published:
+    """Rows of the shipped files."""
+    return Published(published())
+
+
+def points(published: Published) -> Iterable[AccuracyPoint]:
+    """Points of all rows in the last fit, with the speed of all users together."""
+    rows = published.fitted
+    judged = by_table(rows)
+    for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
+        if not kept(timed.timed, timed.row.id):
+            continue
+        (predicted,) = left_out(timed.timed, [timed.row.id])
+        measured = stated_tps(timed.row, timed.timed)
+        yield point_of(
+            timed.row,
+            regime=regime_of(traits(timed)),
+            group=timed.group,
+            measured=measured,
+            predicted=measured * float(seconds / predicted),
+            margins=ranges,
+            peers=_peers(timed),
+            first_seen=released(timed.case.model.architecture.name),
+        )
+
+
+def unseen(published: Published) -> Iterable[AccuracyPoint]:
+    """Points of tokens, predicted without any model of the same kinds of layers."""
+    rows = published.fitted
+    judged = by_table(rows, unseen=True)
+    for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
+        if timed.timed == READ or not kept(UNSEEN, timed.row.id):
+            continue
+        (predicted,) = left_out(UNSEEN, [timed.row.id])
+        measured = stated_tps(timed.row, timed.timed)
+        yield point_of(
+            timed.row,
+            regime=kinds_of(timed),
+            group=timed.group,
+            measured=measured,
+            predicted=measured * float(seconds / predicted),
+            margins=ranges,
+        )
+
+
+@cache
+def released(name: str) -> str:
+    """Month in which a model of the catalogue appeared; empty for others."""
+    row = catalog.model_rows().get(name)
+    return row.released if row else ""
+
+
+def doubtful(published: Published) -> Iterable[AccuracyPoint]:
+    """Points of doubtful rows: doubted by their source, or physically impossible.
+
+    Nothing is fitted to them, so the shipped constants predict them.
+    """
+    rows = side_by_side([*published.fitted.doubted, *doubted_by_sources(published.rows)])
+    for timed, seconds, (predicted, ranges) in zip(
+        rows.timed, rows.seconds, by_table(rows), strict=True
+    ):
+        measured = stated_tps(timed.row, timed.timed)
+        yield point_of(
+            timed.row,
+            regime=regime_of(traits(timed)),
+            group=timed.group,
+            measured=measured,
+            predicted=measured * float(seconds) / predicted,
+            margins=ranges,
+        )
+
+
+def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins], ...]:
+    """Predictions of rows by the shipped constants [s], with their 80 % margins.
+
+    A row's own publisher does not count as evidence for its range.
+
+    Args:
+        rows: rows.
+        unseen: nobody counts as having timed the same kinds of layers together.
+    """
+    total = np.empty(len(rows.timed))
+    below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))
+    few = dict(other_evidence(rows))
+    if unseen:
+        few[NEW] = np.ones(len(rows.timed))
+    for part in rows.stacks:
+        timed = [rows.timed[place] for place in part.at]
+        constants = TableColumns(timed)
+        ((_, time),) = part.steps(constants)
+        run = circumstances_of(rows, part, few)
+        total[part.at] = time.total
+        read = np.array([row.timed == READ for row in timed])
+        beside = np.array(
+            [np.hypot(row.case.runtime.extra_uncertainty, _shape_uncertainty(row)) for row in timed]
+        )
+        for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
+            if chosen.any():
+                ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
+                below[part.at[chosen]] = np.asarray(ends.below)[chosen]
+                above[part.at[chosen]] = np.asarray(ends.above)[chosen]
+    return tuple(
+        (float(seconds), Margins(below=low, above=high))
+        for seconds, low, high in zip(total, below, above, strict=True)
+    )
+
+
+def _shape_uncertainty(timed: TimedRow) -> float:
+    return float(timed.case.model.architecture.shape_uncertainty)
+
+
+def margins_of(speed: Range) -> Margins:
+    """Margins of a range around its value."""
+    return Margins(
+        below=float(np.log(speed.value / speed.low)), above=float(np.log(speed.high / speed.value))
+    )
+
+
+def _peers(timed: TimedRow) -> Mapping[str, float]:
+    """Predictions of the public formulas for a row; none for several sequences."""
+    case, row = timed.case, timed.row
+    if float(case.work.users) > 1 or row.category not in WHERE:
+        return {}
+    theory = ram_in_theory(row, case.machine.host.name)
+    ram_peak = float(case.machine.host.bandwidth.value) if theory is None else theory
+    facts = facts_of(case, row.category, ram_peak=ram_peak, prompt=timed.timed == READ)
+    return answers(facts)
+
+
+def traits(timed: TimedRow) -> Mapping[str, object]:
+    """Traits of a row, by which `regimes.REGIMES` are distinguished."""
+    row, case = timed.row, timed.case
+    return {
+        "category": row.category,
+        "timed": PROMPT if timed.timed == READ else GENERATION,
+        "build": timed.scope["build"],
+        "together": float(case.work.users) > 1,
+        "deep": (row.context_depth or 0.0) >= DEEP,
+        "experts": case.model.has_experts,
+        "ram": STATED if row.ram_bw_gbs or row.ram_mts else DATASHEET,
+    }

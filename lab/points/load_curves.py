@@ -1,0 +1,150 @@
+"""Points of published load curves, simulated request by request; nothing is fitted to them.
+
+Rows with `users` give tokens per second of all users together, rows with a rate of arrivals those
+of one user, as 1 / time per token. A source's own test of long prompts tells how fast its card
+reads them (`use` = card); the prompts of its other rows are slowed down as much.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from advisor.advice.arrivals.server import (
+    Lengths,
+    Server,
+    at_random,
+    of_users,
+    server,
+    step_without_graphs,
+)
+from advisor.advice.arrivals.simulation import simulate
+from advisor.advice.compare import as_run
+from advisor.catalog.constants import fitted_constants
+from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.workload import Workload
+from advisor.evidence.accuracy.point import AccuracyPoint, margins_of
+from advisor.evidence.accuracy.regimes import GENERATION, regime_of
+from advisor.evidence.published.engines import LoadCurveRow, load_curve_rows
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
+from advisor.model import catalog
+from advisor.runtimes import runtime
+
+SCORED, CARD = "score", "card"
+"""Uses of a row."""
+CHECKPOINTS = {"FP16": "BF16-hf", "BF16": "BF16-hf"}
+"""Formats of checkpoints by the sources' words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnderLoad:
+    """Simulated server of a row."""
+
+    # tokens of all users per second, from the first request to the last reply [tokens/s]
+    together_tps: float
+    first_p50: float  # median of the time to the first token, behind the start [s]
+    token_p50: float  # median of the time per token after the first [s]
+
+
+def points() -> Iterable[AccuracyPoint]:
+    """Points of all scored rows."""
+    return (_point(row) for row in load_curve_rows() if row.use == SCORED)
+
+
+def _point(row: LoadCurveRow) -> AccuracyPoint:
+    met = under_load(row)
+    by_user = row.rate_per_s is not None and row.tpot_p50_s is not None
+    return AccuracyPoint(
+        id=row.id,
+        regime=regime_of({"category": "load", "timed": GENERATION}),
+        group=f"{row.source_url} {row.gpu}",
+        gpu=row.gpu,
+        cpu="",
+        model=row.model,
+        format=row.quant,
+        runtime=row.runtime,
+        date=row.date,
+        measured=1.0 / row.tpot_p50_s if by_user and row.tpot_p50_s else row.output_tps,
+        predicted=1.0 / met.token_p50 if by_user else met.together_tps,
+        margins=margins_of(_estimate(row)),
+        source=row.source_url,
+    )
+
+
+def under_load(row: LoadCurveRow) -> UnderLoad:
+    """Simulation of a row, with its flags and the prompt rate of its card."""
+    return _simulated(row, slowdown(row.source_url, row.gpu))
+
+
+@cache
+def slowdown(source: str, gpu: str) -> float:
+    """Time of prompts on a source's card, over the predicted time; 1 where it does not tell."""
+    rows = (row for row in load_curve_rows() if (row.source_url, row.gpu) == (source, gpu))
+    known = [_simulated(row, 1.0).together_tps / row.output_tps for row in rows if row.use == CARD]
+    return float(np.median(known)) if known else 1.0
+
+
+def _simulated(row: LoadCurveRow, slower: float) -> UnderLoad:
+    there, lengths = _server(row, slower), _lengths(row)
+    if row.rate_per_s is not None:
+        requests, started = at_random(row.rate_per_s, row.requests, lengths), 0
+    else:
+        users = row.users or 1
+        requests = of_users(users, row.requests, lengths)
+        started = users if row.requests > users else 0
+    served = simulate(there, requests)
+    return UnderLoad(
+        together_tps=float(np.sum(served.outputs) / np.max(served.ends)),
+        first_p50=float(np.median(served.waits[started:])),
+        token_p50=float(np.nanmedian(served.per_token[started:])),
+    )
+
+
+def _lengths(row: LoadCurveRow) -> Lengths:
+    return Lengths(
+        prompt=row.prompt_len,
+        output=row.gen_len,
+        spread=row.spread,
+        cached_share=row.cached_share,
+    )
+
+
+def _server(row: LoadCurveRow, slower: float) -> Server:
+    answer = _estimate(row)
+    there = server(answer)
+    if there is None:
+        raise ValueError(f"{row.id}: {answer.refusal or 'does not fit'}")
+    return replace(
+        there,
+        passes=there.passes * slower,
+        earlier=there.earlier * slower,
+        slots=min(there.slots, row.slots or there.slots),
+        least=0.0 if row.cuda_graphs else step_without_graphs(answer.model),
+    )
+
+
+def _estimate(row: LoadCurveRow) -> Estimate:
+    """Estimate of a row's model, machine and requests for a single user."""
+    return _estimated(
+        row.runtime.split()[0], (row.gpu, row.gpu_count), (row.model, row.quant), row.kv_type,
+        (row.prompt_len, row.gen_len),
+    )  # fmt: skip
+
+
+@cache
+def _estimated(
+    engine: str,
+    gpus: tuple[str, int],
+    model: tuple[str, str],
+    kv_type: str,
+    lengths: tuple[float, float],
+) -> Estimate:
+    where = machine(MachineSpec(gpu=gpus[0], gpu_count=gpus[1], ram_gb=128))
+    how, (name, form), (prompt, output) = runtime(engine), model, lengths
+    described = as_run(catalog.model(name, CHECKPOINTS.get(form, form)), how, where)
+    work = Workload(prompt=prompt, output=output, context=prompt + output, kv_type=kv_type)
+    strategy = PlacementStrategy.GPU_RESIDENT
+    return estimate(described, where, work, how, strategy, fitted_constants())

@@ -1,0 +1,62 @@
+"""The shipped constants of serving engines, and the runs that they may rest on."""
+
+from collections import Counter
+
+from advisor.catalog.constants import ConstantRow
+from advisor.catalog.csv_tables import DATA, read
+from advisor.evidence.published.row import published_rows
+from advisor.machine.catalog import gpu_rows
+from lab.engine_tables import Rows, ordered_generations
+from lab.engines import cases
+
+
+def test_no_constant_is_stated_twice() -> None:
+    rows = read(DATA / "generated/engine_kernels.csv", ConstantRow)
+    keys = Counter(
+        (row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class)
+        for row in rows
+    )
+    assert [key for key, count in keys.items() if count > 1] == []
+
+
+def test_every_generation_has_its_own_count_of_publishers() -> None:
+    """Without one, a lookup would take the count of llama.cpp's publishers."""
+    rows = read(DATA / "generated/engine_kernels.csv", ConstantRow)
+    counts = {(row.runtime, row.family): row.value for row in rows if row.constant == "sources"}
+    families = {card.family for card in gpu_rows().values()}
+    assert {family for engine, family in counts if engine == "vllm"} >= families
+    # On Hopper: TensorRT-LLM's and vLLM's own runs, NIM, Argonne, DeutscheKI, the simulator.
+    assert (counts["vllm", "RDNA 3"], counts["vllm", "Hopper"]) == (0.0, 7.0)
+
+
+def test_a_prompt_is_not_read_faster_than_the_datasheet_allows() -> None:
+    # 512 tokens of 11 to 12 billion weights are 1.2e13 FLOP: 0.16 s at the 71 TFLOP/s of a 3090.
+    path = DATA / "measurements/frameworks_more.csv"
+    rows = {row.id: row for row in published_rows(path)}
+    first_tokens = {
+        name: [case.seconds for case in cases(rows[name]) if case.first]
+        for name in ("n3530", "n3565")
+    }
+    assert "ttft_p50_ms=51" in rows["n3530"].other_metric
+    assert first_tokens["n3530"] == []
+    assert first_tokens["n3565"] == [0.24266]
+
+
+def rows_of(name: str, values: dict[str, tuple[float, str]]) -> Rows:
+    """Rows of a constant by family, each with its value and kind."""
+    return {
+        (name, "", family): ConstantRow(
+            constant=name, family=family, value=value, unit="s", kind=kind, source="", date=""
+        )
+        for family, (value, kind) in values.items()
+    }
+
+
+def test_a_generation_without_evidence_is_not_better_than_the_next() -> None:
+    # Nobody measured the A100's start of latent attention; its FlashMLA is Hopper's alone.
+    measured = {"Hopper": (90e-6, "fitted"), "Ada": (160e-6, "fitted")}
+    assumed = rows_of("latent_layer", {**measured, "Ampere HBM": (90e-6, "assumed")})
+    known = rows_of("latent_layer", {**measured, "Ampere HBM": (95e-6, "fitted")})
+    unmeasured = ordered_generations(assumed)["latent_layer", "", "Ampere HBM"].value
+    fitted = ordered_generations(known)["latent_layer", "", "Ampere HBM"].value
+    assert (unmeasured, fitted) == (160e-6, 95e-6)

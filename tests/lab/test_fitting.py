@@ -1,0 +1,336 @@
+"""The shipped constants equal the command's output, and the solver finds known solutions."""
+
+import os
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from advisor.catalog.constants import FACTOR, ConstantRow
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
+from advisor.evidence.published.row import PublishedRow
+from advisor.model.model import Floats
+from lab.__main__ import refitted
+from lab.earned import worths
+from lab.fit import Prior, newton, without_each
+from lab.frameworks import papers
+from lab.llama_cpp import (
+    LARGE,
+    LEAST_GROUPS,
+    Rows,
+    published,
+    rows_of,
+    solved,
+    task,
+)
+from lab.parameters import FRAMEWORKS, LLAMA_CPP, parameters
+from lab.row_errors import Errors
+from lab.spreads import AIMED, fitted, least
+from lab.stack import Cases, Timed
+
+ROW = {
+    "id": "1", "category": "resident", "runtime": "llama.cpp", "gpu": "RTX 4090", "gpu_count": "1",
+    "cpu": "", "threads": "", "ram_channels": "", "ram_mts": "", "ram_bw_gbs": "", "model":
+    "Llama-3.1-8B", "params_b": "8.03", "quant": "Q4_K_M", "model_size_gib": "4.58", "ngl": "999",
+    "n_cpu_moe": "", "context_depth": "0", "pp_tps": "", "tg_tps": "100", "date": "2026-01",
+    "batch": "1", "source_url": "https://example.com", "source_note": "test=tg128",
+    "doubtful": "False",
+}  # fmt: skip
+
+
+def started(rows: Rows) -> dict[str, Floats]:
+    return {
+        name: np.full(len(rows.timed), parameter.start)
+        for name, parameter in parameters(LLAMA_CPP).items()
+    }
+
+
+def timed_with(rows: Rows, **constants: float) -> Rows:
+    """The same rows, taking exactly as long as some constants say."""
+    values = started(rows)
+    for name, value in constants.items():
+        values[name][:] = value
+    object.__setattr__(rows, "seconds", rows.predicted(values))
+    return rows
+
+
+@pytest.mark.skipif("ADVISOR_SOAK" not in os.environ, reason="takes minutes; `make soak` runs it")
+def test_the_shipped_tables_equal_the_commands_output() -> None:
+    written = refitted()
+    assert {path.name for path in written} >= {"efficiency.csv", "left_out.csv"}
+    for path, text in written.items():
+        assert path.read_text(encoding="utf-8") == text
+
+
+def test_rows_are_timed_by_the_cost_model_itself() -> None:
+    # 8B in Q4_K_M: 4.92 GB less the embedding, at 1008 GB/s and a share of 0.85; 32 layers.
+    rows = rows_of([PublishedRow(ROW)])
+    load = rows.timed[0].schedule.stages[0].flows[0].load
+    assert load is not None
+    by_hand = load.weights / (0.85 * 1008e9) + load.kv / (0.6 * 1008e9) + 32 * 45e-6 + 200e-6
+    assert rows.predicted(started(rows))[0] == pytest.approx(float(by_hand), rel=1e-6)
+    assert 4.4e9 < float(load.weights) < 4.92e9
+
+
+def test_several_users_are_timed_by_the_step_of_all() -> None:
+    # 400 tokens a second of eight users are 8 tokens in a fiftieth of a second.
+    (row,) = rows_of([PublishedRow({**ROW, "batch": "8", "tg_tps": "400"})]).timed
+    assert row.seconds == pytest.approx(0.02)
+    assert float(row.case.work.users) == 8
+
+
+@pytest.mark.parametrize("speed", ["2000", "0.5"])
+def test_rows_that_no_physics_explains_teach_nothing(speed: str) -> None:
+    # 4.6 GB at 1008 GB/s are 4.6 ms: 2000 tokens/s cannot be, 0.5 is another program.
+    assert not rows_of([PublishedRow({**ROW, "tg_tps": speed})]).timed
+    assert len(rows_of([PublishedRow(ROW)]).timed) == 1
+    assert not rows_of([PublishedRow({**ROW, "doubtful": "True"})]).timed
+
+
+def test_rows_of_a_division_that_no_runtime_has_teach_nothing() -> None:
+    note = "sm-row/pp2048; tp=4; split mode row; gen 256 tokens"
+    assert not rows_of([PublishedRow({**ROW, "source_note": note})]).timed
+
+
+def test_rows_made_with_known_constants_give_them_back() -> None:
+    # Rows of nine sources whose time is exactly 0.75 of peak and 60 us a layer; fewer leave the
+    # constants nearer to where they are expected.
+    models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
+    rows = rows_of(
+        PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
+                      "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
+                      "source_url": source})
+        for name in models for form in ("Q4_K_M", "Q8_0") for source in "abcdefghi"
+    )  # fmt: skip
+    rows = timed_with(rows, gpu_read_share=0.75, gpu_layer=60e-6)
+    done = solved(rows)
+    best = done.fit.task.values(done.fit.logs)
+    assert np.allclose(rows.predicted(best), rows.seconds, rtol=0.02)
+    assert np.allclose(done.held_out, rows.seconds, rtol=0.04)
+    share = best["gpu_read_share"]
+    assert np.allclose(share, 0.75, rtol=0.03)
+
+
+def test_a_factor_earns_its_place_where_other_sources_have_it_too() -> None:
+    # In all of four sources Q8_0 is read at 0.72 of the peak, Q4_K_M at 0.9; families, backends and
+    # builds are one each, so that their factors say nothing more.
+    models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
+    rows = rows_of(
+        PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
+                      "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
+                      "source_url": source})
+        for name in models for form in ("Q4_K_M", "Q8_0") for source in "abcd"
+    )  # fmt: skip
+    values = started(rows)
+    eights = rows.column("decode_class") == "q8"
+    values["gpu_read_share"] = np.where(eights, 0.72, 0.9)
+    object.__setattr__(rows, "seconds", rows.predicted(values))
+    known = {(worth.constant, worth.columns): worth for worth in worths(rows)}
+    earned = known.pop(("gpu_read_share", ("decode_class",)))
+    assert earned.earned
+    assert (earned.rows, earned.groups) == (len(rows.timed), 4)
+    assert earned.dropped > 1.25 * earned.kept
+    assert known
+    assert max(worth.dropped - worth.kept for worth in known.values()) < 0.01
+
+
+def test_a_large_source_is_predicted_by_a_fit_that_does_not_know_it() -> None:
+    # One source reaches 0.5 of the peak and one 0.85: each is predicted as from the other alone.
+    def of(source: str, share: float) -> Rows:
+        models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B")
+        formats = ("Q3_K_M", "Q4_0", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "IQ4_XS")
+        rows = rows_of(
+            PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
+                          "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
+                          "source_url": source})
+            for name in models for form in formats
+        )  # fmt: skip
+        return timed_with(rows, gpu_read_share=share)
+
+    slow, fast = of("a", 0.5), of("b", 0.85)
+    both = rows_of(row.row for rows in (slow, fast) for row in rows.timed)
+    object.__setattr__(both, "seconds", np.concatenate([slow.seconds, fast.seconds]))
+    fit, alone = solved(both), solved(fast).fit
+    assert len(slow.timed) >= LARGE
+    expected = slow.predicted(task(slow).values(alone.logs))
+    assert fit.held_out[: len(slow.timed)] == pytest.approx(expected, rel=0.01)
+
+
+def test_a_tenth_of_the_rows_is_fitted_in_a_moment_and_explains_them() -> None:
+    rows = rows_of(published()[::10])
+    off = np.abs(solved(rows).fit.residuals)
+    assert len(rows.timed) > 200
+    assert float(np.median(off)) < 0.15
+
+
+def test_runs_side_by_side_take_as_long_as_each_alone() -> None:
+    # Formats, links, drives and engines differ among frameworks' runs, and with them their kernels.
+    runs = papers()[::3]
+    values = {name: parameter.start for name, parameter in parameters(FRAMEWORKS).items()}
+
+    def timed(*some: Timed) -> Floats:
+        return Cases(some).predicted({name: np.full(len(some), values[name]) for name in values})
+
+    assert len(runs) > 100
+    assert timed(*runs) == pytest.approx(np.array([timed(run)[0] for run in runs]), rel=1e-9)
+
+
+def test_a_step_without_a_cluster_is_the_fit_without_it() -> None:
+    # Two terms, five rows; linear, so that one step is exact: compared with solving anew.
+    slopes = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0], [1.0, 4.0]])
+    measured = np.array([0.1, 0.2, 0.5, 0.1, 0.9])
+    weights = np.array([4.0, 1.0, 2.0, 3.0, 1.0])
+    prior = Prior(value=np.zeros(2), width=np.array([0.5, 0.3]))
+    best = newton(prior, np.zeros(2), slopes, weights, measured)
+    clusters = ("a", "a", "b", "c", "c")
+    floats = without_each(prior, best, slopes, weights, measured - slopes @ best, clusters)
+    for row, cluster in enumerate(clusters):
+        kept = np.array([name != cluster for name in clusters])
+        alone = newton(prior, np.zeros(2), slopes[kept], weights[kept], measured[kept])
+        assert floats[row] == pytest.approx(alone)
+
+
+def constants() -> list[ConstantRow]:
+    return [
+        row
+        for row in read(DATA / "generated" / "efficiency.csv", ConstantRow)
+        if row.kind == "fitted"
+    ]
+
+
+def test_constants_lie_where_physics_allows() -> None:
+    known, outside = constants(), []
+    for name, parameter in parameters(LLAMA_CPP).items():
+        rows = [row for row in known if row.constant == name and row.unit != FACTOR]
+        (own,) = (row for row in rows if row.runtime == (parameter.runtime or None))
+        values = (parameter.start, own.value)
+        inside = all(parameter.least <= value <= parameter.most for value in values)
+        if not inside or parameter.start <= 0.0 or own.unit != parameter.unit:
+            outside.append(name)
+    assert not outside
+
+
+def test_every_constant_of_every_row_lies_where_physics_allows() -> None:
+    rows = rows_of(published()[::7])
+    fit = solved(rows).fit
+    for name, values in fit.task.values(fit.logs).items():
+        parameter = parameters(LLAMA_CPP)[name]
+        assert parameter.least <= float(values.min()), name
+        assert float(values.max()) <= parameter.most, name
+
+
+def test_factors_of_few_groups_keep_their_expected_values() -> None:
+    rows = rows_of(published()[::7])
+    fit = solved(rows).fit
+    known = zip(fit.task.terms, fit.logs, fit.groups, fit.task.prior.value, strict=True)
+    few = [(value, expected) for (_, scope), value, groups, expected in known
+           if scope and groups < LEAST_GROUPS]  # fmt: skip
+    assert few
+    assert np.allclose(*zip(*few, strict=True), atol=1e-4)
+
+
+def errors(off: Floats, **more: object) -> Errors:
+    count = len(off)
+    groups = more.get("groups", np.arange(count).astype(str))
+    usual = {
+        "new": off, "kinds": np.full(count, ""), "groups": groups, "publishers": groups,
+        "backends": np.full(count, "cuda"),
+        "builds": np.full(count, ""), "on_gpu": np.ones(count), "traits": {},
+        "guessed": np.zeros(count),
+    }  # fmt: skip
+    return Errors(off=off, **{**usual, **more})  # type: ignore[arg-type]
+
+
+def values(off: Errors, **scope: str) -> dict[str, float]:
+    """Constants of the ranges in one scope, by name."""
+    return {
+        spread.constant: spread.value for spread in fitted(off, IN_DECODE) if spread.scope == scope
+    }
+
+
+def reach(off: Errors) -> tuple[float, float]:
+    """How far the range of a GPU's row reaches below and above."""
+    part = values(off, family="resident")
+    half = part[IN_DECODE] * values(off, backend="cuda")[IN_DECODE]
+    return half * (1 + part[LEAN[IN_DECODE]]), half * (1 - part[LEAN[IN_DECODE]])
+
+
+def test_a_range_holds_as_many_as_it_should_and_leans_as_errors_do() -> None:
+    # Errors from -0.5 to 0.3 spread evenly: the middle 80 in 100 are -0.42 to 0.22.
+    below, above = reach(errors(np.linspace(-0.5, 0.3, 801)))
+    assert below == pytest.approx(0.42, abs=0.02)
+    assert above == pytest.approx(0.22, abs=0.02)
+    assert below + above == pytest.approx(AIMED[IN_DECODE] * 0.8, abs=0.01)
+
+
+def test_a_publisher_with_a_sweep_counts_as_much_as_one_with_a_single_run() -> None:
+    # 90 rows of two machines of a publisher beside nine single runs: ten publishers of weight 1;
+    # 80 rows of the first machine weigh as much as 10 of the second.
+    groups = ["sweep on a"] * 80 + ["sweep on b"] * 10 + [str(each) for each in range(9)]
+    publishers = ["sweep"] * 90 + [str(each) for each in range(9)]
+    sweep = errors(np.zeros(99), groups=np.array(groups), publishers=np.array(publishers))
+    assert sweep.weights.sum() == pytest.approx(10)
+    assert sweep.weights[:80].sum() == pytest.approx(0.5)
+    assert sweep.weights[80:90].sum() == pytest.approx(0.5)
+    assert sweep.weights[90:] == pytest.approx(1.0)
+
+
+def test_a_model_of_kinds_that_nobody_timed_gets_the_range_of_whole_architectures() -> None:
+    # Predicted without their architecture rows err twice as far as without their publisher.
+    off = np.linspace(-0.3, 0.3, 400)
+    rows = errors(off, new=2.0 * off, kinds=np.where(np.arange(400) % 2, "full + new", "latent"))
+    assert values(rows, family=NEW)["spread_by"] == pytest.approx(2.0, rel=0.05)
+    assert values(errors(off), family=NEW)["spread_by"] == pytest.approx(1.0)
+
+
+def test_cases_farther_from_evidence_get_a_wider_range() -> None:
+    # Families that few measured err three times as much in one table, a third as much in another.
+    off, few = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2
+    for factor, wider in ((3.0, True), (1 / 3, False)):
+        rows = errors(off * np.where(few, factor, 1.0), traits={THIN: few.astype(float)})
+        widened = values(rows, family=THIN)["spread_by"]
+        assert widened > 2.0 if wider else widened == pytest.approx(1.0)
+
+
+def test_a_separate_build_has_a_range_of_its_own() -> None:
+    # LocalScore's rows err twice as much as the others and decide nothing of theirs.
+    off, old = np.linspace(-0.2, 0.2, 400), np.arange(400) % 2 > 0
+    builds = np.where(old, "llamafile", "")
+    rows = errors(off * np.where(old, 2.0, 1.0), builds=builds)
+    alone = errors(off[~old])
+    assert reach(rows) == pytest.approx(reach(alone), abs=0.01)
+    apart = values(rows, family="resident", build="llamafile")[IN_DECODE]
+    assert apart == pytest.approx(2.0, rel=0.1)
+
+
+def test_ik_llama_cpp_on_processors_shares_the_range_of_llama_cpp() -> None:
+    # Half of the rows are of the fork; errors to 0.3 on both sides, 80 in 100 of them within 0.24.
+    off, fork = np.linspace(-0.3, 0.3, 400), np.arange(400) % 2 > 0
+    where = {"on_gpu": np.zeros(400), "backends": np.full(400, "cpu")}
+    rows = errors(off, builds=np.where(fork, "ik", ""), **where)
+    assert values(rows, family="in_place")[IN_DECODE] == pytest.approx(
+        AIMED[IN_DECODE] * 0.3, rel=0.03
+    )
+    assert not values(rows, family="in_place", build="ik")
+
+
+@pytest.mark.parametrize(("groups", "width"), [(40, 0.5), (5, 1.0)])
+def test_few_groups_of_a_build_never_narrow_its_range(groups: int, width: float) -> None:
+    # Rows of MLX that err half as much as the others, of many groups and of few.
+    off, own = np.linspace(-0.2, 0.2, 400), np.arange(400) % 2 > 0
+    names = np.where(own, np.arange(400) // 2 % groups, np.arange(400) + 1000).astype(str)
+    builds = np.where(own, "mlx", "")
+    rows = errors(off * np.where(own, 0.5, 1.0), builds=builds, groups=names)
+    factor = values(rows, family="resident", build="mlx")[IN_DECODE]
+    assert factor == pytest.approx(width, rel=0.12)
+
+
+def test_the_search_gives_the_same_numbers_twice_and_finds_the_least() -> None:
+    def loss(numbers: Mapping[str, float]) -> float:
+        return abs(numbers["a"] - 1.0) + (numbers["b"] + 2.0) ** 2
+
+    outcome = least(loss, {"a": 0.0, "b": 0.0}, {"b": (-1.0, 1.0)})
+    assert outcome == least(loss, {"a": 0.0, "b": 0.0}, {"b": (-1.0, 1.0)})
+    assert outcome["a"] == pytest.approx(1.0, abs=0.01)
+    assert outcome["b"] == -1.0
