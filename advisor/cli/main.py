@@ -1,7 +1,7 @@
 """Command line of the advisor; `--json` prints records for other programs.
 
 Exit codes: 0 answered, 1 a promise of `check` or `report run` is broken, 2 an input that cannot be
-used (said on standard error), 130 interrupted.
+used (said on standard error), 130 interrupted. Without a command, `here` is run.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import US_DOLLAR, Currency, show_money_in
 
 MODULES = {
+    "here": "here",
     "model": "model",
     "estimate": "estimate",
     "advise": "advise",
@@ -48,7 +49,7 @@ EXTRAS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    typed = sys.argv[1:] if arguments is None else list(arguments)
+    typed = (sys.argv[1:] if arguments is None else list(arguments)) or ["here"]
     try:
         return _ran(typed)
     except AdvisorError as error:

@@ -583,7 +583,7 @@ class TestReport:
         # what argparse sees first
         (("estimate", *LLAMA, "--ram-gb", "lots"), "'lots' cannot be read; give memory"),
         (("estimate", *MACHINE), "required: --model"),
-        ((), "required: COMMAND"),
+        (("--json",), "required: COMMAND"),
         (("guess",), "invalid choice: 'guess'"),
         # probes and reports
         (("probe", "keyboard"), "No probe is called 'keyboard'; choose from ram, disk, gpu"),

@@ -1,0 +1,79 @@
+"""`here`: this machine, what it runs well, and what to type next; also without any command."""
+
+import argparse
+from typing import Any
+
+from advisor.advice.finder.runnable import Runnable, runnable
+from advisor.calibration.imported_store import THIS
+from advisor.cli.command import added, program, show
+from advisor.cli.find import runnable_answer
+from advisor.formatting import memory, number, range_of, tokens_per_second
+from advisor.machine.machine import Machine
+from advisor.machine.quantity import Provenance
+from advisor.request.request import Request
+from advisor.runtimes import LLAMA_CPP
+
+FIRST = 5
+"""Number of models that are named."""
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    added(commands, "here", _here, "this machine and what it runs well; also without a command")
+
+
+def _here(args: argparse.Namespace) -> None:
+    """Run `here`."""
+    nouns = Request(machine=THIS).nouns()
+    reading = nouns.money.reading_tps
+    models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=LLAMA_CPP)
+    well = [model for model in models if model.keeps_up][:FIRST]
+    answer = {
+        "machine": nouns.machine.name,
+        "notes": list(nouns.machine.notes),
+        "models": [runnable_answer(model, nouns) for model in well],
+    }
+    show(args, answer, lambda: "\n".join(_lines(nouns.machine, well, reading)))
+
+
+def _lines(machine: Machine, well: list[Runnable], reading: float) -> list[str]:
+    pace = f"{number(reading)} tokens/s"
+    lines = [f"This machine: {_parts(machine)}.", ""]
+    if well:
+        lines += [f"It runs well, at reading speed ({pace}) or faster, the best first:"]
+        lines += map(_line, well)
+    else:
+        lines += [f"No model on record reaches reading speed ({pace}) on it."]
+    name = well[0].model.name if well else "Llama-3.2-1B"
+    start = program()
+    following = {
+        f'{start} advise --machine this --model "{name}"': "would a bigger GPU pay?",
+        f"{start} find --machine this": "every model that runs here",
+        f"{start} probe --save --quick": "measure RAM and drive, in under 20 s",
+        f"{start} app": "the same in a browser",
+        f"{start} --help": "the other commands",
+    }
+    wide = max(map(len, following))
+    return [*lines, "", "Next:", *(f"  {line:<{wide}}  {text}" for line, text in following.items())]
+
+
+def _line(model: Runnable) -> str:
+    speed = model.speed
+    reach = range_of(speed.low, speed.high)
+    tight = ", tight: close other programs" if model.tight else ""
+    return (
+        f"  {model.model.name:<26} {model.model.format:<7} "
+        f"{tokens_per_second(speed.decode)} ({reach}){tight}"
+    )
+
+
+def _parts(machine: Machine) -> str:
+    """GPUs, processor, RAM and how sure its speed is."""
+    host = machine.host
+    ram = "measured" if host.bandwidth.kind is Provenance.MEASURED else "assumed"
+    parts = [
+        machine.name,
+        f"{host.cores} cores",
+        f"{memory(float(host.memory.value))} of RAM, its speed {ram}",
+    ]
+    return ", ".join(parts if machine.gpus else [*parts, "no graphics card that can be seen"])
