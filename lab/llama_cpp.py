@@ -29,8 +29,8 @@ from advisor.evidence.published.row import (
 )
 from advisor.machine import backends
 from advisor.machine.from_catalog import ram_segment
+from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
-from advisor.model.operators import operators, together
 from advisor.runtimes import MLX
 from lab.fit import (
     Fit,

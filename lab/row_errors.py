@@ -16,8 +16,8 @@ from advisor.cost_model.uncertainty import (
     UNKNOWN,
     Circumstances,
 )
+from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
-from advisor.model.operators import operators, together
 from lab.held_out import READ
 from lab.llama_cpp import (
     APART,

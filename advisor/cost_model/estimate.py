@@ -46,8 +46,8 @@ from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.machine.shared_memory import LEAST_OF_SYSTEM
+from advisor.model.architecture import operators
 from advisor.model.model import Model
-from advisor.model.operators import operators
 from advisor.units import Array
 
 # Assumptions of an estimate: bandwidths of the machine and constants of the cost model.

@@ -17,8 +17,8 @@ from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance, Quantity
+from advisor.model.architecture import OPERATORS, together
 from advisor.model.model import Floats
-from advisor.model.operators import OPERATORS, together
 from advisor.units import Array
 
 Shares = Sequence[tuple[str, Array]]

@@ -21,8 +21,7 @@ from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.from_catalog import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
 from advisor.model import catalog
-from advisor.model.architecture import Group
-from advisor.model.operators import OPERATORS
+from advisor.model.architecture import OPERATORS, Group
 from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
 from lab.parameters import SERVING_ENGINES, parameters

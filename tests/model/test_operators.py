@@ -2,8 +2,8 @@
 
 import pytest
 
+from advisor.model.architecture import operators, together
 from advisor.model.catalog import architecture, model
-from advisor.model.operators import operators, together
 
 
 @pytest.mark.parametrize(
