@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from advisor.errors import AdvisorError
     from advisor.request.money import MoneyInputs
     from advisor.request.request import Request
-    from advisor.scripting.answers import advise, compare, describe_machine, estimate, find_model
-    from advisor.scripting.sweep import sweep
+    from advisor.scripting import advise, compare, describe_machine, estimate, find_model, sweep
 
 __version__ = "0.1.0"
 __all__ = [
@@ -32,13 +31,13 @@ _MODULES = {
     "MoneyInputs": "advisor.request.money",
     "Request": "advisor.request.request",
     "Workload": "advisor.cost_model.workload",
-    "advise": "advisor.scripting.answers",
-    "compare": "advisor.scripting.answers",
-    "describe_machine": "advisor.scripting.answers",
-    "estimate": "advisor.scripting.answers",
-    "find_model": "advisor.scripting.answers",
+    "advise": "advisor.scripting",
+    "compare": "advisor.scripting",
+    "describe_machine": "advisor.scripting",
+    "estimate": "advisor.scripting",
+    "find_model": "advisor.scripting",
     "named_machine": "advisor.calibration.imported_machine",
-    "sweep": "advisor.scripting.sweep",
+    "sweep": "advisor.scripting",
 }
 
 

@@ -22,7 +22,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.runtimes.llama_cpp.passes import phases
-from advisor.scripting.answers import find_model
+from advisor.scripting import find_model
 from advisor.units import GIB
 
 FILE = DATA / "measurements/expert_cache_pairs.csv"

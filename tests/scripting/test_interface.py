@@ -26,7 +26,7 @@ from advisor import (
 from advisor.cli.main import main
 from advisor.errors import InputError
 from advisor.runtimes import RUNTIMES
-from advisor.scripting.sweep import combinations
+from advisor.scripting import combinations
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
