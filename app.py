@@ -28,6 +28,7 @@ def visit() -> None:
     ]
     page = st.navigation(pages, position="hidden")
     outcome.visit(page.url_path)
+    markup.copying()
     with unforeseen.named():
         current.read(page.url_path)
         current.write()
@@ -36,7 +37,6 @@ def visit() -> None:
             save.buttons()
         page.run()
         heap.freeze_after(page.url_path)
-    markup.copying()
 
 
 if __name__ == Path(__file__).stem:  # the server imports it; in a visitor's run it is the program

@@ -320,6 +320,11 @@ SEVERAL_CARDS = (
     "Laptops of that line are sold with several processors and cards: name its GPU, processor and "
     "memory."
 )
+NO_CARD = re.compile(
+    r"\b(?:no|without(?: an?| any)?|w/o)\s+(?:dedicated |discrete )?(?:graphics|gpu|video card)"
+    r"|\bcpu[ -]only\b"
+)
+"""What says that a machine has no graphics card."""
 LEFT_OUT = "{!r} in the name is no part that is known and is left out."
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 
@@ -470,6 +475,8 @@ class MachineNames:
             UnknownName: the name, with similar ones.
         """
         stray = "" if cpu else stray_number(rest)
+        if not gpus and not stray and NO_CARD.search(rest):
+            return
         if cpu or (gpus and (not stray or any(stray in plain(gpu.row.name) for gpu in gpus))):
             return
         macs = self.presets.macs_of(plain(name))

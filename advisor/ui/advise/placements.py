@@ -43,7 +43,7 @@ def row(answer: AdviseAnswer, best: Estimate | None) -> None:
     """Cards of the placements; where the model fits in the card, the others are folded."""
     whole = best is not None and best.strategy is PlacementStrategy.GPU_RESIDENT
     if best is not None and (whole or answer.machine.unified):
-        with st.container(border=True, key="winner"):
+        with st.container(key="placements"), st.container(border=True, key="winner"):
             others = [strategy for strategy in PlacementStrategy if strategy is not best.strategy]
             folded = block("oa-others", joined(_other(answer, strategy) for strategy in others))
             show(joined((_winner(answer, best), FOLDED.format(folded))))
