@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from benchmarks.page_load import CHROMIUM, READY, ROOT, missing, server
+from benchmarks.pages import CHROMIUM, READY, ROOT, missing, server
 
 ASKED = {"model": "Llama-3.3-70B", "machine": "gaming PC with a 3090 24GB and 64 GB RAM"}
 

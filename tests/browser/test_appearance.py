@@ -1,7 +1,8 @@
 """How the pages look and move: phone, light and dark, labels, less motion."""
 
 import pytest
-from driving import page, scrolls_sideways
+from axe_playwright_python.sync_playwright import Axe
+from driving import page, scrolls_sideways, settle
 
 MOVING = "getComputedStyle(document.querySelector('.oa-type div')).animationName"
 
@@ -24,7 +25,7 @@ def test_phone_in_both_appearances(chromium, address, scheme):
 def test_inputs_survive_a_visit_to_the_reports(chromium, address):
     with page(chromium, f"{address}/?gpu=RTX+4090") as test:
         test.get_by_role("link", name="Reports").click()
-        test.locator("h1", has_text="Reports").wait_for()
+        test.locator(".oa-empty, .st-key-report_count").first.wait_for()
         test.get_by_role("link", name="Advise").click()
         test.locator(".oa-chip", has_text="RTX 4090").wait_for()
 
@@ -98,3 +99,46 @@ def test_the_verdict_is_few_stops_away_and_a_link_skips_them(chromium, address):
             stops.append(words)
         assert len(stops) <= 19, stops  # 18, and the skip link
         assert "Skip to the answer" in stops
+
+
+NAMED = "ANGLE (NVIDIA, NVIDIA GeForce RTX 4070 (0x00002786) Direct3D11 vs_5_0 ps_5_0, D3D11)"
+DRAWN_BY = f"""HTMLCanvasElement.prototype.getContext = () => ({{
+    getExtension: () => ({{UNMASKED_RENDERER_WEBGL: 1, loseContext() {{}}}}),
+    getParameter: () => "{NAMED}",
+}});"""
+
+
+def test_the_card_that_the_browser_names_is_offered_and_taken_when_followed(chromium, address):
+    with page(chromium, address) as test:
+        assert test.locator(".oa-hint:visible").count() == 0  # this one draws in software
+        test.add_init_script(DRAWN_BY)
+        test.reload()
+        settle(test)
+        assert "3060" in test.title()  # offered, not assumed
+        test.get_by_role("link", name="Your browser names a GeForce RTX 4070: use it").click()
+        test.locator(".oa-chip", has_text="RTX 4070").wait_for()
+        settle(test)
+        assert "RTX 4070" in test.title()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 390])
+def test_axe_finds_nothing_on_the_first_page(chromium, address, width, scheme):
+    view = {"width": width, "height": 844}
+    with page(chromium, address, viewport=view, color_scheme=scheme) as test:
+        rules = Axe().run(test).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in rules] == []
+
+
+MOVED = """new PerformanceObserver(list => {
+    for (const each of list.getEntries()) window.moved = (window.moved ?? 0) + each.value;
+}).observe({type: 'layout-shift', buffered: true})"""
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_hardly_anything_moves_while_the_first_page_is_drawn(chromium, address, width):
+    with page(chromium, address, viewport={"width": width, "height": 844}) as test:
+        test.add_init_script(MOVED)
+        test.reload()
+        settle(test)
+        assert test.evaluate("window.moved ?? 0") <= 0.1
