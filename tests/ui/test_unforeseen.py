@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from ui_app import app, page_text, run
+from ui_app import app, copied, page_text, run
 
 import advisor
 from advisor.advice import advise
 from advisor.cost_model.workload import Workload
 from advisor.ui.advise.answer import answer
-from advisor.ui.parts.unforeseen import place, sentence
+from advisor.ui.parts.unforeseen import place, report
 from advisor.ui.question import row
 
 
@@ -34,6 +34,15 @@ def test_it_names_itself_and_tells_no_secret(monkeypatch):
     assert advisor.__version__ in text
     assert "Something went wrong." in text
     assert "secret" not in text
+
+
+def test_what_is_to_be_reported_can_be_copied_with_the_question(monkeypatch):
+    monkeypatch.setattr(advise, "options", failing)
+    test = app(model="Llama-3.1-8B", gpu="RTX 3090", shared="a-link-for-few")
+    lines = copied(test)[0].splitlines()
+    assert lines[0].startswith("Fault in advisor/advice/advise.py, line ")
+    assert "model=Llama-3.1-8B&gpu=RTX+3090" in lines[-1]
+    assert "a-link-for-few" not in lines[-1]
 
 
 def test_every_input_is_kept_and_the_next_change_is_answered(monkeypatch):
@@ -87,7 +96,7 @@ def test_the_last_place_in_the_program_is_named():
     with pytest.raises(AttributeError) as raised:
         advise.advise(None, None, Workload())
     assert place(raised.value).startswith("advisor/machine/")
-    assert sentence(raised.value).startswith("AttributeError in advisor/machine/")
+    assert report(raised.value).startswith("AttributeError in advisor/machine/")
 
 
 def test_a_fault_of_the_script_itself_is_the_scripts():

@@ -212,6 +212,8 @@ def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str
 
 TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
 """Host of a laptop with a graphics card, whose modules are plugged in."""
+USUAL_MEMORY = "ddr5"
+"""Memory of a desktop without a graphics card whose name says none."""
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
 SIZED = re.compile(r" \d+GB$")
@@ -246,7 +248,7 @@ def machine_of_parts(
     platform = cpu.row.name if cpu else None
     notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
     if cpu is None and chip is None:
-        kind = typical_platform(stated[2].casefold()) if gpus else None
+        kind = typical_platform(stated[2].casefold() or ("" if gpus else USUAL_MEMORY))
         platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else kind)
         notes += [f"The processor is taken as {platform}."] if platform else []
     threads = None if chip else virtual_processors(rest)

@@ -117,7 +117,7 @@ def two_lines(first: str, second: str | Markup) -> Markup:
 #
 # Streamlit's code block loads a highlighter of 1.6 MB before it shows a line.
 
-SCRIPT = Path(__file__).with_name("copy.js")
+SCRIPT = Path(__file__).with_name("page.js")
 
 
 def copyable(text: str) -> None:
@@ -130,7 +130,7 @@ def copyable(text: str) -> None:
 
 
 def copying() -> None:
-    """Script of all copy buttons, sent once per page; it holds nothing that anybody typed."""
+    """Script of the pages, sent once each; it holds nothing that anybody typed."""
     with st.container(key="copying"):
         st.html(f"<script>{SCRIPT.read_text()}</script>", unsafe_allow_javascript=True)
 

@@ -1,15 +1,17 @@
 """Handling of unexpected errors: named on the page, logged on the server, no input lost."""
 
 import logging
+import platform
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
 import advisor
-from advisor.ui.parts.markup import notice
+from advisor.ui.parts.markup import copyable, notice
 
 PACKAGE = Path(advisor.__file__).parent
 LOG = logging.getLogger(__name__)
@@ -26,17 +28,29 @@ def named() -> Iterator[None]:
         yield
     except Exception as error:
         LOG.exception("A page failed.")
-        notice(sentence(error), "failure")
+        notice(f"{type(error).__name__}: {FAULT}", "failure")
+        copyable(report(error))
         st.stop()
 
 
-def sentence(error: Exception) -> str:
-    """Message with the kind and place of the error, without its text, which may be secret."""
-    return (
-        f"{type(error).__name__} in {place(error)}, version {advisor.__version__}. This is a fault "
-        "of the program, not of your input. Your input is kept; change it to try again. The log of "
-        "the server tells more"
-    )
+FAULT = (
+    "this is a fault of the program, not of your input, which is kept: change it to try again. "
+    "Whoever mends it needs these lines, and the log of the server"
+)
+SECRET = ("shared",)
+"""Parameters of an address that open what others must not see."""
+
+
+def report(error: Exception) -> str:
+    """Kind and place of an error, versions and the question, without the error's own text, which
+    may be secret.
+    """
+    question = {key: text for key, text in st.query_params.to_dict().items() if key not in SECRET}
+    versions = f"Python {platform.python_version()}, Streamlit {st.__version__}"
+    return "\n".join((
+        f"{type(error).__name__} in {place(error)}, version {advisor.__version__}",
+        f"{versions}, {platform.system()}", urlencode(question),
+    ))  # fmt: skip
 
 
 def place(error: Exception) -> str:

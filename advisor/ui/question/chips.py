@@ -15,6 +15,7 @@ from advisor.machine.machine import Gpu, Machine
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.request.request import Request
+from advisor.ui.parts import audience
 from advisor.ui.parts.markup import joined, show
 from advisor.ui.question import current, inputs, this_machine
 from advisor.units import GIB
@@ -55,6 +56,8 @@ def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
 def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
     if request.machine == current.EXAMPLE and not current.lately():
         yield _chip("Example", "oa-example")
+    if request.here and audience.is_public():
+        yield _chip("The server's parts, not your computer's", "oa-example")
     for words in _cards(machine.gpus):
         yield _chip(words)
     if not machine.gpus:

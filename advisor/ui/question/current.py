@@ -16,7 +16,7 @@ from advisor.catalog.inputs import BY_NAME
 from advisor.errors import AdvisorError, InputError
 from advisor.request import texts
 from advisor.request.request import Request
-from advisor.ui.parts import outcome
+from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.session import base
 from advisor.ui.question.this_machine import seen
 
@@ -89,7 +89,7 @@ def _begun(request: Request, *, former: bool) -> Request:
         request = replace(request, model=FORMER_MODEL if former else MODEL)
     if not request.stated().keys() & {*MACHINE} - {*OWNED}:
         here = seen()
-        own = here is not None and here.machine.gpus
+        own = here is not None and here.machine.gpus and not audience.is_public()
         request = replace(request, machine=THIS if own else EXAMPLE)
     return request
 

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from advisor.calibration.imported_store import THIS
 from advisor.formatting import number
 from advisor.machine.spec import NO_GPU
 from advisor.request.request import Request
+from advisor.ui.parts import audience
+from advisor.ui.parts.markup import show
 from advisor.ui.question import current, this_machine
 
-HERE = "This computer"
+HERE, SERVER = "This computer", "The server"
+"""Words for the computer that the program runs on, to who sits at it and to others."""
 MACHINES: Mapping[str, Mapping[str, Any]] = {
     HERE: {"machine": THIS},
     "Gaming PC 8 GB": {"machine": "gaming PC with a 4060 8GB and 32 GB RAM"},
@@ -42,23 +46,34 @@ OF_A_USE = ("context", "prompt", "cached", "cached_share", "output", "users", "r
 _PILLS, _USES = "preset_machine", "preset_use"
 
 
+def here() -> str:
+    """What a visitor calls the computer that the program runs on."""
+    return SERVER if audience.is_public() else HERE
+
+
 def machines() -> None:
     """Pills of machines; none is marked where the request has another one."""
-    here = this_machine.seen() is not None
-    names = [name for name in MACHINES if here or name != HERE]
+    seen = this_machine.seen() is not None
+    names = [name for name in MACHINES if seen or name != HERE]
     st.session_state[_PILLS] = next((name for name in names if _is(MACHINES[name])), None)
     with st.container(horizontal=True, key="presets", wrap=False, vertical_alignment="center"):
         st.pills(
             "Machines that many people have", names, key=_PILLS, on_change=_take_machine,
             label_visibility="collapsed", wrap=False,
+            format_func=lambda name: here() if name == HERE else name,
         )  # fmt: skip
         undo()
 
 
 def undo() -> None:
-    """Button that undoes the last change, as the browser's Back does."""
+    """Button that undoes the last change, as the browser's Back does; on a first visit the card
+    that the browser names, offered.
+    """
     changes = current.lately()
-    if changes:
+    if not changes:
+        if current.present().machine == current.EXAMPLE:
+            show(Markup("<a class='oa-hint' hidden>Your graphics card</a>"))
+    else:
         st.button(
             f"Lately: {changes[0].words}", key="undo", icon=":material/undo:", type="tertiary",
             help="Undo this change", on_click=current.undo, args=(0,),

@@ -64,7 +64,8 @@ def _machine() -> None:
 
 def machine_words(request: Request) -> str:
     """Machine of a request as its owner would say it."""
-    named = "this computer" if (request.machine or "").casefold() == THIS else request.machine
+    here = (request.machine or "").casefold() == THIS
+    named = presets.here().casefold() if here else request.machine
     cpu = None if request.cpu == TYPICAL_HOST else request.cpu
     gpu = "no graphics card" if (request.gpu or "").casefold() == NO_GPU else request.gpu
     count = f"{request.gpu_count}x " if request.gpu and request.gpu_count > 1 else ""
@@ -77,7 +78,7 @@ def _take_machine() -> None:
     text = str(st.session_state["in_machine"] or "").strip()
     if not text or text == machine_words(current.present()):
         return
-    here = text.casefold() in (THIS, "this computer", "this machine", "this pc")
+    here = text.casefold() in (THIS, "this computer", "this machine", "this pc", "the server")
     current.another_machine(f"Machine: {text}", machine=THIS if here else text)
 
 
