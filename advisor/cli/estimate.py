@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.arrivals.server import first_token_within
-from advisor.advice.compare import compare, decode_tps
+from advisor.advice.compare import compare, decode_tps, usable
+from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.words.verdict import context_notes, title_of
 from advisor.cli.command import Json, added, range_record, show, told
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.cost_model.workload import drafting_note
+from advisor.errors import Refusal
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.request import command_line
 from advisor.request.request import Nouns
@@ -26,9 +28,12 @@ DESCRIBED = ("what", "machine", "work", "draft", "placement")
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command_line.add_options(
-        added(commands, "estimate", _estimate, "speed of each runtime and placement"), DESCRIBED
-    )
+    parser = added(commands, "estimate", _estimate, "speed of each runtime and placement")
+    command_line.add_options(parser, DESCRIBED)
+    parser.add_argument(
+        "--start", type=StartFile, choices=list(StartFile), metavar="FILE",
+        help="print a file that starts the fastest server that fits: compose, systemd, llama-swap",
+    )  # fmt: skip
 
 
 def _estimate(args: argparse.Namespace) -> None:
@@ -36,6 +41,9 @@ def _estimate(args: argparse.Namespace) -> None:
     nouns = command_line.from_args(args).nouns()
     resolved = nouns.resolved
     estimates = estimates_of(nouns)
+    if args.start is not None:
+        print(_start(args.start, estimates), end="")
+        return
     if not args.json:
         for note in (*resolved.notes, *context_notes(resolved.model, nouns.work)):
             print(f"note: {note}", file=sys.stderr)
@@ -46,6 +54,21 @@ def _estimate(args: argparse.Namespace) -> None:
         [*records] if args.json else [],
         lambda: "\n".join((title, "", *estimate_lines(estimates))),
     )
+
+
+def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:
+    """File that starts the fastest server that can be started so.
+
+    Raises:
+        Refusal: none of those that fit can.
+    """
+    refusals = []
+    for estimate in usable(estimates):
+        try:
+            return start_file(kind, estimate)
+        except Refusal as refusal:
+            refusals.append(str(refusal))
+    raise Refusal(refusals[0] if refusals else "Nothing fits, so there is nothing to start.")
 
 
 def estimates_of(nouns: Nouns) -> tuple[Estimate, ...]:

@@ -147,8 +147,8 @@ def test_a_gpu_pays_from_the_number_of_replies_whose_saved_time_is_worth_it() ->
     enough = value("paying_replies", **UPGRADE)
     # An RTX A6000 in place of the card, bought or rented by use; the machine is there already.
     now, then = speed_of(slow), speed_of(fast)
-    asked = scenario(**UPGRADE)
-    use = Use(work=asked.work, money=MoneyInputs(), weights=float(asked.model.file_bytes))
+    upgraded = scenario(**UPGRADE)
+    use = Use(work=upgraded.work, money=MoneyInputs(), weights=float(upgraded.model.file_bytes))
     kept = use.owned(draw_of(slow.machine), now).total
     price = bought("RTX A6000", 1, use.money).usd
     rent = rented("RTX A6000", 1, use.money)
