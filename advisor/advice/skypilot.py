@@ -130,7 +130,8 @@ def _started(estimate: Estimate, setup: ServerSetup) -> tuple[str, ...]:
 def _known(estimate: Estimate, setup: ServerSetup) -> str:
     """Repository of the weights, if known; else empty."""
     named = checkpoint(estimate.model)
-    return named if setup.files is WeightFiles.CHECKPOINT and "/" in named else ""
+    known = "/" in named and not named.startswith("OWNER/")
+    return named if setup.files is WeightFiles.CHECKPOINT and known else ""
 
 
 def _with(estimate: Estimate, setup: ServerSetup) -> str:

@@ -128,6 +128,32 @@ def repository(name: str) -> str:
     return row.hf_id if row and row.hf_id else name
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CheckpointRow:
+    """One row of data/models/checkpoints.csv: repository of a model's weights in another format."""
+
+    model: str
+    format: str
+    repository: str
+    retrieved: str
+
+
+@cache
+def checkpoints() -> Mapping[tuple[str, str], str]:
+    """Repositories by the model's name and format: its maker's, else of who publishes many
+    (names in the offline list of Hub models).
+    """
+    rows = read(DATA / "models/checkpoints.csv", CheckpointRow)
+    return {(row.model, row.format): row.repository for row in rows}
+
+
+def checkpoint(name: str, form: str) -> str:
+    """Repository of a model in a format; a placeholder for the publisher's name where none is
+    known.
+    """
+    return checkpoints().get((name, form), f"OWNER/{name}-{form}")
+
+
 @cache
 def architecture(name: str) -> Architecture:
     """Architecture of a catalogue model.

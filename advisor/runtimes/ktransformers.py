@@ -37,6 +37,7 @@ from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, Tr
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
+from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.expert_use import served_by_fixed
 from advisor.model.model import Floats, Model
@@ -248,10 +249,11 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     division = shared_by(model, machine)
     share = float(np.ravel(placement.weights[vram(0)][Group.ROUTED_EXPERTS])[0]) * division.tensor
     experts = FILES.get(model.format, model.format)
-    checkpoint = model.format if model.format in ("BF16", "BF16-hf") else "FP8"
+    plain = model.format in ("BF16", "BF16-hf")
+    weights = catalog.repository(model.name) if plain else catalog.checkpoint(model.name, "FP8")
     parts = [
         "python -m sglang.launch_server",
-        f"--model-path {shlex.quote(f'{model.name}-{checkpoint}')}",
+        f"--model-path {shlex.quote(weights)}",
         f"--context-length {int(work.context)}",
         f"--max-running-requests {int(work.users)}",
         f"--mem-fraction-static {MEMORY_USED}",

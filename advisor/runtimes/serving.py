@@ -159,10 +159,10 @@ def needs_linux(machine: Machine, name: str) -> None:
 
 
 def checkpoint(model: Model) -> str:
-    """The repository of an unquantized model, else the name and format of the one to be had."""
+    """The maker's repository of a model in 16 bits, else one with it in its format."""
     if "16-bit" in kinds(model.format):
         return catalog.repository(model.name)
-    return f"{model.name}-{model.format}"
+    return catalog.checkpoint(model.name, model.format)
 
 
 @dataclass(frozen=True, kw_only=True)

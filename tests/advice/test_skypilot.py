@@ -113,7 +113,7 @@ def test_servers_of_checkpoints_are_called_with_the_words_of_the_command(
     read = yaml.safe_load(skypilot.task(each))
     text = ran(read["run"], MODEL_REPOSITORY="owner/name", HERE=str(tmp_path)).strip("|\n")
     words = shlex.split(each.command)
-    words[words.index("Llama-3.1-70B-AWQ")] = "owner/name"
+    words[words.index("OWNER/Llama-3.1-70B-AWQ")] = "owner/name"
     assert text.split("|") == words
     assert "--env MODEL_REPOSITORY=OWNER/NAME" in skypilot.task(each)
 

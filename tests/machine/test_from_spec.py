@@ -197,3 +197,31 @@ class TestDescribed:
     def test_empty_means_not_stated(self) -> None:
         assert MachineSpec().empty
         assert not MachineSpec(ram_gb=64).empty
+
+
+@pytest.mark.parametrize(
+    ("gpu", "joined", "words"),
+    [
+        ("2x RTX 3090 NVLink", True, "these are joined by one"),
+        ("RTX 3090 NVLink", False, "have none counted"),
+        ("2x RTX 3090", False, ""),
+    ],
+)
+def test_nvlink_in_a_name_is_a_bridge_or_is_said_not_to_count(gpu, joined, words) -> None:
+    there, bridged = (
+        from_spec.machine(MachineSpec(gpu=gpu)),
+        from_spec.machine(MachineSpec(gpu="2x 3090", bridge=True)),
+    )
+    assert (there.gpus[0].peer == bridged.gpus[0].peer) is joined
+    assert words in " ".join(there.notes)
+    assert ("NVLink" in " ".join(there.notes)) is bool(words)
+
+
+def test_a_laptop_has_a_laptops_memory_until_it_is_stated() -> None:
+    # 16 GB are the most common in Steam's survey of January 2026
+    assert (
+        float(from_spec.machine(MachineSpec(gpu="RTX 4060 Laptop")).host.memory.value) == 16 * GIB
+    )
+    assert float(from_spec.machine(MachineSpec(gpu="RTX 4060")).host.memory.value) == 64 * GIB
+    stated = from_spec.machine(MachineSpec(gpu="RTX 4060 Laptop", ram_gb=32))
+    assert float(stated.host.memory.value) == 32 * GIB

@@ -1,6 +1,7 @@
 """Runtimes: placements, refusals and commands."""
 
 import json
+import lzma
 import math
 import re
 import shlex
@@ -28,6 +29,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
+from advisor.model.by_name.listed.hub_list import FILE
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
@@ -330,3 +332,15 @@ def test_vllm_keeps_its_cache_in_pages_of_16_tokens(rig: Machine) -> None:
     )
     assert placement.cache is not None
     assert float(placement.cache.sum()) == 1008 * 327_680
+
+
+def test_a_command_names_a_repository_that_exists_or_a_placeholder_that_says_so() -> None:
+    rows = lzma.decompress(FILE.read_bytes()).decode().splitlines()
+    listed = {row.partition(",")[0].casefold() for row in rows}
+    for (name, form), repository in catalog.checkpoints().items():
+        assert repository.casefold() in listed or repository == catalog.repository(name), (
+            name, form, repository,
+        )  # fmt: skip
+    assert catalog.checkpoint("Qwen3-32B", "AWQ") == "Qwen/Qwen3-32B-AWQ"
+    assert catalog.checkpoint("DeepSeek-V3", "FP8") == "deepseek-ai/DeepSeek-V3"
+    assert catalog.checkpoint("OPT-13B", "AWQ") == "OWNER/OPT-13B-AWQ"

@@ -133,7 +133,7 @@ def test_the_shape_wins_where_it_disagrees_with_the_name() -> None:
         ("unsloth/Qwen3.6-27B-GGUF", "Qwen3.6-27B"),
         ("gemma-4-26B-A4B-it-qat-GGUF", "Gemma-4-26B-A4B"),
         ("gpt-oss 120", "gpt-oss-120b"),
-        ("dsv3.1", "DeepSeek-V3"),
+        ("dsv3.1", "DeepSeek-V3.1"),
         ("DS-R1-32B", "DeepSeek-R1-Distill-Qwen-32B"),
     ],
 )
