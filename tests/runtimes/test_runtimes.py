@@ -29,7 +29,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.model.by_name.listed.hub_list import FILE
+from advisor.model.by_name.hub_list import FILE
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
