@@ -247,8 +247,8 @@ def _named_with_bridge(inputs: MachineSpec, cards: tuple[Gpu, ...]) -> bool:
     """Whether the cards' name says NVLink, and they are two of a kind with a bridge of their own;
     cards on a board are joined anyway.
     """
-    said = NVLINK.search(plain(str(inputs.gpu))) is not None
-    return said and len(cards) == 2 and {card.name for card in cards} <= gpu_bridges().keys()
+    named = NVLINK.search(plain(str(inputs.gpu))) is not None
+    return named and len(cards) == 2 and {card.name for card in cards} <= gpu_bridges().keys()
 
 
 def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
