@@ -10,7 +10,7 @@ from typing import Any
 from advisor.cli.calibration import export_found
 from advisor.cli.command import Json, added, show
 from advisor.errors import InputError
-from advisor.probes.measurement import UNSTEADY, Measurement
+from advisor.probes.measurement import UNSTEADY, USELESS, Measurement
 from advisor.units import GB, KIB
 
 PARTS = ("ram", "disk", "gpu", "engine")
@@ -72,13 +72,18 @@ def _unsteady(measurements: Sequence[Measurement]) -> list[str]:
 def _keep(args: argparse.Namespace, measurements: Sequence[Measurement]) -> None:
     from advisor.calibration import local_machine
 
-    if not measurements and (args.save or args.export):
+    kept = [own for own in measurements if own.spread <= USELESS]
+    wild = [own.name for own in measurements if own.spread > USELESS]
+    if wild and (args.save or args.export):
+        names = ", ".join(wild)
+        print(f"advisor: Not saved: {names}; repeats differ by more than half.", file=sys.stderr)
+    if not kept and (args.save or args.export):
         print("advisor: Nothing was measured, so nothing is saved.", file=sys.stderr)
         return
     if args.save:
-        local_machine.save(measurements)
+        local_machine.save(kept)
     if args.export:
-        export_found(measurements, args.export)
+        export_found(kept, args.export)
 
 
 def _measured(

@@ -13,6 +13,8 @@ from advisor.units import GB, KIB, MIB
 
 UNSTEADY = 0.25
 """Spread from which other programs probably disturbed a measurement."""
+USELESS = 0.5
+"""Spread from which a measurement says nothing of a machine, and is not saved."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ def test_no_file_of_the_server_is_read(chromium, public):
 
 def test_nothing_is_measured_taken_in_or_changed(chromium, public):
     url, _ = public
-    tab = opened(chromium, f"{url}/calibrate")
+    tab = opened(chromium, f"{url}/calibrate?machine_tab=Another+computer")
     text = tab.inner_text("body")
     assert "Measuring is switched off on this server" in text
     assert "Machines are neither taken in nor changed here." in text

@@ -61,6 +61,15 @@ def page(**parameters):
     return app("calibrate", **parameters)
 
 
+def at(tab, **parameters):
+    """The page with a tab open."""
+    return page(machine_tab=tab, **parameters)
+
+
+def bringing():
+    return at("Another computer")
+
+
 def measures(monkeypatch: pytest.MonkeyPatch, **answers: object) -> None:
     """Probes that answer with measurements, or raise."""
 
@@ -116,16 +125,16 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
     test = measured(page())
     text = page_text(test)
     assert "Measured and saved" in text
-    assert "This machine reads its RAM at 150 GB/s" in text
+    assert "This machine</span> reads its RAM at 150 GB/s" in text
     # AMD: EPYC 7763 has 8 channels of DDR4-3200, 204.8 GB/s; 150 of them are 73 %
     assert "73 % of the 205 GB/s in the datasheet of EPYC 7763" in text
     assert "Steady: repeats within 2 %" in text
-    titles = [subheader.value for subheader in test.subheader]
+    titles = [tab.label for tab in test.tabs]
     assert titles == [
-        "Measured beside the datasheet", "Measured curves",
-        "Effect on predictions", "Machines",
+        "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement", "Machines",
+        "Another computer",
     ]  # fmt: skip
-    assert len(figures(test)) == 3
+    assert len(figures(at("Curves"))) == 3
     assert local_machine.load().figure("ram_read").value == 150e9
 
 
@@ -239,7 +248,7 @@ def test_switched_off_offers_the_import_instead(monkeypatch):
     assert "reads its RAM at 150 GB/s" in text
     assert not [button for button in test.button if button.key == "calibrate_start"]
     assert not [button for button in test.button if button.key == "really_this"]
-    assert test.button(key="import_now")
+    assert at("Another computer").button(key="import_now")
 
 
 def test_stale_says_why_and_is_used():
@@ -247,7 +256,7 @@ def test_stale_says_why_and_is_used():
     text = page_text(page())
     assert "Measured over 92 days ago: ram_read" in text
     assert "on 1 January 2025" in text
-    assert "Effect on predictions" in [quantity.value for quantity in page().subheader]
+    assert "Effect on predictions" in [tab.label for tab in page().tabs]
 
 
 def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
@@ -255,7 +264,7 @@ def test_changed_hardware_says_that_its_figures_rest(monkeypatch):
     monkeypatch.setattr(local_machine, "fingerprint", lambda: replace(PARTS, cores=4))
     test = page()
     assert "64 cores, and 4 can be used now; probe again. Until then" in page_text(test)
-    assert "Effect on predictions" not in [subheader.value for subheader in test.subheader]
+    assert "Effect on predictions" not in [tab.label for tab in test.tabs]
 
 
 def test_wide_spread_is_reported():
@@ -265,13 +274,22 @@ def test_wide_spread_is_reported():
     assert "the machine is shared" in text
 
 
+def test_a_result_that_spreads_by_more_than_half_is_not_saved(monkeypatch):
+    measures(monkeypatch, ram=(replace(RAM, spread=0.51),), disk=(DISK,), gpu=())
+    text = page_text(measured(page()))
+    assert "Not measured: RAM" in text
+    assert "repeats differ by more than half each way (RAM 51 %), so it is not saved" in text
+    assert local_machine.load().figure("ram_read") is None
+    assert local_machine.load().figure("disk_read_direct") is not None
+
+
 def test_history_is_drawn_from_the_second_time_on():
     local_machine.save([RAM])
-    assert "Over time" not in [quantity.value for quantity in page().subheader]
+    assert not figures(at("Every measurement"))
     local_machine.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
-    test = page()
-    assert "Over time" in [subheader.value for subheader in test.subheader]
-    assert "All 2 measurements" in [expander.label for expander in test.expander]
+    test = at("Every measurement")
+    assert len(figures(test)) == 1
+    assert page_text(test).count("<td class=''>RAM</td>") == 2
 
 
 def test_a_damaged_file_is_reported(tmp_path):
@@ -291,7 +309,7 @@ def test_the_prediction_before_and_after(monkeypatch):
     )  # fmt: skip
     monkeypatch.setattr(local_machine.host_probe, "facts", lambda: host)
     monkeypatch.setattr(local_machine.gpu_probe, "gpus", lambda: ((), ()))
-    text = page_text(page(model="Llama-3.1-70B", machine="this"))
+    text = page_text(at("Effect on predictions", model="Llama-3.1-70B", machine="this"))
     assert "Llama-3.1-70B, Q4_K_M, offloaded to RAM:" in text
     assert "tokens/s, was" in text
     # 75 GB/s are 37 % of the 204.8 that the datasheet of this processor says.
@@ -314,14 +332,15 @@ def test_the_change_in_words(before, after, words):
 def test_the_change_is_of_the_runtime_chosen_on_advise() -> None:
     local_machine.save([RAM])
     test = app(runtime="Ollama", model="Llama-3.1-70B")
+    test.query_params["machine_tab"] = "Effect on predictions"
     test.switch_page("advisor/ui/pages/calibrate.py")
     assert "Decode speed in Ollama, with the request last asked" in page_text(run(test))
-    assert "Decode speed in llama.cpp, with" in page_text(page())
+    assert "Decode speed in llama.cpp, with" in page_text(at("Effect on predictions"))
 
 
 def test_another_model_can_be_asked_about(monkeypatch):
     local_machine.save([RAM])
-    test = page()
+    test = at("Effect on predictions")
     test.selectbox(key="effect_model").select("Qwen3-8B")
     assert "Qwen3-8B, Q4_K_M" in page_text(run(test))
 
@@ -334,12 +353,12 @@ def upload(test, content: str, name="server"):
 
 
 def test_a_machine_is_brought_looked_at_and_deleted():
-    test = upload(page(), json.dumps(to_json(SERVER)))
-    assert "Imported server with 3 measured figures" in page_text(test)
-    test.selectbox(key="calibrate_machine").select("server")
-    text = page_text(run(test))
-    assert "server reads its RAM at 150 GB/s, its drive at 6.4 GB/s and copies" in text
+    test = upload(bringing(), json.dumps(to_json(SERVER)))
+    text = page_text(test)
+    assert "Imported server with 3 measured figures" in text
+    assert "server</span> reads its RAM at 150 GB/s, its drive at 6.4 GB/s and copies" in text
     assert not [button for button in test.button if button.key == "calibrate_start"]
+    test = at("Machines", measured="server")
     assert [element.proto.label for element in test.get("download_button")] == ["Export"]
     test.button(key="really_server").click()
     text = page_text(run(test))
@@ -348,26 +367,42 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     assert imported_store.names() == ()
 
 
+def test_a_pasted_result_is_taken_with_what_the_terminal_shows_before_it():
+    test = bringing()
+    test.text_area(key="import_text").set_value(
+        f"ram_read 150 GB/s [8 threads]\n{json.dumps(to_json(SERVER), indent=1)}\n"
+    )
+    test.text_input(key="import_name").set_value("server")
+    test.button(key="import_now").click()
+    assert "Imported server with 3 measured figures" in page_text(run(test))
+    test = bringing()
+    test.text_area(key="import_text").set_value("bash: python: command not found")
+    test.text_input(key="import_name").set_value("other")
+    test.button(key="import_now").click()
+    assert "What was pasted holds no measurements of a machine" in page_text(run(test))
+
+
 def test_an_outcome_stays_until_the_next_action_or_another_page() -> None:
-    test = upload(page(), json.dumps(to_json(SERVER)))
-    # A run that overtakes the one that shows the outcome finds it as well.
-    assert "Imported server" in page_text(run(test))
-    test.selectbox(key="calibrate_machine").select("server")
-    assert "Imported server" in page_text(run(test))
+    imported_store.keep(SERVER, "server")
+    test = at("Machines")
     test.text_input(key="newname_server").set_value("this")
     test.button(key="renamed_server").click()
-    text = page_text(run(test))
-    assert "give another name" in text
-    assert "Imported server" not in text
+    # A run that overtakes the one that shows the outcome finds it as well.
     assert "give another name" in page_text(run(test))
+    assert "give another name" in page_text(run(test))
+    test.text_input(key="newname_server").set_value("rack")
+    test.button(key="renamed_server").click()
+    text = page_text(run(test))
+    assert "Renamed server to rack" in text
+    assert "give another name" not in text
     test.switch_page("advisor/ui/pages/method.py")
     run(test)
     test.switch_page("advisor/ui/pages/calibrate.py")
-    assert "give another name" not in page_text(run(test))
+    assert "Renamed server" not in page_text(run(test))
 
 
 def test_a_refused_import_keeps_its_inputs() -> None:
-    test = page()
+    test = bringing()
     test.number_input(key="import_ram").set_value(128)
     upload(test, json.dumps(to_json(SERVER)), "this")
     assert "give another name" in page_text(test)
@@ -380,22 +415,17 @@ def test_a_refused_import_keeps_its_inputs() -> None:
 
 def test_a_machine_that_is_renamed_stays_chosen():
     imported_store.keep(SERVER, "server")
-    test = page()
-    test.selectbox(key="calibrate_machine").select("server")
-    run(test)
-    test.text_input(key="newname_server").set_value("this")
-    test.button(key="renamed_server").click()
-    assert "give another name" in page_text(run(test))
+    test = at("Machines", measured="server")
     test.text_input(key="newname_server").set_value("rack 4")
     test.button(key="renamed_server").click()
     text = page_text(run(test))
     assert "Renamed server to rack 4." in text
-    assert "rack 4 reads its RAM at 150 GB/s" in text
+    assert "rack 4</span> reads its RAM at 150 GB/s" in text
 
 
 def test_its_link_opens_advise_with_its_measurements():
     imported_store.keep(SERVER, "server")
-    (link,) = (element.proto.url for element in page().get("link_button"))
+    (link,) = (element.proto.url for element in at("Machines").get("link_button"))
     query = dict(parse_qsl(urlsplit(link).query))
     assert query["machine"] == "server"
     opened = app(**query)
@@ -406,7 +436,7 @@ def test_its_link_opens_advise_with_its_measurements():
 
 
 def test_parts_are_asked_where_the_file_does_not_name_them():
-    test = page()
+    test = bringing()
     test.selectbox(key="import_gpu").select("RTX 3090")
     test.number_input(key="import_ram").set_value(128)
     upload(test, json.dumps([to_json(SERVER)["measurements"][0]]), "bare")
@@ -424,19 +454,19 @@ def test_parts_are_asked_where_the_file_does_not_name_them():
     ],
 )
 def test_a_file_that_cannot_be_imported_is_reported(content, name, words):
-    assert words in page_text(upload(page(), content, name))
+    assert words in page_text(upload(bringing(), content, name))
     assert imported_store.names() == ()
 
 
 def test_importing_without_a_file_or_too_large_or_too_many(monkeypatch):
-    test = page()
+    test = bringing()
     test.button(key="import_now").click()
-    assert "Choose a file first." in page_text(run(test))
+    assert "choose a file first." in page_text(run(test))
     monkeypatch.setattr(machine_list, "LARGEST", 3)
-    assert "3 are allowed" in page_text(upload(page(), "[7, 8]"))
+    assert "3 are allowed" in page_text(upload(bringing(), "[7, 8]"))
     monkeypatch.setattr(machine_list, "LARGEST", 10_000)
     monkeypatch.setattr(machine_list, "MOST", 0)
-    assert "delete one first" in page_text(upload(page(), "[7, 8]"))
+    assert "delete one first" in page_text(upload(bringing(), "[7, 8]"))
 
 
 def test_text_of_a_file_is_never_html():
@@ -444,11 +474,10 @@ def test_text_of_a_file_is_never_html():
     parts = replace(PARTS, cpu=image, gpus=(image,))
     row: Measurement = replace(RAM, note=image, name=image)
     imported_store.keep(replace(SERVER, fingerprint=parts, history=(row,)), "bad")
-    test = page()
-    test.selectbox(key="calibrate_machine").select("bad")
-    text = page_text(run(test))
-    assert "&lt;img src=x" in text
-    assert "<img" not in text
+    for tab in ("Every measurement", "Machines"):
+        text = page_text(at(tab, measured="bad"))
+        assert "&lt;img src=x" in text
+        assert "<img" not in text
 
 
 @pytest.mark.parametrize(

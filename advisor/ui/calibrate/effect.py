@@ -103,7 +103,6 @@ def section(name: str, measured: Calibration) -> None:
         name: name of the machine.
         measured: its measurements.
     """
-    st.subheader("Effect on predictions", anchor="effect")
     model, work = _chosen(*last_request())
     runtime = last_runtime()
     try:

@@ -1,6 +1,7 @@
 """Machines on the Calibrate page: export, import, rename, delete."""
 
 import json
+import re
 from dataclasses import replace
 
 import streamlit as st
@@ -24,18 +25,26 @@ from advisor.ui.parts.markup import block, copyable, show
 from advisor.ui.question import current
 from advisor.units import GIB
 
-CHOSEN = "calibrate_machine"
-"""Session key of the chosen machine."""
+MEASURED = "measured"
+"""Parameter of the address that names the chosen machine."""
 LIST, FORM = "machine_list", "machine_form"
 """Places of outcomes."""
 MOST = 50
 """Machines of a server, so that nobody fills its drive."""
 HOW = (
-    "Run the line below on the other computer, over ssh if you like, then choose the file that "
-    "it wrote."
+    "Run this line on the other computer, over ssh if you like. It measures for a minute and a "
+    "half; paste all that it prints."
 )
-COMMAND = "python -m advisor probe --export machine.json"
+COMMAND = "python -m advisor probe --save && python -m advisor calibration export this"
+PASTED = "What was pasted"
+BEGINS = re.compile(r"^[\[{]", re.MULTILINE)
+"""Beginning of a result, after what else a terminal shows."""
 UNKNOWN = "not known"
+
+
+def show_machine(name: str) -> None:
+    """Choose a machine (for callbacks)."""
+    st.query_params[MEASURED] = name
 
 
 def title(name: str) -> str:
@@ -44,16 +53,10 @@ def title(name: str) -> str:
 
 
 def section() -> None:
-    """Machines, and the form that imports one."""
-    st.subheader("Machines", anchor="machines")
+    """Machines with what can be done with them."""
     outcome.show(LIST)
     for name in (THIS, *imported_store.names()):
         _row(name)
-    if audience.is_public():
-        show(block("oa-soft", "Machines are neither taken in nor changed here.", "p"))
-        return
-    with st.expander("Import a machine measured elsewhere", key="bring"):
-        _form()
 
 
 def _row(name: str) -> None:
@@ -104,8 +107,8 @@ def _rename_button(name: str) -> None:
 
 def _rename(name: str, new: str) -> str:
     new = imported_store.rename(name, new)
-    if st.session_state.get(CHOSEN) == name:
-        st.session_state[CHOSEN] = new
+    if st.query_params.get(MEASURED) == name:
+        show_machine(new)
     return f"Renamed {name} to {new}."
 
 
@@ -155,7 +158,11 @@ def link(name: str) -> str:
     return current.link(replace(Request(), model=current.present().model, machine=name))
 
 
-def _form() -> None:
+def bring() -> None:
+    """The line for another computer, and a box for its result."""
+    if audience.is_public():
+        show(block("oa-soft", "Machines are neither taken in nor changed here.", "p"))
+        return
     show(block("oa-soft", HOW, "p"))
     copyable(COMMAND)
     with st.form("import_machine", border=False):
@@ -168,11 +175,15 @@ def _form() -> None:
 
 
 def _inputs() -> None:
-    st.file_uploader("File written by the command", type=["json"], key="import_file")
+    st.text_area(
+        "Its result", key="import_text", max_chars=LARGEST, height=120,
+        placeholder='[{"name": "ram_read", "value": ...',
+    )  # fmt: skip
+    st.file_uploader("Or a file with it", type=["json"], key="import_file")
     st.text_input(
         "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"
     )
-    show(block("oa-soft", "Parts that the file does not name:", "p"))
+    show(block("oa-soft", "Parts that it does not name:", "p"))
     cpu, gpu, ram = st.columns(3)
     with cpu:
         st.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")
@@ -183,21 +194,35 @@ def _inputs() -> None:
 
 
 def _import() -> str:
-    file, name = st.session_state["import_file"], str(st.session_state["import_name"]).strip()
-    if file is None:
-        raise InputError("Choose a file first.")
-    if file.size > LARGEST:
-        raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
+    name, (content, source) = str(st.session_state["import_name"]).strip(), _given()
     if len(imported_store.names()) >= MOST and name not in imported_store.names():
         raise InputError(f"{MOST} machines are stored already; delete one first.")
     history = imported_store.with_parts(
-        imported(file.getvalue(), file.name[:80]),
+        imported(content, source),
         cpu=_said("import_cpu"),
         gpus=[gpu for gpu in (_said("import_gpu"),) if gpu],
         memory=int(float(st.session_state["import_ram"]) * GIB),
     )
     kept = imported_store.keep(history, name)
-    return f"Imported {name} with {len(kept.latest)} measured figures. Choose it above to see them."
+    show_machine(name)
+    return f"Imported {name} with {len(kept.latest)} measured figures."
+
+
+def _given() -> tuple[str | bytes, str]:
+    """Result that was pasted, else the file's, with its name for messages.
+
+    Raises:
+        InputError: neither is given, or the file is too large.
+    """
+    file, text = st.session_state["import_file"], str(st.session_state["import_text"] or "").strip()
+    if text:
+        begins = BEGINS.search(text)
+        return text[begins.start() if begins else 0 :], PASTED
+    if file is None:
+        raise InputError("Paste the result, or choose a file first.")
+    if file.size > LARGEST:
+        raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
+    return file.getvalue(), file.name[:80]
 
 
 def _said(key: str) -> str:

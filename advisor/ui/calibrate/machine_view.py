@@ -1,44 +1,47 @@
 """One machine on the Calibrate page: gauges, curves, effect on predictions, history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
-from markupsafe import Markup
 
 from advisor.calibration import imported_store
 from advisor.calibration.imported_store import THIS
 from advisor.calibration.local_machine import Calibration
-from advisor.calibration.measurement_file import Fingerprint
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui.calibrate import curves, effect, gauges, machine_list, measure
 from advisor.ui.parts import probe_job
-from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.parts.markup import block, heading, notice, show, table
 from advisor.ui.parts.points import draw
 
-EMPTY = Markup(
-    "<div class='oa-empty'><b>Never measured</b><br>Predictions use typical figures until then."
-    "</div>"
-)
 RATE = "B/s"
 
 
 def choose() -> str:
-    """Chosen machine; this one if there is no other."""
-    others = imported_store.names()
-    if not others:
-        return THIS
-    return str(
+    """Chosen machine, of the address; this one if there is no other."""
+    names = (THIS, *imported_store.names())
+    chosen = st.query_params.get(machine_list.MEASURED, THIS)
+    chosen = chosen if chosen in names else THIS
+    if len(names) > 1:
+        st.session_state[_MACHINE] = chosen
         st.selectbox(
-            "Machine", (THIS, *others), format_func=machine_list.title, key=machine_list.CHOSEN
-        )
-    )
+            "Machine", names, format_func=machine_list.title, key=_MACHINE,
+            on_change=lambda: machine_list.show_machine(st.session_state[_MACHINE]),
+        )  # fmt: skip
+    return chosen
+
+
+MEASURED, CURVES, EFFECT, HISTORY, MACHINES, OTHER = (
+    "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement", "Machines",
+    "Another computer",
+)  # fmt: skip
+TAB, _MACHINE = "machine_tab", "calibrate_machine"
 
 
 def view(name: str) -> None:
-    """Everything known of a machine.
+    """Sentence, what is measured, and tabs with everything known of a machine.
 
     Args:
         name: name in `named_machines`.
@@ -47,20 +50,54 @@ def view(name: str) -> None:
         known = _known(name)
         seen = imported_store.probed(name).fingerprint
     except AdvisorError as error:
-        notice(str(error), "error")
-        return
+        known, seen = Calibration(notes=(str(error),)), None
+    latest = known.measurements
+    marks = gauges.marks(latest, None if known.changed else seen)
+    first, rest = _verdict(machine_list.title(name), latest, marks) if latest else NEVER
+    show(heading(first, rest, "oa-good-text" if latest else "oa-partly-text"))
+    if name == THIS:
+        measure.section()
     for note in known.notes:
         notice(note, "warning")
-    if not known.measurements:
-        show(EMPTY)
-        return
-    if known.stale:
+    if latest and known.stale:
         unused = " Until then typical figures are used." if known.changed else ""
         notice(known.stale + unused, "warning")
-    _measured(machine_list.title(name), known, None if known.changed else seen)
+    _tabs(_of_measured(name, known, marks) if latest else {MEASURED: _to_measure})
+
+
+def _to_measure() -> None:
+    text = (
+        "RAM, drive, copies to the GPU and llama.cpp are measured; each then stands here beside "
+        "its datasheet."
+    )
+    show(block("oa-soft", text, "p"))
+
+
+def _of_measured(
+    name: str, known: Calibration, marks: Mapping[str, gauges.GaugeMark]
+) -> dict[str, Callable[[], None]]:
+    """Tabs of a machine that was measured."""
+    latest = known.measurements
+    bodies: dict[str, Callable[[], None]] = {MEASURED: lambda: _measured(latest, marks)}
+    if any(map(curves.has_curve, latest.values())):
+        bodies[CURVES] = lambda: _curves(latest)
     if not known.changed:
-        effect.section(name, known)
-    _history(known.history)
+        bodies[EFFECT] = lambda: effect.section(name, known)
+    bodies[HISTORY] = lambda: _history(known.history)
+    return bodies
+
+
+def _tabs(of_measured: Mapping[str, Callable[[], None]]) -> None:
+    others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
+    bodies: Mapping[str, Callable[[], None]] = {**of_measured, **others}
+    tabs = st.tabs(list(bodies), key=TAB, on_change="rerun", bind="query-params")
+    for tab, body in zip(tabs, bodies.values(), strict=True):
+        if tab.open:
+            with tab:
+                body()
+
+
+NEVER = "Never measured:", " predictions use typical figures until then."
 
 
 def _known(name: str) -> Calibration:
@@ -80,23 +117,19 @@ def _known(name: str) -> Calibration:
     )
 
 
-def _measured(who: str, known: Calibration, seen: Fingerprint | None) -> None:
-    latest = known.measurements
-    marks = gauges.marks(latest, seen)
-    show(block("oa-verdict", _verdict(who, latest, marks), "p"))
+def _measured(latest: Mapping[str, Measurement], marks: Mapping[str, gauges.GaugeMark]) -> None:
     wide = [measurement for measurement in latest.values() if measurement.spread > UNSTEADY]
     if wide:
         notice(_unsteady(wide), "warning")
     rates = [measurement for measurement in latest.values() if measurement.unit == RATE]
-    st.subheader("Measured beside the datasheet", anchor="gauges")
     show(gauges.gauges(rates, marks))
     show(block("oa-caption", "Bar: measured. Upright mark: the figure named under it.", "p"))
-    _curves(latest)
 
 
 def _verdict(
     who: str, latest: Mapping[str, Measurement], marks: Mapping[str, gauges.GaugeMark]
-) -> str:
+) -> tuple[str, str]:
+    """Coloured words and the words after them."""
     sentences = {
         "ram_read": "reads its RAM at {}",
         "disk_read_direct": "its drive at {}",
@@ -108,18 +141,14 @@ def _verdict(
         if figure in latest
     ]
     if not parts:
-        return "The figures below were measured."
+        return who, " was measured."
     if parts[0].startswith("its"):
         parts[0] = f"reads {parts[0]}"
-    text = (
-        f"{who} {parts[0]}."
-        if len(parts) == 1
-        else f"{who} {', '.join(parts[:-1])} and {parts[-1]}."
-    )
+    text = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     ram, mark = latest.get("ram_read"), marks.get("ram_read")
     if ram is None or mark is None:
-        return text
-    return f"{text} The RAM reaches {100 * ram.value / mark.value:.0f} % of its datasheet."
+        return who, f" {text}."
+    return who, f" {text}: RAM at {100 * ram.value / mark.value:.0f} % of its datasheet."
 
 
 def _unsteady(wide: Sequence[Measurement]) -> str:
@@ -144,7 +173,6 @@ def _curves(latest: Mapping[str, Measurement]) -> None:
         drawn.append(("Copies against their size", curves.copies(latest)))
     if not drawn:
         return
-    st.subheader("Measured curves", anchor="curves")
     for column, (title, figure) in zip(st.columns(len(drawn)), drawn, strict=True):
         with column:
             show(block("oa-strong", title))
@@ -155,19 +183,17 @@ def _curves(latest: Mapping[str, Measurement]) -> None:
 def _history(history: Sequence[Measurement]) -> None:
     again = curves.measured_again(history)
     if again:
-        st.subheader("Over time", anchor="history")
         for column, name in zip(st.columns(len(again)), again, strict=True):
             with column:
                 show(block("oa-strong", probe_job.title(name)))
                 alt = f"{probe_job.title(name)} over time, in GB/s"
                 draw(curves.over_time(name, history), key=f"history_{name}", alt=alt)
-    with st.expander(f"All {len(history)} measurements" if len(history) > 1 else "In detail"):
-        rows = (
-            (
-                probe_job.title(measurement.name), quantity(measurement.value, measurement.unit),
-                f"{100 * measurement.spread:.0f} %", moment(measurement.when), measurement.note,
-            )
-            for measurement in reversed(history)
-        )  # fmt: skip
-        headings = ("What", "Measured", "Repeats within", "When", "How")
-        show(table(headings, rows, label="Every measurement, newest first", numeric=(1, 2)))
+    rows = (
+        (
+            probe_job.title(measurement.name), quantity(measurement.value, measurement.unit),
+            f"{100 * measurement.spread:.0f} %", moment(measurement.when), measurement.note,
+        )
+        for measurement in reversed(history)
+    )  # fmt: skip
+    headings = ("What", "Measured", "Repeats within", "When", "How")
+    show(table(headings, rows, label="Every measurement, newest first", numeric=(1, 2)))

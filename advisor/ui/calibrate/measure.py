@@ -33,11 +33,10 @@ def section() -> None:
     """Choice of probes and button, then progress, then the result."""
     if not audience.probes():
         notice(
-            "Measuring is switched off on this server. Measure on your own computer with "
-            "python -m advisor probe --export machine.json, and import that file "
-            + ("below" if not audience.is_public() else "into the program there"),
-            "warning",
-        )
+            "Measuring is switched off on this server. Your own computer is measured by the "
+            "program there"
+            + ("" if audience.is_public() else "; Another computer takes its result"), "warning",
+        )  # fmt: skip
         return
     job = this_machine.prober().job
     if job is not None and st.query_params.get(STARTED) == job.token:
@@ -83,8 +82,8 @@ def _start() -> None:
     free = free_space(data_folder())
     if free is not None and free < LITTLE_SPACE:
         notice(
-            f"Only {memory(free)} is free on the drive of {data_folder()}; the drive is read with "
-            "a smaller file, and less exactly",
+            f"Only {memory(free)} is free on the drive; it is read with a smaller file, and less "
+            "exactly",
             "warning",
         )
 

@@ -14,7 +14,7 @@ from advisor.calibration.local_machine import ENGINE
 from advisor.errors import AdvisorError
 from advisor.formatting import quantity
 from advisor.probes import suite
-from advisor.probes.measurement import UNSTEADY, Measurement, ProbeStep
+from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep
 
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
 """Display names of the measured parts."""
@@ -188,6 +188,15 @@ def _work(job: ProbeJob) -> None:
         job.running = False
 
 
+def _too_wild(measured: Sequence[Measurement]) -> str:
+    """Reason for which measurements are not saved."""
+    named = " and ".join(f"{title(own.name)} {100 * own.spread:.0f} %" for own in measured)
+    return (
+        f"repeats differ by more than half each way ({named}), so it is not saved. Other programs "
+        "were running; measure again when the machine is idle."
+    )
+
+
 def _measure(job: ProbeJob, part: str) -> None:
     """Run one probe; its failure is noted and the others continue."""
 
@@ -199,7 +208,10 @@ def _measure(job: ProbeJob, part: str) -> None:
     progress(ProbeStep(share=0.0, seconds_left=job.planned(part)))
     try:
         measured = suite.measure(part, job.planned(part), progress, job.stopping)
-        job.measurements = (*job.measurements, *measured)
+        kept = tuple(own for own in measured if own.spread <= USELESS)
+        job.measurements = (*job.measurements, *kept)
+        if wild := [own for own in measured if own.spread > USELESS]:
+            job.troubles[part] = _too_wild(wild)
     except AdvisorError as error:
         job.troubles[part] = str(error)
     except Exception as error:  # noqa: BLE001 - what the other parts found would be lost with it

@@ -97,8 +97,8 @@ def _begun(request: Request, *, former: bool) -> Request:
 def write() -> None:
     """Write the request into the address, beside what pages keep there themselves."""
     request = present()
-    if request == st.session_state[_WRITTEN]:
-        return
+    if request == st.session_state[_WRITTEN] and _inputs():
+        return  # a link to another page may leave the request out
     kept = {
         key: text for key, text in st.query_params.to_dict().items() if key not in KEYS
     }  # fmt: skip

@@ -112,9 +112,10 @@ def view(store: ReportStore, numbers: str) -> None:
         show(_named(letter, name, report))
     if comparison.chart.bars:
         comparison_charts.headed(comparison.chart)
-    for words in comparison.tables:
-        st.subheader(words.title)
-        show(table(words.headings, words.rows, label=words.title))
+    with st.container(key="sides"):
+        for words in comparison.tables:
+            st.subheader(words.title)
+            show(table(words.headings, words.rows, label=words.title))
     with st.expander("Compare with today", key="compare_today"):
         st.button(
             "Recompute all with today's version and prices", key="compare_again",
