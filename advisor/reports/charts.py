@@ -271,7 +271,7 @@ def _no_speed(row: PlacementCard | OptionRow) -> str:
 
 def option_name(row: OptionRow) -> str:
     """Kind and name of an option: "rent: L40S"."""
-    return row.name if row.kind in ("upgrade", "change") else f"{OPTIONS[row.kind]}: {row.name}"
+    return row.name if row.kind == "change" else f"{OPTIONS[row.kind]}: {row.name}"
 
 
 def cost_words(row: OptionRow) -> str:

@@ -154,8 +154,8 @@ _LEAVES = {str: _text, bool: _flag, int: _whole, float: _number}
 
 PlacementKey = Literal["gpu-resident", "cpu-offload", "nvme-offload"]
 Tier = Literal["VRAM", "RAM", "disk"]
-OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api", "upgrade"]
-"""Kind of option; "upgrade" is a bigger GPU, bought or rented, in reports of format 1."""
+OptionKind = Literal["keep", "change", "add", "replace", "machine", "rent", "api"]
+"""Kind of option."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -332,7 +332,6 @@ OPTIONS: dict[OptionKind, str] = {
     "machine": "another machine",
     "rent": "rent",
     "api": "API",
-    "upgrade": "bigger GPU",
 }
 
 INPUTS = {
@@ -365,9 +364,7 @@ def time_part(key: str) -> str:
 
 
 FORMAT = 2
-"""Version of the JSON form; a reader refuses a newer one. Format 1 had upgrades for options."""
-_OPTION_KEYS = {"low": "decode_tps_low", "high": "decode_tps_high"}
-"""Fields of an upgrade of format 1 whose name changed."""
+"""Version of the JSON form; a reader refuses another one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -429,61 +426,40 @@ def to_json(document: ReportDocument) -> dict[str, Any]:
 
 
 def from_json(data: object) -> ReportDocument:
-    """Document of JSON content, of this version or an older one.
+    """Document of JSON content.
 
     Keys that this version does not know are left out.
 
     Raises:
-        InputError: not a report, one of a newer format, or a field of the wrong shape; the message
+        InputError: not a report, one of another format, or a field of the wrong shape; the message
             names the field ("report.placements[0].fits").
     """
     if not isinstance(data, Mapping):
         raise InputError(f"A report is a JSON object, not {type(data).__name__}.")
-    version = _format(data)
-    document: ReportDocument = checked(
-        ReportDocument, _forward(data) if version == 1 else data, "report"
-    )
+    _check_format(data)
+    document: ReportDocument = checked(ReportDocument, data, "report")
     return document
 
 
-def _format(data: Mapping[str, Any]) -> int:
-    """Version of JSON content.
+def _check_format(data: Mapping[str, Any]) -> None:
+    """Check the version of JSON content.
 
     Raises:
-        InputError: no version, or one that is newer than the program.
+        InputError: no version, or another one than this program reads.
     """
     version = data.get("format", FORMAT)
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise InputError(f"report.format is {str(version)[:80]!r}; it should be 1 to {FORMAT}.")
-    if version > FORMAT:
-        raise InputError(
-            f"This report has format {version}; this version of Offload Advisor reads up to "
-            f"{FORMAT}. Update it, then open the report again."
+        raise InputError(f"report.format is {str(version)[:80]!r}; it should be {FORMAT}.")
+    if version != FORMAT:
+        remedy = (
+            "Update it, then open the report again."
+            if version > FORMAT
+            else "It is older than the first release: ask for the comparison again."
         )
-    return version
-
-
-def _forward(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of format 1 under their present names."""
-    changed = {"options": _options(data["upgrades"])} if "upgrades" in data else {}
-    inputs = data.get("inputs")
-    if isinstance(inputs, Mapping):
-        changed |= {name: inputs[name] for name in ("model", "gpu") if name in inputs}
-    return {**data, **changed}
-
-
-def _options(upgrades: object) -> object:
-    if not isinstance(upgrades, list):
-        return upgrades
-    return [_option(row) if isinstance(row, Mapping) else row for row in upgrades]
-
-
-def _option(upgrade: Mapping[str, Any]) -> dict[str, Any]:
-    """Option from an upgrade of format 1; the number of GPUs becomes part of its name."""
-    row = {_OPTION_KEYS.get(key, key): value for key, value in upgrade.items()}
-    count, gpu = row.pop("count", 1), row.pop("gpu", None)
-    name = f"{count}x {gpu}" if isinstance(gpu, str) and count != 1 else gpu
-    return {"kind": "upgrade", **row} | ({} if name is None else {"name": name})
+        raise InputError(
+            f"This report has format {version}; this version of Offload Advisor reads format "
+            f"{FORMAT}. {remedy}"
+        )
 
 
 def check_time(when: str, field: str) -> None:

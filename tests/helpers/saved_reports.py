@@ -1,4 +1,4 @@
-"""Reports for tests: the sample of the first format, saved, and one full of hostile text."""
+"""Reports for tests: a sample, saved, and one full of hostile text."""
 
 import json
 from dataclasses import replace
@@ -10,8 +10,9 @@ from advisor.reports.document import ReportDocument, from_json
 from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store.saved import SavedReport
 
-SAMPLE = Path(__file__).parents[1] / "samples" / "report-format-1.json"
-FIRST_TABLES = Path(__file__).parents[1] / "samples" / "reports-version-1.sqlite"
+SAMPLE = Path(__file__).parents[1] / "samples" / "report.json"
+KEPT_TABLES = SAMPLE.with_name("reports-2026-11-23.sqlite")
+KEPT_NAMES = ["Laptop", "Team server", "Split experts"]
 WHEN = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 RESULT = MeasuredResult(
     runtime="llama.cpp",

@@ -6,10 +6,9 @@ SQLite in the user's data folder unless the environment says otherwise:
     ADVISOR_DATABASE_URL   another database altogether, as SQLAlchemy writes addresses
 """
 
-import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -46,100 +45,11 @@ from advisor.errors import StoreError
 from advisor.paths import data_folder
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_TAG
 
-# Migrations of older tables, each written once and never changed.
-#
-# A step speaks SQL that SQLite and PostgreSQL both know, and not of the tables of today: they go
-# on to change.
-
-_COLUMNS_2 = (
-    "author TEXT DEFAULT '' NOT NULL",
-    "model TEXT DEFAULT '' NOT NULL",
-    "gpu TEXT DEFAULT '' NOT NULL",
-    "document_text TEXT DEFAULT '' NOT NULL",
-    "annotation_text TEXT DEFAULT '' NOT NULL",
-    "digest VARCHAR(64)",
-    "owner TEXT DEFAULT '' NOT NULL",
-    "share TEXT DEFAULT '' NOT NULL",
-    "result_count INTEGER DEFAULT 0 NOT NULL",
-    "deleted_at TIMESTAMP",
-)
-
-
-def contents_apart(connection: Connection) -> None:
-    """Migration to version 2: separate table of contents; tags, filters, owners, restorable
-    deletes.
-    """
-    number = "BIGINT" if _is_postgresql(connection) else "INTEGER"
-    if _is_postgresql(connection):
-        _run(connection, "ALTER TABLE reports ALTER COLUMN id TYPE BIGINT")
-        _run(connection, "ALTER SEQUENCE reports_id_seq AS BIGINT")
-    _run(
-        connection,
-        f"CREATE TABLE report_contents (report_id {number} NOT NULL PRIMARY KEY "
-        "REFERENCES reports (id), document JSON NOT NULL, results JSON NOT NULL)",
-    )
-    _run(
-        connection,
-        "INSERT INTO report_contents (report_id, document, results) "
-        "SELECT id, content, '[]' FROM reports",
-    )
-    _run(
-        connection,
-        f"CREATE TABLE report_tags (report_id {number} NOT NULL REFERENCES reports (id), "
-        "tag VARCHAR(40) NOT NULL, PRIMARY KEY (report_id, tag))",
-    )
-    _run(connection, "CREATE INDEX ix_report_tags_tag ON report_tags (tag)")
-    for column in _COLUMNS_2:
-        _run(connection, f"ALTER TABLE reports ADD COLUMN {column}")
-    _run(connection, "CREATE INDEX ix_reports_result_count ON reports (result_count)")
-    for row in connection.execute(text("SELECT id, name, notes, summary, inputs FROM reports")):
-        _fill_search(connection, row._mapping)
-    for column in ("content", "inputs"):
-        _run(connection, f"ALTER TABLE reports DROP COLUMN {column}")
-    _run(
-        connection,
-        "CREATE UNIQUE INDEX reports_saved_once ON reports (digest) WHERE deleted_at IS NULL",
-    )
-
-
-def _fill_search(connection: Connection, row: Mapping[Any, Any]) -> None:
-    inputs = _texts_of_table(row["inputs"])
-    connection.execute(
-        text(
-            "UPDATE reports SET document_text = :document, annotation_text = :annotation, "
-            "model = :model, gpu = :gpu WHERE id = :id"
-        ),
-        {
-            "document": "\n".join((row["summary"], *inputs.values())).casefold(),
-            "annotation": f"{row['name']}\n{row['notes']}".casefold(),
-            "model": inputs.get("model", ""),
-            "gpu": inputs.get("gpu", ""),
-            "id": row["id"],
-        },
-    )
-
-
-def _texts_of_table(inputs: object) -> dict[str, str]:
-    """Inputs of the first tables; empty where damaged, since the contents have them too."""
-    try:
-        values = json.loads(inputs) if isinstance(inputs, str) else inputs
-    except json.JSONDecodeError:
-        return {}
-    if not isinstance(values, dict):
-        return {}
-    return {str(key): value for key, value in values.items() if isinstance(value, str)}
-
-
-def _is_postgresql(connection: Connection) -> bool:
-    return connection.dialect.name == "postgresql"
-
-
-def _run(connection: Connection, statement: str) -> None:
-    connection.execute(text(statement))
-
-
-STEPS: tuple[Callable[[Connection], None], ...] = (contents_apart,)
-"""STEPS[n] takes tables of version n + 1 to version n + 2; add one with every change of a table."""
+FIRST_VERSION = 2
+"""Oldest version of the tables that is brought forward; none before it was released."""
+STEPS: tuple[Callable[[Connection], None], ...] = ()
+"""STEPS[n] takes tables of version n + 2 to version n + 3; add one with every change of a table, in
+SQL that SQLite and PostgreSQL both know, and not of the tables of today: they go on to change."""
 
 
 # Tables of the report database, in the version that this program writes.
@@ -471,7 +381,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def newest_version() -> int:
     """Version of the tables that this program writes."""
-    return 1 + len(STEPS)
+    return FIRST_VERSION + len(STEPS)
 
 
 def bring_up_to_date(engine: Engine) -> None:
@@ -512,8 +422,14 @@ def _migrate(connection: Connection, version: int | None) -> None:
             f"version {version}, this one knows up to {newest}). Update the program; nothing was "
             "changed."
         )
+    elif version < FIRST_VERSION:
+        raise StoreError(
+            f"{place(connection.engine.url)} was written by an Offload Advisor older than its "
+            f"first release (tables of version {version}). Move it elsewhere, and a new one is "
+            "made; nothing was changed."
+        )
     else:
-        for step in STEPS[version - 1 :]:
+        for step in STEPS[version - FIRST_VERSION :]:
             step(connection)
     schema = _table(SchemaRow)
     connection.execute(schema.delete())

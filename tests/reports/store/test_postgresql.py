@@ -1,6 +1,5 @@
 """Failures that only a database server has: concurrent starts, restarts, passwords."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -16,16 +15,6 @@ from advisor.reports.store.store import open_store
 
 ROOT = Path(__file__).parents[3]
 STARTS = 24
-FIRST_TABLES = """
-    CREATE TABLE report_schema (version INTEGER NOT NULL, PRIMARY KEY (version));
-    INSERT INTO report_schema VALUES (1);
-    CREATE TABLE reports (
-        id SERIAL NOT NULL, name VARCHAR(200) NOT NULL,
-        created_at TIMESTAMP WITHOUT TIME ZONE NOT NULL, notes TEXT NOT NULL,
-        app_version TEXT NOT NULL, inputs JSON NOT NULL, summary TEXT NOT NULL,
-        content JSON NOT NULL, PRIMARY KEY (id));
-    CREATE INDEX ix_reports_created_at ON reports (created_at);
-"""
 
 
 def run_sql(url: str, *statements: str) -> list[tuple[object, ...]]:
@@ -81,39 +70,6 @@ def test_numbers_over_32_bits_are_numbers(postgresql_server: PostgreSQL) -> None
     with pytest.raises(StoreError, match="No report has the number 9000000000"):
         store.load(9_000_000_000)
     store.close()
-
-
-def test_the_first_tables_come_forward(postgresql_server: PostgreSQL) -> None:
-    url = postgresql_server.new_database()
-    content = SAMPLE.read_text(encoding="utf-8").replace("'", "''")
-    inputs = json.dumps({"model": "llama-3.1-70b", "gpu": "rtx-3090"})
-    row = (
-        "INSERT INTO reports (name, created_at, notes, app_version, inputs, summary, content) "
-        f"VALUES ('old', '2026-11-12 14:03:00', 'n', '0.1.0', '{inputs}', 's', '{content}')"
-    )
-    run_sql(url, FIRST_TABLES, row)
-    store = open_store(url)
-    report = store.load(1)
-    assert (report.name, report.document, report.gpu) == ("old", sample(), "rtx-3090")
-    assert store.save(sample(), "new").id == 2
-    kinds = dict(
-        run_sql(
-            url,
-            "SELECT column_name, data_type FROM information_schema.columns "
-            "WHERE table_name = 'reports'",
-        )
-    )
-    store.close()
-    new = postgresql_server.new_database()
-    open_store(new).close()
-    assert kinds["id"] == "bigint"
-    assert kinds == dict(
-        run_sql(
-            new,
-            "SELECT column_name, data_type FROM information_schema.columns "
-            "WHERE table_name = 'reports'",
-        )
-    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from saved_reports import FIRST_TABLES, RESULT, SAMPLE, sample
+from saved_reports import KEPT_NAMES, KEPT_TABLES, RESULT, SAMPLE, sample
 from sqlalchemy import Connection, Pool, event, text
 
 from advisor.errors import InputError, StoreError
@@ -476,8 +476,8 @@ def test_a_file_put_in_its_place_is_opened(
 ) -> None:
     file_store.save(document, "one")
     file.unlink()
-    shutil.copy(FIRST_TABLES, file)
-    assert [head.name for head in file_store.list()] == ["Große Karte", "3090 against A6000"]
+    shutil.copy(KEPT_TABLES, file)
+    assert [head.name for head in file_store.list()] == KEPT_NAMES
 
 
 @pytest.fixture
@@ -532,14 +532,14 @@ def test_a_read_only_folder_shows_its_reports(
 
 def test_every_damaged_byte_is_a_sentence_or_harmless(file: Path) -> None:
     file.parent.mkdir(parents=True)
-    whole = FIRST_TABLES.read_bytes()
+    whole = KEPT_TABLES.read_bytes()
     names = set()
-    places = (*range(0, 4096, 127), *range(4096, len(whole), 1021))  # the first page has the tables
+    places = (*range(0, 4096, 127), *range(4096, len(whole), 4093))  # the first page has the tables
     for place in places:
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 0xA5]) + whole[place + 1 :])
         try:
             store = open_store()
-            for head in store.list("karte"):
+            for head in store.list("server"):
                 store.load(head.id)
         except (StoreError, InputError) as error:
             names.add(str(error)[:40])
@@ -632,37 +632,12 @@ def test_a_step_that_fails_changes_nothing(
     assert "rating" not in columns
 
 
-def test_the_first_tables_come_forward_whole(document: ReportDocument, file: Path) -> None:
+def test_tables_from_before_the_first_release_are_left_as_they_are(file: Path) -> None:
     file.parent.mkdir(parents=True)
-    shutil.copy(FIRST_TABLES, file)
-    store = open_store()
-    assert [head.id for head in store.list()] == [2, 1]
-    report = store.load(1)
-    assert (report.name, report.notes) == ("3090 against A6000", "ask Kim\nabout power")
-    assert (report.document, report.tags, report.results) == (document, (), ())
-    assert (report.model, report.gpu) == ("llama-3.1-70b", "rtx-3090")
-    assert [head.id for head in store.list("grosse RTX-3090")] == [2]
-    # The third was deleted, and its number is not used again.
-    assert store.save(document, "next").id == 4
-    store.delete(1)
-    store.restore(1)
-
-
-def test_tables_brought_forward_are_those_of_a_new_store(tmp_path: Path) -> None:
-    old, new = tmp_path / "old.sqlite", tmp_path / "new.sqlite"
-    shutil.copy(FIRST_TABLES, old)
-    shapes = []
-    for place in (old, new):
-        open_store(f"sqlite:///{place}").close()
-        with sqlite3.connect(place) as tables:
-            names = [row[0] for row in tables.execute("SELECT name FROM sqlite_master")]
-            shapes.append(
-                {
-                    name: sorted(
-                        (row[1], row[3]) for row in tables.execute(f"PRAGMA table_info({name})")
-                    )
-                    for name in names
-                    if not name.startswith("sqlite_")
-                }
-            )
-    assert shapes[0] == shapes[1]
+    with sqlite3.connect(file) as tables:
+        tables.execute("CREATE TABLE report_schema (version INTEGER NOT NULL PRIMARY KEY)")
+        tables.execute("INSERT INTO report_schema VALUES (1)")
+    with pytest.raises(StoreError, match=r"tables of version 1\). Move it elsewhere"):
+        open_store()
+    with sqlite3.connect(file) as tables:
+        assert tables.execute("SELECT version FROM report_schema").fetchall() == [(1,)]
