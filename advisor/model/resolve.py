@@ -24,6 +24,9 @@ HUB_FILE = re.compile(
     r"([\w.-]{1,96}/[\w.-]{1,96})/((?:[\w.-]{1,96}/){0,4}[\w.-]{1,200}\.gguf)", re.ASCII
 )
 PATH_START = re.compile(r"[/\\~]|\.\.?[/\\]|[A-Za-z]:[/\\]")
+ELSEWHERE = re.compile(r"~[/\\]|[A-Za-z]:[/\\]|.*\)$", re.DOTALL)
+"""A home or drive, often of the machine that is asked about, or a file with a remark behind it:
+what is not here is read as a name."""
 CACHED_REPOSITORY = re.compile(r"models--.+?--(.+)")
 """Folder of a repository in the cache of Hugging Face's libraries."""
 FOR_EXPERTS = ("MXFP4", "MXFP4-hf")
@@ -157,7 +160,7 @@ def way(text: str) -> ReferenceKind:
 def _is_path(text: str) -> bool:
     """Whether a text is a path or file name; a missing file's name may be a known model's."""
     if PATH_START.match(text):
-        return True
+        return not (ELSEWHERE.match(text) and is_named(text)) or Path(text).expanduser().is_file()
     if not text.casefold().endswith((".gguf", ".json")):
         return False
     return "/" in text or Path(text).is_file() or not is_named(text)

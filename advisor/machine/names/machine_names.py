@@ -370,9 +370,18 @@ class MachineNames:
             text = spelled_out(text)
             text = text if AZURE.search(text) else text.replace("_", " ")
             row = self.presets.row_of(text)
+        if row and self._has_another_chip(row, text):
+            return self._put_together(name, text)
         if row:
             return self.presets.as_sold(row, text)
         return several or self._several(text) or self._put_together(name, text)
+
+    def _has_another_chip(self, row: MachineRow, text: str) -> bool:
+        """Whether a small machine's name states another chip than it is mostly sold with."""
+        chip = self._processor(text) if row.kind == "mini" else None
+        if chip is None or chip.row.segment != "unified":
+            return False
+        return chip.gpu not in ("", row.gpu) and chip.row.name.rpartition(" ")[2] in text
 
     def _several(self, text: str) -> MachineName | None:
         """Several machines of a preset joined by a network, of servers and of chips that do not
@@ -518,7 +527,8 @@ class MachineNames:
             return self.gpus.match(cpu.gpu)
 
     def _processor(self, text: str) -> CpuName | None:
-        bare = re.sub(r"\s+", " ", text.replace("|", " ")).strip(" ,;+")
+        bare = IN_BRACKETS.sub(r" \1 ", text.replace("|", " "))
+        bare = re.sub(r"\s+", " ", bare).strip(" ,;+")
         sockets = SOCKETS_BEHIND.search(bare)
         if sockets:
             before, after = bare[: sockets.end(1)], bare[sockets.end() :]
@@ -532,6 +542,8 @@ class MachineNames:
             return None
 
 
+IN_BRACKETS = re.compile(r"\(((?:amd |intel )?(?:ryzen|core|xeon|epyc|threadripper)\b[^()]*)\)")
+"""A processor behind a machine's name: "Framework Desktop (Ryzen AI Max+ PRO 495)"."""
 SEVERAL_OF = re.compile(
     r"^(?:a )?(?:cluster|stack|rack|set|network) of (\d) |^(\d) (?=dgx|mac |framework|strix|gb10)"
 )
