@@ -12,7 +12,7 @@ from advisor.formatting import number, seconds, tokens_per_second
 from advisor.reports.document import time_part
 from advisor.reports.from_advice import figure_text
 from advisor.ui.parts.glossary import explained
-from advisor.ui.parts.markup import block, joined, show, table, two_lines
+from advisor.ui.parts.markup import block, joined, plain_words, show, table, two_lines
 from advisor.units import GB
 
 
@@ -71,4 +71,4 @@ def _inputs(estimate: Estimate) -> Iterable[tuple[Markup, str]]:
     for item in estimate.assumptions:
         figure = item.figure
         origin = ", ".join(part for part in (figure.kind.value, figure.source, figure.date) if part)
-        yield two_lines(item.what, origin), figure_text(item)
+        yield two_lines(item.what, plain_words(origin)), figure_text(item)

@@ -48,7 +48,17 @@ from advisor.ui.advise import (
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.glossary import explained_in_turn, term
-from advisor.ui.parts.markup import block, copyable, heading, joined, notice, show, table, two_lines
+from advisor.ui.parts.markup import (
+    block,
+    copyable,
+    heading,
+    joined,
+    notice,
+    plain_words,
+    show,
+    table,
+    two_lines,
+)
 from advisor.ui.parts.palette import palette
 from advisor.ui.parts.plane import Scale
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
@@ -375,7 +385,7 @@ def _speed(option: Option) -> Markup | str:
 def _monthly(option: Option) -> Markup | str:
     cost = option.cost
     if cost is None:
-        return option.price.note or NO_PRICE
+        return plain_words(option.price.note) or NO_PRICE
     parts = (
         (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent + cost.starts, "rent"),
         (cost.storage, "storage"),
@@ -398,7 +408,7 @@ def _pays(option: Option) -> str:
 def _price(option: Option) -> Markup | str:
     note = option.price.note
     day = f"of {option.price.date}" if option.price.date else ""
-    return two_lines(note, aged(option).strip(" ()") or day) if note else ""
+    return two_lines(plain_words(note), aged(option).strip(" ()") or day) if note else ""
 
 
 TABS = "advise_tab"
@@ -518,7 +528,7 @@ def _sources(answer: AdviseAnswer) -> None:
     model_summary.expander(answer)
     notes = (*answer.resolved.notes, *answer.machine.notes)
     if notes:
-        show(joined(block("oa-soft", note, "p") for note in notes))
+        show(joined(block("oa-soft", plain_words(note), "p") for note in notes))
     st.subheader("The same on the command line", anchor="command")
     copyable(uploads.command_of(answer.request))
 

@@ -12,7 +12,7 @@ from advisor.model.installed import InstalledModel, Survey, survey
 from advisor.request.choices import CLOSED, listed, respelled
 from advisor.request.request import DEFAULTS
 from advisor.ui.parts import audience, markup, outcome
-from advisor.ui.parts.markup import copyable, notice
+from advisor.ui.parts.markup import copyable, notice, plain_words
 from advisor.ui.question import current, uploads
 
 # Other ways to give a model: installed models, pasted text, upload.
@@ -147,7 +147,8 @@ def ask(name: str, *, label: str = "", show_label: bool = True) -> None:
     entry, key = BY_NAME[name], f"in_{name}"
     words = label or _in_currency(entry)
     common: dict[str, Any] = {
-        "key": key, "on_change": _typed, "args": (name,), "help": entry.sentence or None,
+        "key": key, "on_change": _typed, "args": (name,),
+        "help": plain_words(entry.sentence) or None,
         "label_visibility": "visible" if show_label else "collapsed",
     }  # fmt: skip
     if entry.kind in SWITCHES:

@@ -16,7 +16,8 @@ from advisor.ui.question import inputs as other_model_sources
 
 SETTINGS: Mapping[str, Sequence[str]] = {
     "Model": ("format", "runtime", "placement", "kv_type", "gpu_layers", "cpu_moe", "cache_gb",
-              "expert_cache_gb", "variety", "load_mode", "kv_in_ram", "flash_attention", "swa_full", "unified_cache",
+              "expert_cache_gb", "variety",
+              "load_mode", "kv_in_ram", "flash_attention", "swa_full", "unified_cache",
               "expert_parallel", "attention_by_user", "draft", "drafted", "acceptance"),
     "Machine": ("gpu", "gpu_count", "vram_gb", "bridge", "cpu", "cores", "ram_gb", "ram_gbs",
                 "ram_channels", "ram_mts", "disk", "disk_gbs", "pcie_gen", "pcie_lanes",
