@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 from ui_app import app, chart_words, copied, page_text, run, shared_link, tab, unfolded
 
+from advisor.advice.finder.runnable import quality_rows
 from advisor.advice.words.verdict import MOST_WORDS
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
@@ -379,3 +380,10 @@ def test_a_rented_machine_by_name_counts_its_rent_alone() -> None:
 def test_changed_speeds_are_typed_into_the_sources_of_a_measured_run():
     test = unfolded(app(machine=PC), "diagnose")
     assert test.number_input(key="measured_decode").value is None
+
+
+def test_where_no_model_rated_as_well_runs_the_best_that_does_is_named():
+    best = next(iter(sorted(quality_rows().values(), key=lambda row: -row.score)))
+    text = page_text(app(model=best.model, machine="RTX 4060 8GB, 16 GB RAM"))
+    assert "the best rated that keeps up here" in text
+    assert f"against {best.score:.0f}" in text

@@ -242,13 +242,29 @@ def rated_as_well(
     row = rating(model.name)
     if row is None:
         return None
-    least, best = row.score - (lost_by(model) or 0.0), None
+    least = row.score - (lost_by(model) or 0.0)
+    return _highest_rated(model, machine, work, max(reading_tps, decode), least)
+
+
+@lru_cache(maxsize=64)
+def nearest(model: Model, machine: Machine, work: Workload, reading_tps: float) -> Runnable | None:
+    """Highest rated model that keeps up with a reader where a better one does not; None where no
+    rated one does. The arguments are those of `rated_as_well`.
+    """
+    return _highest_rated(model, machine, work, reading_tps, 0.0)
+
+
+def _highest_rated(
+    model: Model, machine: Machine, work: Workload, enough: float, least: float
+) -> Runnable | None:
+    """Highest rated other model with a speed and a score; code models only beside their kind."""
+    best = None
     for name, score in _rated():
         if score < max(least, (best and best.score) or 0.0):
             break
         if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
-        forms, enough = _in_memory(name, machine, FAITHFUL), max(reading_tps, decode)
+        forms = _in_memory(name, machine, FAITHFUL)
         tried = _best(forms, machine, work, LLAMA_CPP, enough, IN_MEMORY)
         if tried is None or tried.tight or not tried.keeps_up or (tried.score or 0.0) < least:
             continue

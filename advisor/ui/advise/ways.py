@@ -10,7 +10,7 @@ from markupsafe import Markup
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
-from advisor.advice.finder.runnable import Runnable, quality_rows, rated_as_well
+from advisor.advice.finder.runnable import Runnable, nearest, quality_rows, rated_as_well
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.words.verdict import Judgement, aged, judgement, plain
 from advisor.formatting import hours, memory, money, number
@@ -113,10 +113,17 @@ def _another_model(answer: AdviseAnswer) -> Way | None:
             answer.resolved.model, answer.machine, answer.work, answer.money.reading_tps,
             decode_tps(answer.advice.best),
         )  # fmt: skip
+    told = ""
+    if row is None and level in (Judgement.MINUTES, Judgement.UNUSABLE, Judgement.NOTHING):
+        row = nearest(
+            answer.resolved.model, answer.machine, answer.work, answer.money.reading_tps
+        )  # fmt: skip
+        told = ": the best rated that keeps up here"
     if row is None:
         return None
     rated = quality_rows().get(answer.resolved.model.name)
     score = f", rated {row.score:.0f} against {rated.score:.0f}" if row.score and rated else ""
+    score += told
     return Way(
         name="Another model",
         price="free",
