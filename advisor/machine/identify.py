@@ -72,16 +72,6 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     )
 
 
-def is_rented(name: str) -> bool:
-    """Whether a name says that a provider owns the machine and rents it out; not for one that is
-    not known.
-    """
-    try:
-        return bool(machine_named(name).rented)
-    except UnknownName:
-        return False
-
-
 def _assumed_memory(machine: Machine) -> tuple[str, ...]:
     """Note on main memory that neither the name nor the user states; none where one does."""
     memory = machine.host.memory

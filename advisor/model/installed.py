@@ -129,15 +129,6 @@ class Survey:
     notes: tuple[str, ...]
 
 
-def installed(home: Path | None = None) -> tuple[InstalledModel, ...]:
-    """Models on this machine.
-
-    Args:
-        home: a person's folder to look in, whatever the environment says; None for one's own.
-    """
-    return survey(home).models
-
-
 def survey(home: Path | None = None) -> Survey:
     """Models on this machine, and what was skipped."""
     models: dict[Path, InstalledModel] = {}

@@ -53,7 +53,7 @@ def hub_model(home: Path, owner: str, name: str, commit: str, *files: str) -> Pa
 
 
 def names(home: Path) -> list[str]:
-    return [model.name for model in installed.installed(home)]
+    return [model.name for model in installed.survey(home).models]
 
 
 def test_nothing_installed(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_nothing_installed(tmp_path: Path) -> None:
 def test_ollama(tmp_path: Path, path: str, name: str) -> None:
     manifest(tmp_path, path)
     blob = ollama_blob(tmp_path)
-    assert installed.installed(tmp_path) == (
+    assert installed.survey(tmp_path).models == (
         InstalledModel(name=name, kind="Ollama", path=blob, size=9),
     )
 
@@ -109,7 +109,7 @@ def test_lm_studio(tmp_path: Path, folder: str) -> None:
     path = write(tmp_path / folder / "lmstudio-community/Qwen3-8B-GGUF/Qwen3-8B-Q4_K_M.gguf", 7)
     write(path.with_name("mmproj-model-f16.gguf"))
     write(path.with_name("README.md"))
-    assert installed.installed(tmp_path) == (
+    assert installed.survey(tmp_path).models == (
         InstalledModel(
             name="lmstudio-community/Qwen3-8B-GGUF/Qwen3-8B-Q4_K_M.gguf",
             kind="LM Studio",
@@ -124,7 +124,7 @@ def test_lm_studio_folders_of_safetensors(tmp_path: Path) -> None:
     write(folder / "config.json")
     write(folder / "model-00001-of-00002.safetensors", 5)
     write(folder / "model-00002-of-00002.safetensors", 6)
-    (model,) = installed.installed(tmp_path)
+    (model,) = installed.survey(tmp_path).models
     assert (model.name, model.path, model.size) == ("mlx-community/Qwen3-8B-4bit", folder, 11)
 
 
@@ -133,7 +133,7 @@ def test_parts_of_a_split_file_are_one_model(tmp_path: Path) -> None:
     first = write(folder / "big-Q4_K_M-00001-of-00003.gguf", 1)
     write(folder / "big-Q4_K_M-00002-of-00003.gguf", 10)
     write(folder / "big-Q4_K_M-00003-of-00003.gguf", 100)
-    (model,) = installed.installed(tmp_path)
+    (model,) = installed.survey(tmp_path).models
     assert (model.path, model.size, model.kind) == (first, 111, "llama.cpp")
 
 
@@ -144,7 +144,7 @@ def test_later_parts_alone_are_no_model(tmp_path: Path) -> None:
 
 def test_hugging_face_snapshots(tmp_path: Path) -> None:
     folder = hub_model(tmp_path, "Qwen", "Qwen3-8B", "c1", "config.json", "model.safetensors")
-    (model,) = installed.installed(tmp_path)
+    (model,) = installed.survey(tmp_path).models
     assert model == InstalledModel(
         name="Qwen/Qwen3-8B", kind="Hugging Face", path=folder / "snapshots/c1", size=5
     )
@@ -164,7 +164,7 @@ def test_the_snapshot_that_main_means(tmp_path: Path) -> None:
         folder = hub_model(tmp_path, "Qwen", "Qwen3-8B", commit, *files)
     (folder / "refs").mkdir()
     (folder / "refs/main").write_text("c2")
-    (model,) = installed.installed(tmp_path)
+    (model,) = installed.survey(tmp_path).models
     assert model.path.name == "c2"
 
 
@@ -243,7 +243,7 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / ".ollama/models").rename(tmp_path / "OLLAMA_MODELS")
     write(tmp_path / "LLAMA_CACHE/a.gguf")
     write(tmp_path / "HF_HUB_CACHE/models--o--n/snapshots/c/b.gguf")
-    names = {model.name for model in installed.installed()}
+    names = {model.name for model in installed.survey().models}
     assert {"qwen3:8b", "a.gguf", "o/n/b.gguf"} <= names
 
 

@@ -2,7 +2,7 @@
 
 data/models/hub_models.csv.xz has one line per repository, the most downloaded first; only the
 lines that are asked for are read further. The list is that of llmfit (MIT, see
-data/models/LICENSE), read on 2026-11-22; `python -m advisor.model.by_name.refresh` makes a
+data/models/LICENSE), read on 2026-11-22; `python -m lab.hub_models` makes a
 new one. data/models/more_models.csv has those that it lacks, each with its source.
 """
 

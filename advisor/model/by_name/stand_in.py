@@ -6,28 +6,23 @@ the stated weights. Without a relative, the catalogue's newest model of about th
 with the cache that models of its size and time usually have.
 """
 
-import csv
-import io
 import math
-import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import AdvisorError
 from advisor.model import catalog
 from advisor.model.architecture import Architecture, Group, Tensor
 from advisor.model.by_name.base_models import (
     KnownRow,
     base_of,
     catalogue_keys,
-    is_drafting,
     makers_keys,
 )
-from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described, listed
+from advisor.model.by_name.hub_list import HubRow, listed
 from advisor.model.by_name.names import (
     ModelName,
     StatedSize,
@@ -35,7 +30,6 @@ from advisor.model.by_name.names import (
     stated_size,
     take_apart,
     weights,
-    words,
 )
 from advisor.model.spec import ArchitectureSpec
 
@@ -46,17 +40,9 @@ from advisor.model.spec import ArchitectureSpec
 # values or a state alternate with others; a model of an unknown family takes the weighted median of
 # the families, each weighted by its nearest model in size and time.
 #
-#     python -m advisor.model.by_name.stand_in
-#
-# writes the table anew, after a change of the list or of a rule.
+# `python -m lab.usual_caches` writes the table anew, after a change of the list or of a rule.
 
 FILE = DATA / "generated" / "usual_caches.csv"
-SINCE = 2024
-"""Year of publication from which models are in the table."""
-OF_A_FAMILY = 4
-"""Largest number of models of a family in the table, spread over its sizes."""
-NEAR_ITS_NAME = 0.25
-"""Logarithm of how far counted weights may be from those in a name."""
 GROWTH = 0.4
 """Power of the weights with which caches grow: 0.3 to 0.5 predict left-out families alike."""
 WIDTH_OF_SIZES = 1.5
@@ -112,65 +98,6 @@ def usual_cache(size: StatedSize, experts: bool, year: int, without: str = "") -
 
 def _mean(models: Sequence[tuple[float, float]]) -> float:
     return sum(value * weight for value, weight in models) / sum(weight for _, weight in models)
-
-
-def counted_rows() -> tuple[CacheRow, ...]:
-    """The table, counted from the catalogue and the list; fine-tunes count as their base."""
-    shapes: dict[tuple[int, ...], CacheRow] = {}
-    for row, built in _known():
-        shapes.setdefault(
-            (row.layers, row.hidden, row.kv_heads, row.experts),
-            CacheRow(
-                model=row.name,
-                family=family_of(row),
-                params=built.params,
-                experts=row.experts,
-                year=year_of(row),
-                values=round(cached_values(built)),
-            ),
-        )
-    families: dict[str, list[CacheRow]] = defaultdict(list)
-    for counted in shapes.values():
-        families[counted.family].append(counted)
-    return tuple(row for _, models in sorted(families.items()) for row in _spread(models))
-
-
-def _spread(models: Iterable[CacheRow]) -> Iterator[CacheRow]:
-    """Models of a family, evenly by size."""
-    ordered = sorted(models, key=lambda row: (row.params, row.model))
-    taken = min(len(ordered), OF_A_FAMILY)
-    for place in range(taken):
-        yield ordered[place * (len(ordered) - 1) // max(taken - 1, 1)]
-
-
-def _known() -> Iterator[tuple[KnownRow, Architecture]]:
-    """Models whose layers are known and whose names tell their size."""
-    for key in dict.fromkeys((*catalogue_keys(), *makers_keys())):
-        row = base_of(key)
-        if row is None or not row.released or year_of(row) < SINCE or not _writes_text(row):
-            continue
-        name = take_apart(row.name)
-        size = stated_size(name)
-        if size is None or not name.shape:
-            continue
-        try:
-            built = architecture_of(row)
-        except AdvisorError:
-            continue
-        if abs(math.log(built.params / size.params)) < NEAR_ITS_NAME and cached_values(built):
-            yield row, built
-
-
-def _writes_text(row: KnownRow) -> bool:
-    """Whether a row is a model of its own, of a family with a rule, that writes text."""
-    if not isinstance(row, HubRow):
-        return True
-    ruled = row.architecture in hub_rules() or is_described(row.architecture)
-    meanings = {words().get(word) for word in row.key.split()}
-    towers = {"vl", "ocr", "embedding", "reranker", "audio", "omni"} & set(row.key.split())
-    return (
-        ruled and row.heads > 0 and not is_drafting(row) and "other" not in meanings and not towers
-    )
 
 
 # Known model that lends an unknown one its shape: a relative by name, else one of its time.
@@ -489,17 +416,3 @@ def _stretched(tensor: Tensor, factor: float) -> Tensor:
     if tensor.rows == 1:
         return tensor
     return replace(tensor, rows=max(round(tensor.rows * factor), 1))
-
-
-def main() -> int:
-    """Write the table."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(field.name for field in fields(CacheRow))
-    writer.writerows(astuple(row) for row in counted_rows())
-    FILE.write_text(text.getvalue(), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,7 +7,6 @@ from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.rules import card_rules, counts_in, installed, oddities, ruled_out, run_by
 from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
-from advisor.evidence.published.many_run import TABLE, many_run
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine, further
@@ -15,6 +14,7 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import Form, form_of
 from advisor.runtimes import LLAMA_CPP, VLLM
+from lab.many_run import TABLE, many_run
 
 DDR5 = "Desktop DDR5 dual-channel (typical)"
 
@@ -105,7 +105,7 @@ def test_every_rule_has_a_page_and_a_sentence() -> None:
 
 
 def test_the_kept_table_is_what_the_rows_say(tmp_path) -> None:
-    from advisor.evidence.published.many_run import main
+    from lab.many_run import main
 
     main(tmp_path / "table.csv")
     assert (tmp_path / "table.csv").read_text() == TABLE.read_text()

@@ -17,6 +17,7 @@ from advisor.model.by_name.stand_in import (
     stand_in,
     usual_cache,
 )
+from lab.usual_caches import OF_A_FAMILY
 
 
 def row(family: str, values: int, params: int = 8_000_000_000, experts: int = 0) -> CacheRow:
@@ -54,7 +55,7 @@ def test_the_table_has_what_its_models_keep() -> None:
 def test_no_family_has_more_than_its_share() -> None:
     families = [model.family for model in rows()]
     assert len(set(families)) > 50
-    assert max(map(families.count, families)) <= module.OF_A_FAMILY
+    assert max(map(families.count, families)) <= OF_A_FAMILY
 
 
 def test_a_model_is_met_without_its_family() -> None:

@@ -1,4 +1,4 @@
-"""A newer list of the Hub's models: `python -m advisor.model.by_name.refresh [COUNT]`.
+"""A newer list of the Hub's models: `python -m lab.hub_models [COUNT]`.
 
 Asks Hugging Face for its most downloaded text models, reads the config.json of those that are not
 in the list yet, and writes data/models/hub_models.csv.xz anew with them first. Rows that are known

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from advisor.model.by_name import refresh
 from advisor.model.by_name.hub_list import HubList, hub_list
 from advisor.model.hub.client import HubResponse
+from lab import hub_models
 
 QWEN3_8B = {
     "model_type": "qwen3", "hidden_size": 4096, "num_hidden_layers": 36, "num_attention_heads": 32,
@@ -19,7 +19,7 @@ QWEN3_8B = {
 def test_a_row_has_the_values_of_the_list() -> None:
     listed = hub_list().named("Qwen/Qwen3-8B")
     assert listed is not None
-    made = refresh.row_of("Qwen/Qwen3-8B", QWEN3_8B, listed.parameters, listed.released)
+    made = hub_models.row_of("Qwen/Qwen3-8B", QWEN3_8B, listed.parameters, listed.released)
     assert made == listed
 
 
@@ -27,22 +27,22 @@ def test_written_values_are_read_back() -> None:
     import lzma
 
     rows = list(hub_list())[:50]
-    again = HubList(lzma.decompress(refresh.as_bytes(rows)).decode())
+    again = HubList(lzma.decompress(hub_models.as_bytes(rows)).decode())
     assert list(again) == rows
 
 
 def test_the_hubs_listing_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     body = json.dumps([{"id": "owner/one"}, {"id": 5}, {"id": "gpt2"}, "odd"]).encode()
     answer = HubResponse(status=200, headers={}, body=body)
-    monkeypatch.setattr(refresh, "fetch", lambda url, **_: answer)
-    assert refresh.most_downloaded(4) == ("owner/one",)
+    monkeypatch.setattr(hub_models, "fetch", lambda url, **_: answer)
+    assert hub_models.most_downloaded(4) == ("owner/one",)
 
 
 def test_without_the_network_the_list_stays(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ADVISOR_OFFLINE", "1")
-    before = refresh.FILE.read_bytes()
-    assert refresh.main(["10"]) == 2
+    before = hub_models.FILE.read_bytes()
+    assert hub_models.main(["10"]) == 2
     assert "The list stays as it is" in capsys.readouterr().err
-    assert refresh.FILE.read_bytes() == before
+    assert hub_models.FILE.read_bytes() == before

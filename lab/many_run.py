@@ -1,6 +1,6 @@
 """What many run: how many publishers have figures of a card, by engine; a table of the rows.
 
-    python -m advisor.evidence.published.many_run
+    python -m lab.many_run
 
 writes data/measurements/what_many_run.csv anew. A publisher is the owner of a repository or site,
 the thread in which strangers post, or a test that somebody sent to localscore.ai.

@@ -1,0 +1,114 @@
+"""Caches of models whose layers are known, from which unknown models take theirs.
+
+    python -m lab.usual_caches
+
+writes data/generated/usual_caches.csv anew, after a change of the list or of a rule.
+"""
+
+import csv
+import io
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, fields
+
+from advisor.errors import AdvisorError
+from advisor.model.architecture import Architecture
+from advisor.model.by_name.base_models import (
+    KnownRow,
+    base_of,
+    catalogue_keys,
+    is_drafting,
+    makers_keys,
+)
+from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described
+from advisor.model.by_name.names import stated_size, take_apart, words
+from advisor.model.by_name.stand_in import (
+    FILE,
+    CacheRow,
+    architecture_of,
+    cached_values,
+    family_of,
+    year_of,
+)
+
+SINCE = 2024
+"""Year of publication from which models are in the table."""
+OF_A_FAMILY = 4
+"""Largest number of models of a family in the table, spread over its sizes."""
+NEAR_ITS_NAME = 0.25
+"""Logarithm of how far counted weights may be from those in a name."""
+
+
+def counted_rows() -> tuple[CacheRow, ...]:
+    """The table, counted from the catalogue and the list; fine-tunes count as their base."""
+    shapes: dict[tuple[int, ...], CacheRow] = {}
+    for row, built in _known():
+        shapes.setdefault(
+            (row.layers, row.hidden, row.kv_heads, row.experts),
+            CacheRow(
+                model=row.name,
+                family=family_of(row),
+                params=built.params,
+                experts=row.experts,
+                year=year_of(row),
+                values=round(cached_values(built)),
+            ),
+        )
+    families: dict[str, list[CacheRow]] = defaultdict(list)
+    for counted in shapes.values():
+        families[counted.family].append(counted)
+    return tuple(row for _, models in sorted(families.items()) for row in _spread(models))
+
+
+def _spread(models: Iterable[CacheRow]) -> Iterator[CacheRow]:
+    """Models of a family, evenly by size."""
+    ordered = sorted(models, key=lambda row: (row.params, row.model))
+    taken = min(len(ordered), OF_A_FAMILY)
+    for place in range(taken):
+        yield ordered[place * (len(ordered) - 1) // max(taken - 1, 1)]
+
+
+def _known() -> Iterator[tuple[KnownRow, Architecture]]:
+    """Models whose layers are known and whose names tell their size."""
+    for key in dict.fromkeys((*catalogue_keys(), *makers_keys())):
+        row = base_of(key)
+        if row is None or not row.released or year_of(row) < SINCE or not _writes_text(row):
+            continue
+        name = take_apart(row.name)
+        size = stated_size(name)
+        if size is None or not name.shape:
+            continue
+        try:
+            built = architecture_of(row)
+        except AdvisorError:
+            continue
+        if abs(math.log(built.params / size.params)) < NEAR_ITS_NAME and cached_values(built):
+            yield row, built
+
+
+def _writes_text(row: KnownRow) -> bool:
+    """Whether a row is a model of its own, of a family with a rule, that writes text."""
+    if not isinstance(row, HubRow):
+        return True
+    ruled = row.architecture in hub_rules() or is_described(row.architecture)
+    meanings = {words().get(word) for word in row.key.split()}
+    towers = {"vl", "ocr", "embedding", "reranker", "audio", "omni"} & set(row.key.split())
+    return (
+        ruled and row.heads > 0 and not is_drafting(row) and "other" not in meanings and not towers
+    )
+
+
+def main() -> int:
+    """Write the table."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(field.name for field in fields(CacheRow))
+    writer.writerows(astuple(row) for row in counted_rows())
+    FILE.write_text(text.getvalue(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
