@@ -151,6 +151,11 @@ def money_per_hour(amount: float) -> str:
     return _with_unit(text, "an hour")
 
 
+def percent(value: float, digits: int = 0) -> str:
+    """Share in per cent: 12 %."""
+    return f"{100 * value:.{digits}f} %"
+
+
 def hours(duration: float) -> str:
     """Duration in hours, in minutes below one hour [h]."""
     if abs(duration) < 0.9917:

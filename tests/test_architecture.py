@@ -81,9 +81,20 @@ def test_a_command_loads_no_other_command() -> None:
     assert commands.intersection(loaded_by("advisor.cli.estimate")) == {"advisor.cli.estimate"}
 
 
-def loaded_by(modules: str) -> list[str]:
-    """Names of all modules that importing some of them loads."""
-    code = f"import json, sys, {modules}; print(json.dumps(sorted(sys.modules)))"
+def test_opening_the_first_page_loads_few_modules() -> None:
+    open_page = "streamlit.testing.v1.AppTest.from_file('app.py', default_timeout=300).run()"
+    modules = [
+        module
+        for module in loaded_by("streamlit.testing.v1", open_page)
+        if module.startswith("advisor")
+    ]
+    assert "advisor.ui.advise.page" in modules
+    assert len(modules) <= 180, f"{len(modules)} of the program's own modules are loaded"
+
+
+def loaded_by(modules: str, then: str = "") -> list[str]:
+    """Names of all modules that importing some of them loads, and a statement after it."""
+    code = f"import json, sys, {modules}\n{then}\nprint(json.dumps(sorted(sys.modules)))"
     command = [sys.executable, "-c", code]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return list(json.loads(run.stdout))

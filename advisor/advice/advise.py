@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from advisor.advice.compare import best_of, compare, lacks, readers, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
-from advisor.advice.edits.second_machine import SecondMachine, second_machine
 from advisor.advice.finder.runnable import Runnable, rated_as_well
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import Choice, choice_of
@@ -28,6 +28,9 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership, form_of
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
+
+if TYPE_CHECKING:
+    from advisor.advice.edits.second_machine import SecondMachine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +64,12 @@ class Advice:
         return str(self.summary)
 
     @cached_property
-    def second_machine(self) -> SecondMachine | None:
+    def second_machine(self) -> "SecondMachine | None":
         """Speed with as many machines again by cable, for machines of unified memory; None for
         others, which take further cards.
         """
+        from advisor.advice.edits.second_machine import second_machine
+
         question = self.question
         if not question.machine.unified:
             return None

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.finder.combinations import SEARCHED, Compute, combinations
-from advisor.advice.finder.search import Findings, Target, find
 from advisor.advice.prices.price import priced_name
 from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.timed_machines import cardless
@@ -17,6 +16,10 @@ from advisor.machine.machine import Machine
 from advisor.request.money import MoneyInputs, Ownership, form_of
 from advisor.request.request import Nouns
 from advisor.runtimes import VALUED, Runtime
+
+if TYPE_CHECKING:
+    from advisor.advice.finder.combinations import Compute
+    from advisor.advice.finder.search import Findings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,16 +62,19 @@ def answer(nouns: Nouns) -> Answer:
     return Answer(nouns=nouns, advice=advice)
 
 
-def findings_of(nouns: Nouns, compute: Compute = combinations) -> Findings:
+def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
     """Machines that reach the target of a request.
 
     Args:
         nouns: nouns of the request.
-        compute: function that computes the cases, in this process or on a cluster.
+        compute: function that computes the cases, such as on a cluster; None for this process.
 
     Raises:
         AdvisorError: an input that nobody can ask.
     """
+    from advisor.advice.finder.combinations import SEARCHED, combinations
+    from advisor.advice.finder.search import Target, find
+
     request = nouns.request
     runtimes = (nouns.runtime,) if nouns.runtime else SEARCHED
     question = question_of(nouns, host_of(nouns), runtimes)
@@ -79,7 +85,7 @@ def findings_of(nouns: Nouns, compute: Compute = combinations) -> Findings:
         runtimes,
         (request.format,) if request.format else (),
         (nouns.work.kv_type,) if request.kv_type else (),
-        compute,
+        compute or combinations,
         request.contexts,
     )
 

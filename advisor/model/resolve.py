@@ -11,12 +11,7 @@ from advisor import given_files
 from advisor.errors import AdvisorError, InputError, NetworkError, Refusal
 from advisor.model import catalog
 from advisor.model.by_name.named import USUAL, is_named, named, usual_format
-from advisor.model.config.read import describe
-from advisor.model.config.values import parse
 from advisor.model.formats import format_meant
-from advisor.model.gguf.header import Part
-from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
-from advisor.model.gguf.shards import part_names
 from advisor.model.model import Described, Model
 
 REPOSITORY = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
@@ -173,6 +168,8 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
         InputError: no such file, or not what its name says.
         Refusal: a model that is not understood.
     """
+    from advisor.model.gguf.read import describe_path
+
     file = _existing(path)
     if file.suffix.casefold() != ".json":
         return _chosen(describe_path(file, catalog.storage_types()), form)
@@ -219,6 +216,8 @@ def from_prefix(name: str, data: bytes) -> ResolvedModel:
         InputError: not a GGUF file.
         Refusal: a model that is not understood.
     """
+    from advisor.model.gguf.read import describe_prefix
+
     return _chosen(describe_prefix(name, data, catalog.storage_types()), None)
 
 
@@ -234,6 +233,9 @@ def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedM
         InputError: not JSON, or not a model's configuration.
         Refusal: a model that is not understood.
     """
+    from advisor.model.config.read import describe
+    from advisor.model.config.values import parse
+
     values = parse(text, name or "the pasted model")
     return _chosen(describe(values, name or _own_name(values)), form)
 
@@ -256,6 +258,9 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
         InputError: no name of a file, or numbers that no part has.
         Refusal: a model that is not understood.
     """
+    from advisor.model.gguf.header import Part
+    from advisor.model.gguf.read import describe_parts
+    from advisor.model.gguf.shards import part_names
     from advisor.model.hub.repository import RemoteFile
 
     match = HUB_FILE.fullmatch(text)

@@ -106,7 +106,7 @@ async def warm(_app: "st.App") -> AsyncIterator[dict[str, Any] | None]:
 def _load() -> None:
     """Answer the example, whose programs and catalogues every answer needs."""
     # Imported here, so that a server of an empty page does not wait for them.
-    from advisor.evidence.accuracy.scoring import coverage_like
+    from advisor.evidence.accuracy.coverage import coverage_like
     from advisor.ui.advise import ways
     from advisor.ui.advise.answer import answer
     from advisor.ui.parts.heap import freeze_after

@@ -15,6 +15,7 @@ from ui_app import app, figures, page_text, run
 from advisor.calibration import imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
+from advisor.probes import suite
 from advisor.probes.measurement import CurvePoint, Measurement, ProbeStep
 from advisor.ui.calibrate import effect, gauges, machine_list, measure
 from advisor.ui.parts import probe_job
@@ -80,7 +81,7 @@ def measures(monkeypatch: pytest.MonkeyPatch, **answers: object) -> None:
             raise answer
         return answer
 
-    monkeypatch.setattr(probe_job.suite, "measure", measure)
+    monkeypatch.setattr(suite, "measure", measure)
 
 
 def waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +93,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> None:
             threading.Event().wait(0.01)
         return ()
 
-    monkeypatch.setattr(probe_job.suite, "measure", measure)
+    monkeypatch.setattr(suite, "measure", measure)
 
 
 def started(test):
@@ -145,8 +146,8 @@ def test_the_full_pass_takes_its_time(monkeypatch):
     started(test)
     job = this_machine.prober().job
     assert job.full
-    assert job.parts == tuple(probe_job.suite.QUICK)
-    assert job.whole == sum(probe_job.suite.FULL.values())
+    assert job.parts == tuple(suite.QUICK)
+    assert job.whole == sum(suite.FULL.values())
 
 
 def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
@@ -158,7 +159,7 @@ def test_running_has_a_bar_for_each_part_and_can_be_stopped(monkeypatch):
     run(test)
     first, second, *_ = texts(test)
     assert first == "RAM: 4 threads, 2 s left"
-    assert second == f"Drive: waits, {probe_job.suite.QUICK['disk']:.0f} s"
+    assert second == f"Drive: waits, {suite.QUICK['disk']:.0f} s"
     test.button(key="calibrate_stop").click()
     test.run()
     ended(job)
@@ -208,7 +209,7 @@ def test_a_part_that_fails_says_why_and_the_others_count(monkeypatch):
 
 
 def test_nothing_that_could_be_measured(monkeypatch):
-    refusals = {part: ProbeError(f"No {part}.") for part in probe_job.suite.QUICK}
+    refusals = {part: ProbeError(f"No {part}.") for part in suite.QUICK}
     measures(monkeypatch, **refusals)
     text = page_text(measured(page()))
     assert "Nothing could be measured. No ram. No disk." in text

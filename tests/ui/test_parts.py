@@ -12,6 +12,7 @@ from ui_app import app
 
 from advisor.calibration import local_machine
 from advisor.errors import ProbeError, StoreError
+from advisor.probes import suite
 from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.reports.charts import crossing
 from advisor.reports.document import SweepSeries
@@ -137,7 +138,7 @@ def measures_ram(part, _seconds, progress, _cancelled):
 
 
 def test_measuring_saves_what_it_finds(monkeypatch, saved):
-    monkeypatch.setattr(probe_job.suite, "measure", measures_ram)
+    monkeypatch.setattr(suite, "measure", measures_ram)
     job = finished(probe_job.Prober())
     assert saved == [(FOUND,)]
     assert job.summary() == "Measured and saved: RAM 40 GB/s (repeats within 2 %)."
@@ -149,7 +150,7 @@ def test_one_probe_that_fails_leaves_the_other(monkeypatch, saved):
             raise ProbeError("The drive lies in memory.")
         return (FOUND,)
 
-    monkeypatch.setattr(probe_job.suite, "measure", measure)
+    monkeypatch.setattr(suite, "measure", measure)
     assert "The drive lies in memory." in finished(probe_job.Prober()).summary()
     assert saved == [(FOUND,)]
 
@@ -159,7 +160,7 @@ def test_a_folder_that_cannot_be_written_is_reported(monkeypatch):
         raise StoreError("Measurements cannot be saved.")
 
     monkeypatch.setattr(local_machine, "save", refuse)
-    monkeypatch.setattr(probe_job.suite, "measure", measures_ram)
+    monkeypatch.setattr(suite, "measure", measures_ram)
     assert "cannot be saved" in finished(probe_job.Prober()).summary()
 
 
@@ -171,7 +172,7 @@ def test_only_one_job_runs_at_a_time_and_it_can_be_stopped(monkeypatch, saved):
             gate.wait(0.01)
         return ()
 
-    monkeypatch.setattr(probe_job.suite, "measure", wait)
+    monkeypatch.setattr(suite, "measure", wait)
     prober = probe_job.Prober()
     first = prober.start()
     assert prober.start() is first

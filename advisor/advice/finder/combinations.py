@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from advisor.advice.finder.runnable import BY_LOSS
 from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
@@ -36,11 +37,6 @@ from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime, runtime
 
 SEARCHED = (*RUNTIMES, *ASIDE)
 """Runtimes tried for a target: all."""
-BY_LOSS = (
-    "BF16", "BF16-hf", "Q8_0", "FP8", "Q6_K", "Q5_K_M", "Q5_0", "Q4_K_M", "AWQ", "IQ4_XS", "Q4_0",
-    "Q3_K_M", "Q3_K_S",
-)  # fmt: skip
-"""Weight formats tried for a target, smallest loss first."""
 BY_BITS = frozenset({"Q5_0", "Q4_0", "Q3_K_S"})
 """Formats of the size that 5, 4 and 3 bits have in `IN_BITS`; GGUF has better ones of that size."""
 IN_BITS = frozenset({MLX.name, EXLLAMAV3.name})

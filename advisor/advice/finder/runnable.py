@@ -21,7 +21,6 @@ import numpy as np
 
 from advisor.advice.compare import could_hold
 from advisor.advice.edits.changes import LAST_RESORTS
-from advisor.advice.finder.combinations import BY_LOSS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import IN_MEMORY
@@ -37,6 +36,12 @@ from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, native_format, us
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
+
+BY_LOSS = (
+    "BF16", "BF16-hf", "Q8_0", "FP8", "Q6_K", "Q5_K_M", "Q5_0", "Q4_K_M", "AWQ", "IQ4_XS", "Q4_0",
+    "Q3_K_M", "Q3_K_S",
+)  # fmt: skip
+"""Weight formats tried for a target, smallest loss first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from advisor.advice.finder.combinations import (
-    BY_LOSS,
     CACHES,
     COLUMNS,
     NAMES,
@@ -22,6 +21,7 @@ from advisor.advice.finder.combinations import (
     fleet_of,
     in_formats,
 )
+from advisor.advice.finder.runnable import BY_LOSS
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
 from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from advisor.catalog.csv_tables import DATA, as_text, assignments, read
 from advisor.cost_model.uncertainty import Margins
+from advisor.evidence.accuracy.coverage import COVERAGE
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import (
-    COVERAGE,
     OwnScore,
     Score,
     StrangerScore,

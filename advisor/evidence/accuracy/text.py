@@ -22,6 +22,7 @@ from advisor.evidence.accuracy.scoring import (
     worst_groups,
 )
 from advisor.evidence.accuracy.shipped import ROLLING, Floor, Ledger, OriginRow
+from advisor.formatting import percent
 
 # Scores on strangers' runs: groups by publisher and card, each predicted without its publisher.
 #
@@ -149,11 +150,6 @@ FRONT = (
 """Regimes of the table in README: every placement, the prompt, and several users."""
 
 PLAIN = "{:<38} {:>5} {:>7} {:>8} {:>9} {:>8} {:>8} {:>9} {:>9} {:>12} {:>6}  {}"
-
-
-def percent(value: float, digits: int = 0) -> str:
-    """Share in per cent: 12 %."""
-    return f"{100 * value:.{digits}f} %"
 
 
 def allowed(score: Score) -> str:

@@ -18,8 +18,6 @@ from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.errors import AdvisorError, DataError
 from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.names import take_apart
-from advisor.model.config.read import describe
-from advisor.model.config.values import families
 
 FILE = DATA / "models" / "hub_models.csv.xz"
 READ = "2026-11-22"
@@ -345,12 +343,16 @@ def listed(row: HubRow) -> Listed:
 
 def is_described(architecture: str) -> bool:
     """Whether config.json files of an architecture are understood, without a rule for the list."""
+    from advisor.model.config.values import families
+
     family = families().get(architecture)
     return family is not None and not family.refused
 
 
 def _built(row: HubRow, rule: HubRule | None) -> list[tuple[Architecture, Mapping[str, object]]]:
     """Architectures for all values of an open key."""
+    from advisor.model.config.read import describe
+
     return [
         (describe(_config(row, rule) | choice, row.name).architecture, choice)
         for choice in (rule.choices if rule else ({},))

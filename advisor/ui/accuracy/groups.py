@@ -15,7 +15,7 @@ from advisor.evidence.accuracy.scoring import (
     worst_groups,
 )
 from advisor.evidence.accuracy.shipped import Ledger
-from advisor.evidence.accuracy.text import percent
+from advisor.formatting import percent
 from advisor.ui.accuracy.scores import BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, WITHIN
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, show, table, two_lines

@@ -14,8 +14,7 @@ from advisor.evidence.accuracy.peers import PEERS
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
-from advisor.evidence.accuracy.text import percent
-from advisor.formatting import number, range_of, tokens_per_second
+from advisor.formatting import number, percent, range_of, tokens_per_second
 from advisor.reports.from_advice import JudgedResult
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.markup import block, joined, notice, show, table

@@ -10,7 +10,8 @@ from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
 from advisor.evidence.accuracy.scoring import PeerScore, Score, score_of
 from advisor.evidence.accuracy.shipped import Ledger
-from advisor.evidence.accuracy.text import allowed, floor_sentence, percent
+from advisor.evidence.accuracy.text import allowed, floor_sentence
+from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.glossary import term

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import TITLES, decode_tps
+from advisor.advice.compare import decode_tps
 from advisor.advice.curves import READING, USERS, Crossover, Together, together
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -17,29 +17,12 @@ from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.advise.runtime_table import choose
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show
 
 # Choice among estimates by runtime and placement.
-
-
-def choose(
-    label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
-) -> Estimate:
-    """Chosen estimate; an impossible choice falls back to the best, else to the first.
-
-    Args:
-        label: label of the choice.
-        estimates: estimates, at least one.
-        best: preselected estimate.
-        key: key of the widget.
-    """
-    named = {f"{estimate.runtime}, {TITLES[estimate.strategy]}": estimate for estimate in estimates}
-    if st.session_state.get(key) not in named:
-        first = next(iter(named))
-        st.session_state[key] = next((name for name in named if named[name] is best), first)
-    return named[st.selectbox(label, named, key=key)]
 
 
 def users_together(answer: AdviseAnswer) -> None:

@@ -31,7 +31,6 @@ from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
 from advisor.machine.backends import SYSTEMS
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts import unforeseen
 from advisor.ui.parts.markup import block, copyable, joined, notice, show, two_lines
 
 HOW = (
@@ -40,31 +39,23 @@ HOW = (
 )
 
 
-@st.fragment
-@unforeseen.named()
-def panel(answer: AdviseAnswer) -> None:
-    """Expander below the cards."""
+def body(answer: AdviseAnswer) -> None:
+    """Fields for the measured speed, and the diagnosis of what they hold."""
     named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}
-    if not named:
-        return
-    part = st.expander("Measured another speed?", key="diagnose", on_change="rerun")
-    if not part.open:
-        return
-    with part:
-        system = this_system() if answer.request.here else ""
-        stated = answer.request.system
-        system = SYSTEMS[stated] if stated else system
-        try:
-            estimate, typed = _typed(named)
-            measured = _in_a_file() if typed is None else typed
-            if measured is None:
-                show(block("oa-soft", HOW, "p"))
-                return
-            diagnosis = diagnose(estimate, measured, system)
-        except AdvisorError as error:
-            notice(str(error), "error")
+    system = this_system() if answer.request.here else ""
+    stated = answer.request.system
+    system = SYSTEMS[stated] if stated else system
+    try:
+        estimate, typed = _typed(named)
+        measured = _in_a_file() if typed is None else typed
+        if measured is None:
+            show(block("oa-soft", HOW, "p"))
             return
-        _show(diagnosis)
+        diagnosis = diagnose(estimate, measured, system)
+    except AdvisorError as error:
+        notice(str(error), "error")
+        return
+    _show(diagnosis)
 
 
 def _label(estimate: Estimate) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice import skypilot
 from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.prices.rows import NO_PRICE, is_stale
 from advisor.advice.table.option import Option, OptionKind, on_front, split
@@ -26,27 +25,30 @@ from advisor.advice.words.verdict import (
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import Refusal
+from advisor.evidence.accuracy.coverage import CoverageRow, coverage_like
 from advisor.evidence.accuracy.regimes import description
-from advisor.evidence.accuracy.scoring import CoverageRow, coverage_like
-from advisor.evidence.accuracy.text import percent
-from advisor.formatting import hours, money, number, range_of, shown_currency, tokens_per_second
+from advisor.formatting import (
+    hours,
+    money,
+    number,
+    percent,
+    range_of,
+    shown_currency,
+    tokens_per_second,
+)
 from advisor.machine.quantity import Provenance
 from advisor.reports import charts, from_advice
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.request.money import MoneyInputs
 from advisor.ui.advise import (
     cards,
-    concurrency,
-    diagnosis,
     explanation,
-    many_users,
     model_summary,
     placements,
-    runtime_table,
     ways,
 )
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts import comparison_charts
+from advisor.ui.parts import unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
 from advisor.ui.parts.markup import (
     block,
@@ -104,11 +106,15 @@ def task_file(answer: AdviseAnswer) -> None:
     if not part.open:
         return
     with part:
+        from advisor.advice import skypilot
+
         _task(skypilot.rented_estimates(answer.advice.question, answer.advice.options))
 
 
 def _task(rented: Mapping[str, Estimate]) -> None:
     """File of a chosen machine, at first the one that leaves most of those with a name there."""
+    from advisor.advice import skypilot
+
     if st.session_state.get("rented") not in rented:
         able = (name for name, estimate in rented.items() if skypilot.has_name(estimate))
         st.session_state["rented"] = next(able, next(iter(rented)))
@@ -470,6 +476,7 @@ def _tabs(answer: AdviseAnswer) -> None:
         "Sources": _sources,
     }
     tabs = st.tabs(list(bodies), key=TABS, on_change="rerun")
+    # What only one tab draws is imported there, so that the page opens without it.
     for tab, body in zip(tabs, bodies.values(), strict=True):
         if tab.open:
             with tab:
@@ -478,12 +485,29 @@ def _tabs(answer: AdviseAnswer) -> None:
 
 def _run(answer: AdviseAnswer) -> None:
     """The command of a program, and what to do where it is slower than said."""
+    from advisor.ui.advise import runtime_table
+
     runtime_table.run_it(answer)
-    diagnosis.panel(answer)
+    if any(estimate.decode is not None for estimate in answer.advice.estimates):
+        _measured(answer)
+
+
+@st.fragment
+@unforeseen.named()
+def _measured(answer: AdviseAnswer) -> None:
+    """Expander for a measured speed; what compares it is loaded when it is opened."""
+    part = st.expander("Measured another speed?", key="diagnose", on_change="rerun")
+    if part.open:
+        from advisor.ui.advise import diagnosis
+
+        with part:
+            diagnosis.body(answer)
 
 
 def _costs(answer: AdviseAnswer) -> None:
     st.subheader("Options", anchor="options")
+    from advisor.ui.parts import comparison_charts
+
     options(answer)
     if curves := from_advice.cost_curves(answer.advice):
         comparison_charts.headed(charts.costs(curves), anchor="cost")
@@ -491,6 +515,9 @@ def _costs(answer: AdviseAnswer) -> None:
 
 
 def _time(answer: AdviseAnswer) -> None:
+    from advisor.ui.advise import concurrency
+    from advisor.ui.parts import comparison_charts
+
     advice, machine, work = answer.advice, answer.machine, answer.work
     cards.cards(answer)
     left, right = st.columns(2, gap="medium")
@@ -513,6 +540,8 @@ def _time(answer: AdviseAnswer) -> None:
 
 
 def _runtimes(answer: AdviseAnswer) -> None:
+    from advisor.ui.advise import concurrency, many_users, runtime_table
+
     runtime_table.runtimes(answer)
     concurrency.users_together(answer)
     many_users.many_users(answer)

@@ -11,7 +11,6 @@ from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.serving import setup_efforts
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.advise.concurrency import choose
 from advisor.ui.parts.glossary import explained, explained_in_turn, term
 from advisor.ui.parts.markup import block, copyable, show, table, two_lines
 
@@ -115,3 +114,21 @@ def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, objec
         grouped.setdefault((other.runtime, why), []).append(TITLES[other.strategy])
     for (runtime, why), placements in grouped.items():
         yield runtime, ", ".join(placements), explained(why)
+
+
+def choose(
+    label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
+) -> Estimate:
+    """Chosen estimate; an impossible choice falls back to the best, else to the first.
+
+    Args:
+        label: label of the choice.
+        estimates: estimates, at least one.
+        best: preselected estimate.
+        key: key of the widget.
+    """
+    named = {f"{estimate.runtime}, {TITLES[estimate.strategy]}": estimate for estimate in estimates}
+    if st.session_state.get(key) not in named:
+        first = next(iter(named))
+        st.session_state[key] = next((name for name in named if named[name] is best), first)
+    return named[st.selectbox(label, named, key=key)]

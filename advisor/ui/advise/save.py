@@ -8,7 +8,6 @@ import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
 from advisor.reports.document import ReportDocument
-from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES
 from advisor.ui.advise.answer import AdviseAnswer, current_answer
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import copyable, notice
@@ -33,6 +32,8 @@ def buttons() -> None:
 
 def _form() -> None:
     """Name, notes, and the button that saves the answer to the present question."""
+    from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES
+
     try:
         title = current_answer().advice.title[:LONGEST_NAME]
     except AdvisorError as error:

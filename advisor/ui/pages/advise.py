@@ -6,7 +6,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import show_money_in
 from advisor.ui.advise import page
 from advisor.ui.advise.answer import current_answer
-from advisor.ui.question import current, refused, row
+from advisor.ui.question import current, row
 
 show_money_in(current.present().paying)
 row.question()
@@ -16,6 +16,8 @@ try:
 except AdvisorError as error:
     failure = error
 if failure is not None:
+    from advisor.ui.question import refused
+
     refused.refused(failure)
 else:
     page.shown(answer)

@@ -13,7 +13,6 @@ from advisor.calibration import local_machine
 from advisor.calibration.local_machine import ENGINE
 from advisor.errors import AdvisorError
 from advisor.formatting import quantity
-from advisor.probes import suite
 from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep
 
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
@@ -89,6 +88,8 @@ class ProbeJob:
 
     def planned(self, part: str) -> float:
         """Planned time of a part [s]."""
+        from advisor.probes import suite  # with all probes, which no page needs
+
         return (suite.FULL if self.full else suite.QUICK)[part]
 
     @property
@@ -207,6 +208,8 @@ def _measure(job: ProbeJob, part: str) -> None:
         return
     progress(ProbeStep(share=0.0, seconds_left=job.planned(part)))
     try:
+        from advisor.probes import suite
+
         measured = suite.measure(part, job.planned(part), progress, job.stopping)
         kept = tuple(own for own in measured if own.spread <= USELESS)
         job.measurements = (*job.measurements, *kept)
