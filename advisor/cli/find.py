@@ -7,8 +7,9 @@ from typing import Any
 from advisor.advice.answer import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
 from advisor.advice.finder.runnable import Runnable, points_per_nat, quality_rows, runnable
-from advisor.advice.finder.search import Findings, Hit, best_of_each
+from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each, odd_about
 from advisor.advice.prices.rows import no_price
+from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
 from advisor.cli.command import added, show, told
 from advisor.errors import InputError
@@ -49,7 +50,10 @@ def _find(args: argparse.Namespace) -> None:
         told(nouns)
     findings = findings_of(nouns, compute)
     taken_as = nouns.resolved.taken_as
-    answer = [hit_answer(hit, taken_as) for hit in findings.hits] if args.json else []
+    answer = []
+    if args.json:
+        answer = [hit_answer(hit, taken_as) for hit in findings.hits]
+        answer += [api_answer(option, nouns) for option in findings.apis]
     show(args, answer, lambda: machine_text(findings))
 
 
@@ -78,6 +82,35 @@ def hit_answer(hit: Hit, taken_as: str = "") -> Json:
         "price_date": hit.price.date or None,
         "price_stale": hit.stale,
         "price_at_launch": hit.price.listed,
+    }
+
+
+def api_answer(option: Option, nouns: Nouns) -> Json:
+    """JSON record of a provider that serves the model."""
+    speed, taken_as = option.speed, nouns.resolved.taken_as
+    return {
+        "model": nouns.model.name,
+        "taken_as": taken_as or None,
+        "format": None,
+        "runtime": None,
+        "placement": None,
+        "machine": option.name,
+        "count": 0,
+        "machines": 0,
+        "context": float(nouns.work.context),
+        "users": float(nouns.work.users),
+        "kv_type": None,
+        "decode_tps": speed.decode if speed else None,
+        "decode_tps_low": speed.low if speed else None,
+        "decode_tps_high": speed.high if speed else None,
+        "ttft_s": speed.first_token if speed else None,
+        **_quality(nouns.model.name),
+        "monthly_usd": option.monthly,
+        "upfront_usd": 0.0,
+        "offer": "api",
+        "price_date": option.price.date or None,
+        "price_stale": option.stale,
+        "price_at_launch": False,
     }
 
 
@@ -134,19 +167,45 @@ def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
 
 TEXT_LINES, UNSCORED_LINES = 40, 12
 """Most lines in the text output, and most models without a score; `--json` has all."""
+OFFERED_LINES = 12
+"""Most lines of each way to have a machine."""
 
 
 def machine_text(findings: Findings) -> str:
-    """Best combination of each machine, cheapest month first."""
+    """Best combination of each machine, cheapest month first: to buy, several of a kind, to rent,
+    and by API, each in lines of its own.
+    """
     best = sorted(best_of_each(findings.hits), key=lambda hit: hit.order)
-    if not best:
-        return _nothing(findings)
-    head = _machine_columns(
-        "machine", "offer", "context", "runtime", "format", "placement", "speed", "a month, at once"
-    )
-    lines = [head, *map(_machine_line, best[:TEXT_LINES])]
-    more = len(findings.hits) - min(len(best), TEXT_LINES)
-    return "\n".join([*lines, f"{more:,} more; --json prints all."] if more else lines)
+    odd = {id(hit): odd_about(findings.question, hit) for hit in best}
+    single = [hit for hit in best if hit.machines == 1]
+    bought = [hit for hit in single if hit.offer == BOUGHT]
+    ways = {
+        "To buy, as many run it": [hit for hit in bought if not odd[id(hit)]],
+        "To buy, odd": [hit for hit in bought if odd[id(hit)]],
+        "Several machines": [hit for hit in best if hit.machines > 1],
+        "To rent": [hit for hit in single if hit.offer == RENTED],
+    }
+    columns = ("", "context", "runtime", "format", "placement", "speed", "a month, at once")
+    lines = [] if best else [_nothing(findings), ""]
+    for title, hits in ways.items():
+        if hits:
+            rows = (_machine_line(hit, odd[id(hit)]) for hit in hits[:OFFERED_LINES])
+            lines += [_machine_columns(title, *columns), *rows, *_more(len(hits)), ""]
+    if findings.apis:
+        lines += ["By API", *map(_api_line, findings.apis[:OFFERED_LINES]), ""]
+    return "\n".join([*lines, "--json prints all."] if best else lines).strip()
+
+
+def _more(count: int) -> list[str]:
+    more = count - OFFERED_LINES
+    return [f"{more:,} more machines."] if more > 0 else []
+
+
+def _api_line(option: Option) -> str:
+    speed = option.speed
+    reached = speed and f"{tokens_per_second(speed.decode)} ({range_of(speed.low, speed.high)})"
+    cost = money(option.monthly or 0.0)
+    return f"{option.name:<60} {reached or '':>44}  {cost}, {option.price.note}"
 
 
 def _nothing(findings: Findings) -> str:
@@ -158,7 +217,7 @@ def _nothing(findings: Findings) -> str:
     )
 
 
-def _machine_line(hit: Hit) -> str:
+def _machine_line(hit: Hit, odd: Sequence[str]) -> str:
     cost = no_price(hit.machine.gpus[0].name)
     if hit.monthly is not None:
         old = f", {hit.aged}" if hit.aged else ""
@@ -171,7 +230,7 @@ def _machine_line(hit: Hit) -> str:
         hit.speed.format,
         hit.speed.strategy.value,
         f"{tokens_per_second(hit.speed.decode)} ({range_of(hit.speed.low, hit.speed.high)})",
-        cost,
+        "  ".join((cost, *odd[:1])),
     )
 
 

@@ -1,6 +1,7 @@
 """`find` on the command line: what a name was taken for, several contexts, bad contexts."""
 
 import json
+import re
 
 import pytest
 
@@ -95,3 +96,27 @@ def test_a_runtime_that_takes_no_such_format_is_not_a_slow_one(
     assert "leave out --runtime, --quant" in capsys.readouterr().out
     assert main([*QUICK, "--model", "Llama-3.1-70B", "--min-tps", "9999"]) == 0
     assert "lower the speed or raise the budget" in capsys.readouterr().out
+
+
+def test_each_way_to_have_a_machine_has_its_own_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = (
+        "find", "--model", "Llama-3.3-70B", "--quant", "Q4_K_M", "--runtime", "llama.cpp",
+        "--kv-type", "f16", "--min-tps", "5", "--gpu", "RTX 3090", "--ram-gb", "64",
+    )  # fmt: skip
+    assert main([*wanted, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["offer"] for row in rows} == {"bought", "rented", "api"}
+    # one's own RAM is not in a provider's machine
+    assert {row["placement"] for row in rows if row["offer"] == "rented"} == {"gpu-resident"}
+    assert "cpu-offload" in {row["placement"] for row in rows if row["offer"] == "bought"}
+    called = [row["machine"] for row in rows if row["offer"] == "api"]
+    assert "groq: llama-3.3-70b-versatile" in called
+    assert all(row["decode_tps"] >= 5 for row in rows)
+    assert main([*wanted]) == 0
+    parts = re.split(r"\n\n", capsys.readouterr().out)
+    titles = [part.splitlines()[0].split("  ")[0] for part in parts]
+    assert titles[:4] == ["To buy, as many run it", "To buy, odd", "To rent", "By API"]
+    for part in parts[:3]:
+        assert 2 <= len(part.splitlines()) <= 14, part
+    assert "Few run it" not in parts[0]
+    assert all(". " not in line or line.endswith(".") for line in parts[1].splitlines()[1:-1])

@@ -27,15 +27,17 @@ from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import Mask, Speed
 from advisor.advice.table.cost import Timed, Use
-from advisor.advice.table.option import on_front
+from advisor.advice.table.option import Option, on_front
+from advisor.advice.table.options import apis, keep
 from advisor.advice.table.question import Question
+from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.advice.table.timed_machines import kinds
 from advisor.catalog.inputs import TARGET, check_all
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
-from advisor.request.money import slots
-from advisor.runtimes import Runtime
+from advisor.request.money import discrete, form_of, slots
+from advisor.runtimes import Runtime, runtime
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +210,8 @@ class Findings:
     # combinations that reach the target, cheapest month first, with launch prices counted as a
     # verdict does; those without a dated price last
     hits: tuple[Hit, ...]
+    question: Question  # what was searched for
+    apis: tuple[Option, ...] = ()  # providers that reach it, cheapest for this use first
     tried: int  # number of combinations tried
     costed: int  # number of those that were placed and timed; bounds excluded the others
 
@@ -251,7 +255,20 @@ def find(
             question, models, machines, offered, *_within_budget(target, offered, rows)
         )
     ]
-    return Findings(hits=tuple(sorted(hits, key=_order)), tried=rows.tried, costed=rows.costed)
+    return Findings(
+        hits=tuple(sorted(hits, key=_order)),
+        question=question,
+        apis=tuple(each for each in apis(question, keep(question, None)) if _reaches(each, target)),
+        tried=rows.tried,
+        costed=rows.costed,
+    )
+
+
+def _reaches(called: Option, target: Target) -> bool:
+    """Whether a provider of known speed reaches a target within the budget of a month."""
+    fast = called.speed is not None and called.speed.decode >= target.min_tps
+    most, monthly = target.max_usd_per_month, called.monthly
+    return fast and (most is None or (monthly is not None and monthly <= most))
 
 
 AT_ONCE = Speed(
@@ -293,6 +310,8 @@ def _within_budget(
     upfront = offered.upfront[rows.candidate] * rows.machines
     monthly = offered.monthly(rows.candidate, rows) * rows.machines
     kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
+    if offered.kind == RENTED:  # a provider's machine has its own RAM, not the one described
+        kept &= rows.strategy == STRATEGIES.index(PlacementStrategy.GPU_RESIDENT)
     places = _largest_cache(rows, np.flatnonzero(kept))
     return rows.at(places), monthly[places]
 
@@ -369,6 +388,29 @@ def _hits(
             compared=month + margins[at] * several if priced else None,
             stale=stale[at],
         )
+
+
+def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
+    """What an expert finds odd about buying a machine, a sentence each; nothing about a rent.
+
+    Args:
+        question: host of cards, or no machine yet.
+        hit: machine with its engine.
+    """
+    if hit.offer == RENTED:
+        return ()
+    own, gpus = question.ownership, hit.machine.gpus
+    there = own.owned and own.takes_cards and not (hit.whole or question.machine.unified)
+    form = own.form if there else form_of(hit.machine)
+    before = discrete(question.machine) if there else ()
+    parts = parts_for(form, before, gpus, slots(question.machine)) if there else ()
+    odd = oddities(
+        form, hit.machine, gpus, tuple(parts), before=before, built_anew=not there, users=hit.users
+    )
+    engine = runtime(hit.speed.runtime).engine
+    few = () if counts_in(hit.machine, engine) else (f"Few ran {hit.speed.runtime} on it.",)
+    refused = (ruled_out(installed(form, hit.machine, card)) for card in gpus)
+    return tuple(dict.fromkeys(filter(None, (*refused, *odd, *few))))
 
 
 MAINSTREAM = frozenset(known.name for known in SEARCHED if known.mainstream)
