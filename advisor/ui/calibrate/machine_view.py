@@ -23,7 +23,9 @@ def choose() -> str:
     """Chosen machine, of the address; this one if there is no other."""
     names = (THIS, *imported_store.names())
     chosen = st.query_params.get(machine_list.MEASURED, THIS)
-    chosen = chosen if chosen in names else THIS
+    if chosen not in names:
+        notice(f"No machine called {chosen[:80]!r} was measured or brought here", "warning")
+        chosen = THIS
     if len(names) > 1:
         st.session_state[_MACHINE] = chosen
         st.selectbox(

@@ -448,7 +448,9 @@ def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, 
             "runtime and cache.",
         )  # fmt: skip
     to = "buy" if best.offer == BOUGHT else "rent"
-    speed = f" {number(best.speed.decode)} tokens a second, {_level(best)}."
+    users = answer.request.users
+    each = f" for each of {users} users" if users > 1 else ""
+    speed = f" {number(best.speed.decode)} tokens a second{each}, {_level(best)}."
     able = [hit for hit in answer.best if hit.may_win and hit.offer in kind.offers]
     machines = len({(hit.name, hit.count) for hit in able})
     counted = f"{machines} machines reach" if machines > 1 else "One machine reaches"

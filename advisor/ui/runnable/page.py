@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from advisor.advice.compare import TITLES
 from advisor.advice.finder.runnable import Runnable, points_per_nat, vision_rows
 from advisor.advice.table.option import on_front
-from advisor.advice.words.verdict import judgement
+from advisor.advice.words.verdict import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
@@ -25,7 +25,7 @@ from advisor.request.command_line import command
 from advisor.request.request import Request
 from advisor.ui.advise import placements
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, copyable, heading, joined, show, waiting
+from advisor.ui.parts.markup import block, copyable, heading, joined, notice, show, waiting
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 from advisor.ui.question import current, inputs, presets
 from advisor.ui.runnable.answer import RunnableAnswer, answer
@@ -237,7 +237,11 @@ def shown(request: Request, calibrated: int) -> None:
     rated, scored = of_kind(scored=True)
     few = kind in (ModelKind.CODE, ModelKind.VISION)
     rows = [*scored, *of_kind(scored=False)[1]] if few else scored
+    usable = [row for row in rows if _level(rated, row) is not Judgement.UNUSABLE]
+    rows = usable or rows[:COLUMNS]
     with told:
+        for sentence in current.problems():
+            notice(sentence, "warning")
         _sentence(rated, rows, kind)
     _cards(rated, rows)
     _tabs(rated, scored, lambda: _unrated(*of_kind(scored=False)))
@@ -260,8 +264,9 @@ def verdict(
         why = "No format of any on record fits. Add memory, or leave the switch below off."
         return f"No {what} runs here.", "", "oa-bad-text", f"On {name}: {why}"
     best = rows[0]
-    level = judgement(best.speed.decode, answer.reading_tps)
-    speed = f" {number(best.speed.decode)} tokens a second, {level}."
+    level = _level(answer, best)
+    each = f" for each of {answer.request.users} users" if answer.request.users > 1 else ""
+    speed = f" {number(best.speed.decode)} tokens a second{each}, {level}."
     way = f"On {name}. {_told(best)}"
     tone = f"oa-{placements.tone(level)}-text"
     if not best.keeps_up:
@@ -271,6 +276,10 @@ def verdict(
         slower = f"{number(highest.speed.decode)} tokens a second, rated {highest.score:.0f}"
         way += f" Rated higher but slower: {highest.model.name}, {slower}."
     return f"Best {what} here: {best.model.name},", speed, tone, way
+
+
+def _level(answer: RunnableAnswer, row: Runnable) -> Judgement:
+    return judgement(row.speed.decode, answer.reading_tps)
 
 
 def _told(row: Runnable) -> str:
@@ -304,7 +313,7 @@ def _cards(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
 
 
 def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
-    words, tone = placements.BADGES[judgement(row.speed.decode, answer.reading_tps)]
+    words, tone = placements.BADGES[_level(answer, row)]
     badge = Markup("<span class='oa-badge oa-{}'>{}</span>")
     badges = [badge.format(tone, words)]
     if row.tight:
