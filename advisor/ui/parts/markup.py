@@ -105,9 +105,10 @@ def table(
 
 
 def _cells(element: str, cells: Iterable[object], sides: Iterable[str]) -> str:
+    each = ((element if cell else "td", cell) for cell in cells)
     return "".join(
-        f"<{element} class='{side}'>{escape(cell)}</{element}>"
-        for cell, side in zip(cells, sides, strict=True)
+        f"<{name} class='{side}'>{escape(cell)}</{name}>"
+        for (name, cell), side in zip(each, sides, strict=True)
     )
 
 
