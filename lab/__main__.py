@@ -9,18 +9,18 @@ second run and all later ones write the same files.
 import csv
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from advisor.catalog.constants import FACTOR, ConstantRow
-from advisor.catalog.csv_tables import DATA, as_text, read
+from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, constant_rows
+from advisor.catalog.csv_tables import DATA, as_text
 from advisor.cost_model.uncertainty import PUBLISHERS, SEVERAL, THIN
 from advisor.evidence.accuracy.shipped import ROLLING
-from lab import held_out, write
-from lab.engine_tables import engine_tables
+from lab import engine_tables, held_out, write
 from lab.fit import Fit
 from lab.frameworks import fitted, stream_rows
 from lab.llama_cpp import (
@@ -76,7 +76,7 @@ def refitted() -> Mapping[Path, str]:
     anew |= {(name, None) for name in SPREADS}
     anew |= {(name, key) for name in ROWS_OF_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
-    kept = [row for row in read(TABLE, ConstantRow) if (row.constant, row.runtime) not in anew]
+    kept = [row for row in constant_rows(TABLE) if (row.constant, row.runtime) not in anew]
     of_llama_cpp = [
         *_rows(done.fit),
         *_spread_rows(spreads(done)),
@@ -91,12 +91,37 @@ def refitted() -> Mapping[Path, str]:
         *_held_out(done),
         *held_out.rows(held_out.WHOLE, names, frameworks.predicted),
     )
-    engines = {path: as_text(lines) for path, lines in engine_tables().items()}
-    return engines | {
-        TABLE: as_text([*constants, *streams.values()]),
+    return {
+        engine_tables.TABLE: constant_table(engine_tables.constants()),
+        engine_tables.LEFT_OUT: as_text(engine_tables.left_out()),
+        TABLE: constant_table((*constants, *streams.values())),
         held_out.LEFT_OUT: as_text(without),
         ROLLING: as_text(list(rolling(done))),
     }
+
+
+def constant_table(rows: Iterable[ConstantRow]) -> str:
+    """Text of a table, with a line for all runtimes and families that have the same row.
+
+    Factors keep a line each, since the order in which they multiply decides the last digit.
+    """
+    lines = list(rows)
+    for column in ("runtime", "family"):
+        alike: dict[object, list[ConstantRow]] = {}
+        for place, row in enumerate(lines):
+            without: dict[str, Any] = {column: None}
+            apart = row.unit == FACTOR or not getattr(row, column)
+            alike.setdefault(place if apart else replace(row, **without), []).append(row)
+        lines = [_together(same, column) for same in alike.values()]
+    return as_text(lines)
+
+
+def _together(same: Sequence[ConstantRow], column: str) -> ConstantRow:
+    """Rows that differ in a column only as one that lists its values."""
+    if len(same) == 1:
+        return same[0]
+    listed: dict[str, Any] = {column: STACKED.join(getattr(row, column) for row in same)}
+    return replace(same[0], **listed)
 
 
 def _held_out(done: LlamaFit) -> Iterable[held_out.LeftOutRow]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -290,13 +289,11 @@ def fitted_engines() -> EngineFit:
     return EngineFit(cases=cases, fit=fit, predicted=np.exp(fit.here + off))
 
 
-def engine_tables() -> Mapping[Path, list[ConstantRow] | list[EngineLeftOutRow]]:
-    """Rows of both tables."""
+def constants() -> Iterator[ConstantRow]:
+    """Rows of data/generated/engine_kernels.csv."""
     done = fitted_engines()
-    return {
-        TABLE: [*_constants(done.fit), *spread_rows(done.cases, done.predicted, SOURCE)],
-        LEFT_OUT: list(_left_out(done)),
-    }
+    yield from _constants(done.fit)
+    yield from spread_rows(done.cases, done.predicted, SOURCE)
 
 
 def _constants(fit: Fit) -> Iterator[ConstantRow]:
@@ -420,7 +417,9 @@ def _releases(fit: Fit, parameter: Parameter) -> Iterator[ConstantRow]:
             )  # fmt: skip
 
 
-def _left_out(done: EngineFit) -> Iterator[EngineLeftOutRow]:
+def left_out() -> Iterator[EngineLeftOutRow]:
+    """Rows of data/generated/engine_left_out.csv."""
+    done = fitted_engines()
     reached = traits(done.cases)
     for at, (case, predicted) in enumerate(
         zip(done.cases.timed, done.predicted.tolist(), strict=True)

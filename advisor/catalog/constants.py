@@ -1,14 +1,17 @@
 """Constants of the cost model: shares of datasheet speeds, fixed costs per layer and token.
 
 The numbers are kept in data/generated/efficiency.csv, apart from the datasheet values. A row
-applies to the scope it names; an empty field matches everything.
+applies to the scope it names; an empty field matches everything, and a runtime or family may be a
+list, joined by `STACKED`.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +31,7 @@ class ConstantRow:
     """One constant in one scope; the fields are the columns of data/generated/efficiency.csv."""
 
     constant: str  # name of the constant ("gpu_read_share")
-    runtime: str | None = None  # runtime it applies to; None for all
+    runtime: str | None = None  # runtime it applies to, or several; None for all
     # GPU family, link, host segment or arithmetic it applies to; None for all
     family: str | None = None
     # GPU interface of the runtime it applies to ("cuda", "vulkan"); None for all
@@ -258,11 +261,19 @@ def _factor(constant: str, value: float, source: str) -> ConstantRow:
     return ConstantRow(constant=constant, value=value, unit=FACTOR, kind="assumed", source=source)
 
 
+def constant_rows(path: Path) -> Iterator[ConstantRow]:
+    """Rows of a table, one for each of the runtimes and families that a line lists."""
+    for row in read(path, ConstantRow):
+        listed = ((row.runtime or "").split(STACKED), (row.family or "").split(STACKED))
+        for runtime, family in product(*listed):
+            yield replace(row, runtime=runtime or None, family=family or None)
+
+
 @cache
 def fitted_constants() -> Constants:
     """Constants of data/generated/; between equally specific rows, serving engines' come first."""
     files = (DATA / "generated/engine_kernels.csv", DATA / "generated/efficiency.csv")
-    return Constants(row for file in files for row in read(file, ConstantRow))
+    return Constants(row for file in files for row in constant_rows(file))
 
 
 # Constants seen otherwise: with a record of lookups, or for pairs of a format and a GPU.

@@ -8,8 +8,8 @@ import pytest
 from provenance import is_past
 
 import advisor
-from advisor.catalog.constants import FACTOR, ConstantRow, Scope, fitted_constants
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.constants import FACTOR, Scope, constant_rows, fitted_constants
+from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
@@ -26,8 +26,8 @@ from advisor.runtimes import RUNTIMES
 from advisor.units import GIB
 from lab.parameters import SERVING_ENGINES, parameters
 
-ROWS = read(DATA / "generated/efficiency.csv", ConstantRow)
-ENGINE_ROWS = read(DATA / "generated/engine_kernels.csv", ConstantRow)
+ROWS = tuple(constant_rows(DATA / "generated/efficiency.csv"))
+ENGINE_ROWS = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))
 OTHER_ENGINES = {runtime.key for _, runtime in ENGINES}
 RANGES = {
     "share": (0, 1.5),

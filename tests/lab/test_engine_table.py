@@ -1,17 +1,19 @@
 """The shipped constants of serving engines, and the runs that they may rest on."""
 
 from collections import Counter
+from pathlib import Path
 
-from advisor.catalog.constants import ConstantRow
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.constants import FACTOR, ConstantRow, constant_rows
+from advisor.catalog.csv_tables import DATA
 from advisor.evidence.published.row import published_rows
 from advisor.machine.catalog import gpu_rows
+from lab.__main__ import constant_table
 from lab.engine_tables import Rows, ordered_generations
 from lab.engines import cases
 
 
 def test_no_constant_is_stated_twice() -> None:
-    rows = read(DATA / "generated/engine_kernels.csv", ConstantRow)
+    rows = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))
     keys = Counter(
         (row.constant, row.runtime, row.family, row.backend, row.build, row.decode_class)
         for row in rows
@@ -21,7 +23,7 @@ def test_no_constant_is_stated_twice() -> None:
 
 def test_every_generation_has_its_own_count_of_publishers() -> None:
     """Without one, a lookup would take the count of llama.cpp's publishers."""
-    rows = read(DATA / "generated/engine_kernels.csv", ConstantRow)
+    rows = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))
     counts = {(row.runtime, row.family): row.value for row in rows if row.constant == "sources"}
     families = {card.family for card in gpu_rows().values()}
     assert {family for engine, family in counts if engine == "vllm"} >= families
@@ -60,3 +62,23 @@ def test_a_generation_without_evidence_is_not_better_than_the_next() -> None:
     unmeasured = ordered_generations(assumed)["latent_layer", "", "Ampere HBM"].value
     fitted = ordered_generations(known)["latent_layer", "", "Ampere HBM"].value
     assert (unmeasured, fitted) == (160e-6, 95e-6)
+
+
+def test_runtimes_and_families_with_the_same_row_share_a_line(tmp_path: Path) -> None:
+    # Two runtimes have the same range of two parts; a third has its own, and a factor stays alone.
+    def row(runtime: str, family: str, value: float, unit: str = "share") -> ConstantRow:
+        return ConstantRow(
+            constant="spread", runtime=runtime, family=family, value=value, unit=unit,
+            kind="fitted", source="python -m lab", date="2026-11",
+        )  # fmt: skip
+
+    parts = ("resident", "layers")
+    same = [row(key, part, 0.2) for key in ("vllm", "sglang") for part in parts]
+    others = [row("flexgen", "resident", 0.3), row("vllm", "cuda", 1.5, FACTOR)]
+    table = tmp_path / "table.csv"
+    table.write_text(constant_table([*same, *others]))
+    lines = table.read_text().splitlines()[1:]
+    assert [line.split(",")[1:3] for line in lines] == [
+        ["vllm|sglang", "resident|layers"], ["flexgen", "resident"], ["vllm", "cuda"],
+    ]  # fmt: skip
+    assert {str(each) for each in constant_rows(table)} == {str(each) for each in (*same, *others)}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import FACTOR, ConstantRow
-from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.constants import FACTOR, ConstantRow, constant_rows
+from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
@@ -193,9 +193,7 @@ def test_a_step_without_a_cluster_is_the_fit_without_it() -> None:
 
 def constants() -> list[ConstantRow]:
     return [
-        row
-        for row in read(DATA / "generated" / "efficiency.csv", ConstantRow)
-        if row.kind == "fitted"
+        row for row in constant_rows(DATA / "generated" / "efficiency.csv") if row.kind == "fitted"
     ]
 
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from advisor.catalog.constants import ConstantRow
-from advisor.catalog.csv_tables import read
+from advisor.catalog.constants import constant_rows
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Margins
@@ -110,7 +109,7 @@ def test_shares_of_all_there_is_stay_below_it() -> None:
 
 def test_no_fitted_share_of_a_link_or_a_drive_exceeds_it() -> None:
     rows = [
-        row for row in read(TABLE, ConstantRow)
+        row for row in constant_rows(TABLE)
         if row.constant in ("link_share", "disk_share") and row.source == SOURCE
     ]  # fmt: skip
     assert len(rows) > 5
