@@ -6,6 +6,7 @@ server of its own.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from advisor.advice.prices.price import Price, bought, rented, rents
 from advisor.advice.prices.rows import is_stale, oldest
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question
+from advisor.advice.table.rules import counts_in
 from advisor.advice.table.timed_machines import COUNTS, FEW, cardless, desktop_kinds, for_rent
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -50,6 +52,8 @@ class Servers:
     machines: int = 1  # number of machines
     copies: Sizes = ()  # number of GPUs of each copy of the model in a machine, largest first
     users_each: int = 0  # users that a machine serves in time
+    # users that it serves at the low end of its speed's range; None for as many
+    users_low: int | None = None
     runtime: str = ""  # runtime of the largest copy
     format: str = ""  # format of the model there
 
@@ -57,6 +61,12 @@ class Servers:
     def name(self) -> str:
         """GPUs with their number."""
         return f"{self.count}x {self.gpu}" if self.count > 1 else self.gpu
+
+    @property
+    def most_machines(self) -> int:
+        """Number of machines where each is as slow as the range of its speed says."""
+        low = self.users_each if self.users_low is None else max(self.users_low, 1)
+        return math.ceil(self.machines * self.users_each / low)
 
     @property
     def compared(self) -> float:
@@ -172,7 +182,8 @@ class Replicas:
     def _estimates(self, machine: Machine) -> Iterable[Estimate]:
         demand = self.demand
         for runtime in (demand.chosen,) if demand.chosen else RUNTIMES:
-            if runtime.at_once is None:
+            few = demand.chosen is None and not counts_in(machine, runtime.engine)
+            if runtime.at_once is None or few:
                 continue
             with suppress(Refusal):
                 model = as_run(demand.question.model, runtime, machine)
@@ -185,6 +196,17 @@ class Replicas:
         """Users of one copy by the mean time of a token."""
         load = self.load(gpu, gpus)
         return 0 if load is None else min(load.by_closed_form, self.demand.users)
+
+    def at_low_end(self, gpu: str, gpus: int) -> int:
+        """Users of one copy by the mean time of a token, at the low end of its speed's range."""
+        load = self.load(gpu, gpus)
+        decode = load.estimate.decode if load else None
+        if load is None or decode is None:
+            return 0
+        slower = float(np.max(decode.value) / np.max(decode.low))
+        wish = replace(self.demand.load, user_tps=self.demand.load.user_tps * slower)
+        low = load_on([load.estimate], wish)
+        return 0 if low is None else min(low.by_closed_form, self.demand.users)
 
     def simulated(self, gpu: str, gpus: int) -> int:
         """Users of one copy who are all served in time, at most those there are."""
@@ -248,6 +270,11 @@ class ServingFleet:
     def monthly(self) -> float:
         """Cost of a month: rent, or purchase spread over its months and power [USD/month]."""
         return sum(part.machines * part.cost.total for part in self.parts)
+
+    @property
+    def monthly_high(self) -> float:
+        """Cost of a month where machines are as slow as their ranges say [USD/month]."""
+        return sum(part.most_machines * part.cost.total for part in self.parts)
 
     @property
     def compared(self) -> float:
@@ -351,6 +378,7 @@ def _part(replicas: Replicas, offer: Servers, users: int, copies: Sizes) -> Serv
         offer,
         copies=copies,
         users_each=users,
+        users_low=min(sum(replicas.at_low_end(offer.gpu, size) for size in copies), users),
         runtime=load.estimate.runtime if load else "",
         format=load.estimate.model.format if load else "",
     )
@@ -435,9 +463,13 @@ def _machines(part: Servers) -> str:
 
 
 def cost(fleet: ServingFleet) -> str:
-    """Cost of a month and at once, with a remark on old and launch prices."""
+    """Cost of a month, to that of the machines that it takes at the low end of their speeds, and
+    at once, with a remark on old and launch prices.
+    """
     once = f", {money(fleet.upfront)} at once" if fleet.upfront else ""
-    return f"{money(fleet.monthly)} a month{once}{aged(fleet)}"
+    high = money(fleet.monthly_high)
+    most = f" to {high}" if fleet.monthly_high > fleet.monthly else ""
+    return f"{money(fleet.monthly)}{most} a month{once}{aged(fleet)}"
 
 
 def aged(fleet: ServingFleet) -> str:

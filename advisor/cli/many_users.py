@@ -82,6 +82,7 @@ def _fleet(fleet: ServingFleet) -> Json:
         "machines": [_part(part) for part in fleet.parts],
         "users": fleet.users,
         "monthly_usd": fleet.monthly,
+        "monthly_usd_high": fleet.monthly_high,
         "upfront_usd": fleet.upfront,
         "price_date": fleet.price_date or None,
         "price_stale": fleet.stale,

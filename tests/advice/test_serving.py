@@ -1,5 +1,6 @@
 """Machines that serve many users: by hand, beside an exhaustive search, and what must hold."""
 
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from itertools import product
@@ -13,6 +14,7 @@ from advisor.advice.serving import (
     Servers,
     ServingFleet,
     cheapest_cover,
+    cost,
     divided,
     lines,
     servers_on_offer,
@@ -20,6 +22,7 @@ from advisor.advice.serving import (
 )
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question
+from advisor.advice.table.rules import counts_in
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
@@ -138,3 +141,22 @@ def test_words_have_machines_users_copies_and_the_age_of_prices() -> None:
         "$750 a month, $18,000 at once (launch price of 2025-02): 3 machines with 4x RTX 5090, "
         "built (20 users each in vLLM, FP8, 2 copies on 2 + 2 GPUs)."
     ]
+
+
+def test_doubt_about_a_speed_stands_in_the_money_by_hand() -> None:
+    # two machines of 12 users each for 24: at the low end 8 users each, so three machines
+    part = Servers(
+        gpu="L4", count=1, kind="rented", cost=MonthlyCost(rent=100.0), machines=2, users_each=12,
+        price=Price(typed=True), users_low=8,
+    )  # fmt: skip
+    fleet = ServingFleet(parts=(part,))
+    assert (fleet.monthly, fleet.monthly_high) == (200.0, 300.0)
+    assert cost(fleet) == "$200 to $300 a month"
+    sure = ServingFleet(parts=(replace(part, users_low=12),))
+    assert cost(sure) == "$200 a month"
+
+
+def test_a_server_that_few_measured_is_not_counted_on() -> None:
+    replicas = Replicas(Demand(question=question_of(4), load=Request()))
+    load = replicas.load("Arc Pro B60", 1)
+    assert load is None or counts_in(load.estimate.machine, load.estimate.how.engine)

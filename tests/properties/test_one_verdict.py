@@ -9,7 +9,6 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from advisor.request.money import Form
 from ui_app import app, page_text
 
 from advisor import Request, advise
@@ -19,6 +18,7 @@ from advisor.advice.words.verdict import MOST_WORDS
 from advisor.cli import mcp
 from advisor.cli.main import main
 from advisor.reports.from_advice import answer_document
+from advisor.request.money import Form
 
 SEED = 20261123
 GPUS = (
