@@ -21,6 +21,7 @@ MODULES = {
     "estimate": "estimate",
     "advise": "advise",
     "diagnose": "diagnose",
+    "watch": "watch",
     "find": "find",
     "predict": "predict",
     "accuracy": "evidence",

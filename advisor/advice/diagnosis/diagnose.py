@@ -204,6 +204,7 @@ class Measured:
     # tokens in the cache before the generation; None for those of the request [tokens]
     depth: float | None = None
     output: float | None = None  # generated tokens; None for those of the request [tokens]
+    ruled_out: frozenset[str] = frozenset()  # causes that are known not to hold
 
     def __post_init__(self) -> None:
         values = (self.decode, self.prompt, self.prompt_tokens)
@@ -324,7 +325,9 @@ def predicted_rates(run: MeasuredRun) -> Rates:
 
 def _ruled_out(measured: Measured) -> set[str]:
     """Causes excluded because the prompt was measured separately, or lengths are known."""
-    causes = set() if measured.prompt is None else {"whole_reply"}
+    causes = set(measured.ruled_out)
+    if measured.prompt is not None:
+        causes.add("whole_reply")
     if measured.prompt_tokens is not None:
         causes |= {"short_prompt", "kept_prompt"}
     return causes if measured.depth is None else causes | {"deeper_context", "empty_context"}

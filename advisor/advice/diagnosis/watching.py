@@ -1,0 +1,134 @@
+"""Watching: what a running server reaches, beside what it should reach.
+
+An alarm is a speed as far below its range as one published run in a hundred is: with two speeds,
+two sound servers in a hundred raise it (`python -m benchmarks.watching`). What the server tells of
+its file, context and users rules causes out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.formatting import context_size
+from advisor.model import catalog
+from advisor.probes.server import ServerReading
+
+LEAST = -2.78
+"""Distance of the slowest in a hundred of 1,532 published runs of llama.cpp that were left out of
+the fit, in half widths of their ranges (data/generated/accuracy_points.csv, 2026-11-23)."""
+KNOWN = frozenset({"whole_reply", "all_users", "other_requests", "empty_context"})
+"""Causes that a server's own counters and number of users leave no room for."""
+OF_CONTEXT = frozenset({"more_context"})
+OF_FILE = frozenset({"larger_file", "smaller_file"})
+LEAST_TOKENS = 200
+"""Generated tokens from which a speed is judged [tokens]."""
+LEAST_PROMPT = 1000
+"""Prompt tokens from which a prompt's speed or the cache's hits are judged [tokens]."""
+WHOLE = 0.98
+"""Share of a model in GPU memory that counts as all."""
+SELDOM = 0.02
+"""Share of prompt tokens that a prefix cache holds, up to which it never hits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """Judgement of a server at one time."""
+
+    diagnosis: Diagnosis | None  # comparison of its speeds; None before enough tokens
+    alarm: bool  # a speed is below the 2 % quantile of its range, or memory is not where it should
+    signs: tuple[str, ...]  # what the server's own figures show, each a sentence with what helps
+
+
+def watched(reading: ServerReading, estimate: Estimate, system: str = "") -> Watched:
+    """Judgement of what a server counted.
+
+    Args:
+        reading: figures of the time that is judged.
+        estimate: what the server should reach, for as many users as it had at work.
+        system: operating system, as in `diagnose`.
+
+    Raises:
+        InputError: speeds outside the limits.
+    """
+    measured = speeds(reading, _ruled_out(reading, estimate))
+    diagnosis = None if measured is None else diagnose(estimate, measured, system)
+    slow = diagnosis is not None and _below(diagnosis)
+    amiss = slow or _spilled(reading, estimate)
+    return Watched(diagnosis=diagnosis, alarm=amiss, signs=tuple(_signs(reading, estimate)))
+
+
+def _ruled_out(reading: ServerReading, estimate: Estimate) -> frozenset[str]:
+    causes = KNOWN
+    if reading.context is not None and not _longer(reading, estimate):
+        causes |= OF_CONTEXT
+    if _format(reading) == estimate.model.format:
+        causes |= OF_FILE
+    return causes
+
+
+def _format(reading: ServerReading) -> str:
+    """Format that the served file's name says; empty where it says none."""
+    stem = reading.model.upper().replace("-", "_").removesuffix(".GGUF")
+    told = [form for form in catalog.model_formats() if stem.endswith((f"_{form}", f".{form}"))]
+    return max(told, key=len, default="")
+
+
+def _longer(reading: ServerReading, estimate: Estimate) -> bool:
+    return reading.context is not None and reading.context > 1.5 * float(estimate.work.context)
+
+
+def speeds(reading: ServerReading, ruled_out: frozenset[str] = frozenset()) -> Measured | None:
+    """Mean speeds of a reading, with causes that are ruled out; None before enough tokens."""
+    if not reading.tokens or not reading.token_seconds or reading.tokens < LEAST_TOKENS:
+        return None
+    prompt, length = None, None
+    if reading.prompt_tokens and reading.prompt_seconds and reading.prompt_tokens >= LEAST_PROMPT:
+        prompt = reading.prompt_tokens / reading.prompt_seconds
+        length = reading.prompt_tokens / reading.prompts if reading.prompts else None
+    decode = reading.tokens / reading.token_seconds
+    return Measured(decode=decode, prompt=prompt, prompt_tokens=length, ruled_out=ruled_out)
+
+
+def _below(diagnosis: Diagnosis) -> bool:
+    decode, prompt = diagnosis.predicted
+    measured = diagnosis.measured
+    slow = distance(measured.decode, decode) < LEAST
+    return slow or (measured.prompt is not None and distance(measured.prompt, prompt) < LEAST)
+
+
+def _spilled(reading: ServerReading, estimate: Estimate) -> bool:
+    resident = estimate.strategy is PlacementStrategy.GPU_RESIDENT
+    return resident and reading.in_gpu is not None and reading.in_gpu < WHOLE
+
+
+def _signs(reading: ServerReading, estimate: Estimate) -> Iterator[str]:
+    if _spilled(reading, estimate):
+        share = 1.0 - (reading.in_gpu or 0.0)
+        yield (
+            f"{share:.0%} of the model lies in RAM, though it fits in the GPU: close what else "
+            "uses the GPU, or give it a shorter context, and load it again."
+        )
+    form = _format(reading)
+    if form and form != estimate.model.format:
+        yield f"It serves {form}, where {estimate.model.format} is expected."
+    if _longer(reading, estimate):
+        yield (
+            f"Each user has a context of {context_size(reading.context or 0.0)}, where "
+            f"{context_size(float(estimate.work.context))} is expected: its cache takes memory "
+            "from the weights."
+        )
+    if reading.preemptions:
+        yield (
+            f"{reading.preemptions:,.0f} users were thrown out of the cache and computed anew: "
+            "allow fewer at the same time, or a shorter context."
+        )
+    if reading.waiting:
+        yield f"{reading.waiting:,.0f} users wait in the queue now."
+    queries = reading.cache_queries or 0.0
+    if queries >= LEAST_PROMPT and (reading.cache_hits or 0.0) <= SELDOM * queries:
+        yield (
+            "The prefix cache hardly ever hits: prompts that share their beginning have to be the "
+            "same to the letter there (dates and names at the end), and the cache to have room."
+        )

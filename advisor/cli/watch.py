@@ -1,0 +1,125 @@
+"""`watch URL`: a running server beside what it should reach, and the likeliest cause of a loss."""
+
+import argparse
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from advisor.advice.diagnosis.diagnose import measurable
+from advisor.advice.diagnosis.text import diagnosis_text, sentence
+from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, speeds, watched
+from advisor.cli.command import Json, added, show
+from advisor.cli.diagnose import diagnosis_answer, system_of
+from advisor.cli.estimate import DESCRIBED, estimates_of
+from advisor.cost_model.estimate import Estimate
+from advisor.errors import InputError
+from advisor.formatting import tokens_per_second
+from advisor.probes.server import ServerReading, read_server
+from advisor.request import command_line
+from advisor.request.request import Request
+
+EVERY = 5.0
+"""Seconds between two readings [s]."""
+MOST_USERS = 100_000
+
+
+def add(commands: Any) -> None:
+    """Add the command and its options."""
+    parser = added(
+        commands, "watch", _watch, "a running server beside what it should reach: llama-server "
+        "(--metrics), vLLM, SGLang (--enable-metrics), Ollama",
+    )  # fmt: skip
+    parser.add_argument("url", metavar="URL", help="address of the server: http://localhost:8000")
+    command_line.add_options(parser, DESCRIBED)
+    parser.add_argument(
+        "--every", type=float, default=EVERY, metavar="S",
+        help=f"seconds between readings ({EVERY:g})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tokens", type=int, default=1000, metavar="N",
+        help="generated tokens after which it judges and ends (1000)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--total", action="store_true", help="judge at once what was counted since its start"
+    )
+
+
+def _watch(args: argparse.Namespace) -> int:
+    """Run `watch URL --model NAME`."""
+    if not (math.isfinite(args.every) and 0.1 <= args.every <= 3600):
+        raise InputError(f"--every is {args.every:g}; give 0.1 to 3600 seconds.")
+    if args.tokens < LEAST_TOKENS:
+        raise InputError(f"--tokens is {args.tokens}; give {LEAST_TOKENS} or more.")
+    request = command_line.from_args(args)
+    first = read_server(args.url)
+    request = replace(request, runtime=request.runtime or first.server)
+    reading = first if args.total or first.tokens is None else _counted(first, args)
+    estimate = _expected(request, reading)
+    answer = watched(reading, estimate, system_of(request))
+    show(args, _record(answer, reading, estimate), lambda: "\n".join(_lines(answer, reading)))
+    return 1 if answer.alarm else 0
+
+
+def _counted(first: ServerReading, args: argparse.Namespace) -> ServerReading:
+    """What the server counts until enough tokens are generated; a line for each reading."""
+    users: list[float] = []
+    while True:
+        time.sleep(args.every)
+        now = read_server(args.url)
+        users += [now.running] if now.running else []
+        counted = now.since(first)
+        if not args.json:
+            print(_progress(counted), flush=True)
+        if (counted.tokens or 0) >= args.tokens:
+            mean = sum(users) / len(users) if users else None
+            return replace(counted, running=mean)
+
+
+def _progress(reading: ServerReading) -> str:
+    measured = speeds(reading)
+    tokens = f"{reading.tokens or 0:,.0f} tokens"
+    return tokens if measured is None else f"{tokens}, {tokens_per_second(measured.decode)}"
+
+
+def _expected(request: Request, reading: ServerReading) -> Estimate:
+    """Estimate for as many users as were at work, unless a number is stated.
+
+    Raises:
+        InputError: nothing that the server's runtime does fits.
+    """
+    if request.users == 1 and reading.running and reading.running > 1:
+        request = replace(request, users=min(round(reading.running), MOST_USERS))
+    estimates = estimates_of(request.nouns())
+    tried = measurable(estimates)
+    if not tried:
+        reasons = " ".join(dict.fromkeys(each.refusal for each in estimates))
+        raise InputError(f"There is nothing to compare with. {reasons}")
+    return tried[0]
+
+
+def _record(answer: Watched, reading: ServerReading, estimate: Estimate) -> Json:
+    return {
+        "server": reading.server,
+        "serves": reading.model or None,
+        "alarm": answer.alarm,
+        "signs": list(answer.signs),
+        "tokens": reading.tokens,
+        "users": float(estimate.work.users),
+        "diagnosis": None if answer.diagnosis is None else diagnosis_answer(answer.diagnosis),
+    }
+
+
+def _lines(answer: Watched, reading: ServerReading) -> Iterator[str]:
+    yield f"{reading.server}{f' serves {reading.model}' if reading.model else ''}."
+    if answer.diagnosis is None:
+        told = "It counts no tokens" if reading.tokens is None else "Too few tokens so far"
+        yield f"{told}, so its speed is not judged."
+    elif answer.alarm:
+        yield diagnosis_text(answer.diagnosis)
+    else:
+        yield sentence(answer.diagnosis)
+    yield from answer.signs
+    if not answer.alarm and not answer.signs:
+        yield "All is as it should be."

@@ -1,0 +1,216 @@
+"""A running server's own figures: counters of its Prometheus page, memory of Ollama's models.
+
+Names of the counters:
+
+- llama.cpp: tools/server/README.md, `GET /metrics` (with `--metrics`) and `GET /props`;
+- vLLM: docs.vllm.ai, Production Metrics (0.32);
+- SGLang: docs.sglang.io, Production Metrics (with `--enable-metrics`);
+- Ollama: docs/api.md, `GET /api/ps`; it counts no tokens.
+
+All read 2026-11-23.
+"""
+
+import json
+import math
+import re
+import urllib.error
+import urllib.request
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+from urllib.parse import urlsplit
+
+from advisor.errors import InputError, ProbeError
+
+SECONDS = 3.0
+"""Longest wait for an answer [s]."""
+MOST = 8_000_000
+"""Most bytes of an answer that are read [B]."""
+SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{[^}]*\})?\s+(\S+)", re.MULTILINE)
+
+COUNTERS: Mapping[str, Mapping[str, str]] = {
+    "llama.cpp": {
+        "tokens": "llamacpp:tokens_predicted_total",
+        "token_seconds": "llamacpp:tokens_predicted_seconds_total",
+        "prompt_tokens": "llamacpp:prompt_tokens_total",
+        "prompt_seconds": "llamacpp:prompt_seconds_total",
+    },
+    "vLLM": {
+        "tokens": "vllm:inter_token_latency_seconds_count",
+        "token_seconds": "vllm:inter_token_latency_seconds_sum",
+        "prompt_tokens": "vllm:request_prefill_kv_computed_tokens_sum",
+        "prompt_seconds": "vllm:request_prefill_time_seconds_sum",
+        "prompts": "vllm:request_prefill_time_seconds_count",
+        "cache_queries": "vllm:prefix_cache_queries_total",
+        "cache_hits": "vllm:prefix_cache_hits_total",
+        "preemptions": "vllm:num_preemptions_total",
+    },
+    "SGLang": {
+        "tokens": "sglang:inter_token_latency_seconds_count",
+        "token_seconds": "sglang:inter_token_latency_seconds_sum",
+    },
+}
+"""Counters that only grow, by server and field of `ServerReading`."""
+GAUGES: Mapping[str, Mapping[str, str]] = {
+    "llama.cpp": {
+        "running": "llamacpp:requests_processing",
+        "waiting": "llamacpp:requests_deferred",
+    },
+    "vLLM": {"running": "vllm:num_requests_running", "waiting": "vllm:num_requests_waiting"},
+    "SGLang": {"running": "sglang:num_running_reqs", "waiting": "sglang:num_queue_reqs"},
+}
+"""Present states, by server and field of `ServerReading`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerReading:
+    """Figures of a server at one time; None where it tells none."""
+
+    server: str  # "llama.cpp", "vLLM", "SGLang" or "Ollama"
+    model: str = ""  # file or name of the model that it serves; empty where it does not say
+    context: float | None = None  # context of a user [tokens]
+    tokens: float | None = None  # generated tokens whose time is known [tokens]
+    token_seconds: float | None = None  # time of those tokens, summed over users [s]
+    prompt_tokens: float | None = None  # tokens of prompts that were computed [tokens]
+    prompt_seconds: float | None = None  # time of those [s]
+    prompts: float | None = None  # number of prompts
+    cache_queries: float | None = None  # prompt tokens looked up in the prefix cache [tokens]
+    cache_hits: float | None = None  # prompt tokens that it held [tokens]
+    preemptions: float | None = None  # users thrown out of the cache and computed anew
+    running: float | None = None  # users at work now
+    waiting: float | None = None  # users in the queue now
+    in_gpu: float | None = None  # share of the model in GPU memory
+
+    def since(self, earlier: "ServerReading") -> "ServerReading":
+        """What was counted since an earlier reading; states and names are the present ones.
+
+        A counter below the earlier one belongs to a server that was started anew.
+        """
+        counted: dict[str, Any] = {own.name: getattr(self, own.name) for own in fields(self)}
+        for name in COUNTED:
+            now, before = getattr(self, name), getattr(earlier, name)
+            if now is not None and before is not None and now >= before:
+                counted[name] = now - before
+        return ServerReading(**counted)
+
+
+COUNTED = sorted({name for names in COUNTERS.values() for name in names})
+
+
+def read_server(url: str) -> ServerReading:
+    """Figures of the server at an address.
+
+    Raises:
+        InputError: no address of a server.
+        ProbeError: nothing answers there, or nothing that is known.
+    """
+    base = _base(url)
+    page = _fetched(f"{base}/metrics")
+    if page is not None:
+        reading = from_metrics(page)
+        if reading is not None:
+            return reading if reading.server != "llama.cpp" else _with_props(reading, base)
+    models = _fetched(f"{base}/api/ps")
+    if models is not None:
+        return from_ollama(models)
+    if _fetched(f"{base}/props") is not None:
+        raise ProbeError(f"llama-server at {base} counts nothing; start it with --metrics.")
+    raise ProbeError(
+        f"Nothing at {base} tells figures as llama-server (--metrics), vLLM, SGLang "
+        "(--enable-metrics) or Ollama do; give the address of the server, such as "
+        "http://localhost:8000."
+    )
+
+
+def _base(url: str) -> str:
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    try:
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise InputError(f"{url[:80]!r} is no address of a server, such as http://localhost:8000.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _fetched(url: str) -> str | None:
+    """Text at an address; None where it answers otherwise.
+
+    Raises:
+        ProbeError: nothing answers there.
+    """
+    try:
+        with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310  http(s), as checked
+            return str(answer.read(MOST).decode("utf-8", "replace"))
+    except urllib.error.HTTPError:
+        return None
+    except (OSError, ValueError) as error:
+        raise ProbeError(f"{url} does not answer: {error}.") from error
+
+
+def from_metrics(page: str) -> ServerReading | None:
+    """Figures of a page of counters; None where it is of no known server."""
+    samples: defaultdict[str, float] = defaultdict(float)
+    for name, text in SAMPLE.findall(page):
+        try:
+            value = float(text)
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            samples[name] += value
+    for server, counters in COUNTERS.items():
+        names = {**counters, **GAUGES[server]}
+        known = {field: samples[name] for field, name in names.items() if name in samples}
+        if counters["tokens"] in samples:
+            model = re.search(r'model_name="([^"]*)"', page)
+            return ServerReading(server=server, model=model[1] if model else "", **known)
+    return None
+
+
+def _with_props(reading: ServerReading, base: str) -> ServerReading:
+    """Reading of llama.cpp with its model and context."""
+    text = _fetched(f"{base}/props")
+    props = _json(text) if text is not None else {}
+    settings = props.get("default_generation_settings")
+    context = settings.get("n_ctx") if isinstance(settings, dict) else None
+    return ServerReading(
+        **{
+            **{own.name: getattr(reading, own.name) for own in fields(reading)},
+            "model": str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2],
+            "context": float(context) if isinstance(context, int) and context > 0 else None,
+        }
+    )
+
+
+def from_ollama(text: str) -> ServerReading:
+    """Model that Ollama holds, the last one used, with its share in GPU memory.
+
+    Raises:
+        ProbeError: no model is loaded, or the text is not Ollama's.
+    """
+    models = _json(text).get("models")
+    if not isinstance(models, list):
+        raise ProbeError("/api/ps is answered, but not as Ollama does.")
+    loaded = [model for model in models if isinstance(model, dict)]
+    if not loaded:
+        raise ProbeError("Ollama holds no model now; ask it something first.")
+    last = max(loaded, key=lambda model: str(model.get("expires_at", "")))
+    size, held, context = (last.get(key) for key in ("size", "size_vram", "context_length"))
+    number = (int, float)
+    return ServerReading(
+        server="Ollama",
+        model=str(last.get("name", "")),
+        context=float(context) if isinstance(context, number) and context > 0 else None,
+        in_gpu=held / size
+        if isinstance(size, number) and isinstance(held, number) and size > 0
+        else None,
+    )
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,187 @@
+"""`watch`: servers that tell recorded figures, and what is said of them."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.errors import InputError, ProbeError
+from advisor.probes.server import from_metrics, from_ollama, read_server
+
+MACHINE = ("--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
+Pages = dict[str, str | list[str]]
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Pages], str]]:
+    """Starts a server of pages by path; a list of pages is served one by one, then the last."""
+    servers = []
+
+    def start(pages: Pages) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                page = pages.get(self.path)
+                if isinstance(page, list):
+                    page = page.pop(0) if len(page) > 1 else page[0]
+                self.send_response(404 if page is None else 200)
+                self.end_headers()
+                self.wfile.write((page or "").encode())
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def llama(tokens: float, seconds: float, prompt: float = 0, prompt_seconds: float = 0) -> str:
+    """Counters as llama-server prints them (tools/server/README.md)."""
+    return f"""# HELP llamacpp:prompt_tokens_total Number of prompt tokens processed.
+# TYPE llamacpp:prompt_tokens_total counter
+llamacpp:prompt_tokens_total {prompt}
+llamacpp:prompt_seconds_total {prompt_seconds}
+llamacpp:tokens_predicted_total {tokens}
+llamacpp:tokens_predicted_seconds_total {seconds}
+llamacpp:requests_processing 1
+llamacpp:requests_deferred 0
+"""
+
+
+def vllm(hits: float = 900, preemptions: float = 0) -> str:
+    """Counters as vLLM prints them, with the labels of two engines."""
+    return "\n".join(
+        f'vllm:{name}{{engine="{engine}",model_name="org/Some-8B"}} {value / 2}'
+        for name, value in (
+            ("inter_token_latency_seconds_count", 4000), ("inter_token_latency_seconds_sum", 40),
+            ("prefix_cache_queries_total", 20000), ("prefix_cache_hits_total", hits),
+            ("num_preemptions_total", preemptions), ("num_requests_running", 2),
+        )
+        for engine in (0, 1)
+    )  # fmt: skip
+
+
+PROPS = json.dumps({"model_path": "/models/a.gguf", "default_generation_settings": {"n_ctx": 8192}})
+
+
+def test_a_sound_server_is_as_it_should_be(
+    serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["estimate", *MACHINE, "--runtime", "llama.cpp", "--json"])
+    speed = json.loads(capsys.readouterr().out)[0]["decode_tps"]
+    url = serve({"/metrics": llama(2000, 2000 / speed), "/props": PROPS})
+    assert main(["watch", url, *MACHINE, "--total"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("llama.cpp serves a.gguf.\n")
+    assert text.endswith("All is as it should be.\n")
+
+
+def test_a_loss_is_an_alarm_with_its_likeliest_cause(
+    serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    # 8 tokens/s of an 8B model in a card that writes over 100: the processor alone does that
+    url = serve({"/metrics": llama(2000, 250), "/props": PROPS})
+    assert main(["watch", url, *MACHINE, "--total"]) == 1
+    text = capsys.readouterr().out
+    assert "The GPU is not used at all" in text.partition("1. ")[2].splitlines()[0]
+    assert main(["watch", url, *MACHINE, "--total", "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert (record["alarm"], record["serves"]) == (True, "a.gguf")
+    assert record["diagnosis"]["causes"][0]["cause"] == "cpu_alone"
+
+
+def test_only_what_is_counted_from_now_on_is_judged(
+    serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = [llama(5000, 1000), llama(5100, 1001), llama(5400, 1004)]  # 100 tokens/s since
+    url = serve({"/metrics": pages, "/props": PROPS})
+    words = ["watch", url, *MACHINE, "--every", "0.1", "--tokens", "300"]
+    assert main(words) == 0
+    assert "100 tokens\n400 tokens, 100 tokens/s\n" in capsys.readouterr().out
+
+
+def test_a_server_that_is_started_anew_counts_from_nothing() -> None:
+    before, now = from_metrics(llama(5000, 1000)), from_metrics(llama(300, 3))
+    assert before is not None
+    assert now is not None
+    assert (now.since(before).tokens, now.since(before).token_seconds) == (300, 3)
+
+
+def test_labels_of_several_engines_add_up() -> None:
+    reading = from_metrics(vllm())
+    assert reading is not None
+    assert (reading.server, reading.model) == ("vLLM", "org/Some-8B")
+    assert (reading.tokens, reading.token_seconds, reading.running) == (4000, 40, 2)
+
+
+def test_a_cache_that_never_hits_and_users_thrown_out_are_named(
+    serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    quiet, loud = serve({"/metrics": vllm()}), serve({"/metrics": vllm(hits=100, preemptions=7)})
+    main(["watch", quiet, *MACHINE, "--total"])
+    assert "prefix cache" not in capsys.readouterr().out
+    main(["watch", loud, *MACHINE, "--total"])
+    text = capsys.readouterr().out
+    assert "The prefix cache hardly ever hits" in text
+    assert "7 users were thrown out of the cache" in text
+
+
+def test_a_model_of_ollama_that_lies_in_ram_is_an_alarm(
+    serve: Callable[[Pages], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = {"name": "llama3.1:8b", "size": 8e9, "size_vram": 6e9, "context_length": 32768}
+    url = serve({"/api/ps": json.dumps({"models": [model]})})
+    assert main(["watch", url, *MACHINE]) == 1
+    text = capsys.readouterr().out
+    assert "25% of the model lies in RAM, though it fits in the GPU" in text
+    assert "Each user has a context of 32k, where 8k is expected" in text
+    assert "It counts no tokens" in text
+
+
+@pytest.mark.parametrize(
+    ("pages", "words"),
+    [
+        ({}, "tells figures as llama-server"),
+        ({"/metrics": "python_gc_objects 3"}, "tells figures as llama-server"),
+        ({"/props": "{}"}, "start it with --metrics"),
+        ({"/api/ps": "{}"}, "not as Ollama does"),
+        ({"/api/ps": '{"models": []}'}, "Ollama holds no model now"),
+        ({"/api/ps": "[" * 100_000}, "not as Ollama does"),
+    ],
+)
+def test_another_answer_is_said_in_a_sentence(
+    pages: Pages, words: str, serve: Callable[[Pages], str]
+) -> None:
+    with pytest.raises(ProbeError, match=words):
+        read_server(serve(pages))
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "http://", "ftp://x", "http://x:999999", ""])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(InputError, match="is no address of a server"):
+        read_server(url)
+
+
+def test_nothing_there_is_said() -> None:
+    with pytest.raises(ProbeError, match="does not answer"):
+        read_server("http://127.0.0.1:9")
+
+
+def test_odd_numbers_count_nothing() -> None:
+    page = llama(2000, 20).replace(" 20\n", " NaN\n")
+    reading = from_metrics(page)
+    assert reading is not None
+    assert reading.token_seconds is None
+    odd = from_ollama(
+        '{"models": [{"name": 3, "size": 0, "size_vram": "x", "context_length": -1}]}'
+    )
+    assert (odd.model, odd.in_gpu, odd.context) == ("3", None, None)
