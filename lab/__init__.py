@@ -9,6 +9,7 @@ llama_cpp, frameworks   published runs of llama.cpp and its forks, and of framew
 engines                 stage or batch; published and simulated runs of serving engines
 row_errors, spreads     errors of predictions made without a source, and the widths of ranges
 engine_tables           tables of serving engines
+doubtful                published speeds that cannot be
 held_out, rolling       predictions made without a figure's group, and errors by date
 earned                  whether each kind of factor makes predictions on other sources better
 hub_models, usual_caches    lists of models, and the caches of their families

@@ -1,13 +1,32 @@
 """Ledger: points, scores and the noise floor. `python -m lab.ledger` writes its tables."""
 
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import fields
 from itertools import combinations
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from advisor.evidence.accuracy.scoring import scores, stranger_score
-from advisor.evidence.accuracy.shipped import Floor, Ledger, tables
+from advisor.catalog.csv_tables import as_text
+from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
+from advisor.evidence.accuracy.scoring import (
+    OwnScore,
+    Score,
+    StrangerScore,
+    scores,
+    stranger_score,
+)
+from advisor.evidence.accuracy.shipped import (
+    FLOOR,
+    POINTS,
+    SIMULATED,
+    UNSEEN,
+    Floor,
+    Ledger,
+    PointRow,
+)
 from advisor.evidence.published.row import publisher_of
 from lab import write
 from lab.held_out import GENERATED
@@ -74,6 +93,82 @@ def ledger() -> Ledger:
         unseen=stranger_score("architectures left out", llama_cpp.unseen(rows)),
         doubtful=tuple(llama_cpp.doubtful(rows)),
     )
+
+
+# Tables in which the program keeps them.
+
+
+def coverage_row(score: Score) -> CoverageRow:
+    """Row of one regime."""
+    return CoverageRow(
+        regime=score.regime,
+        rows=score.rows,
+        groups=score.groups,
+        held=round(score.covered * score.rows),
+        held_groups=float(f"{score.group_covered:.3g}"),
+        median_error=float(f"{score.median:.3g}"),
+        group_error=float(f"{score.group_median:.3g}"),
+        width=float(f"{score.width:.3g}"),
+        source="python -m lab.ledger",
+    )
+
+
+def points_table(ledger: Ledger) -> str:
+    """Text of data/generated/accuracy_points.csv."""
+    return as_text(_rows(ledger))
+
+
+def tables(ledger: Ledger) -> Mapping[Path, str]:
+    """Text of each file that the ledger is kept in."""
+    written = {
+        COVERAGE: as_text(map(coverage_row, ledger.scores)),
+        POINTS: points_table(ledger),
+        FLOOR: as_text([_rounded(ledger.floor, Floor)]),
+        SIMULATED: as_text(_rounded(score, OwnScore) for score in ledger.simulated),
+    }
+    if ledger.unseen is not None:
+        written[UNSEEN] = as_text([_rounded(ledger.unseen, StrangerScore)])
+    return written
+
+
+Kept = TypeVar("Kept")
+
+
+def _rounded(score: Kept, record: type[Kept]) -> Kept:
+    """Fields of a record, with six digits."""
+    values = {field.name: getattr(score, field.name) for field in fields(record)}  # type: ignore[arg-type]  # of any dataclass
+    return record(
+        **{name: _six(own) if isinstance(own, float) else own for name, own in values.items()}
+    )
+
+
+def _rows(ledger: Ledger) -> Iterator[PointRow]:
+    for scored, points in ((True, ledger.points), (False, ledger.doubtful)):
+        for point in points:
+            yield PointRow(
+                id=point.id,
+                scored=scored,
+                regime=point.regime,
+                group=point.group,
+                gpu=point.gpu,
+                cpu=point.cpu,
+                model=point.model,
+                format=point.format,
+                runtime=point.runtime,
+                date=point.date,
+                first_seen=point.first_seen,
+                measured=_six(point.measured),
+                predicted=_six(point.predicted),
+                below=_six(point.margins.below),
+                above=_six(point.margins.above),
+                source=point.source,
+                peers="; ".join(f"{name}={_six(speed):g}" for name, speed in point.peers.items()),
+            )
+
+
+def _six(number: object) -> float:
+    """Number with six digits, as files hold it."""
+    return float(f"{float(number):.6g}")  # type: ignore[arg-type]  # a number of a row
 
 
 def main() -> int:

@@ -17,21 +17,13 @@ from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case, understood
-from advisor.evidence.published.row import (
-    FASTEST,
-    SLOWEST,
-    Bound,
-    PublishedRow,
-    doubtful,
-    group_of,
-    published_rows,
-    publisher_of,
-)
+from advisor.evidence.published.row import PublishedRow, group_of, published_rows, publisher_of
 from advisor.machine import backends
 from advisor.machine.from_catalog import ram_segment
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import MLX
+from lab.doubtful import FASTEST, SLOWEST, Bound, doubtful
 from lab.fit import (
     Fit,
     Problem,

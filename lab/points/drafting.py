@@ -16,12 +16,13 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.point import AccuracyPoint, margins_of
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
 from advisor.evidence.published.engines import chance, engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
+from lab.points.point import margins_of
 
 FILE = DATA / "measurements" / "drafting.csv"
 USUAL_FORMAT = "Q4_K_M"

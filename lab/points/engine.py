@@ -18,7 +18,7 @@ from advisor.cost_model.uncertainty import (
     TOGETHER,
     Margins,
 )
-from advisor.evidence.accuracy.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
 from advisor.evidence.published.row import PublishedRow, published_rows
 from lab.engine_tables import LEFT_OUT, EngineLeftOutRow
@@ -29,6 +29,7 @@ from lab.engines import (
     SimulatedRow,
     simulated_rows,
 )
+from lab.points.point import point_of
 
 SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
 WIDER = (EXPERTS, DEEP, SEVERAL, TOGETHER, THIN)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from advisor.evidence.accuracy.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, regime_of
 from lab.frameworks import FrameworkRun, margins, papers, regime
 from lab.held_out import WHOLE, kept, left_out
+from lab.points.point import point_of
 
 
 def points() -> Iterable[AccuracyPoint]:

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
-from advisor.evidence.accuracy.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import (
     DATASHEET,
     DEEP,
@@ -34,6 +34,7 @@ from lab.llama_cpp import (
     stated_tps,
 )
 from lab.points.peer_facts import WHERE, answers, facts_of
+from lab.points.point import point_of
 from lab.row_errors import circumstances_of, other_evidence
 
 

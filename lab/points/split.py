@@ -15,7 +15,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.evidence.accuracy.point import AccuracyPoint, point_of
+from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
 from advisor.evidence.published.row import group_of
 from advisor.machine.quantity import given
@@ -26,6 +26,7 @@ from lab.llama_cpp import stated_tps
 from lab.peers import PEERS, Facts, Peer
 from lab.points.llama_cpp import LlamaCppRun, Published, margins_of
 from lab.points.peer_facts import facts_of
+from lab.points.point import point_of
 
 RATES = np.geomspace(2 * GB, 2000 * GB, 400)
 """Sustained RAM rates tried by the inversion [B/s]."""

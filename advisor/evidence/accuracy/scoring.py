@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.evidence.accuracy.coverage import CoverageRow
 from advisor.evidence.accuracy.peers import PEERS
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import (
@@ -241,21 +240,6 @@ DOUBTED = "with doubtful rows"
 def with_doubtful(points: Sequence[AccuracyPoint], doubtful: Sequence[AccuracyPoint]) -> Score:
     """Score of all figures, doubtful ones included."""
     return score_of(DOUBTED, (*points, *doubtful))
-
-
-def coverage_row(score: Score) -> CoverageRow:
-    """Row of one regime."""
-    return CoverageRow(
-        regime=score.regime,
-        rows=score.rows,
-        groups=score.groups,
-        held=round(score.covered * score.rows),
-        held_groups=float(f"{score.group_covered:.3g}"),
-        median_error=float(f"{score.median:.3g}"),
-        group_error=float(f"{score.group_median:.3g}"),
-        width=float(f"{score.width:.3g}"),
-        source="python -m lab.ledger",
-    )
 
 
 # Scores over groups by publisher and card, as a stranger meets them.

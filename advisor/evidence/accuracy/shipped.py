@@ -4,20 +4,15 @@
 without predicting thousands of figures anew.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TypeVar
+from dataclasses import dataclass
 
-from advisor.catalog.csv_tables import DATA, as_text, assignments, read
+from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.coverage import COVERAGE
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.scoring import (
     OwnScore,
     Score,
     StrangerScore,
-    coverage_row,
     scores,
 )
 
@@ -96,35 +91,6 @@ class OriginRow:
     source: str
 
 
-def points_table(ledger: Ledger) -> str:
-    """Text of data/generated/accuracy_points.csv."""
-    return as_text(_rows(ledger))
-
-
-def tables(ledger: Ledger) -> Mapping[Path, str]:
-    """Text of each file that the ledger is kept in."""
-    written = {
-        COVERAGE: as_text(map(coverage_row, ledger.scores)),
-        POINTS: points_table(ledger),
-        FLOOR: as_text([_rounded(ledger.floor, Floor)]),
-        SIMULATED: as_text(_rounded(score, OwnScore) for score in ledger.simulated),
-    }
-    if ledger.unseen is not None:
-        written[UNSEEN] = as_text([_rounded(ledger.unseen, StrangerScore)])
-    return written
-
-
-Kept = TypeVar("Kept")
-
-
-def _rounded(score: Kept, record: type[Kept]) -> Kept:
-    """Fields of a record, with six digits."""
-    values = {field.name: getattr(score, field.name) for field in fields(record)}  # type: ignore[arg-type]  # of any dataclass
-    return record(
-        **{name: _six(own) if isinstance(own, float) else own for name, own in values.items()}
-    )
-
-
 def shipped_ledger() -> Ledger:
     """Ledger of the files.
 
@@ -142,30 +108,6 @@ def shipped_ledger() -> Ledger:
         unseen=read(UNSEEN, StrangerScore)[0],
         doubtful=tuple(_point(row) for row in rows if not row.scored),
     )
-
-
-def _rows(ledger: Ledger) -> Iterator[PointRow]:
-    for scored, points in ((True, ledger.points), (False, ledger.doubtful)):
-        for point in points:
-            yield PointRow(
-                id=point.id,
-                scored=scored,
-                regime=point.regime,
-                group=point.group,
-                gpu=point.gpu,
-                cpu=point.cpu,
-                model=point.model,
-                format=point.format,
-                runtime=point.runtime,
-                date=point.date,
-                first_seen=point.first_seen,
-                measured=_six(point.measured),
-                predicted=_six(point.predicted),
-                below=_six(point.margins.below),
-                above=_six(point.margins.above),
-                source=point.source,
-                peers="; ".join(f"{name}={_six(speed):g}" for name, speed in point.peers.items()),
-            )
 
 
 def _point(row: PointRow) -> AccuracyPoint:
@@ -187,8 +129,3 @@ def _point(row: PointRow) -> AccuracyPoint:
         source=row.source,
         peers={name: float(speed) for name, speed in peers},
     )
-
-
-def _six(number: object) -> float:
-    """Number with six digits, as files hold it."""
-    return float(f"{float(number):.6g}")  # type: ignore[arg-type]  # a number of a row

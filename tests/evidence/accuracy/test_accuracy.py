@@ -20,9 +20,7 @@ from advisor.evidence.accuracy.shipped import (
     SIMULATED,
     UNSEEN,
     Ledger,
-    points_table,
     shipped_ledger,
-    tables,
 )
 from advisor.evidence.accuracy.text import (
     FRONT,
@@ -33,7 +31,7 @@ from advisor.evidence.accuracy.text import (
     record,
 )
 from advisor.evidence.published.row import PublishedRow
-from lab.ledger import ledger, noise_floor
+from lab.ledger import ledger, noise_floor, points_table, tables
 from lab.llama_cpp import published
 from lab.points.llama_cpp import Published, read
 from lab.points.split import ram_rate, sweeps
