@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.model import Model
+from advisor.model.model import Floats, Model
 from advisor.runtimes import RUNTIMES, Runtime
 from advisor.runtimes.format_support import with_experts
 
@@ -196,6 +197,8 @@ TITLES = {
 
 MOST_READERS = 1024
 """Largest number of users that is tried."""
+FIRST_TRIED = np.unique(np.geomspace(1, MOST_READERS, 24).round())
+"""Numbers of users that are tried before those between two of them."""
 
 
 def readers(best: Estimate, reading_tps: float) -> int:
@@ -208,11 +211,31 @@ def readers(best: Estimate, reading_tps: float) -> int:
     """
     if best.machine is None:
         return 0
-    users = np.arange(1.0, MOST_READERS + 1)
-    every = estimate(
-        best.model, best.machine, replace(best.work, users=users), best.how, best.strategy,
-        fitted_constants(), best.settings,
+    return _readers(
+        best.model, best.machine, replace(best.work, users=1.0), best.how, best.strategy,
+        best.settings, reading_tps,
     )  # fmt: skip
-    speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
-    able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
-    return int(np.max(users, where=able, initial=0.0))
+
+
+@lru_cache(maxsize=64)
+def _readers(
+    model: Model,
+    machine: Machine,
+    work: Workload,
+    how: Runtime,
+    strategy: PlacementStrategy,
+    settings: Settings,
+    reading_tps: float,
+) -> int:
+    def most(users: Floats) -> int:
+        several = replace(work, users=users)
+        every = estimate(model, machine, several, how, strategy, fitted_constants(), settings)
+        speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
+        able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
+        return int(np.max(users, where=able, initial=0.0))
+
+    first = most(FIRST_TRIED)
+    beyond = FIRST_TRIED[first < FIRST_TRIED]
+    if not first or not len(beyond):
+        return first
+    return most(np.arange(first, beyond[0]))

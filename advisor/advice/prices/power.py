@@ -103,10 +103,15 @@ CORES, CLASSES = re.compile(r"\d+c"), ("Pro", "Max", "Ultra")
 
 
 def _idle(gpu: Gpu) -> float:
+    return _waiting(gpu.name, gpu.family)
+
+
+@cache
+def _waiting(name: str, family: str) -> float:
     """Power of a card that waits with a model loaded: of its own row, its family's, its kind's."""
-    rows, kind = power_rows(), "data center" if gpu.family in DATA_CENTER else "consumer"
-    named = (rows.get(("gpu", name)) for name in (gpu.name, gpu.family))
-    return next((row.idle_w for row in named if row), rows["gpu", kind].idle_w)
+    rows, kind = power_rows(), "data center" if family in DATA_CENTER else "consumer"
+    row = rows.get(("gpu", name)) or rows.get(("gpu", family)) or rows["gpu", kind]
+    return row.idle_w
 
 
 # Host parts that further cards need (power supply, board, case, dock, memory, drive), with prices.
