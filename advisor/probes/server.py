@@ -35,6 +35,7 @@ COUNTERS: Mapping[str, Mapping[str, str]] = {
         "token_seconds": "llamacpp:tokens_predicted_seconds_total",
         "prompt_tokens": "llamacpp:prompt_tokens_total",
         "prompt_seconds": "llamacpp:prompt_seconds_total",
+        "cache_hits": "llamacpp:prompt_tokens_cached_total",
     },
     "vLLM": {
         "tokens": "vllm:inter_token_latency_seconds_count",
@@ -162,6 +163,8 @@ def from_metrics(page: str) -> ServerReading | None:
     for server, counters in COUNTERS.items():
         names = {**counters, **GAUGES[server]}
         known = {field: samples[name] for field, name in names.items() if name in samples}
+        if "cache_hits" in known and "prompt_tokens" in known:  # llama.cpp counts hits beside
+            known.setdefault("cache_queries", known["cache_hits"] + known["prompt_tokens"])
         if counters["tokens"] in samples:
             model = re.search(r'model_name="([^"]*)"', page)
             return ServerReading(server=server, model=model[1] if model else "", **known)

@@ -1,16 +1,26 @@
 """`watch`: servers that tell recorded figures, and what is said of them."""
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
+from engine import needs_engine
+from llama_server import complete, llama_server
 
 from advisor.cli.main import main
 from advisor.errors import InputError, ProbeError
+from advisor.model.spec import ArchitectureSpec
+from advisor.probes.llama_cpp.synthetic_model import in_type, write
 from advisor.probes.server import from_metrics, from_ollama, read_server
 
+TINY = ArchitectureSpec(
+    name="tiny", layers=2, hidden=256, intermediate=512, heads=4, kv_heads=2, head_dim=64,
+    vocab=512,
+)  # fmt: skip
 MACHINE = ("--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
 Pages = dict[str, str | list[str]]
 
@@ -185,3 +195,24 @@ def test_odd_numbers_count_nothing() -> None:
         '{"models": [{"name": 3, "size": 0, "size_vram": "x", "context_length": -1}]}'
     )
     assert (odd.model, odd.in_gpu, odd.context) == ("3", None, None)
+
+
+@needs_engine
+def test_a_real_server_is_read(tmp_path: Path) -> None:
+    """llama.cpp itself on the processor: what it computed, and what its cache spared it."""
+    path = tmp_path / "tiny-Q8_0.gguf"
+    with path.open("wb") as file:
+        write(file, in_type(TINY, "Q8_0"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with llama_server(path, port) as url:
+        before = read_server(url)
+        for _ in range(3):
+            complete(url, [1, 2, 3, 4, 5] * 100, 100)
+        reading = read_server(url).since(before)
+    assert (reading.server, reading.model, reading.context) == ("llama.cpp", path.name, 2048)
+    assert reading.tokens == 300
+    assert (reading.prompt_tokens or 0) + (reading.cache_hits or 0) == reading.cache_queries == 1500
+    assert (reading.prompt_tokens or 0) < 600  # the second and third prompt were in the cache
+    assert (reading.token_seconds or 0) > 0
