@@ -9,6 +9,7 @@ from advisor.ui.accuracy import groups, points, scores
 from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.method import page as method
+from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import notice
 from advisor.ui.question import current, models, row, this_machine
 
@@ -27,11 +28,7 @@ def shown(first: str) -> None:
         HOW_GOOD: _how_good, HOW_IT_WORKS: _how_it_works, MYTHS: claims_section,
         WORKSHOP: _workshop,
     }  # fmt: skip
-    tabs = st.tabs(list(bodies), default=first, key=TAB, on_change="rerun", bind="query-params")
-    for tab, body in zip(tabs, bodies.values(), strict=True):
-        if tab.open:
-            with tab:
-                body()
+    tabs.opened(bodies, TAB, first)
 
 
 def _how_good() -> None:

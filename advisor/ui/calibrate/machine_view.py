@@ -12,7 +12,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
 from advisor.probes.measurement import UNSTEADY, Measurement
 from advisor.ui.calibrate import curves, effect, gauges, machine_list, measure
-from advisor.ui.parts import probe_job
+from advisor.ui.parts import probe_job, tabs
 from advisor.ui.parts.markup import block, heading, notice, show, table
 from advisor.ui.parts.points import draw
 
@@ -64,7 +64,9 @@ def view(name: str) -> None:
     if latest and known.stale:
         unused = " Until then typical figures are used." if known.changed else ""
         notice(known.stale + unused, "warning")
-    _tabs(_of_measured(name, known, marks) if latest else {MEASURED: _to_measure})
+    of_measured = _of_measured(name, known, marks) if latest else {MEASURED: _to_measure}
+    others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
+    tabs.opened({**of_measured, **others}, TAB)
 
 
 def _to_measure() -> None:
@@ -87,16 +89,6 @@ def _of_measured(
         bodies[EFFECT] = lambda: effect.section(name, known)
     bodies[HISTORY] = lambda: _history(known.history)
     return bodies
-
-
-def _tabs(of_measured: Mapping[str, Callable[[], None]]) -> None:
-    others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
-    bodies: Mapping[str, Callable[[], None]] = {**of_measured, **others}
-    tabs = st.tabs(list(bodies), key=TAB, on_change="rerun", bind="query-params")
-    for tab, body in zip(tabs, bodies.values(), strict=True):
-        if tab.open:
-            with tab:
-                body()
 
 
 NEVER = "Never measured:", " predictions use typical figures until then."

@@ -36,8 +36,10 @@ from advisor.ui.advise import placements, ways
 from advisor.ui.advise.answer import current_answer
 from advisor.ui.advise.ways import of_machine
 from advisor.ui.find.answer import FindAnswer
+from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import block, copyable, heading, notice, show, table, two_lines
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
+from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, uploads
 from advisor.units import GIB
 
@@ -230,8 +232,6 @@ def _machine(hit: Hit, request: Request, host: Machine) -> dict[str, Any]:
 
 MOST_ROWS = 400
 """Rows that the table shows; the command prints all."""
-HEIGHT = 458
-"""Height of the table, twelve rows; it scrolls [pixels]."""
 
 
 def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
@@ -239,35 +239,28 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     shown = rows[:MOST_ROWS]
     paid = shown_currency()
     several = len(answer.request.contexts) > 1
-    columns = {
+    before: dict[str, list[Any]] = {
         "Machine": [hit.title for hit in shown],
         **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
-        "tokens/s": [hit.speed.decode for hit in shown],
         "A month": [_in(hit.monthly, paid.usd) for hit in shown],
         "At once": [_in(hit.upfront, paid.usd) for hit in shown],
         "Bought or rented": [hit.offer for hit in shown],
-        "Format": [hit.speed.format for hit in shown],
-        "Advise": [advise_link(hit, answer.request, answer.host) for hit in shown],
-        "At least": [hit.speed.low for hit in shown],
-        "At most": [hit.speed.high for hit in shown],
-        "Weights are": [TITLES[hit.speed.strategy] for hit in shown],
-        "First token": [hit.speed.first_token for hit in shown],
+        ADVISE: [advise_link(hit, answer.request, answer.host) for hit in shown],
+    }
+    after: dict[str, list[Any]] = {
         "Runtime": [hit.speed.runtime for hit in shown],
         "KV cache": [hit.kv_type for hit in shown],
         "Price of": [_age(hit) for hit in shown],
     }
     if any(hit.offer == RENTED for hit in shown):
-        columns["Hours of rent"] = [
+        after["Hours of rent"] = [
             answer.rented_hours(hit) if hit.offer == RENTED else None for hit in shown
         ]
-    st.dataframe(
-        columns,
-        hide_index=True,
-        height=min(38 + 35 * len(shown), HEIGHT),
-        column_config=_hit_columns(paid.sign),
-        key="hits",
+    speeds = [hit.speed for hit in shown]
+    speed_table(
+        before, speeds, after, _hit_columns(paid.sign), key="hits",
         alt="Machines that meet the target, the cheapest month first",
-    )
+    )  # fmt: skip
 
 
 def _in(usd: float | None, unit: float) -> float | None:
@@ -287,7 +280,6 @@ def _age(hit: Hit) -> str:
 def _hit_columns(sign: str) -> dict[str, Any]:
     """Format and help of each column."""
     config = st.column_config
-    speed = "%.1f"
     return {
         "Machine": config.TextColumn(
             width=165, pinned=True,
@@ -299,13 +291,6 @@ def _hit_columns(sign: str) -> dict[str, Any]:
         "Hours of rent": config.NumberColumn(
             format="%.1f", help="Hours of a month that it is rented for, by your use."
         ),
-        "tokens/s": config.NumberColumn(
-            format=speed, width=74, help="Tokens generated in a second for each user, as predicted."
-        ),
-        "At least": config.NumberColumn(
-            format=speed, help="Lower end of the range that should hold the speed 4 times in 5."
-        ),
-        "At most": config.NumberColumn(format=speed, help="Upper end of that range."),
         "A month": config.NumberColumn(
             format=f"{sign}%,.2f", width=84,
             help="All of a month: what is bought spread over its months, rent by use, power.",
@@ -313,16 +298,6 @@ def _hit_columns(sign: str) -> dict[str, Any]:
         "At once": config.NumberColumn(
             format=f"{sign}%,.0f", width=84,
             help="Paid once: cards and the parts they need, or the whole machine.",
-        ),
-        "Advise": config.LinkColumn(
-            display_text="open", width=62, help="Opens Advise with this machine filled in."
-        ),
-        "Format": config.TextColumn(width="small", help="How the weights are packed."),
-        "Weights are": config.TextColumn(
-            help="Place of the weights: in the GPU alone, or in part in RAM or on the drive."
-        ),
-        "First token": config.NumberColumn(
-            format="%.2f s", help="Seconds until the first token of a reply."
         ),
         "Runtime": config.TextColumn(help="The program that runs the model."),
         "Context": config.TextColumn(
@@ -596,11 +571,7 @@ def _tabs(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         ALL_ROWS: lambda: _all(answer, rows), OTHERS: lambda: heat_map(answer, rows),
         TERMINAL: lambda: _command(answer),
     }  # fmt: skip
-    tabs = st.tabs(list(bodies), key=TAB, on_change="rerun", bind="query-params")
-    for tab, body in zip(tabs, bodies.values(), strict=True):
-        if tab.open:
-            with tab:
-                body()
+    tabs.opened(bodies, TAB)
 
 
 def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:

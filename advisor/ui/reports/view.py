@@ -28,7 +28,7 @@ from advisor.reports.from_advice import MeasuredResult, measured_card
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES, ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.advise import placements
-from advisor.ui.parts import comparison_charts, outcome
+from advisor.ui.parts import comparison_charts, outcome, tabs
 from advisor.ui.parts.bars import track
 from advisor.ui.parts.markup import block, copyable, heading, joined, notice, show, table
 from advisor.ui.parts.session import base
@@ -302,13 +302,8 @@ def _tabs(report: SavedReport, yours: Callable[[], None] | None) -> None:
             bodies[title] = partial(_sections, report, inside, options=costs)
     if yours is not None:
         bodies[YOURS] = yours
-    if not bodies:
-        return
-    tabs = st.tabs(list(bodies), key="report_tab", on_change="rerun", bind="query-params")
-    for tab, body in zip(tabs, bodies.values(), strict=True):
-        if tab.open:
-            with tab:
-                body()
+    if bodies:
+        tabs.opened(bodies, "report_tab")
 
 
 def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: bool) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup, escape
 
-from advisor.advice.compare import TITLES
 from advisor.advice.finder.runnable import Runnable, points_per_nat, vision_rows
 from advisor.advice.table.option import on_front
 from advisor.advice.words.verdict import Judgement, judgement
@@ -24,9 +23,11 @@ from advisor.request.choices import listed
 from advisor.request.command_line import command
 from advisor.request.request import Request
 from advisor.ui.advise import placements
+from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import term
 from advisor.ui.parts.markup import block, copyable, heading, joined, notice, show, waiting
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
+from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets
 from advisor.ui.runnable.answer import RunnableAnswer, answer
 
@@ -39,7 +40,7 @@ SHAPES = {
 }
 """Shape and word of each placement: colour alone tells nothing."""
 PLACES = {strategy: word for strategy, (_, word) in SHAPES.items()}
-ADVISE = Path(__file__).parents[1] / "pages" / "advise.py"
+ADVICE = Path(__file__).parents[1] / "pages" / "advise.py"
 
 
 def best(rows: Sequence[Runnable]) -> list[Runnable]:
@@ -93,9 +94,6 @@ def words(rows: Sequence[Runnable]) -> str:
 
 # Sortable table of models; a row links to Advise.
 
-HEIGHT = 458
-"""Height of the table, twelve rows; it scrolls [pixels]."""
-
 
 def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, alt: str) -> None:
     """Table, in the given order.
@@ -106,30 +104,25 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
         key: key of the widget.
         alt: description for screen readers.
     """
-    columns: dict[str, list[Any]] = {
+    before: dict[str, list[Any]] = {
         "Model": [row.model.name for row in rows],
         "Score": [row.score for row in rows],
-        "tokens/s": [row.speed.decode for row in rows],
-        "Format": [row.model.format for row in rows],
+        ADVISE: [current.link(_with(answer, row)) for row in rows],
+    }
+    after: dict[str, list[Any]] = {
         "Format loses": [row.lost for row in rows],
-        "Advise": [_advise_link(answer, row) for row in rows],
-        "At least": [row.speed.low for row in rows],
-        "At most": [row.speed.high for row in rows],
-        "Weights are": [TITLES[row.speed.strategy] for row in rows],
         "Context that fits": [row.context / 1024 for row in rows],
-        "First token": [row.speed.first_token for row in rows],
         "Keeps up": ["yes" if row.keeps_up else "no" for row in rows],
         "Published": [row.quality.score if row.quality else None for row in rows],
         "Score of": [_scored_by(row) for row in rows],
         "Source": [row.quality.source if row.quality else None for row in rows],
     }
     if not any(row.quality for row in rows):
-        for name in ("Score", "Published", "Format loses", "Score of", "Source"):
-            del columns[name]
-    st.dataframe(
-        columns, hide_index=True, height=min(38 + 35 * len(rows), HEIGHT), column_config=_columns(),
-        key=key, alt=alt,
-    )  # fmt: skip
+        del before["Score"]
+        for name in ("Published", "Format loses", "Score of", "Source"):
+            del after[name]
+    speeds = [row.speed for row in rows]
+    speed_table(before, speeds, after, _columns(), key=key, alt=alt)
 
 
 def _scored_by(row: Runnable) -> str:
@@ -139,10 +132,6 @@ def _scored_by(row: Runnable) -> str:
         return ""
     of = f" (its predecessor {row.predecessor})" if row.predecessor else ""
     return f"{quality.scale}, {quality.date}, {quality.rated_as}{of}"
-
-
-def _advise_link(answer: RunnableAnswer, row: Runnable) -> str:
-    return current.link(_with(answer, row))
 
 
 def _columns() -> dict[str, Any]:
@@ -162,28 +151,12 @@ def _columns() -> dict[str, Any]:
             format="%.1f", help="Points that the format loses; empty where no loss is published. "
             "Measured on Llama-3-8B: larger and older models lose less.",
         ),
-        "tokens/s": config.NumberColumn(
-            format="%.1f", help="Tokens generated in a second for each user, as predicted."
-        ),
-        "At least": config.NumberColumn(
-            format="%.1f", help="Lower end of the range that should hold the speed 4 times in 5."
-        ),
-        "At most": config.NumberColumn(format="%.1f", help="Upper end of that range."),
         "Format": config.TextColumn(
             help="How the weights are packed: the one that loses least among those that keep up; "
             "where none does, the fastest."
         ),
-        "Advise": config.LinkColumn(
-            display_text="open", width=62, help="Opens Advise with this model filled in."
-        ),
-        "Weights are": config.TextColumn(
-            help="Place of the weights: in the GPU alone, or in part in RAM or on the drive."
-        ),
         "Context that fits": config.NumberColumn(
             format="%dk", help="Longest of the usual contexts that fits in the same placement."
-        ),
-        "First token": config.NumberColumn(
-            format="%.2f s", help="Seconds until the first token of a reply."
         ),
         "Keeps up": config.TextColumn(width="small", help="At least as fast as you read."),
         "Score of": config.TextColumn(help="Leaderboard, its day, and the model's name there."),
@@ -309,7 +282,7 @@ def _cards(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
                 ):  # fmt: skip
                     show(_card(answer, row))
                     stated = current.parameters(_with(answer, row))
-                    st.page_link(ADVISE, label="See advice", query_params=stated)
+                    st.page_link(ADVICE, label="See advice", query_params=stated)
 
 
 def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
@@ -351,11 +324,7 @@ def _tabs(rated: RunnableAnswer, rows: Sequence[Runnable], other: Callable[[], N
         TABLE: lambda: _table(rated, rows), PICTURE: lambda: _picture(rated, rows),
         UNRATED: other, TERMINAL: lambda: _command(rated),
     }  # fmt: skip
-    tabs = st.tabs(list(bodies), key=TAB, on_change="rerun", bind="query-params")
-    for tab, body in zip(tabs, bodies.values(), strict=True):
-        if tab.open:
-            with tab:
-                body()
+    tabs.opened(bodies, TAB)
 
 
 def _table(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
