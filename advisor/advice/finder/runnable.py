@@ -32,7 +32,15 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, native_format, usual_format
+from advisor.model.architecture import Architecture
+from advisor.model.by_name.hub_list import hub_list
+from advisor.model.by_name.named import (
+    GGUF_OF_NATIVE,
+    USUAL,
+    named,
+    native_format,
+    usual_format,
+)
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
@@ -101,6 +109,34 @@ class VisionRow:
 def vision_rows() -> Mapping[str, VisionRow]:
     """Models that read images."""
     return {row.model: row for row in read(DATA / "models/vision.csv", VisionRow)}
+
+
+def ranked_models() -> tuple[str, ...]:
+    """Names of the models that are ranked: the catalogue's, and those of the Hub's list with a
+    score.
+    """
+    return (*catalog.model_rows(), *filter(_is_listed, quality_rows()))
+
+
+def _is_listed(name: str) -> bool:
+    """Whether a name is of the Hub's list, "owner/name"."""
+    return "/" in name
+
+
+@cache
+def _architecture(name: str) -> Architecture:
+    """Architecture of a ranked model.
+
+    Raises:
+        Refusal: it cannot be derived.
+    """
+    return named(name).architecture if _is_listed(name) else catalog.architecture(name)
+
+
+@cache
+def _native(name: str) -> str:
+    """Native format of a ranked model; empty for 16 bits."""
+    return named(name).native if _is_listed(name) else native_format(name)
 
 
 SIZES = (("Llama-2-7B", "Llama-2-70B"), ("Llama-3-8B", "Llama-3-70B"))
@@ -220,7 +256,7 @@ def runnable(
     best = (
         _best(_in_memory(name, machine), machine, work, runtime, reading_tps, memory)
         or _best(_smallest(name), machine, work, runtime, reading_tps, drive)
-        for name in names or catalog.model_rows()
+        for name in names or ranked_models()
     )
     return sorted(filter(None, best), key=_order)
 
@@ -296,7 +332,7 @@ def _in_memory(name: str, machine: Machine, forms: Sequence[str] = FORMATS) -> I
 def _smallest(name: str) -> list[Model]:
     """The smallest format of a model; empty for one without known shapes."""
     with suppress(Refusal):
-        return [catalog.model(name, FORMATS[-1])]
+        return [catalog.in_format(_architecture(name), FORMATS[-1])]
     return list(_formats(name))[-1:]
 
 
@@ -304,11 +340,11 @@ def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) 
     """Model in each format, the publisher's own first, without those that are surely larger than a
     size [B].
     """
-    own = usual_format(native_format(name))
+    own = usual_format(_native(name))
     for form in dict.fromkeys((*((own,) if own != USUAL else ()), *forms)):
         with suppress(Refusal):
             if _least_bits(form) / 8 * _params_of_layers(name) <= most:
-                yield catalog.model(name, form)
+                yield catalog.in_format(_architecture(name), form)
 
 
 def _least_bits(form: str) -> int:
@@ -319,7 +355,7 @@ def _least_bits(form: str) -> int:
 @cache
 def _params_of_layers(name: str) -> float:
     """Parameters of a model's repeating layers."""
-    tensors = catalog.architecture(name).tensors
+    tensors = _architecture(name).tensors
     return sum(tensor.params for tensor in tensors if tensor.layer is not None)
 
 
@@ -333,7 +369,7 @@ def _order(row: Runnable) -> tuple[bool, bool, bool, float, str, float]:
 
 def _newest_first(name: str) -> str:
     """Sort key of a model's release: its date with each digit taken from 9."""
-    row = catalog.model_rows().get(name)
+    row = catalog.model_rows().get(name) or hub_list().named(name)
     released = row.released if row else ""
     return "".join(str(9 - int(sign)) if sign.isdigit() else sign for sign in released) or "0"
 
@@ -411,9 +447,9 @@ def curated_models() -> list[Model]:
     """Models of the catalogue, each in its usual format: by published score, then by size."""
     scores = quality_rows()
     models = []
-    for name in catalog.model_rows():
+    for name in ranked_models():
         with suppress(Refusal):
-            models.append(catalog.model(name, usual_format(native_format(name))))
+            models.append(catalog.in_format(_architecture(name), usual_format(_native(name))))
     return sorted(
         models,
         key=lambda model: (

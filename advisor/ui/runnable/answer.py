@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from advisor.advice.finder.runnable import Runnable, rating, runnable
+from advisor.advice.finder.runnable import Runnable, ranked_models, rating, runnable
 from advisor.machine.machine import Machine
-from advisor.model import catalog
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, Runtime
 
@@ -44,7 +43,7 @@ def answer(
     nouns = request.nouns()
     how = nouns.runtime or LLAMA_CPP
     reading = nouns.money.reading_tps
-    names = [name for name in catalog.model_rows() if (rating(name) is not None) == rated]
+    names = [name for name in ranked_models() if (rating(name) is not None) == rated]
     rows = runnable(
         nouns.machine, nouns.work, reading_tps=reading, names=names, runtime=how, whole=whole
     )
