@@ -142,6 +142,8 @@ def test_what_is_added_to_the_present_machine_and_apis_have_rows_of_their_own() 
 def few_models(monkeypatch) -> None:
     some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
     monkeypatch.setattr(catalog, "model_rows", lambda: some)
+    for where in ("advice.finder.runnable", "ui.runnable.answer"):
+        monkeypatch.setattr(f"advisor.{where}.ranked_models", lambda: tuple(some))
     answer.clear()
     yield
     answer.clear()
