@@ -246,13 +246,8 @@ def slower(first: Array, second: Array) -> Array:
     return np.asarray(bent ** (1.0 / SATURATION))
 
 
-def together(ram: Array, cores: Array) -> Array:
-    """Read rate where cores and RAM limit each other, as `slower` combines them [B/s]."""
-    return np.asarray(1.0 / slower(1.0 / np.asarray(ram), 1.0 / np.asarray(cores)))
-
-
 def cores_alone(reached: Array, ram: Array) -> Array:
-    """Read rate of the cores without the limit of RAM: `together` solved for it [B/s]."""
+    """Read rate of the cores without the limit of RAM: `slower` solved for it [B/s]."""
     return np.asarray((reached**-SATURATION - ram**-SATURATION) ** (-1.0 / SATURATION))
 
 

@@ -117,10 +117,9 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """Remark at a point of a chart; without a height it stands above the horizontal axis."""
+    """Remark at a position of a chart, above its horizontal axis."""
 
     x: float
-    y: float | None
     text: str
 
 
@@ -194,7 +193,7 @@ def token_time(parts: Sequence[TimePart]) -> BarChart:
 def layers(series: SweepSeries) -> LineChart:
     """Speed against layers on the GPU, with the point at which VRAM is full."""
     last = (
-        Note(x=series.x[-1], y=None, text=f"VRAM ends at {series.x[-1]:.0f} layers"),
+        Note(x=series.x[-1], text=f"VRAM ends at {series.x[-1]:.0f} layers"),
     ) if series.x else ()  # fmt: skip
     return _line_chart("layers", "Speed against layers on the GPU", [series], last)
 
@@ -203,7 +202,7 @@ def costs(series: Sequence[SweepSeries]) -> LineChart:
     """Monthly cost against tokens generated per month, waiting included."""
     point = crossing(series)
     text = f"pays from {short(point[0])} tokens" if point else ""
-    note = (Note(x=point[0], y=None, text=text),) if point else ()
+    note = (Note(x=point[0], text=text),) if point else ()
     lines = [in_shown_currency(line) for line in series]
     return _line_chart("costs", "Cost of a month, waiting included", lines, note)
 

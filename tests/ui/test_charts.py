@@ -89,7 +89,7 @@ def test_lines_have_their_values_names_and_notes():
             Line(name="keep", x=(1.0, 10.0, 100.0), y=(1.0, 2.0, 4.0), colour=0),
             Line(name="rent", x=(1.0, 10.0, 100.0), y=(3.0, 3.0, 3.0), colour=1),
         ),
-        x_powers=True, y_powers=False, notes=(Note(x=10.0, y=None, text="pays from 10"),),
+        x_powers=True, y_powers=False, notes=(Note(x=10.0, text="pays from 10"),),
     )  # fmt: skip
     html = lines(chart)
     assert "aria-label='cost against tokens'" in html
@@ -129,7 +129,7 @@ def test_text_of_others_stays_text_in_every_chart():
             LineChart(
                 name="", title="", alt=HOSTILE, lines=(line, line), x_label=HOSTILE,
                 y_label=HOSTILE, x_powers=False, y_powers=False,
-                notes=(Note(x=1.0, y=1.0, text=HOSTILE),),
+                notes=(Note(x=1.0, text=HOSTILE),),
             )
         ),
         points(

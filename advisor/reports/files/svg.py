@@ -87,14 +87,12 @@ def _scales(axes: Axes, chart: LineChart) -> None:
 
 
 def _paint_note(axes: Axes, note: Note, inks: Inks) -> None:
-    upright = note.y is None
-    if upright:
-        axes.axvline(note.x, color=inks.soft, linestyle=":", linewidth=1.2)
+    axes.axvline(note.x, color=inks.soft, linestyle=":", linewidth=1.2)
     far = note.x > sum(axes.get_xlim()) / 2
     axes.annotate(
         shortened(note.text, 40),
-        (note.x, axes.get_ylim()[0] if note.y is None else note.y),
-        xytext=(-5 if far else 5, 6 if upright else -12),
+        (note.x, axes.get_ylim()[0]),
+        xytext=(-5 if far else 5, 6),
         textcoords="offset points",
         ha="right" if far else "left",
         size=8,

@@ -31,7 +31,7 @@ def lines(chart: LineChart) -> Markup:
     inside = (
         picture((*_strokes(chart, across, up), *_uprights(chart, across))),
         *(tip for line in chart.lines for tip in _values(line, across, up)),
-        *(_note(note, across, up) for note in chart.notes),
+        *(_note(note, across) for note in chart.notes),
         *(_name(line, across, up) for line in chart.lines if len(chart.lines) > 1 and line.x),
     )
     return plane(
@@ -53,9 +53,8 @@ def _strokes(chart: LineChart, across: Scale, up: Scale) -> Iterable[Stroke]:
 
 def _uprights(chart: LineChart, across: Scale) -> Iterable[Stroke]:
     for note in chart.notes:
-        if note.y is None:
-            at = across.place(note.x)
-            yield Stroke(points=[(at, 0), (at, 100)], colour=palette().soft, dash="2 3", width=1.2)
+        at = across.place(note.x)
+        yield Stroke(points=[(at, 0), (at, 100)], colour=palette().soft, dash="2 3", width=1.2)
 
 
 def _values(line: Line, across: Scale, up: Scale) -> Iterable[Markup]:
@@ -65,8 +64,8 @@ def _values(line: Line, across: Scale, up: Scale) -> Iterable[Markup]:
         yield point(across.place(x), up.place(y), tip, colour, "hidden", 10)
 
 
-def _note(note: Note, across: Scale, up: Scale) -> Markup:
-    return words_at(across.place(note.x), 3 if note.y is None else up.place(note.y), note.text)
+def _note(note: Note, across: Scale) -> Markup:
+    return words_at(across.place(note.x), 3, note.text)
 
 
 def _name(line: Line, across: Scale, up: Scale) -> Markup:

@@ -1,4 +1,4 @@
-"""Newer scores of models: `python -m advisor.advice.finder.leaderboard FILE ADDRESS`.
+"""Newer scores of models: `python -m lab.leaderboard FILE ADDRESS`.
 
 FILE holds rows of lmarena-ai/leaderboard-dataset (Hugging Face, CC BY 4.0, subset
 text_style_control, split latest), as the dataset viewer answers them
@@ -128,5 +128,5 @@ def main(arguments: Sequence[str]) -> int:
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        sys.exit("usage: python -m advisor.advice.finder.leaderboard FILE.json ADDRESS_OF_THE_FILE")
+        sys.exit("usage: python -m lab.leaderboard FILE.json ADDRESS_OF_THE_FILE")
     sys.exit(main(sys.argv[1:]))

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from advisor.advice.finder.leaderboard import as_csv, rated, renewed
 from advisor.advice.finder.runnable import quality_rows
 from advisor.catalog.csv_tables import DATA
 from advisor.errors import InputError
+from lab.leaderboard import as_csv, rated, renewed
 
 
 def line(name: str, rating: float, category: str = "overall", **more: object) -> dict[str, object]:
