@@ -261,6 +261,8 @@ def runnable(
     return sorted(filter(None, best), key=_order)
 
 
+AT_EASE = 2.0
+"""Multiple of the speed that is enough, up to which a smaller faithful format is taken."""
 FOR_CODE = re.compile(r"Code|Codestral|Devstral")
 """Words in names of models for coding, which are offered for one of their kind alone."""
 
@@ -306,11 +308,13 @@ def _highest_rated(
         if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
         forms = _in_memory(name, machine, FAITHFUL)
-        tried = _best(forms, machine, work, LLAMA_CPP, enough, IN_MEMORY)
-        if tried is None or tried.tight or not tried.keeps_up or (tried.score or 0.0) < least:
+        tried = _best(forms, machine, work, LLAMA_CPP, AT_EASE * enough, IN_MEMORY)
+        if tried is None or tried.tight or tried.speed.decode < enough:
+            continue
+        if (tried.score or 0.0) < least:
             continue
         best = min(best or tried, tried, key=_order)
-    return best
+    return best and replace(best, keeps_up=True)
 
 
 @cache
