@@ -186,3 +186,28 @@ def test_the_card_alone_holds_smaller_formats_and_kinds_are_kept_apart() -> None
     seen = opened("run", **HERE, kind="Vision")
     assert list(seen.dataframe[0].value["Model"]) == ["Gemma-3-12B"]
     assert "No code model runs here" in page_text(opened("run", **HERE, kind="Code"))
+
+
+def test_states_that_have_no_answer_say_what_to_do_next() -> None:
+    for page in ("find", "run"):
+        unknown = opened(page, gpu="RTX 9090", model="Gemma-3-27B")
+        assert "I know no GPU called" in page_text(unknown), page
+        assert unknown.button(key="meant_RTX 5090").label == "RTX 5090", page
+        unread = page_text(opened(page, gpu="RTX 3060", ram_gbs="abc", model="Gemma-3-27B"))
+        assert "cannot be read; give a rate" in unread, page
+
+
+@pytest.mark.usefixtures("few_models")
+def test_what_only_the_drive_holds_is_no_card_where_something_runs() -> None:
+    # 70 billion weights in Q2_K are 26 GB: 22 of them from a drive at 7 GB/s, 3 s for a token
+    small = {"gpu": "none", "ram_gb": "4"}
+    page = opened("run", **small)
+    assert "Llama 3.1 70B" not in page_text(page)
+    assert "Llama-3.1-70B" in set(page.dataframe[0].value["Model"])
+
+
+def test_an_old_price_is_called_so_and_users_are_counted() -> None:
+    mine = {"model": "Gemma-3-27B", "machine": "gaming PC with a 3060 12GB and 32 GB RAM"}
+    text = page_text(opened("find", **mine))
+    assert "old price of 20" in text
+    assert "tokens a second for each of 4 users" in page_text(opened("find", **mine, users="4"))

@@ -10,7 +10,7 @@ from advisor.ui.accuracy.claims import claims_section
 from advisor.ui.accuracy.ledger import judged
 from advisor.ui.method import page as method
 from advisor.ui.parts import tabs
-from advisor.ui.parts.markup import notice
+from advisor.ui.parts.markup import block, notice, show
 from advisor.ui.question import current, models, row, this_machine
 
 HOW_GOOD, HOW_IT_WORKS, MYTHS, WORKSHOP = "How good", "How it works", "Myths", "Workshop"
@@ -54,6 +54,7 @@ def _how_it_works() -> None:
 
 def _workshop() -> None:
     """One part at a time, since each is long."""
+    show(block("oa-title", "What lies behind it", "h1"))
     parts: Mapping[str, Callable[[], None]] = {
         "Kinds of run": lambda: scores.regimes(judged()),
         "Largest errors": lambda: groups.section(judged()),

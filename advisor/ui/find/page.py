@@ -512,7 +512,8 @@ def _row(answer: FindAnswer, hit: Hit) -> tuple[Markup, Markup, Markup, str]:
     where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
     rented = hit.offer == RENTED
     month = "no price" if hit.monthly is None else money(hit.monthly)
-    told = f"{hours(answer.rented_hours(hit))} of rent" if rented else hit.aged
+    old = f"old {hit.aged}" if hit.stale and not hit.price.listed else hit.aged
+    told = f"{hours(answer.rented_hours(hit))} of rent" if rented else old
     return (
         two_lines(link, where), two_lines(number(hit.speed.decode), words), two_lines(month, told),
         "rented" if rented else money(hit.upfront) if hit.upfront is not None else "",

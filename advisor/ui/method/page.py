@@ -19,7 +19,7 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, beside
 from advisor.ui.parts.glossary import explained, term
-from advisor.ui.parts.markup import block, joined, show, table
+from advisor.ui.parts.markup import block, heading, joined, show, table
 
 # Use of the routes by a model on a machine.
 
@@ -350,9 +350,9 @@ LIMITS = (
 def idea() -> None:
     """Idea of the method."""
     show(
-        block(
-            "oa-way", "Generating a token means reading bytes: where they lie and who "
-            "reads them decides the speed.", "p",
+        heading(
+            "Generating a token means reading bytes:",
+            " where they lie and who reads them decides the speed.", "oa-good-text",
         )
     )  # fmt: skip
 

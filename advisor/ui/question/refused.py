@@ -1,5 +1,7 @@
 """A question that has no answer: what is wrong, and what may be meant, as buttons."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
@@ -10,6 +12,7 @@ AT_HOME = "gpt-oss-20b"
 """Model offered to who names one that runs at its maker alone."""
 MAKER = "maker alone"
 MOST = 5
+MODELS = Path(__file__).parents[1] / "pages" / "run.py"
 
 
 def refused(error: AdvisorError) -> None:
@@ -28,6 +31,7 @@ def refused(error: AdvisorError) -> None:
                 st.button(name, key=f"meant_{name}", on_click=_take, args=(error, name))
     show(block("oa-soft", "No answer is shown for another question.", "p"))
     if isinstance(error, NetworkError):
+        st.page_link(MODELS, label="Models on record, which need no network")
         st.button(
             "Try again", key="try_again", on_click=models.ask_again, args=(current.present().model,)
         )  # fmt: skip

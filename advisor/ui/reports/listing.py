@@ -31,6 +31,7 @@ CHOSEN = "report_chosen"
 
 def listing(store: ReportStore) -> None:
     """Search field, filters and rows, newest first."""
+    show(block("oa-title", "Reports", "h1"))
     _messages(store)
     total = store.page(limit=1).total
     if not total and not store.page(ReportQuery(deleted=True), limit=1).total:
