@@ -128,7 +128,7 @@ def _timed(cases: Sequence[tuple[PublishedRow, Case]]) -> Iterator[TimedRow]:
                     scope=_scope(case),
                     machine=case.machine,
                     ram_in_theory=ram_in_theory(row, case.machine.host.name),
-                    parts=((1.0, _schedule(case, timed)),),
+                    parts=tuple((1.0, part) for part in _schedules(case, timed)),
                     seconds=seconds,
                     noise=NOISE[timed],
                     row=row,
@@ -137,8 +137,13 @@ def _timed(cases: Sequence[tuple[PublishedRow, Case]]) -> Iterator[TimedRow]:
                 )
 
 
-def _schedule(case: Case, timed: str) -> Schedule:
-    return case.prompt_phases.prefill if timed == READ else case.phases.decode
+def _schedules(case: Case, timed: str) -> Iterator[Schedule]:
+    """Schedules that were timed together; of one with another after it, both."""
+    following: Schedule | None
+    following = case.prompt_phases.prefill if timed == READ else case.phases.decode
+    while following is not None:
+        yield replace(following, then=None)
+        following = following.then
 
 
 def _scope(case: Case) -> Mapping[str, str]:

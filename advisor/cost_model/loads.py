@@ -36,6 +36,8 @@ class ForwardPass:
         return np.asarray(1.0 - (1.0 - share) * (1.0 - model.expert_share(self.astray)))
 
 
+MicroBatches = tuple[ForwardPass, Array, Array]
+"""An equal micro-batch, the number of them, and the size of the first over that of an equal one."""
 OF_THE_STEP = ("tokens", "each", "per_expert", "shared_with")
 """Fields of a load that describe the step as a whole: they are not added or scaled."""
 
@@ -124,7 +126,7 @@ def _shared_with(work: Workload) -> Array:
     return np.asarray(work.users, dtype=float) - 1.0 if work.unified_cache else 0.0
 
 
-def micro_batches(work: Workload) -> tuple[ForwardPass, Array, Array]:
+def micro_batches(work: Workload) -> MicroBatches:
     """A micro-batch of all users' prompts, as if all were equal, the number of them, and the size
     of the first, which is full, over that of an equal one.
     """
@@ -133,6 +135,23 @@ def micro_batches(work: Workload) -> tuple[ForwardPass, Array, Array]:
     equal = whole.tokens / count
     first = np.minimum(whole.tokens, work.ubatch) / equal
     return replace(whole, tokens=equal, sequences=1.0), count, first
+
+
+def cut_batches(work: Workload, tail: float) -> tuple[MicroBatches, MicroBatches]:
+    """Micro-batches of a prompt that is cut one micro-batch and `tail` tokens before its end, and
+    `tail` tokens before it; then those tokens, which no micro-batch is for in a shorter prompt.
+    """
+    whole = prompt_step(work)
+    users, fresh = whole.sequences, whole.tokens / whole.sequences
+    longer = np.where(fresh > tail, 1.0, 0.0)
+    before = fresh - longer * tail
+    near = np.minimum(before, work.ubatch)
+    far = np.ceil(users * (before - near) / work.ubatch)
+    count = far + np.ceil(users * near / work.ubatch)
+    equal = users * before / count
+    first = np.minimum(users * before, work.ubatch) / equal
+    last = replace(whole, tokens=users * tail, depth=np.asarray(work.prompt, dtype=float))
+    return (replace(whole, tokens=equal, sequences=1.0), count, first), (last, longer, longer)
 
 
 @dataclass(frozen=True, kw_only=True)

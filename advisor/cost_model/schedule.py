@@ -5,7 +5,7 @@ longest counts; together they are limited by the bandwidth of a memory that they
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -112,6 +112,13 @@ class Schedule:
     workers: Array = 1
     # exchanges between GPUs that share layers or are in different machines
     exchanges: tuple[Exchange, ...] = ()
+    then: "Schedule | None" = None  # further stages of the phase with repeats of their own
+
+    def each(self, change: "Callable[[Schedule], Schedule]") -> "Schedule":
+        """This schedule and what follows, each changed alone."""
+        if self.then is None:
+            return change(self)
+        return replace(change(replace(self, then=None)), then=self.then.each(change))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,4 +140,6 @@ class Phases:
 
     def each(self, change: Callable[[Schedule], Schedule]) -> "Phases":
         """Phases with both schedules changed."""
-        return Phases(of_prompt=lambda: change(self.prefill), of_token=lambda: change(self.decode))
+        return Phases(
+            of_prompt=lambda: self.prefill.each(change), of_token=lambda: self.decode.each(change)
+        )

@@ -263,8 +263,14 @@ def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants)
         schedule.repeats, schedule.workers, constants.value("pipeline_share"), schedule.first
     )
     parts = {name: seconds * runs for name, seconds in parts.items()}
+    hidden = hidden * runs
+    if schedule.then is not None:
+        later = schedule_seconds(schedule.then, machine, constants)
+        hidden = hidden + later.hidden
+        names = (*parts, *(name for name in later.parts if name not in parts))
+        parts = {name: parts.get(name, 0.0) + later.parts.get(name, 0.0) for name in names}
     total: Array = sum(parts.values(), start=np.zeros(()))
-    return StepTime(total=total, parts=parts, hidden=hidden * runs)
+    return StepTime(total=total, parts=parts, hidden=hidden)
 
 
 def passes(repeats: Array, workers: Array, share: Array, first: Array = 1.0) -> Array:

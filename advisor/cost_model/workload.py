@@ -70,6 +70,7 @@ class Workload:
             and read (llama.cpp's `-fa off`, its default until August 2025).
         swa_full: layers with a sliding window cache the whole context (llama.cpp's `--swa-full`).
         unified_cache: all sequences share one cache buffer, as in llama.cpp before August 2025.
+        bench: a bench reads the prompt, as llama-bench does; else a server, which may cut it.
         draft: drafting method, a key of `DRAFTS` or `DRAFT_MODEL`; empty for none.
         draft_model: the smaller model of that method; None for the others.
         drafted: drafted tokens per step [tokens].
@@ -94,6 +95,7 @@ class Workload:
     flash_attention: bool = True
     swa_full: bool = False
     unified_cache: bool = False
+    bench: bool = False
     draft: str = ""
     draft_model: DraftModel | None = None
     drafted: Array = 0

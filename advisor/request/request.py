@@ -121,6 +121,7 @@ class Request:
     flash_attention: bool = Workload.flash_attention
     swa_full: bool = Workload.swa_full
     unified_cache: bool = Workload.unified_cache
+    bench: bool = Workload.bench
     variety: float = Workload.variety
     draft: str | None = None
     drafted: Array | None = None

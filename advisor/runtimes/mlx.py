@@ -74,7 +74,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
     """Passes of llama.cpp, with the prompt in steps of `PROMPT_STEP` tokens."""
     shared = shares_layers_between(model, machine)
     through = split_mode_tensor.schedule if shared else passes.schedule
-    return through(model, placement, machine, replace(work, ubatch=PROMPT_STEP))
+    return through(model, placement, machine, replace(work, ubatch=PROMPT_STEP, bench=True))
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

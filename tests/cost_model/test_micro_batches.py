@@ -35,7 +35,7 @@ def test_micro_batches_of_experts_are_read_as_fast_as_published(
     model, card = catalog.model(name, form), machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     speeds = []
     for tokens in measured:
-        work = Workload(prompt=prompt, context=4096, ubatch=tokens)
+        work = Workload(prompt=prompt, context=4096, ubatch=tokens, bench=True)
         answer = estimate(
             model, card, work, LLAMA_CPP, PlacementStrategy.GPU_RESIDENT, fitted_constants()
         )

@@ -93,7 +93,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "a cache of experts": (
         {"name": "Qwen3-30B-A3B", "cpu_moe": 2.0, "expert_cache": 2.5 * MIB},
-        {"tensor_buft_overrides": CPU_MOE, "moe_cache_size": 2},
+        {"tensor_buft_overrides": CPU_MOE, "moe_cache_size": 2 * 2**20},
     ),
     "all experts": ({"name": "Qwen3-30B-A3B", "cpu_moe": 6.0}, {"n_gpu_layers": -2}),
     **{

@@ -54,6 +54,8 @@ BACKENDS = (
     ("metal", "metal"),
 )
 """Patterns in a runtime or note, with the backend they mean; the first match counts."""
+SERVED = re.compile(r"llama-server|ollama|lm[ -]?studio|\bserver timings\b", re.IGNORECASE)
+"""Runs of a server; other runs are of a bench, which cuts no prompt."""
 SPLIT_CACHE = "2025-08"
 """Month from which each sequence has a cache buffer of its own (pull request 14363 of llama.cpp,
 https://github.com/ggml-org/llama.cpp/pull/14363); rows without a date count as older."""
@@ -94,6 +96,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
         flash_attention=WITHOUT_FLASH.search(note) is None,
         unified_cache=row.date < SPLIT_CACHE,
         variety=BENCH,
+        bench=SERVED.search(f"{row.runtime} {note}") is None,
     )
     if depth is None or sent is not None:
         return prompt, prompt

@@ -6,7 +6,14 @@ from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.loads import ForwardPass, Load, micro_batches, step_load, token_step
+from advisor.cost_model.loads import (
+    ForwardPass,
+    Load,
+    cut_batches,
+    micro_batches,
+    step_load,
+    token_step,
+)
 from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, last_layers, vram
 from advisor.cost_model.schedule import (
     Exchange,
@@ -36,6 +43,9 @@ masks, the graph, its result. A server on the same machine takes TinyLlama from 
 COPY_TOKENS = 32
 """Smallest micro-batch for which weights in RAM are copied to the GPU and computed there
 (`--op-offload`, ggml-cuda's minimum batch size) [tokens]."""
+TAIL = 4.0
+"""Tokens left after the last cut of a prompt (tools/server/server-context.cpp at 001d906a:
+checkpoints at 4 tokens and at 4 tokens and a micro-batch before the end) [tokens]."""
 CACHE_TOKENS = 32
 """Largest micro-batch that the cache of experts serves (src/llama-moe-cache.cpp, `max_batch`)
 [tokens]."""
@@ -55,8 +65,11 @@ class Rules:
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
-    """One pass over the layers for each micro-batch of the prompt, then one for each token."""
-    return phases(model, placement, machine, work, copies_experts=True)
+    """One pass over the layers for each micro-batch of the prompt, then one for each token.
+
+    The server cuts prompts for checkpoints (`--ctx-checkpoints`), a bench does not.
+    """
+    return phases(model, placement, machine, work, copies_experts=True, cuts=not work.bench)
 
 
 def phases(
@@ -67,6 +80,7 @@ def phases(
     *,
     copies_experts: bool,
     copies_misses: bool = True,
+    cuts: bool = False,
 ) -> Phases:
     """Schedules of prompt and token, with a choice for experts in RAM.
 
@@ -78,6 +92,7 @@ def phases(
         copies_experts: a prompt's experts are copied to the GPU; else the processor computes them.
         copies_misses: experts outside the cache of experts are copied into it; else the processor
             computes them, as in forks.
+        cuts: the prompt is cut where a server keeps what cannot be rolled back.
     """
     one_pass = partial(
         _pass,
@@ -86,8 +101,19 @@ def phases(
         machine,
         rules=Rules(experts=copies_experts, misses=copies_misses, length=work.output),
     )
+    kept = checkpoint(model, work) if cuts else 0.0
+
+    def of_prompt() -> Schedule:
+        if not np.any(kept):
+            return one_pass(*micro_batches(work))
+        before, last = cut_batches(work, TAIL)
+        tail = one_pass(*last)
+        several = 1.0 + (np.asarray(work.fresh) > TAIL + work.ubatch)
+        saved = _saved(machine, kept * several * np.asarray(work.users, dtype=float))
+        return replace(one_pass(*before), then=replace(tail, stages=(*tail.stages, saved)))
+
     return Phases(
-        of_prompt=lambda: one_pass(*micro_batches(work)),
+        of_prompt=of_prompt,
         of_token=lambda: one_pass(token_step(work)),
     )
 
@@ -128,6 +154,20 @@ def _pass(
         workers=_at_once(model, placement, machine),
         exchanges=tuple(_between_machines(model, machine, step)),
     )
+
+
+def checkpoint(model: Model, work: Workload) -> Array:
+    """Bytes of a sequence that cannot be rolled back: states, and windows unless whole [B]."""
+    windowed = np.isfinite(model.windows) & (not work.swa_full)
+    kept = np.where(windowed | (model.state_values > 0), 1.0, 0.0)
+    return np.asarray(model.kv_bytes(work.prompt, work.kv_type) @ kept)
+
+
+def _saved(machine: Machine, size: Array) -> Stage:
+    """Copy of checkpoints to RAM, over the link where a GPU holds them."""
+    if machine.gpus:
+        return alone(Flow(route=Route.STREAMED, moved=size, transfer=Transfer.PAGEABLE))
+    return alone(Flow(route=Route.IN_PLACE, moved=2.0 * size))
 
 
 def _at_once(model: Model, placement: Placement, machine: Machine) -> Array:

@@ -24,6 +24,7 @@ SETTINGS: Mapping[str, Sequence[str]] = {
                 "pcie_gbs", "machines", "network", "network_gbs"),
     "Software": ("system", "backend", "driver", "build", "threads", "numa", "screen_gb"),
     "Request": ("context", "prompt", "cached", "cached_share", "output", "users", "ubatch",
+                "bench",
                 "requests_per_hour", "user_tps", "first_token_within", "length_spread"),
     "Money": ("reading_tps", "replies_per_day", "usd_per_hour_of_time", "days_per_week",
               "answer_hours", "thinking_tokens", "hours_on_per_day", "purchase_months",
