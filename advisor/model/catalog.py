@@ -16,6 +16,9 @@ from advisor.model.formats import Format, RecipeRow, StorageType, format_named, 
 from advisor.model.model import LAYERED, Model, quantized
 from advisor.model.spec import ArchitectureSpec
 
+NUMBERS = ("embedding", "output", "tied_copy", "tables_share")
+"""Numbers of a model outside its layers, by field."""
+
 # Stacking of formats: one architecture in several formats as one model with arrays as numbers.
 #
 # Placements and times are sums over layers, so several formats are computed in one call: the bytes
@@ -38,7 +41,7 @@ def in_many_formats(models: Sequence[Model]) -> Model:
             group: np.stack([model.bytes_per_layer[group] for model in models]) for group in LAYERED
         },
         decode_class=STACKED.join(model.decode_class for model in models),
-        **{name: _numbers(models, name) for name in ("embedding", "output", "tied_copy")},
+        **{name: _numbers(models, name) for name in NUMBERS},
     )
 
 
@@ -57,9 +60,7 @@ def picked(model: Model, index: Any) -> Model:
     return replace(
         model,
         bytes_per_layer={group: held[index] for group, held in model.bytes_per_layer.items()},
-        embedding=np.asarray(model.embedding)[index],
-        output=np.asarray(model.output)[index],
-        tied_copy=np.asarray(model.tied_copy)[index],
+        **{name: np.asarray(getattr(model, name))[index] for name in NUMBERS},
     )
 
 

@@ -11,10 +11,14 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from advisor.model.architecture import COMMON_HEAD, Architecture, Group
+from advisor.model.architecture import COMMON_HEAD, LAYER_TABLES, Architecture, Group
 from advisor.model.expert_use import USUAL, ExpertUse, in_text, unevenness
 from advisor.model.formats import Format, StorageType, tensor_bytes, tensor_types
 from advisor.units import Array
+
+BY_LAYER = "per_layer_model_proj"
+"""Role of a weight that only models with an embedding for each layer have (Gemma 3n and 4 E), whose
+tables have the role of tables of n-grams."""
 
 # Formats of the KV cache.
 
@@ -66,6 +70,8 @@ class Model:
     output: float
     decode_class: str  # class of the format that most bytes have, by unpacking cost
     tied_copy: float = 0.0  # part of `output` that is a copy of the token table [B]
+    tables_share: float = 0.0  # part of `embedding` that is tables by layer or of n-grams
+    by_ngrams: bool = False  # those tables are of n-grams
     # share of the bytes that a token reads, by storage type; empty where unknown
     stored: Mapping[str, float] = field(default_factory=dict)
     # native format, which a runtime may load instead; empty for 16 bits, or if a format was chosen
@@ -311,7 +317,7 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         tensor_bytes(tensor, kind) for tensor, kind in zip(architecture.tensors, kinds, strict=True)
     ]
     bytes_per_layer = {group: [0.0] * architecture.layers for group in LAYERED}
-    embedding = output = table = 0.0
+    embedding = output = table = tables = 0.0
     by_class: dict[str, float] = {}
     for tensor, kind, size in zip(architecture.tensors, kinds, sizes, strict=True):
         if tensor.layer is not None:
@@ -319,6 +325,7 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         elif tensor.group is Group.EMBEDDING:
             embedding += size
             table += size if tensor.role == "token_embd" else 0.0
+            tables += size if tensor.role == LAYER_TABLES else 0.0
         else:
             output += size
         by_class[kind.decode_class] = by_class.get(kind.decode_class, 0.0) + size
@@ -332,6 +339,8 @@ def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form:
         output=output + tied_copy,
         decode_class=max(by_class, key=lambda name: by_class[name]),
         tied_copy=tied_copy,
+        tables_share=tables / embedding if embedding else 0.0,
+        by_ngrams=tables > 0 and all(t.role != BY_LAYER for t in architecture.tensors),
         stored=_read_shares(architecture, kinds, sizes),
     )
 

@@ -174,6 +174,7 @@ class Room:
     cache: Floats  # KV cache of one user in use, per layer, shape (..., layers) [B]
     working: float = ACTIVATIONS  # part of that share for computing [B]
     drafter: Array = 0.0  # memory of who drafts, divided among the GPUs that share layers [B]
+    aside: Array = 0.0  # share of the tables that lies in pinned RAM
 
 
 def placed(
@@ -234,7 +235,7 @@ def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
     shares = cache_of_each(model, division, work.users)
     cache = np.sum(group.layers * room.cache * shares, axis=-1) * work.users
     last = group.at == division.pipeline - 1
-    ends = model.embedding * (group.at == 0) + model.output * last
+    ends = model.embedding * (1.0 - room.aside) * (group.at == 0) + model.output * last
     shared = (ends + room.drafter) / (1 if division.by_user else division.tensor)
     return np.asarray(group.memory * room.usable - room.working - shared - cache)
 
@@ -266,7 +267,7 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
     part = 1.0 if division.by_user else 1.0 / division.tensor
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - resident)}
     kv: dict[Location, Floats] = {}
-    table: dict[Location, Array] = {}
+    table: dict[Location, Array] = {RAM: room.aside} if np.any(room.aside) else {}
     head: dict[Location, Array] = {}
     buffers: dict[Location, Array] = {}
     unused = 1 - np.asarray(room.usable)
@@ -281,7 +282,7 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
             where = vram(device)
             weights[where] = held
             kv[where] = group.layers * shares + np.zeros_like(here)
-            table[where] = part * (group.at == 0)
+            table[where] = (1.0 - room.aside) * part * (group.at == 0)
             head[where] = np.asarray(part * (group.at == division.pipeline - 1))
             buffers[where] = machine.gpus[device].memory.value * unused + working
     return Placement(

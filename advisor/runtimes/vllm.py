@@ -251,6 +251,7 @@ def _room(model: Model, _machine: Machine, work: Workload) -> Room:
         buffered=BUFFERED,
         cache=paged_cache(model, held),
         drafter=drafter_memory(model, held),
+        aside=model.tables_share if model.by_ngrams else 0.0,
     )
 
 

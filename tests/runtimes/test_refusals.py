@@ -67,6 +67,14 @@ def case(how: Runtime, words: str, **other: object) -> Case:
 CASES = (
     case(LLAMA_CPP, "This machine has no GPU; the model can only run from RAM", where=NO_CARD),
     case(LLAMA_CPP, "llama.cpp has no backend for Gaudi 3", where=GAUDI),
+    case(
+        LLAMA_CPP, "A cache of experts needs a GPU, and a model with experts",
+        strategy=IN_RAM, chosen=Settings(expert_cache=1e9),
+    ),
+    case(
+        LLAMA_CPP, "A cache of experts in the GPU is filled from RAM", model="Qwen3-30B-A3B",
+        strategy=ON_DRIVE, chosen=Settings(expert_cache=1e9),
+    ),
     case(LLAMA_CPP, "no fp8 cache; q8_0 is its closest", work=Workload(kv_type="fp8")),
     case(
         LLAMA_CPP, "keeps a cache in q8_0 only with flash attention; choose f16",

@@ -39,6 +39,7 @@ from advisor.model.by_name.base_models import (
 )
 from advisor.model.by_name.hub_list import HubRow, counts_weights, hub_list, listed
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
+from advisor.model.no_chat import refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
 
 # Names and aliases of the catalogue's models, compared without spaces and dashes.
@@ -277,33 +278,6 @@ def is_closed(name: ModelName) -> bool:
         return False
     first = words().get(name.tokens[0])
     return first == "closed" or HOSTED_ALONE.match(name.text.casefold()) is not None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoChatRow:
-    """One row of data/models/no_chat_models.csv: a pattern of names and `model_type`, and what such
-    models do; the first that fits counts.
-    """
-
-    pattern: str
-    does: str
-
-
-@cache
-def _no_chat() -> tuple[NoChatRow, ...]:
-    return tuple(read(DATA / "models/no_chat_models.csv", NoChatRow))
-
-
-def refuse_no_chat_model(text: str, architecture: str) -> None:
-    """See that a name is of no model that does not write a reply token by token.
-
-    Raises:
-        Refusal: it is; the message says what it does.
-    """
-    names = text.rpartition("/")[2].casefold(), architecture.casefold()
-    for row in _no_chat():
-        if any(re.search(row.pattern, name) for name in names):
-            raise Refusal(f"{text[:80]} {row.does}. Name a language model that chats.")
 
 
 def drafting(text: str) -> Refusal:

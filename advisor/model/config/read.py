@@ -36,6 +36,7 @@ from advisor.model.config.values import (
     shown,
 )
 from advisor.model.model import Described
+from advisor.model.no_chat import classes, refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
 
 # Layers that reuse the cache of others, and inputs of their own per layer (Gemma 4 E2B, E4B).
@@ -341,6 +342,7 @@ def describe(
         InputError: no JSON, or a value that cannot be.
     """
     whole = parse(text_or_dict, name)
+    refuse_no_chat_model(name, str(whole.get("model_type")), *classes(whole.get("architectures")))
     values, family = language_config(name, whole)
     own = own_architecture(values, family)
     if own is not None:

@@ -59,6 +59,10 @@ NO_GROUPS = frozenset({"mamba", "jamba"})
 """Mamba of the first generation: B and C do not pass through the convolution."""
 
 
+RANKING = 4
+"""`pooling_type` of models that score answers; others above 0 make vectors (llama.h)."""
+
+
 class LayerMemory(NamedTuple):
     """Cache of a layer, with its attention work as in `Architecture.attention_values`."""
 
@@ -382,6 +386,10 @@ def _architecture_name(header: Header, infos: Sequence[TensorInfo]) -> str:
             "language model's file."
         )
     check_known(brief(name))
+    pooled = header.values.get(f"{brief(name)}.pooling_type", 0)
+    if isinstance(pooled, int) and pooled > 0:
+        gives = "scores" if pooled == RANKING else "vectors"
+        raise Refusal(f"{header.name} answers with {gives}, not with text (pooling_type).")
     if not infos:
         raise Refusal(
             f"{header.name} holds only a vocabulary: it has no tensors. Give the model's own file."

@@ -54,6 +54,9 @@ FIT_MARGIN = 1024 * MIB
 """VRAM that `--fit` leaves free on each GPU by default (`-fitt 1024`, server README) [B]."""
 CONTEXT = 400 * MIB
 """VRAM of a CUDA context and its libraries on each GPU; assumed [B]."""
+LAZY = 4 * GIB
+"""Size from which the rows of a table beside that of the tokens are read from the mapped file when
+they are asked for (`--lazy-mode auto`, the default) [B]."""
 SYSTEM_RAM = 2 * GIB
 """RAM reserved for the system; assumed [B]."""
 
@@ -202,12 +205,22 @@ def _placed(
         weights=weights,
         kv=kv,
         embedding=rest,
+        embedding_shares=_tables(model, rest, settings),
         output=output,
         buffers=buffers,
         cache=cache,
         load_mode=settings.load_mode,
         expert_cache=0.0 if settings.expert_cache is None else settings.expert_cache,
     )
+
+
+def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, Array]:
+    """Shares of the tables where some stay in the mapped file (`--lazy-mode auto`); else empty."""
+    tables = model.embedding * model.tables_share
+    lazy = np.where(tables > LAZY, model.tables_share, 0.0)
+    if rest is DISK or not LOAD_MODES[settings.load_mode] or not np.any(lazy):
+        return {}
+    return {rest: 1.0 - lazy, DISK: lazy}
 
 
 def _expert_cache(
