@@ -14,7 +14,15 @@ from advisor.cost_model.loads import (
     step_load,
     token_step,
 )
-from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, last_layers, vram
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Placement,
+    PlacementStrategy,
+    gpu_numbers,
+    last_layers,
+    vram,
+)
 from advisor.cost_model.schedule import (
     Exchange,
     ExchangePath,
@@ -165,6 +173,8 @@ def checkpoint(model: Model, work: Workload) -> Array:
 
 def _saved(machine: Machine, size: Array) -> Stage:
     """Copy of checkpoints to RAM, over the link where a GPU holds them."""
+    if machine.counts is not None:
+        size = size * (gpu_numbers(machine) == 0)
     if machine.gpus:
         return alone(Flow(route=Route.STREAMED, moved=size, transfer=Transfer.PAGEABLE))
     return alone(Flow(route=Route.IN_PLACE, moved=2.0 * size))
