@@ -335,7 +335,19 @@ def covariance(prior: Prior, slopes: Floats, weights: Floats) -> Floats:
 
 
 def _curvature(prior: Prior, slopes: Floats, weights: Floats) -> Floats:
-    return np.asarray(slopes.T @ (slopes * weights[:, None]) + np.diag(prior.width**-2))
+    """S' W S + 1 / width^2, summed over the runs that depend on the same terms, shape (terms,
+    terms): a run depends on one in twenty.
+    """
+    curvature = np.diag(prior.width**-2)
+    _, first, kind = np.unique(
+        np.packbits(slopes != 0.0, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    by_kind = np.split(np.argsort(kind.ravel()), np.cumsum(np.bincount(kind.ravel()))[:-1])
+    for run, runs in zip(first, by_kind, strict=True):
+        terms = np.flatnonzero(slopes[run])
+        some = slopes[np.ix_(runs, terms)]
+        curvature[np.ix_(terms, terms)] += some.T @ (some * weights[runs, None])
+    return np.asarray(curvature)
 
 
 # Fits that leave out the runs of a source.
