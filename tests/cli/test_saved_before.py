@@ -66,3 +66,15 @@ def test_its_calibration_is_imported_and_used(capsys) -> None:
         if "RAM" in figure["what"]
     }
     assert ram[150e9] == "measured"
+
+
+def test_its_report_says_that_value_tied_up_no_longer_counts(data: Path, capsys) -> None:
+    printed(capsys, "report", "import", str(SAMPLES / "report-2026-11-23.json"))
+    out = data / "old.md"
+    assert main(["report", "export", "1", "--format", "md", "-o", str(out)]) == 0
+    assert "Its sums count the value tied up" in out.read_text()
+    words = ["--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64", "--save", "Today"]
+    for number, further in (("2", []), ("3", ["--resale-counts"])):
+        assert main(["advise", *words, *further]) == 0
+        assert main(["report", "export", number, "--format", "md", "-o", str(out)]) == 0
+        assert "Its sums count the value tied up" not in out.read_text()
