@@ -52,6 +52,8 @@ CHANGES = {
 }  # fmt: skip
 """Changes by their input: what is opened first, and what is typed."""
 VISITORS = 12
+SETTLED = 15
+"""Seconds in which a server loads what its other pages need [s]."""
 READY = "[data-testid=stApp][data-test-script-state=notRunning]"
 QUIET = 500
 """A picture is finished when nothing changed for this long [ms]."""
@@ -205,7 +207,7 @@ def _change(page: "Page", opener: str, name: str, text: str) -> tuple[float, flo
         _rest(page)
     typed.fill(text)
     page.keyboard.press("Enter")
-    page.wait_for_timeout(200)
+    page.wait_for_function("seen.change > seen.key")
     _rest(page)
     seen = page.evaluate("seen")
     return (seen["change"] - seen["key"]) / 1000, seen["moved"]
@@ -223,7 +225,7 @@ def switches(browser: "Browser") -> None:
         for _ in range(4):
             for name in LINKED:
                 page.locator(".st-key-bar_links").get_by_text(name, exact=True).click()
-                page.wait_for_timeout(200)
+                page.wait_for_function("seen.change > seen.key")
                 _rest(page)
                 seen = page.evaluate("seen")
                 times.setdefault(name, []).append((seen["change"] - seen["key"]) / 1000)
@@ -237,17 +239,16 @@ def memory(browser: "Browser") -> None:
     with _bare() as bare:
         for script in (bare, ROOT / "app.py"):
             with server(script) as (address, process):
-                for _ in range(2):
-                    with opened(browser, address):
-                        pass
-                before = process.memory_info().rss
-                context = browser.new_context()
-                for _ in range(VISITORS):
+                time.sleep(SETTLED)
+                context, sizes = browser.new_context(), []
+                for visitor in range(3 * VISITORS):
                     page = context.new_page()
                     page.goto(address)
                     page.wait_for_selector(READY)
                     page.wait_for_selector("h1")
-                taken.append((process.memory_info().rss - before) / VISITORS / 1e6)
+                    if visitor in (VISITORS, 3 * VISITORS - 1):
+                        sizes.append(process.memory_full_info().uss)
+                taken.append((sizes[1] - sizes[0]) / (2 * VISITORS - 1) / 1e6)
                 context.close()
     bare_mb, ours = taken
     print(

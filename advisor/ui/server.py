@@ -7,7 +7,7 @@ kind of widget is a file that the browser would ask for only when it meets one.
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from advisor.request.request import Request
+from advisor.ui.parts.heap import freeze_after
+from advisor.ui.question import current, this_machine
+from advisor.ui.question.models import pick
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,6 +28,8 @@ SHEET = Path(__file__).parent / "parts" / "style.css"
 SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
 WIDGETS = ("Html", "PageLink", "TextInput", "Selectbox", "ButtonGroup", "Popover", "Tabs", "Button")
 """Kinds of element on the first screen, as Streamlit's files are called."""
+LATER = 3.0
+"""Seconds from the start until the other pages are loaded [s]."""
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
 
 
@@ -98,27 +103,76 @@ def _scripts() -> list[str]:
 
 @asynccontextmanager
 async def warm(_app: "st.App") -> AsyncIterator[dict[str, Any] | None]:
-    """Load what the first page needs before the server says that it is ready."""
-    await asyncio.to_thread(_load)
+    """Load what the first page needs before the server says that it is ready, and what the others
+    need once the first visitor has his answer.
+    """
+    await asyncio.to_thread(_load, advise)
+    rest = asyncio.create_task(_load_others())
     yield None
+    rest.cancel()
 
 
-def _load() -> None:
-    """Answer the example, whose programs and catalogues every answer needs."""
-    # Imported here, so that a server of an empty page does not wait for them.
+async def _load_others() -> None:
+    await asyncio.sleep(LATER)
+    for page in (models, machines, reports, accuracy):
+        await asyncio.to_thread(_load, page)
+
+
+def _load(page: Callable[[], None]) -> None:
+    """Answer the example on a page, whose programs and catalogues every answer there needs."""
+    try:
+        page()
+    except Exception:
+        LOG.exception("A page cannot be prepared; its visitors are told why.")
+    freeze_after(page.__name__)
+
+
+# Imported in each, so that the command line and an empty page do not wait for all of them.
+
+
+def advise() -> None:
+    """The example's answer, its ways out and its certainty."""
     from advisor.evidence.accuracy.coverage import coverage_like
     from advisor.ui.advise import ways
     from advisor.ui.advise.answer import answer
-    from advisor.ui.parts.heap import freeze_after
-    from advisor.ui.question import current, models, this_machine
 
-    try:
-        this_machine.seen()
-        request = Request(model=current.MODEL, machine=current.EXAMPLE)
-        shown = answer(request, models.pick(request.model), this_machine.calibrated_at())
-        ways.ways(shown)
-        if shown.advice.best is not None:
-            coverage_like(shown.advice.best)
-    except Exception:
-        LOG.exception("The first page cannot be prepared; a visitor is told why.")
-    freeze_after("")
+    this_machine.seen()
+    request = _example()
+    shown = answer(request, pick(request.model), this_machine.calibrated_at())
+    ways.ways(shown)
+    if shown.advice.best is not None:
+        coverage_like(shown.advice.best)
+
+
+def models() -> None:
+    """Models on the example's machine, and pandas, which Streamlit's tables need."""
+    import pandas  # noqa: F401  Streamlit imports it with the first table
+
+    from advisor.ui.runnable.answer import answer
+
+    answer(_example(), this_machine.calibrated_at(), rated=True, whole=False)
+
+
+def machines() -> None:
+    """Machines for the example's model."""
+    from advisor.ui.find.answer import answer
+
+    request = _example()
+    answer(request, pick(request.model), this_machine.calibrated_at())
+
+
+def reports() -> None:
+    """Programs of the store and of its file formats."""
+    from advisor.ui.reports import listing, view  # noqa: F401  they load the store
+
+
+def accuracy() -> None:
+    """The shipped ledger."""
+    from advisor.ui.accuracy import page  # noqa: F401  it loads the claims
+    from advisor.ui.accuracy.ledger import judged
+
+    judged()
+
+
+def _example() -> Request:
+    return Request(model=current.MODEL, machine=current.EXAMPLE)

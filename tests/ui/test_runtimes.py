@@ -224,7 +224,9 @@ def test_a_runtime_without_a_task_file_says_so() -> None:
 
 
 def test_two_cards_at_once_are_named_beside_the_command() -> None:
-    text = page_text(app(gpu_count="2", bridge="true", runtime="llama.cpp"))
+    test = app(gpu_count="2", bridge="true", runtime="llama.cpp")
+    part = next(each for each in test.get("expander") if each.label == "About this command")
+    text = page_text(unfolded(test, part.proto.id.rsplit("-", 1)[1]))
     assert "With -sm tensor -fa on in place of -sm layer" in text
 
 

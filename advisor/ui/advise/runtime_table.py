@@ -87,8 +87,11 @@ def _command(answer: AdviseAnswer, ready: Sequence[Estimate]) -> None:
 def _told(picked: Estimate) -> None:
     """Command with its remarks."""
     copyable(picked.command)
-    with st.expander("About this command", key=f"about_{picked.runtime}_{picked.strategy.name}"):
-        _about(picked)
+    key = f"about_{picked.runtime}_{picked.strategy.name}"
+    part = st.expander("About this command", key=key, on_change="rerun")
+    if part.open:
+        with part:
+            _about(picked)
 
 
 def _about(picked: Estimate) -> None:
