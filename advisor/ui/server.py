@@ -155,9 +155,10 @@ def models() -> None:
 
 def machines() -> None:
     """Machines for the example's model."""
+    from advisor.ui.find import page
     from advisor.ui.find.answer import answer
 
-    request = _example()
+    request = page.target(_example())
     answer(request, pick(request.model), this_machine.calibrated_at())
 
 

@@ -379,11 +379,11 @@ def _take_desktop() -> None:
     current.change("Cards: new desktop", cards_owned=NOTHING if new else None)
 
 
-def target() -> Request:
-    """The request with a least speed, reading speed where none is stated, and in llama.cpp where no
+def target(request: Request | None = None) -> Request:
+    """The visitor's request, or another, with a least speed, reading speed where none is stated, and in llama.cpp where no
     runtime is: trying all takes some seconds.
     """
-    request = current.present()
+    request = request or current.present()
     return replace(
         request, min_tps=request.min_tps or request.reading_tps,
         runtime=request.runtime or LLAMA_CPP.name,
