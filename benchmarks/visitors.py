@@ -65,7 +65,8 @@ class Visitor:
     async def _run(self, socket: ClientConnection) -> float:
         """Time of a run of the script with another question [s]."""
         question = {
-            "model": self.random.choice(MODELS), "gpu": "RTX 3090", "ram_gb": str(self.random.randint(32, 192)),
+            "model": self.random.choice(MODELS), "gpu": "RTX 3090",
+            "ram_gb": str(self.random.randint(32, 192)),
             "context": str(self.random.choice(CONTEXTS)),
         }  # fmt: skip
         message = BackMsg()
