@@ -1,7 +1,7 @@
 """Coverage: how well published runs like the present one were predicted, by regime.
 
-data/generated/coverage.csv holds it, written from the ledger by `python -m
-advisor.evidence.accuracy`, so that a page need not compute the ledger.
+data/generated/coverage.csv holds it, written from the ledger by `python -m lab.ledger`, so that a
+page need not compute the ledger.
 """
 
 from collections.abc import Mapping

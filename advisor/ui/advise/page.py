@@ -591,6 +591,18 @@ def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:
             line.rows, runs, term(line.regime, description(line.regime)), line.held,
             percent(line.median_error),
         )  # fmt: skip
+    from advisor.evidence.accuracy.others import measured_by_others
+
+    best = answer.advice.best
+    others = measured_by_others(best) if best else None
+    if others is not None and best is not None and best.machine is not None:
+        card, one = best.machine.gpus[0].name, others.publishers == 1
+        who = "One publisher has" if one else f"{others.publishers} publishers have"
+        yield (
+            f"{who} measured {best.model.name} in {best.model.format} on the {card}: "
+            f"{range_of(others.low, others.high)} tokens/s"
+            f"{f' ({others.years})' if others.years else ''}."
+        )
     if any(coverage_like(card) is None for card in able):
         names = dict.fromkeys(TITLES[card.strategy] for card in able if coverage_like(card) is None)
         yield f"No published run like {' and '.join(names)} states enough to be predicted."

@@ -1,0 +1,69 @@
+"""What others measured with the same card, model and format; shown beside a prediction."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+
+from advisor.catalog.csv_tables import read
+from advisor.cost_model.estimate import Estimate
+from advisor.errors import UnknownName
+from advisor.evidence.accuracy.coverage import coverage_like
+from advisor.evidence.accuracy.shipped import POINTS, PointRow
+from advisor.machine.from_spec import cards_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Others:
+    """What others measured with the same card, model and format in the same kind of run."""
+
+    runs: int  # number of figures
+    publishers: int  # number of who published them
+    low: float  # slowest [tokens/s]
+    high: float  # fastest [tokens/s]
+    years: str  # years of publication ("2024 to 2026"); empty where none is stated
+
+
+def measured_by_others(estimate: Estimate) -> Others | None:
+    """Published speeds of an estimate's card, model and format; None where there are none.
+
+    They are shown beside a prediction. Doubtful rows and cards of several kinds are left out.
+    """
+    row, machine = coverage_like(estimate), estimate.machine
+    if row is None or machine is None or len(machine.gpus) != 1:
+        return None
+    key = machine.gpus[0].name, estimate.model.name, estimate.model.format.upper(), row.regime
+    points = _points().get(key, ())
+    if not points:
+        return None
+    speeds = [point.measured for point in points]
+    publishers = {point.group.partition(" on ")[0] for point in points}
+    years = sorted({point.date[:4] for point in points if point.date})
+    return Others(
+        runs=len(points),
+        publishers=len(publishers),
+        low=min(speeds),
+        high=max(speeds),
+        years=" to ".join(dict.fromkeys((years[0], years[-1]))) if years else "",
+    )
+
+
+@cache
+def _points() -> Mapping[tuple[str, str, str, str], tuple[PointRow, ...]]:
+    """Published figures by card, model, format and regime."""
+    points: dict[tuple[str, str, str, str], list[PointRow]] = {}
+    for point in read(POINTS, PointRow):
+        if point.scored:
+            key = _card(point.gpu), point.model, point.format.upper(), point.regime
+            points.setdefault(key, []).append(point)
+    return {key: tuple(rows) for key, rows in points.items()}
+
+
+@cache
+def _card(published: str) -> str:
+    """Name in the catalogue of a published card; empty for several and for unknown ones."""
+    with suppress(UnknownName):
+        cards = cards_of(published)
+        if len(cards) == 1 and cards[0].count == 1:
+            return cards[0].row.name
+    return ""
