@@ -4,6 +4,5 @@ request         the record, and model, machine, workload, settings, money and ow
 texts           addresses, saved reports and rows of a table; `former_links` reads those of before
 values          scenario files, cases of claims and Python
 command_line    options of the command line
-choices         names to choose from
 money, ownership    nouns that no layer below has
 """

@@ -7,8 +7,7 @@ from typing import Any, NoReturn
 
 from advisor.catalog.inputs import BY_NAME, INPUTS, Input, Kind
 from advisor.errors import InputError
-from advisor.request.choices import CLOSED, listed, respelled
-from advisor.request.request import DEFAULTS, Request
+from advisor.request.request import CLOSED, DEFAULTS, Request, listed, respelled
 
 PROGRAM = ("python", "-m", "advisor")
 TITLES = {

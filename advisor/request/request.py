@@ -17,9 +17,10 @@ A widget of an input has `BY_NAME[name].title`, `.sentence`, `.limits`, `.step`,
 an empty field), `DEFAULTS[name]`, and `choices.listed(name)` where names are chosen from a list.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,7 +38,7 @@ from advisor.catalog.inputs import (
     check_prices,
     in_usd,
 )
-from advisor.cost_model.placement import PlacementStrategy, Settings
+from advisor.cost_model.placement import LOAD_MODES, PlacementStrategy, Settings
 from advisor.cost_model.workload import (
     ACCEPTED,
     DRAFT_MODEL,
@@ -50,17 +51,88 @@ from advisor.cost_model.workload import (
 )
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
-from advisor.machine import from_spec
+from advisor.machine import backends, from_spec
+from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Machine
-from advisor.machine.spec import MachineSpec
-from advisor.model import resolve
-from advisor.model.model import Model
+from advisor.machine.spec import NO_GPU, MachineSpec
+from advisor.model import catalog, resolve
+from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.model.resolve import ResolvedModel
 from advisor.request.money import Form, MoneyInputs, Ownership, form_of
-from advisor.runtimes import Runtime
+from advisor.runtimes import ASIDE, RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.units import GIB, Array
+
+# Names to choose from, for the inputs that are chosen from a list.
+
+CLOUD = "cloud"
+"""Kind of the machines that nobody owns."""
+OTHER_FORMATS = ("AWQ", "GPTQ", "FP8")
+"""Formats that llama.cpp does not read, which a person may have."""
+CURRENCIES = (
+    "USD", "EUR", "GBP", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "HUF", "IDR", "ILS",
+    "INR", "JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK", "SGD", "THB",
+    "TRY", "TWD", "UAH", "VND", "ZAR",
+)  # fmt: skip
+"""Currencies of the page; other doors take any."""
+DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
+"""Drivers to choose from; others can be typed."""
+CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
+"""Sizes of the context, as people write them [tokens]."""
+CLOSED = ("backend", "system", "numa", "kv_type", "runtime", "placement", "load_mode", "form")
+"""Inputs that take no other name than those listed."""
+
+
+def _formats() -> Iterable[str]:
+    forms = catalog.model_formats().values()
+    return (*(form.name for form in forms if form.family == "gguf"), *OTHER_FORMATS)
+
+
+def _machines() -> Iterable[str]:
+    rows = machine_rows().values()
+    return (row.name for row in sorted(rows, key=lambda row: row.kind == CLOUD))
+
+
+LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
+    "model": catalog.model_rows,
+    "format": _formats,
+    "machine": _machines,
+    "gpu": lambda: (NO_GPU, *gpu_rows()),
+    "cpu": host_rows,
+    "disk": disk_rows,
+    "backend": lambda: backends.NAMES,
+    "system": lambda: backends.SYSTEMS,
+    "driver": lambda: DRIVERS,
+    "build": lambda: ("2024-09", "2025-10"),
+    "numa": lambda: backends.POLICIES,
+    "context": lambda: CONTEXTS,
+    "kv_type": lambda: KV_BYTES_PER_VALUE,
+    "draft": lambda: DRAFTS,
+    "runtime": lambda: (runtime.name for runtime in (*RUNTIMES, *ASIDE)),
+    "placement": lambda: PlacementStrategy,
+    "load_mode": lambda: LOAD_MODES,
+    "form": lambda: Form,
+    "currency": lambda: CURRENCIES,
+    "cards_owned": gpu_rows,
+}
+
+
+@cache
+def listed(name: str) -> tuple[str, ...]:
+    """Names that an input may have; empty for one without a list.
+
+    Args:
+        name: of the input.
+    """
+    return tuple(map(str, LISTS[name]())) if name in LISTS else ()
+
+
+def respelled(name: str, text: str) -> str:
+    """A value in the spelling of the input's list; as it is where the list lacks it."""
+    folded = text.strip().casefold()
+    return next((known for known in listed(name) if known.casefold() == folded), text)
+
 
 Noun = TypeVar("Noun")
 Listed = TypeVar("Listed", bound=StrEnum)

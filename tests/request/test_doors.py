@@ -16,9 +16,8 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.spec import MachineSpec
 from advisor.request import command_line, texts, values
-from advisor.request.choices import CLOSED, listed
 from advisor.request.money import MoneyInputs
-from advisor.request.request import Request
+from advisor.request.request import CLOSED, Request, listed
 from advisor.units import GIB
 
 NAMES = st.text("abcdefgXYZ 0123456789.+-/xé", min_size=1, max_size=20).map(str.strip).filter(

@@ -16,7 +16,7 @@ from advisor.probes import suite
 from advisor.probes.measurement import Measurement, ProbeStep
 from advisor.reports.charts import crossing
 from advisor.reports.document import SweepSeries
-from advisor.request.choices import CLOSED, listed
+from advisor.request.request import CLOSED, listed
 from advisor.request.texts import from_address
 from advisor.ui.advise import cards
 from advisor.ui.advise.page import price_note

@@ -29,8 +29,7 @@ from advisor.formatting import (
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats
-from advisor.request.choices import listed
-from advisor.request.request import NOTHING, Request
+from advisor.request.request import NOTHING, Request, listed
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements, ways
 from advisor.ui.advise.answer import current_answer

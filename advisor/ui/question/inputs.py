@@ -9,8 +9,7 @@ from advisor.catalog.inputs import BY_NAME, Input, Kind
 from advisor.errors import AdvisorError, InputError
 from advisor.formatting import US_DOLLAR, context_size, memory, shown_currency
 from advisor.model.installed import InstalledModel, Survey, survey
-from advisor.request.choices import CLOSED, listed, respelled
-from advisor.request.request import DEFAULTS
+from advisor.request.request import CLOSED, DEFAULTS, listed, respelled
 from advisor.ui.parts import audience, markup, outcome
 from advisor.ui.parts.markup import copyable, notice, plain_words
 from advisor.ui.question import current, uploads

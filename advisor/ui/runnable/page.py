@@ -19,9 +19,8 @@ from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.by_name.base_models import maker
-from advisor.request.choices import listed
 from advisor.request.command_line import command
-from advisor.request.request import Request
+from advisor.request.request import Request, listed
 from advisor.ui.advise import placements
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import term
