@@ -3,7 +3,7 @@
 advise.advise       complete answer: estimates, options, changes, verdict
 compare.compare     one estimate for each runtime and placement
 speeds              speed of one machine, as options and costs use it
-route_use           runtimes that move bytes on a route, and their rate
+answer              answer of a request, the same for every door
 
 table/              speeds, costs and comparison of all options
 edits/              one thing changed: format, cache, memory, drive, software; remarks
@@ -14,4 +14,5 @@ arrivals/           many users of one server, simulated request by request
 serving             machines that together serve many users, cheapest first
 diagnosis/          causes of a measured speed that differs from the prediction
 words/              sentences about an answer
+skypilot            task file that rents a machine
 """

@@ -1,10 +1,13 @@
 """Machines: GPUs, host, drive and links, each figure with its origin.
 
-machine         `Machine`, `Gpu`, `Host`, `Disk`
+machine         `Machine`, `Gpu`, `Host`, `Disk`, and networks between machines
 quantity        `Quantity`: a value, its kind, source and date
 spec            what a person states about a machine
 from_spec       a machine from a statement; `from_catalog` makes its parts
 catalog         GPUs, processors, machines and drives by name
 names/          names of GPUs, processors and whole machines
 identify        hardware that a name means, of any kind
+backends        what drives a card, by vendor and system; `stated_software` reads versions
+shared_memory   the part of shared memory that a GPU may use
+stacked         many machines as one with arrays
 """

@@ -202,7 +202,7 @@ def from_texts(texts: Mapping[str, str], page: str = "") -> Request:
 
     Args:
         texts: texts by name, or by the keys of former links.
-        page: as in `former_links.renamed`.
+        page: as in `renamed`.
 
     Raises:
         InputError: a text that cannot be read, or numbers that do not go together.
@@ -215,7 +215,7 @@ def from_address(parameters: Mapping[str, str], page: str = "") -> Opened:
 
     Args:
         parameters: parameters of the address, by name or by the keys of former links.
-        page: as in `former_links.renamed`.
+        page: as in `renamed`.
     """
     with suppress(InputError):
         return Opened(request=from_texts(parameters, page))

@@ -2,6 +2,6 @@
 
 rows            rows of the tables, shipped and fetched, and when one is old
 price           price of what is bought or rented, with its parts and its origin
-host_parts      parts that further cards need; `power` what a machine draws
+power           what a machine draws, and the parts that further cards need
 price_refresh   fetching
 """
