@@ -17,6 +17,7 @@ from advisor.model import catalog
 from advisor.request.request import Request
 from advisor.request.texts import from_address
 from advisor.runtimes import LLAMA_CPP
+from advisor.ui.runnable import page as models_page
 from advisor.ui.runnable.answer import answer
 
 TARGET = {
@@ -211,3 +212,24 @@ def test_an_old_price_is_called_so_and_users_are_counted() -> None:
     text = page_text(opened("find", **mine))
     assert "old price of 20" in text
     assert "tokens a second for each of 4 users" in page_text(opened("find", **mine, users="4"))
+
+
+def test_every_model_that_is_ranked_has_a_card_with_its_maker() -> None:
+    # The whole list: a repository of the Hub has no row in the catalogue.
+    for kind in ("Chat", "Vision"):
+        text = page_text(opened("run", kind=kind, gpu="RTX 4090", ram_gb="128"))
+        assert "Something went wrong" not in text
+        assert text.count("oa-gives") == 9
+    named = placeless(text_of_a_card("Qwen/Qwen3.8-27B"))
+    assert named.startswith("Qwen3.8 27B")
+    assert "Qwen, " in named
+
+
+def text_of_a_card(name: str) -> str:
+    request = Request(gpu="RTX 4090", ram_gb=128.0)
+    every = answer(request, 0, rated=True, whole=False)
+    return str(models_page._card(every, next(row for row in every.rows if row.model.name == name)))
+
+
+def placeless(html: str) -> str:
+    return re.sub("<[^>]+>", "", html)

@@ -290,14 +290,16 @@ def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
     badges = [badge.format(tone, words)]
     if row.tight:
         badges.append(badge.format("partly", term("tight", "Fills the RAM: close other programs.")))
-    made = catalog.model_rows()[row.model.name].hf_id
+    name = row.model.name
+    repository = name if "/" in name else catalog.model_rows()[name].hf_id
     head = Markup("<span class='oa-name'>{}</span><span class='oa-badges'>{}</span>")
     speed = Markup("<span>{}</span> tokens/s").format(number(row.speed.decode))
     return joined((
-        block("oa-head", head.format(inputs.spoken(row.model.name), joined(badges))),
+        block("oa-head", head.format(inputs.spoken(name.split("/")[-1]), joined(badges))),
         block("oa-gives", speed),
-        block("oa-soft", f"{maker(made)}, {row.model.format}, {memory(row.model.file_bytes)} to "
-                         f"download, {PLACES[row.speed.strategy]}"),
+        block("oa-soft", f"{maker(repository)}, {row.model.format}, "
+                         f"{memory(row.model.file_bytes)} to download, "
+                         f"{PLACES[row.speed.strategy]}"),
         block("oa-soft", _rated(row)),
     ))  # fmt: skip
 
