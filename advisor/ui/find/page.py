@@ -379,8 +379,8 @@ def _take_desktop() -> None:
 
 
 def target(request: Request | None = None) -> Request:
-    """The visitor's request, or another, with a least speed, reading speed where none is stated, and
-    in llama.cpp where no runtime is: trying all takes some seconds.
+    """The visitor's request, or another, with a least speed, reading speed where none is stated,
+    and in llama.cpp where no runtime is: trying all takes some seconds.
     """
     request = request or current.present()
     return replace(
