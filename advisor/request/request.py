@@ -26,7 +26,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.calibration import local_machine
-from advisor.calibration.imported_machine import named_machine
 from advisor.calibration.imported_store import THIS, is_imported
 from advisor.catalog.inputs import (
     BY_NAME,
@@ -356,6 +355,8 @@ class Nouns:
                 f"--machines joins machines that are described, and {name!r} is a measured one; "
                 "leave one of them out."
             )
+        from advisor.calibration.imported_machine import named_machine
+
         return named_machine(name, spec)
 
     def _check_gpu_named(self) -> None:

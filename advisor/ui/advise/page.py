@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -41,9 +42,7 @@ from advisor.reports import charts, from_advice
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.request.money import MoneyInputs
 from advisor.ui.advise import (
-    cards,
     explanation,
-    model_summary,
     placements,
     ways,
 )
@@ -62,9 +61,11 @@ from advisor.ui.parts.markup import (
     two_lines,
 )
 from advisor.ui.parts.palette import palette
-from advisor.ui.parts.plane import Scale
-from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 from advisor.ui.question import chips, current, presets, this_machine, uploads
+
+if TYPE_CHECKING:
+    from advisor.ui.parts.plane import Scale
+    from advisor.ui.parts.points import PointChart, PointGroup
 
 # Table of cheaper changes, and the age of a price.
 
@@ -221,8 +222,10 @@ def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
     return [bool(is_front) for is_front in on_front(cost, speed)]
 
 
-def cost_against_speed(options: Sequence[Option]) -> PointChart:
+def cost_against_speed(options: Sequence[Option]) -> "PointChart":
     """Chart with a shape per kind of option and a line along the front."""
+    from advisor.ui.parts.points import PointChart
+
     rows, paid = _known(options), shown_currency()
     front = sorted(
         (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
@@ -237,7 +240,9 @@ def cost_against_speed(options: Sequence[Option]) -> PointChart:
     )
 
 
-def _group(rows: Sequence[tuple[Option, float, float]], kind: OptionKind, at: int) -> PointGroup:
+def _group(rows: Sequence[tuple[Option, float, float]], kind: OptionKind, at: int) -> "PointGroup":
+    from advisor.ui.parts.points import Point, PointGroup
+
     shape, word = SYMBOLS[kind]
     unit = shown_currency().usd
     points = [
@@ -288,13 +293,15 @@ def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
         inputs: gains at the ends of each input's range, widest first.
         middle: gain with all inputs as they are [USD/month].
     """
+    from advisor.ui.parts.plane import Scale
+
     edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
     scale = Scale(low=min(edges), high=max(edges))
     rows = joined(_row(row, middle, scale) for row in inputs)
     return joined((block("oa-bars oa-tornado", rows), _legend()))
 
 
-def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
+def _row(row: SensitivityRow, middle: float, scale: "Scale") -> Markup:
     ends = row.gain_low_usd, row.gain_high_usd
     words = Markup("<p>{}: <b>{} to {} more a month</b></p>").format(
         f"{input_name(row)}, {interval(row)}", *map(money, ends)
@@ -304,7 +311,7 @@ def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
     return html.format(words, joined(_arms(ends, middle, scale)), zero)
 
 
-def _arms(ends: tuple[float, float], middle: float, scale: Scale) -> Iterable[Markup]:
+def _arms(ends: tuple[float, float], middle: float, scale: "Scale") -> Iterable[Markup]:
     arm = Markup("<i title='{}: {}' style='left:{:.2f}%;width:{:.2f}%;background:{}'></i>")
     for name, end, colour in zip(ENDS, ends, palette().series, strict=False):
         near, far = sorted((scale.place(middle), scale.place(end)))
@@ -336,6 +343,8 @@ KIND_WORDS = {
 
 def options(answer: AdviseAnswer) -> None:
     """Table and chart; further options are folded."""
+    from advisor.ui.parts.points import points
+
     every = answer.advice.options
     shown, rest = split(every)
     with st.container(key="options"):
@@ -515,7 +524,7 @@ def _costs(answer: AdviseAnswer) -> None:
 
 
 def _time(answer: AdviseAnswer) -> None:
-    from advisor.ui.advise import concurrency
+    from advisor.ui.advise import cards, concurrency
     from advisor.ui.parts import comparison_charts
 
     advice, machine, work = answer.advice, answer.machine, answer.work
@@ -554,6 +563,8 @@ def _sources(answer: AdviseAnswer) -> None:
         if estimate is not None and estimate.step is not None:
             with st.expander(f"Figures behind {TITLES[strategy]}", key=f"figures_{strategy.name}"):
                 show(joined(explanation.explanation(estimate)))
+    from advisor.ui.advise import model_summary
+
     model_summary.expander(answer)
     notes = (*answer.resolved.notes, *answer.machine.notes)
     if notes:
