@@ -607,8 +607,8 @@ def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:
     best = answer.advice.best
     others = measured_by_others(best) if best else None
     if others is not None and best is not None and best.machine is not None:
-        card, one = best.machine.gpus[0].name, others.publishers == 1
-        who = "One publisher has" if one else f"{others.publishers} publishers have"
+        card, count = best.machine.gpus[0].name, others.publishers
+        who = "One publisher has" if count == 1 else f"{count} publishers have"
         yield (
             f"{who} measured {best.model.name} in {best.model.format} on the {card}: "
             f"{range_of(others.low, others.high)} tokens/s"
