@@ -96,8 +96,8 @@ def errors(done: LlamaFit) -> Errors:
     traits = {trait: np.zeros(len(rows.timed)) for trait in TRAITS if trait not in (SPLIT, UNKNOWN)}
     few = other_evidence(rows)
     for part in rows.stacks:
-        ((_, time),) = part.steps(rows.columns(fitted, part))
         run = circumstances_of(rows, part, few)
+        time = part.time(rows.columns(fitted, part))
         share[part.at] = uncertainty.on_gpu(time, run)
         guessed[part.at] = run.unmeasured[Route.IN_PLACE]
         for trait, values in traits.items():

@@ -85,6 +85,16 @@ class Stack:
         for count, schedule in self.parts:
             yield count, schedule_seconds(schedule, machine, constants)  # type: ignore[arg-type]  # arrays stand for numbers
 
+    def time(self, constants: Values) -> StepTime:
+        """Predicted time of all schedules together, and its parts [s]."""
+        parts: dict[str, Any] = {}
+        total, hidden = np.zeros(len(self.at)), np.zeros(len(self.at))
+        for count, time in self.steps(constants):
+            total, hidden = total + count * time.total, hidden + count * time.hidden
+            for name, seconds in time.parts.items():
+                parts[name] = parts.get(name, 0.0) + count * seconds
+        return StepTime(total=total, parts=parts, hidden=hidden)
+
     def seconds(self, constants: Values) -> Floats:
         """Predicted time of the runs [s]."""
         return np.asarray(sum(count * time.total for count, time in self.steps(constants)))

@@ -159,7 +159,7 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
     for part in rows.stacks:
         timed = [rows.timed[place] for place in part.at]
         constants = TableColumns(timed)
-        ((_, time),) = part.steps(constants)
+        time = part.time(constants)
         run = circumstances_of(rows, part, few)
         total[part.at] = time.total
         read = np.array([row.timed == READ for row in timed])
