@@ -92,7 +92,8 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     inputs = _with_own_graphics(inputs)
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
-    gpus = reached(tuple(_with_ram_rate(gpu, inputs) for gpu in gpus), inputs)
+    gpus = tuple(_with_copies(_with_ram_rate(gpu, inputs), host) for gpu in gpus)
+    gpus = reached(gpus, inputs)
     if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not _on_one_board(gpus):
         inputs = replace(inputs, machines=inputs.machines * len(gpus), gpu_count=1)
         gpus = gpus[:1]
@@ -282,6 +283,20 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
     return gpu
 
 
+CROSSED = 4.0
+"""Times that a byte of a pageable copy crosses RAM: it is read, the line of the driver's buffer
+that takes it is fetched and written, and the link reads that."""
+
+
+def _with_copies(gpu: Gpu, host: Host) -> Gpu:
+    """GPU with copies from pageable memory no faster than the RAM that they cross."""
+    pageable = gpu.link.pageable
+    if gpu.unified or pageable.value is gpu.link.pinned.value:
+        return gpu
+    slower = np.minimum(pageable.value, host.bandwidth.value / CROSSED)
+    return replace(gpu, link=replace(gpu.link, pageable=replace(pageable, value=slower)))
+
+
 def _ram_peak(inputs: MachineSpec) -> Array | None:
     """Theoretical RAM bandwidth, stated or of the named processor [B/s]."""
     if inputs.ram_gbs is not None:
@@ -293,14 +308,18 @@ def _ram_peak(inputs: MachineSpec) -> Array | None:
 
 
 def link(inputs: MachineSpec, gpu: Gpu) -> Link:
-    """Stated link of a GPU, else that of the catalogue."""
+    """Stated link of a GPU, else the slower of its own and of the processor's slots."""
     if inputs.pcie_gbs is not None:
         return from_catalog.given_link(given(inputs.pcie_gbs * GB))
-    if gpu.unified or (inputs.pcie_gen is None and inputs.pcie_lanes is None):
-        return gpu.link
     row = find_gpu(gpu.name)
+    slots = find_host(inputs.cpu).pcie_gen if inputs.cpu else None
+    slower = slots is not None and not row.link_gbs and slots < (row.pcie_gen or 3)
+    unstated = inputs.pcie_gen is None and inputs.pcie_lanes is None
+    if gpu.unified or (unstated and not slower):
+        return gpu.link
+    common = slots if slower else row.pcie_gen
     return from_catalog.pcie(
-        inputs.pcie_gen or row.pcie_gen or 4, inputs.pcie_lanes or row.pcie_lanes or 16
+        inputs.pcie_gen or common or 4, inputs.pcie_lanes or row.pcie_lanes or 16
     )
 
 

@@ -132,7 +132,8 @@ class CpuGenerationRow:
     """One row of data/hardware/cpu_generations.csv: common properties of a generation's models.
 
     `pattern` matches the whole name of a model, without vendor and in lower case; `memory_channels`
-    counts 64-bit channels of a socket; `cores` are assumed for a model that is not listed; `gpu` is
+    counts 64-bit channels of a socket; `cores` are assumed for a model that is not listed;
+    `pcie_gen` is the generation of PCI Express of its slots, None where no list has it; `gpu` is
     the graphics on the chip, by its name in data/hardware/gpus.csv.
     """
 
@@ -146,6 +147,7 @@ class CpuGenerationRow:
     instruction_sets: str
     cores: int
     max_sockets: int
+    pcie_gen: int | None
     gpu: str
     source: str
     source_date: str

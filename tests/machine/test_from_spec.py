@@ -1,5 +1,7 @@
 """Machines from typed parts: every figure has its origin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,7 +69,9 @@ class TestDescribed:
 
     def test_named_parts_come_from_the_catalogue(self) -> None:
         machine = described(gpu="rtx 4090", cpu="Ryzen 9 7950X", disk="Samsung 990 PRO")
-        assert machine.gpus == (from_catalog.gpu("RTX 4090"),)
+        (card,), known = machine.gpus, from_catalog.gpu("RTX 4090")
+        assert replace(card, link=known.link) == known
+        assert card.link.pinned == known.link.pinned
         assert (machine.host.name, machine.host.cores) == ("Ryzen 9 7950X", 16)
         assert machine.disk == from_catalog.disk("Samsung 990 PRO")
         assert machine.name == "RTX 4090, Ryzen 9 7950X"
@@ -143,6 +147,31 @@ class TestDescribed:
         link = described(gpu="RTX 4090", **record).gpus[0].link
         assert link.name == name
         assert link.pinned.kind is Provenance.DERIVED
+
+    @pytest.mark.parametrize(
+        ("gpu", "cpu", "name"),
+        [
+            ("RTX 5090", "Core i9-7980XE", "PCIe 3 x16"),
+            ("RX 9070 XT", "Threadripper 3960X", "PCIe 4 x16"),
+            ("RTX A1000", "Core i9-9900T", "PCIe 3 x8"),
+            ("RTX 3090", "Ryzen 9 9950X", "PCIe 4 x16"),
+            ("GH200 96GB", "Core i9-9900K", "NVLink-C2C"),
+        ],
+    )
+    def test_the_link_is_no_faster_than_the_processors_slots(
+        self, gpu: str, cpu: str, name: str
+    ) -> None:
+        assert described(gpu=gpu, cpu=cpu).gpus[0].link.name == name
+
+    def test_a_stated_generation_is_taken_at_its_word(self) -> None:
+        link = described(gpu="RTX 5090", cpu="Core i9-7980XE", pcie_gen=5).gpus[0].link
+        assert link.name == "PCIe 5 x16"
+
+    def test_pageable_copies_cross_ram_four_times(self) -> None:
+        # 24 GB/s of RAM: 6 GB/s; 400 GB/s: what a core copies
+        slow, fast = (described(gpu="RTX 4090", ram_gbs=rate).gpus[0].link for rate in (24, 400))
+        assert slow.pageable.value == pytest.approx(6e9)
+        assert fast.pageable.value == pytest.approx(fitted_constants().value("pageable_copy"))
 
     def test_a_unified_chip_brings_its_own_host(self) -> None:
         machine = described(gpu="Apple M4 Max", ram_gb=64)

@@ -81,7 +81,7 @@ def derived_row(
         max_memory_gib=None,
         instruction_sets=generation.instruction_sets,
         llc_mib=None,
-        pcie_gen=None,
+        pcie_gen=generation.pcie_gen,
         pcie_lanes=None,
         released="",
         source=generation.source,
