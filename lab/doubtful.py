@@ -36,6 +36,8 @@ PERFECT: Mapping[str, float] = {
     "gpu_tile": 0.0,
     "gpu_expert_tile": 0.0,
     "host_copy": 1e15,
+    "pageable_copy": 1e15,
+    "staging_wait": 0.0,
     "all_reduce": 0.0,
     "network_hop": 0.0,
 }
@@ -64,6 +66,8 @@ WASTEFUL: Mapping[str, float] = {
     "gpu_tile": 256.0,
     "gpu_expert_tile": 256.0,
     "host_copy": 1e9,
+    "pageable_copy": 1e9,
+    "staging_wait": 1.0,
     "all_reduce": 1e-3,
     "network_hop": 10e-3,
 }

@@ -11,6 +11,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import as_text
 from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
+from advisor.evidence.accuracy.score_history import HISTORY, history_table
 from advisor.evidence.accuracy.scoring import (
     OwnScore,
     Score,
@@ -173,7 +174,8 @@ def _six(number: object) -> float:
 
 def main() -> int:
     """Write the tables; returns the exit code."""
-    return write(tables(ledger()))
+    known = ledger()
+    return write({**tables(known), HISTORY: history_table(known)})
 
 
 if __name__ == "__main__":

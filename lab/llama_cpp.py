@@ -40,8 +40,8 @@ from lab.stack import Cases, Timed
 
 FILES = tuple(DATA / "measurements" / f"llama_cpp{part}.csv" for part in ("", "_more", "_2026"))
 """Files of published rows."""
-FRAMEWORKS = DATA / "measurements" / "frameworks_more.csv"
-"""File whose rows of MLX are added: MLX places and reads a model as llama.cpp does, with its own
+FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks_{part}.csv" for part in ("more", "2026"))
+"""Files whose rows of MLX are added: MLX places and reads a model as llama.cpp does, with its own
 kernels, so only the factors of its build differ."""
 FITTED = ("resident", "cpu", "moe_offload", "partial")
 """Categories whose speeds are fitted."""
@@ -91,7 +91,8 @@ class Rows(Cases[TimedRow]):
 def published() -> tuple[PublishedRow, ...]:
     """Rows of `FILES`, then those of MLX."""
     own = (row for path in FILES for row in published_rows(path))
-    apple = (row for row in published_rows(FRAMEWORKS) if engine(row.runtime, row.category) is MLX)
+    others = (row for path in FRAMEWORKS for row in published_rows(path))
+    apple = (row for row in others if engine(row.runtime, row.category) is MLX)
     return (*own, *apple)
 
 

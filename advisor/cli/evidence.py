@@ -18,12 +18,17 @@ def add(commands: Any) -> None:
 
 def _accuracy(args: argparse.Namespace) -> None:
     """Run `accuracy`."""
+    from advisor.catalog.csv_tables import read
+    from advisor.evidence.accuracy.score_history import HISTORY, HistoryRow, history_markdown
     from advisor.evidence.accuracy.shipped import shipped_ledger
     from advisor.evidence.accuracy.text import front_page, markdown, plain, record
 
     scores = shipped_ledger()
     if args.markdown:
-        print(front_page(scores) if args.markdown == "README.md" else markdown(scores))
+        if args.markdown == "README.md":
+            print(front_page(scores))
+            return
+        print(f"{markdown(scores)}\n\n{history_markdown(read(HISTORY, HistoryRow))}")
         return
     show(args, record(scores), lambda: plain(scores))
 

@@ -255,10 +255,14 @@ def matrices(host: Host) -> str:
     """The widest arithmetic for whole matrices, as data/generated/efficiency.csv names it.
 
     Dot products of 8-bit integers in 256 bits ("vnni") take one instruction in place of three.
+    Cores with these beside AVX-512 and without AMX are Zen 5, which multiplies 512 bits at once
+    ("avx512_wide"), in laptops in two halves like Zen 4.
     """
     if {"amx_int8", "amx_bf16"} & host.instruction_sets:
         return "amx"
     widest = vectors(host)
+    if widest == "avx512" and "avx_vnni" in host.instruction_sets:
+        return widest if "laptop" in host.segment else "avx512_wide"
     return "vnni" if widest == "avx2" and "avx_vnni" in host.instruction_sets else widest
 
 

@@ -57,11 +57,20 @@ def rates(link: Link) -> Mapping[Transfer, Quantity]:
 def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Constants) -> Array:
     """Time of a transfer from host memory to a GPU [s].
 
-    t = bytes / (share S) + bytes / host copy; the second term is for runtimes that first copy each
-    tensor within RAM.
+    t = bytes / (share S) + bytes / host copy + wait bytes / S_faster
+
+    The second term is for runtimes that first copy each tensor within RAM. The third is for
+    pageable memory, whose bytes a core copies to pinned buffers of the driver first: S is the
+    slower of core and link, S_faster the other, and `wait` the share of its time that does not
+    overlap. CUDA's driver fills one buffer while it sends another (0); Vulkan's backend copies a
+    tensor and then sends it, and ROCm's runtime locks its pages first (1).
     """
     rate = rates(link)[transfer].value * constants.value("link_share")
-    return moved / rate + moved / constants.value("host_copy")
+    seconds = moved / rate + moved / constants.value("host_copy")
+    if transfer is not Transfer.PAGEABLE:
+        return seconds
+    faster = np.maximum(link.pinned.value, constants.value("pageable_copy"))
+    return seconds + constants.value("staging_wait") * moved / faster
 
 
 def page_fault_seconds(

@@ -74,8 +74,8 @@ def test_they_reach_the_prediction(this_machine):
 
 def test_unmeasured_rates_follow_from_pinned_copies(this_machine):
     (gpu,) = this_machine({"h2d_pinned": 20e9})
-    share = fitted_constants().value("pageable_share")
-    assert gpu.link.pageable.value == pytest.approx(20e9 * share)
+    copied = fitted_constants().value("pageable_copy")
+    assert gpu.link.pageable.value == pytest.approx(min(20e9, copied))
     assert gpu.link.pageable.kind is Provenance.DERIVED
     assert gpu.link.name == "PCIe 4 x16"
 

@@ -90,7 +90,7 @@ def test_lanes_share_a_link(generation: int, lanes: int, of_sixteen: int) -> Non
 
 def test_ways_over_a_link_are_ordered() -> None:
     # Pageable memory is copied once more, and a kernel that reads over the link waits for it.
-    link = from_catalog.pcie(4, 16)
+    link = from_catalog.pcie(5, 16)
     assert link.pageable.value < link.pinned.value
     assert link.zero_copy.value < link.pinned.value
 

@@ -298,3 +298,26 @@ def test_pages_of_a_file_have_the_room_that_the_gpu_leaves_of_unified_memory() -
     gpu, ram = (float(needed_bytes(model, placement, part, WORK)) for part in (vram(0), RAM))
     assert gpu > 20 * GIB
     assert 0 < float(np.asarray(placement.page_cache)) <= 36 * GIB - gpu - ram
+
+
+def copied(build: str, ubatch: int = 512) -> float:
+    """Bytes that a micro-batch of a prompt copies to the GPU [B]."""
+    moe = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    rig = replace(machine(MachineSpec(gpu="RTX 4090", ram_gb=64)), build=build)
+    work = replace(WORK, prompt=ubatch, ubatch=ubatch)
+    placement = LLAMA_CPP.place(
+        moe, rig, work, PlacementStrategy.CPU_OFFLOAD, Settings(cpu_moe=moe.layers)
+    )
+    stages = LLAMA_CPP.schedule(moe, placement, rig, work).prefill.stages
+    return sum(float(flow.moved) for stage in stages for flow in stage.flows)
+
+
+def test_a_build_before_september_2025_copies_every_expert() -> None:
+    # its scheduler copied whole tensors until pull request 15346
+    moe = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    whole = float(moe.bytes_per_layer[Group.ROUTED_EXPERTS].sum())
+    assert copied("2025-08") == pytest.approx(whole)
+    assert copied("2025-08", 64) == pytest.approx(whole)
+    asked = float(moe.expert_share(512.0, 1.0, WORK.variety))
+    assert copied("") == pytest.approx(whole * asked)
+    assert copied("2025-09") == copied("")

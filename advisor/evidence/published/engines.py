@@ -30,7 +30,7 @@ from advisor.runtimes import (
     vllm,
 )
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
-from advisor.runtimes.llama_cpp import ik_fork
+from advisor.runtimes.llama_cpp import ik_fork, passes
 from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.serving import framework_kernels
 
@@ -45,6 +45,8 @@ VLLM_V0 = replace(VLLM, schedule=sglang.schedule, reads_over_link=False)
 EXLLAMA = replace(FRAMEWORK, name="ExLlama", key="exllama")
 IK_COPYING = replace(IK_LLAMA_CPP, schedule=ik_fork.copying_schedule)
 """ik_llama.cpp without `-rtr`, which copies experts in RAM to the GPU for long prompts."""
+IK_COPYING_ALL = replace(IK_LLAMA_CPP, schedule=passes.schedule)
+"""The same of May 2025, which copied them for any prompt of 32 tokens."""
 IK_GRAPH = replace(LLAMA_CPP_TENSOR, name="ik_llama.cpp -sm graph", build=IK_LLAMA_CPP.build)
 """ik_llama.cpp with `-sm graph`, which divides layers among GPUs as llama.cpp's `-sm tensor`
 does."""
@@ -70,7 +72,7 @@ BY_CORES = replace(
 
 ENGINES: tuple[tuple[str, Runtime], ...] = (
     (r"exllama|tabbyapi|\bexl[23]\b|mlc[- ]llm", EXLLAMA),
-    (r"\bo?mlx(?![a-z])", MLX),
+    (r"\bo?mlx(?![a-z]|-vlm)", MLX),  # mlx-vlm has a loop of its own, half as fast
     (r"naive offloading", ALL_EXPERTS),
     (r"offloading w/o lru", ON_DEMAND),
     (r"offloading w/o speculative", NOT_AHEAD),

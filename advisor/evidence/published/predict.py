@@ -29,7 +29,14 @@ from advisor.evidence.published.batch import (
     guessed_batch,
     kept_where_all_fits,
 )
-from advisor.evidence.published.engines import EXLLAMA, IK_COPYING, IK_GRAPH, engine, with_drafts
+from advisor.evidence.published.engines import (
+    EXLLAMA,
+    IK_COPYING,
+    IK_COPYING_ALL,
+    IK_GRAPH,
+    engine,
+    with_drafts,
+)
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import PublishedRow
@@ -39,6 +46,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model.model import Model
 from advisor.runtimes import IK_LLAMA_CPP, KTRANSFORMERS, LLAMA_CPP, VLLM, Runtime
+from advisor.runtimes.llama_cpp.passes import USED_ALONE_SINCE
 from advisor.units import Array
 
 # Category of a published row that states none, or that cannot have run as it states.
@@ -103,15 +111,17 @@ def one_after_another(row: PublishedRow, runtime: Runtime, machine: Machine) -> 
 
 
 def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runtime) -> Machine:
-    """Machine of a row with the build of its month, where that changes linear attention, or lacks a
-    kernel for the format.
+    """Machine of a row with the build of its month, where that changes linear attention, lacks a
+    kernel for the format, or copies experts that no token asks for.
     """
     month = row.date[:7]
     dated = re.fullmatch(r"20\d\d-\d\d", month) is not None
     if not dated or runtime.key not in RUNTIMES:
         return machine
     aged = replace(machine, build=month, backend=machine.backend or run_notes.backend(row))
-    older = (model.has_delta_rule and effect_of_build(month)) or kernel_effect(aged, model)
+    copies_all = model.has_experts and month < USED_ALONE_SINCE
+    slower = (model.has_delta_rule and effect_of_build(month)) or kernel_effect(aged, model)
+    older = copies_all or slower
     return replace(machine, build=month) if older else machine
 
 
@@ -330,7 +340,7 @@ def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
     if known is IK_LLAMA_CPP and "split mode graph" in row.source_note:
         return Noted(IK_GRAPH)
     if known is IK_LLAMA_CPP and run_notes.copies_experts(row):
-        return Noted(IK_COPYING)
+        return Noted(IK_COPYING if row.date >= run_notes.COPIES_LARGE_SINCE else IK_COPYING_ALL)
     if known is not None:
         return Noted(LLAMA_CPP if known is KTRANSFORMERS and not row.gpu else known)
     nearest = VLLM if category in STREAMING else LLAMA_CPP
@@ -415,7 +425,7 @@ def _share_on_gpu(row: PublishedRow) -> float | None:
 
 
 def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
-    """Stated split; with experts in RAM, weights are not mapped (llama.cpp advises so)."""
+    """Stated split, and how the file was read."""
     layers, moe = row.ngl, row.n_cpu_moe
     if layers is None and (share := _share_on_gpu(row)) is not None:
         layers = round(share * model.layers)
@@ -432,7 +442,7 @@ def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
         most_asked=frequent,
         head_first=layers is None,
         kv_in_ram="-nkvo" in row.source_note,
-        load_mode="none" if category == "moe_offload" else "auto",
+        load_mode=run_notes.load_mode(row, fork=engine(row.runtime, category) is IK_LLAMA_CPP),
     )
 
 

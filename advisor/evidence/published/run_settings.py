@@ -153,15 +153,46 @@ def build(row: PublishedRow) -> str:
 
 
 REPACKED = re.compile(r"_r[48]\b|-?rtr\b|run-time repack")
-"""Pattern of weights in the fork's layout for processors, which its GPU kernels do not read."""
-COPIES_SINCE = "2025-06-11"
-"""Day from which ik_llama.cpp copies experts to the GPU for long prompts (its pull request 520)."""
+"""Pattern of weights in the fork's layout for processors."""
+GPU_REPACKED = re.compile(r"\biq(?:[2-5]_k|[45]_ks|1_[sm])_r4\b")
+"""Pattern of those layouts that the fork's GPU kernels read from `GPU_REPACKED_SINCE` on (its pull
+requests 461, 462, 492 and 494)."""
+GPU_REPACKED_SINCE = "2025-06-06"
+ON_CORES = "computed by the processor"
+"""Words of a note on prompts whose experts were not copied, by the source's log."""
+COPIES_SINCE, COPIES_LARGE_SINCE = "2025-05-12", "2025-06-12"
+"""Days from which ik_llama.cpp copies fused experts to the GPU for prompts of 32 tokens (its pull
+request 405), and for as many as give each expert 32 (520)."""
 
 
 def copies_experts(row: PublishedRow) -> bool:
     """Whether a row's ik_llama.cpp copies experts in RAM to the GPU for long prompts."""
     stated = f"{row.runtime} {row.quant} {row.source_note}".casefold()
-    return row.date >= COPIES_SINCE and REPACKED.search(stated) is None
+    if row.date < COPIES_SINCE or ON_CORES in stated:
+        return False
+    if row.date >= GPU_REPACKED_SINCE:
+        stated = GPU_REPACKED.sub("", stated)
+    return REPACKED.search(stated) is None
+
+
+MAPPED_NOT = re.compile(
+    r"--?no-mmap\b|\bmmap[ =:]*(?:0|off)\b|-mmp 0\b|(?:--load-mode|-lm) (?:none|dio|mlock)\b"
+)
+"""Pattern of runs that read the file into buffers of their own."""
+PINNED_SINCE = "2026-03-26"
+"""Day from which ik_llama.cpp does so wherever tensors are overridden (its pull request 1510)."""
+
+
+def load_mode(row: PublishedRow, *, fork: bool) -> str:
+    """Load mode of a row: llama.cpp maps the file unless it is told not to.
+
+    Args:
+        row: published row.
+        fork: whether it is of ik_llama.cpp.
+    """
+    stated = f"{row.runtime} {row.source_note}".casefold()
+    buffered = MAPPED_NOT.search(stated) is not None or (fork and row.date >= PINNED_SINCE)
+    return "none" if buffered else "auto"
 
 
 FORK_CLASSES = ((r"IQ\d_KT", "trellis"), (r"IQ\d_K[SL]?", "iqk"))

@@ -72,6 +72,11 @@ class Rules:
     length: Array  # length of the reply, over which that cache fills [tokens]
 
 
+USED_ALONE_SINCE = "2025-09"
+"""Month from which builds of llama.cpp (pull request 15346, August 2025) and of its fork (698,
+4 September 2025) copy only the experts that a micro-batch asks for; older ones copy all."""
+
+
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass over the layers for each micro-batch of the prompt, then one for each token.
 
@@ -220,8 +225,10 @@ def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Pla
 def copies(placement: Placement) -> Transfer:
     """Transfer of a prompt's weights over the link.
 
-    Pages of a mapped file are pageable; buffers with a copy of the file are page-locked
-    (src/llama-model-loader.cpp keeps a mapped file out of host buffers).
+    Pages of a mapped file are pageable, tensors overridden to the CPU among them; buffers with a
+    copy of the file are page-locked (src/llama-model-loader.cpp keeps a mapped file out of host
+    buffers, which pull request 20978 of March 2026 warns of: gpt-oss-20b with its experts in RAM
+    reads 544 and 298 tokens/s in micro-batches of 128 without a map and with one).
     """
     return Transfer.PINNED if placement.load_mode in READ_IN else Transfer.PAGEABLE
 
@@ -299,6 +306,8 @@ def _outside(
     if not rules.experts:
         copying = copying + copying.routed.times(-1.0)
     moved = copying.weights
+    if "" < machine.build < USED_ALONE_SINCE:
+        moved = moved + copying.experts * (1.0 / step.touched(model) - 1.0)
     flow = Flow(route=Route.STREAMED, moved=moved, transfer=copies(placement))
     if np.any(placement.expert_cache):
         routed = (load + copying.times(-1.0)).routed

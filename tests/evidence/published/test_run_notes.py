@@ -10,6 +10,7 @@ from advisor.evidence.published.run_settings import (
     cache_type,
     copies_experts,
     in_fork_format,
+    load_mode,
     requests,
 )
 from advisor.model import catalog
@@ -122,7 +123,9 @@ def test_builds(runtime: str, date: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("quant", "note", "date", "copied"),
-    [("IQ2_KT", "ub4096", "2025-07-12", True), ("IQ4_K_R4", "ub8192", "2025-07-05", False),
+    [("IQ2_KT", "ub4096", "2025-07-12", True), ("IQ4_K_R4", "ub8192", "2025-05-15", False),
+     ("IQ4_K_R4", "ub8192", "2025-07-05", True), ("IQ3_KS_R4", "ub8192", "2025-07-05", False),
+     ("IQ4_K_R4", "experts computed by the processor", "2025-07-05", False),
      ("Q8_0", "-fmoe -rtr", "2025-07-05", False), ("IQ2_KT", "ub4096", "2025-05-01", False)],
 )  # fmt: skip
 def test_the_fork_copies_formats_of_its_gpu_kernels(
@@ -130,6 +133,21 @@ def test_the_fork_copies_formats_of_its_gpu_kernels(
 ) -> None:
     row = {"runtime": "ik_llama.cpp CUDA", "quant": quant, "source_note": note, "date": date}
     assert copies_experts(PublishedRow(row)) is copied
+
+
+@pytest.mark.parametrize(
+    ("runtime", "note", "date", "mode"),
+    [("llama.cpp CUDA", "test=pp512", "2026-05", "auto"),
+     ("llama.cpp CUDA", "q8_0 KV, --no-mmap", "2026-05", "none"),
+     ("llama.cpp CUDA", "mmap 0", "2026-05", "none"),
+     ("llama.cpp CUDA", "--load-mode dio", "2026-10", "none"),
+     ("ik_llama.cpp CUDA", "", "2026-03-20", "auto"), ("ik_llama.cpp CUDA", "", "2026-07", "none")],
+)  # fmt: skip
+def test_files_are_mapped_unless_a_row_tells_otherwise(
+    runtime: str, note: str, date: str, mode: str
+) -> None:
+    row = PublishedRow({"runtime": runtime, "source_note": note, "date": date})
+    assert load_mode(row, fork=runtime.startswith("ik")) == mode
 
 
 def test_formats_of_the_fork_are_decoded_as_its_own() -> None:
