@@ -18,6 +18,7 @@ from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP
+from advisor.runtimes.llama_cpp.ik_fork import unfolded
 from advisor.runtimes.llama_cpp.paging import WATCHED, Rereading, renewal_rate
 from advisor.runtimes.llama_cpp.passes import crossings
 from advisor.units import GIB
@@ -321,3 +322,16 @@ def test_a_build_before_september_2025_copies_every_expert() -> None:
     asked = float(moe.expert_share(512.0, 1.0, WORK.variety))
     assert copied("") == pytest.approx(whole * asked)
     assert copied("2025-09") == copied("")
+
+
+def test_the_fork_reads_prompts_of_latent_attention_with_keys_and_values_anew() -> None:
+    # DeepSeek-V3: 128 heads x (128 + 64 + 128) = 40,960 values; 128 x 512 x (128 + 128) =
+    # 16,777,216 for each past token of a micro-batch, 4,096 for each of 4,096 tokens; in the
+    # latent space 128 x (576 + 512)
+    deepseek = catalog.model("DeepSeek-V3", "Q4_K_M")
+    values = unfolded(deepseek, 4096.0).attention_flops / 2.0
+    assert values == pytest.approx(np.full(deepseek.layers, 45_056.0))
+    assert deepseek.attention_flops / 2.0 == pytest.approx(np.full(deepseek.layers, 139_264.0))
+    assert np.all(unfolded(deepseek, 512.0).attention_flops / 2.0 == 40_960 + 32_768)
+    plain = catalog.model("Llama-3.1-8B", "Q4_K_M")
+    assert unfolded(plain, 512.0) is plain

@@ -6,15 +6,19 @@ there for prompts too, where llama.cpp copies them to the GPU. It kept the older
 """
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable
+from copy import copy
 
 import numpy as np
 
+from advisor.cost_model.loads import micro_batches
 from advisor.cost_model.placement import RAM, Placement, PlacementStrategy
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
+from advisor.model.architecture import Tensor
 from advisor.model.model import Model
 from advisor.runtimes.llama_cpp.command import (
     BATCH,
@@ -27,6 +31,7 @@ from advisor.runtimes.llama_cpp.command import (
 )
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
+from advisor.units import Array
 
 VERSION = "ik_llama.cpp of August 2026 (8337e4cd3)"
 ALL_LAYERS = 999
@@ -35,7 +40,55 @@ ALL_LAYERS = 999
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """Schedule of llama.cpp, but with experts in RAM always computed by the processor."""
-    return phases(model, placement, machine, work, copies_experts=False)
+    return _phases(model, placement, machine, work, copies_experts=False)
+
+
+def _phases(
+    model: Model, placement: Placement, machine: Machine, work: Workload, *, copies_experts: bool
+) -> Phases:
+    read, written = (
+        phases(each, placement, machine, work, copies_experts=copies_experts)
+        for each in (unfolded(model, micro_batches(work)[0].tokens), model)
+    )
+    return Phases(of_prompt=read.of_prompt, of_token=written.of_token)
+
+
+def unfolded(model: Model, tokens: Array) -> Model:
+    """Model as the fork reads a prompt with it: latent attention (MLA) with keys and values anew.
+
+    FLOPs per token and past token = 2 (heads (nope + rope + v) + heads rank (nope + v) / n)
+
+    llama.cpp attends in the latent space, 2 heads (2 rank + rope), for prompts too. The fork makes
+    keys and values of each head once for the n tokens of a micro-batch and attends with these
+    (`-mla 3`, its default; pull request 273): 40,960 + 16.8 million / n values for DeepSeek-V3 in
+    place of 139,264.
+
+    Args:
+        model: model that is run.
+        tokens: tokens of a micro-batch, n [tokens].
+    """
+    if not np.any(model.latent_values):
+        return model
+    by_layer: dict[int | None, dict[str, Tensor]] = defaultdict(dict)
+    for tensor in model.architecture.tensors:
+        by_layer[tensor.layer][tensor.role] = tensor
+    whole = np.zeros(model.layers)
+    once = np.zeros(model.layers)
+    for layer in np.flatnonzero(model.latent_values):
+        roles = by_layer[int(layer)]
+        if not {"attn_k_b", "attn_v_b", "attn_kv_a_mqa", "attn_kv_a_norm"} <= roles.keys():
+            return model
+        up, down = roles["attn_k_b"], roles["attn_v_b"]
+        rank = roles["attn_kv_a_norm"].width
+        heads = up.rows / rank
+        rope = roles["attn_kv_a_mqa"].rows - rank
+        whole[layer] = heads * (up.width + rope) + down.rows
+        once[layer] = up.params + down.params
+    each = np.maximum(np.asarray(tokens, dtype=float), 1.0)[..., None]
+    values = np.where(model.latent_values > 0, whole + once / each, model.attention_flops / 2.0)
+    read = copy(model)
+    read.__dict__["attention_flops"] = 2.0 * values
+    return read
 
 
 def copying_schedule(
@@ -50,7 +103,7 @@ def copying_schedule(
     each = 1.0 if experts is None else experts.used / experts.total
     batch = np.minimum(np.maximum(work.fresh, 1.0), work.ubatch)
     enough = bool(np.all(batch * each >= COPY_TOKENS))
-    return phases(model, placement, machine, work, copies_experts=enough)
+    return _phases(model, placement, machine, work, copies_experts=enough)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
