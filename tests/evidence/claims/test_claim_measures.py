@@ -69,8 +69,9 @@ def test_links_reach_the_measured_rates(generation: int, low: float, high: float
 
 
 def test_pageable_copies_reach_half_to_three_quarters_of_pinned_ones() -> None:
-    share = value("pageable_rate") / value("link_rate")
-    assert 0.54 <= round(share, 2) <= 0.77  # cuda-oxide, PR 976
+    desktop = {"cpu": "Ryzen 9 7950X"}
+    share = value("pageable_rate", **desktop) / value("link_rate", **desktop)
+    assert 0.54 <= share <= 0.77  # cuda-oxide, PR 976
 
 
 def test_activations_cross_in_a_microsecond() -> None:
