@@ -19,7 +19,6 @@ import numpy as np
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA, as_text
 from advisor.cost_model.uncertainty import PUBLISHERS, SEVERAL, THIN
-from advisor.evidence.accuracy.shipped import ROLLING
 from lab import engine_tables, held_out, write
 from lab.fit import Fit
 from lab.frameworks import fitted, stream_rows
@@ -32,7 +31,6 @@ from lab.llama_cpp import (
     whole_architectures,
 )
 from lab.parameters import LLAMA_CPP, parameters
-from lab.rolling import rolling
 from lab.row_errors import layer_publishers, sources
 from lab.spreads import COVERED, Spread, spreads
 
@@ -96,7 +94,6 @@ def refitted() -> Mapping[Path, str]:
         engine_tables.LEFT_OUT: as_text(engine_tables.left_out()),
         TABLE: constant_table((*constants, *streams.values())),
         held_out.LEFT_OUT: as_text(without),
-        ROLLING: as_text(list(rolling(done))),
     }
 
 

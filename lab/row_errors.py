@@ -88,13 +88,18 @@ def equal_weights(publishers: npt.NDArray[np.str_], groups: npt.NDArray[np.str_]
     )
 
 
-def errors(done: LlamaFit) -> Errors:
-    """Errors of all rows, predicted by the fit without their publisher."""
+def errors(done: LlamaFit, taught: Rows | None = None) -> Errors:
+    """Errors of all rows, predicted by the fit without their publisher.
+
+    Args:
+        done: fit.
+        taught: rows whose publishers count as evidence; None for all.
+    """
     rows, fitted = done.rows, done.fit.task.values(done.fit.logs)
     share = np.ones(len(rows.timed))
     guessed = np.zeros(len(rows.timed))
     traits = {trait: np.zeros(len(rows.timed)) for trait in TRAITS if trait not in (SPLIT, UNKNOWN)}
-    few = other_evidence(rows)
+    few = other_evidence(rows, taught)
     for part in rows.stacks:
         run = circumstances_of(rows, part, few)
         time = part.time(rows.columns(fitted, part))
@@ -150,9 +155,15 @@ def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circ
     )
 
 
-def other_evidence(rows: Rows) -> Mapping[str, Floats]:
-    """Degrees of the traits that count publishers, without each row's own, of shape (rows,)."""
-    counted = layer_publishers(rows)
+def other_evidence(rows: Rows, taught: Rows | None = None) -> Mapping[str, Floats]:
+    """Degrees of the traits that count publishers, without each row's own, of shape (rows,).
+
+    Args:
+        rows: rows.
+        taught: rows whose publishers count; None for all.
+    """
+    taught = taught or rows
+    counted = layer_publishers(taught)
     rare, unseen = np.zeros(len(rows.timed)), np.zeros(len(rows.timed))
     pairs = zip(rows.timed, left_out_with(rows), strict=True)
     for place, (row, publisher) in enumerate(pairs):
@@ -165,7 +176,7 @@ def other_evidence(rows: Rows) -> Mapping[str, Floats]:
         rare[place] = min((others(kind, backend) for kind in kinds), default=0)
         unseen[place] = others(together(kinds), "")
     return {
-        uncertainty.THIN: uncertainty.rarity(other_sources(rows)),
+        uncertainty.THIN: uncertainty.rarity(other_sources(rows, taught)),
         uncertainty.OPERATOR: uncertainty.rarity(rare),
         uncertainty.NEW: uncertainty.rarity(unseen),
     }
@@ -181,9 +192,9 @@ def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], frozenset[str]]:
     return {key: frozenset(names) for key, names in counted.items()}
 
 
-def other_sources(rows: Rows) -> Floats:
-    """Number of other sources with a GPU of the same family, shape (rows,)."""
-    known = sources(rows)
+def other_sources(rows: Rows, taught: Rows) -> Floats:
+    """Number of other sources among `taught` with a GPU of the same family, shape (rows,)."""
+    known = sources(taught)
     families = ((known.get(row.scope["family"], frozenset()), row) for row in rows.timed)
     return np.array([len(names - {row.publisher}) for names, row in families])
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from advisor.catalog.constants import FACTOR, ConstantRow, constant_rows
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, as_text
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
+from advisor.evidence.accuracy.shipped import ROLLING
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
 from lab.__main__ import refitted
@@ -25,6 +26,7 @@ from lab.llama_cpp import (
     task,
 )
 from lab.parameters import FRAMEWORKS, LLAMA_CPP, parameters
+from lab.rolling import rolling
 from lab.row_errors import Errors
 from lab.spreads import AIMED, fitted, least
 from lab.stack import Cases, Timed
@@ -61,6 +63,35 @@ def test_the_shipped_tables_equal_the_commands_output() -> None:
     assert {path.name for path in written} >= {"efficiency.csv", "left_out.csv"}
     for path, text in written.items():
         assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.skipif("ADVISOR_SOAK" not in os.environ, reason="takes minutes; `make soak` runs it")
+def test_the_table_by_date_equals_the_commands_output() -> None:
+    table = as_text(list(rolling(rows_of(published()))))
+    assert ROLLING.read_text(encoding="utf-8") == table
+
+
+def test_no_month_knows_of_a_later_one() -> None:
+    # a card whose runs of 2025-08 are three times slower leaves the scores of months before alone
+    speeds = {"2024-05": 100.0, "2024-11": 98.0, "2025-02": 102.0}
+
+    def scores(later: float) -> list[tuple[str, float, float, float]]:
+        dated = [*speeds.items(), ("2025-08", later)]
+        rows = [
+            PublishedRow(
+                {**ROW, "id": f"{month}{place}", "date": month, "tg_tps": str(speed + place),
+                 "source_url": f"https://example.com/{place}"}
+            )
+            for month, speed in dated
+            for place in range(4)
+        ]  # fmt: skip
+        found = rolling(rows_of(rows))
+        return [(row.origin, row.error, row.held, row.width) for row in found]
+
+    usual, slower = scores(100.0), scores(30.0)
+    assert [row[0] for row in usual] == ["2024-10", "2025-01", "2025-07"]
+    assert usual[:2] == slower[:2]
+    assert usual[2][1] < 0.1 < slower[2][1]
 
 
 def test_rows_are_timed_by_the_cost_model_itself() -> None:
