@@ -31,7 +31,7 @@ from lab.fit import (
     limited,
     problem,
     solve,
-    without_groups,
+    without_clusters,
 )
 from lab.frameworks import GROUP_POWER, SERVING
 from lab.parameters import SERVING_ENGINES, Parameter, parameters
@@ -137,7 +137,7 @@ FAR_WIDER = (("Hopper", "Blackwell HBM"),)
 """Pairs of a generation and a later one with at least 1.67 times its bandwidth."""
 
 
-# 80 % ranges of serving engines, from published runs that were predicted without their group.
+# 80 % ranges of serving engines, from published runs predicted without their publisher.
 #
 # Widths and widening factors are fitted as those of llama.cpp (`llama_cpp/spreads.py`), but with
 # their own count of publishers for each family of GPUs, 0 included: a GPU with few runs of
@@ -181,7 +181,7 @@ def spread_rows(cases: Cases[EngineCase], predicted: Floats, source: str) -> Ite
 
     Args:
         cases: all cases.
-        predicted: time of each case by the fit without its group, shape (cases,) [s].
+        predicted: time of each case by the fit without its publisher, shape (cases,) [s].
         source: source of the rows.
     """
     real = cases.column("evidence") == PUBLISHED
@@ -218,7 +218,7 @@ def spread_rows(cases: Cases[EngineCase], predicted: Floats, source: str) -> Ite
 
 
 def _errors(cases: Cases[EngineCase], off: Floats, chosen: npt.NDArray[np.bool_]) -> Errors:
-    """Errors of chosen cases, predicted without their group; all time is spent on GPUs."""
+    """Errors of chosen cases, predicted without their publisher; all time is spent on GPUs."""
     none = np.full(len(off), "")
     every = Errors(
         off=off,
@@ -258,10 +258,10 @@ class EngineLeftOutRow:
     """One case; fields as the columns of data/generated/engine_left_out.csv."""
 
     id: str  # id of its row, with the timed part where a row has several
-    group: str  # group that was left out with it
+    group: str  # publisher and GPU, or model and GPU of a simulated case
     evidence: str  # simulated or published
     seconds: float  # simulated or measured time [s]
-    predicted: float  # time predicted by the fit without its group [s]
+    predicted: float  # time predicted by the fit without its publisher [s]
     tokens: float  # tokens of all users in that time [tokens]
     experts: float  # degree of the trait "routed experts", 0 to 1 (`cost_model/uncertainty.py`)
     deep: float  # degree of the trait "deep context"
@@ -276,7 +276,9 @@ class EngineFit:
 
     cases: Cases[EngineCase]  # all cases
     fit: Fit  # their fit
-    predicted: Floats  # time of each case by the fit without its group, shape (cases,) [s]
+    # time of each case by the fit without its publisher, simulated ones without their model and GPU
+    # alike, shape (cases,) [s]
+    predicted: Floats
 
 
 @cache
@@ -285,7 +287,10 @@ def fitted_engines() -> EngineFit:
     cases = Cases((*simulated(), *published()))
     weights = counts(cases.groups, GROUP_POWER) * [case.weight for case in cases.timed]
     fit = solve(problem(cases, parameters(SERVING_ENGINES), SETTINGS, weights))
-    off = np.vecdot(fit.slopes, without_groups(fit) - fit.logs)
+    clusters = [
+        case.publisher if case.evidence == PUBLISHED else case.group for case in cases.timed
+    ]
+    off = np.vecdot(fit.slopes, without_clusters(fit, clusters) - fit.logs)
     return EngineFit(cases=cases, fit=fit, predicted=np.exp(fit.here + off))
 
 

@@ -395,15 +395,19 @@ LEFT_OUT_STEPS, LEFT_OUT_FARTHEST = 3, 0.4
 """Steps of a fit without a group, and the largest change of a logarithm in each."""
 
 
-def without_groups(fit: Fit) -> Floats:
-    """Values fitted without each run's group, shape (runs, terms).
+def without_clusters(fit: Fit, clusters: Sequence[str]) -> Floats:
+    """Values fitted without each run's cluster, shape (runs, terms).
 
     Newton steps from the fit to all runs, with its slopes, and weights by the remaining residuals.
+
+    Args:
+        fit: fit to all runs.
+        clusters: cluster of each run; its runs are left out together.
     """
-    task, groups = fit.task, np.array(fit.task.cases.groups)
-    values = np.tile(fit.logs, (len(groups), 1))
-    for group in dict.fromkeys(fit.task.cases.groups):
-        inside = groups == group
+    task, names = fit.task, np.array(clusters)
+    values = np.tile(fit.logs, (len(names), 1))
+    for cluster in dict.fromkeys(clusters):
+        inside = names == cluster
         if not np.any(task.weights[inside] > 0):
             continue
         without = fit.logs.copy()

@@ -28,7 +28,7 @@ from lab.fit import (
     limited,
     problem,
     solve,
-    without_groups,
+    without_clusters,
 )
 from lab.parameters import FRAMEWORKS, Parameter, parameters
 from lab.spreads import COVERED
@@ -192,7 +192,7 @@ def fitted() -> FrameworkFit:
     cases = Cases(papers())
     weights = counts(cases.groups, GROUP_POWER) * [run.weight for run in cases.timed]
     fit = solve(problem(cases, parameters(FRAMEWORKS), SETTINGS, weights))
-    predicted = cases.predicted(fit.task.values(without_groups(fit)))
+    predicted = cases.predicted(fit.task.values(without_clusters(fit, cases.groups)))
     return FrameworkFit(runs=cases.timed, fit=fit, predicted=predicted)
 
 
