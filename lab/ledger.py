@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import as_text
 from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
-from advisor.evidence.accuracy.score_history import HISTORY, history_table
+from advisor.evidence.accuracy.score_history import HISTORY
 from advisor.evidence.accuracy.scoring import (
     OwnScore,
     Score,
@@ -34,6 +34,7 @@ from lab.held_out import GENERATED
 from lab.llama_cpp import APART, stated_tps
 from lab.points import drafting, engine, framework, llama_cpp, load_curves, paged, split
 from lab.points.llama_cpp import LlamaCppRun, Published
+from lab.score_history import history_table
 
 # Noise floor: difference between two sources on the same GPU, model and format.
 #

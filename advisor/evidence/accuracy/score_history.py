@@ -5,18 +5,13 @@ data/generated/score_history.csv beside those of earlier ones, so that a range w
 alone shows: its interval score does not fall.
 """
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from advisor.catalog.csv_tables import DATA, as_text, read
-from advisor.evidence.accuracy.shipped import Ledger
-from advisor.evidence.accuracy.text import percent, stranger_scores
+from advisor.catalog.csv_tables import DATA
+from advisor.formatting import percent
 
 HISTORY = DATA / "generated/score_history.csv"
-CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels.csv")
-"""Files of the constants that a prediction depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,37 +27,6 @@ class HistoryRow:
     held: float  # mean over groups of the share within range
     width: float  # median over groups of the median of high over low
     interval: float  # mean over groups of the interval score, the lower the better
-
-
-def history_table(ledger: Ledger) -> str:
-    """Text of the file with the scores of today's constants, in place of their former ones."""
-    today = list(_today(ledger))
-    earlier = read(HISTORY, HistoryRow) if HISTORY.exists() else ()
-    kept = [row for row in earlier if row.constants != today[0].constants]
-    return as_text([*kept, *today])
-
-
-def _today(ledger: Ledger) -> Iterator[HistoryRow]:
-    day, constants = datetime.now(UTC).date().isoformat(), digest()
-    unseen = [ledger.unseen] if ledger.unseen else []
-    for score in (*stranger_scores(ledger.points), *unseen):
-        yield HistoryRow(
-            day=day,
-            constants=constants,
-            kind=score.name,
-            rows=score.rows,
-            groups=score.groups,
-            error=_four(score.error),
-            held=_four(score.held),
-            width=_four(score.width),
-            interval=_four(score.interval),
-        )
-
-
-def digest() -> str:
-    """Beginning of the digest of the constants' files."""
-    content = b"".join(path.read_bytes() for path in CONSTANTS)
-    return hashlib.sha256(content).hexdigest()[:8]
 
 
 def history_markdown(rows: Sequence[HistoryRow]) -> str:
@@ -86,7 +50,3 @@ def history_markdown(rows: Sequence[HistoryRow]) -> str:
             f"| {old.interval:.2f} to {new.interval:.2f} |"
         )
     return "\n".join(lines)
-
-
-def _four(number: float) -> float:
-    return float(f"{number:.4g}")
