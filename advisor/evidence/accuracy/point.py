@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from advisor.cost_model.uncertainty import Margins
 
+ROUNDED = 1e-5
+"""Share by which a figure of six digits may be off: ranges end exactly on figures of the fit."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyPoint:
@@ -55,5 +58,5 @@ class AccuracyPoint:
 
     @property
     def held(self) -> bool:
-        """Whether the measured speed lies in the range."""
-        return self.low <= self.measured <= self.high
+        """Whether the measured speed lies in the range, but for the rounding of a file."""
+        return self.low * (1.0 - ROUNDED) <= self.measured <= self.high * (1.0 + ROUNDED)
