@@ -34,7 +34,7 @@ class AccuracyPoint:
     @property
     def publisher(self) -> str:
         """Person, repository or site that published it."""
-        return self.group.partition(" on ")[0]
+        return self.group.partition(" on ")[0].removesuffix(" on")  # files hold no space at an end
 
     @property
     def published(self) -> bool:
