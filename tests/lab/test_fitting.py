@@ -85,8 +85,8 @@ def test_no_month_knows_of_a_later_one() -> None:
             for month, speed in dated
             for place in range(4)
         ]  # fmt: skip
-        found = rolling(rows_of(rows))
-        return [(row.origin, row.error, row.held, row.width) for row in found]
+        months = rolling(rows_of(rows))
+        return [(row.origin, row.error, row.held, row.width) for row in months]
 
     usual, slower = scores(100.0), scores(30.0)
     assert [row[0] for row in usual] == ["2024-10", "2025-01", "2025-07"]

@@ -319,8 +319,8 @@ def test_a_build_before_september_2025_copies_every_expert() -> None:
     whole = float(moe.bytes_per_layer[Group.ROUTED_EXPERTS].sum())
     assert copied("2025-08") == pytest.approx(whole)
     assert copied("2025-08", 64) == pytest.approx(whole)
-    asked = float(moe.expert_share(512.0, 1.0, WORK.variety))
-    assert copied("") == pytest.approx(whole * asked)
+    share = float(moe.expert_share(512.0, 1.0, WORK.variety))
+    assert copied("") == pytest.approx(whole * share)
     assert copied("2025-09") == copied("")
 
 
