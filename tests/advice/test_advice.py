@@ -151,8 +151,9 @@ def test_a_rent_of_ones_own_brings_its_gpu_in() -> None:
     assert not any("RTX A5500" in item.name for item in advice("offloads").options)
     (rent,) = [item for item in advice("offloads", own).options if "RTX A5500" in item.name]
     count = int(rent.name.partition("x ")[0])
-    # 0.15 USD x 24 h x 30.4375 days = 109.575 USD for each
-    assert rent.monthly == pytest.approx(109.575 * count)
+    # 0.15 USD x 24 h x 30.4375 days = 109.575 USD for each; a volume for the weights, 0.07 USD a GB
+    volume = 0.07 * advice("offloads", own).question.model.file_bytes / 1e9
+    assert rent.monthly == pytest.approx(109.575 * count + volume)
 
 
 @pytest.mark.parametrize("situation", ["offloads", "has experts", "runs nothing"])

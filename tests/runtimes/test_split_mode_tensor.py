@@ -55,10 +55,10 @@ def test_cards_alike_hold_half_of_every_layer_of_the_head_and_of_the_cache() -> 
 
 
 def test_cards_of_two_kinds_hold_layers_by_their_memory() -> None:
-    """24,123 and 11,906 MiB, as their driver shows them: two thirds and one."""
+    """24,126 MiB, as its driver shows it, and 12 GiB less 450 MiB: two thirds and one."""
     placement = place(cards("RTX 3090 + RTX 3060 12GB", 1))
     shares = [float(placement.weights[vram(device)][Group.ATTENTION][0]) for device in range(2)]
-    assert shares == pytest.approx([24_123 / 36_029, 11_906 / 36_029])
+    assert shares == pytest.approx([24_126 / 35_964, 11_838 / 35_964])
 
 
 @pytest.mark.parametrize("count", [2, 4])

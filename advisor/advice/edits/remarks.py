@@ -195,10 +195,12 @@ def _served(estimate: Estimate) -> Iterable[str]:
         yield f"The cache is kept as fp8, the nearest to {estimate.work.kv_type}."
     count = sequences_that_fit(estimate.model, estimate.placement, estimate.machine, estimate.work)
     if np.any(estimate.waiting):
+        several = f"{float(estimate.work.users):.0f} users run at once"
+        running = several if float(estimate.work.users) > 1 else "1 user runs"
         yield (
-            f"{float(estimate.work.users):.0f} users run at once and {float(estimate.waiting):.0f} "
-            "wait: the GPU has no room for the cache of all, each with its prompt and half of its "
-            "reply on average. The speed is that of a user who runs."
+            f"{running} and {float(estimate.waiting):.0f} wait: the GPU has no room for the cache of all, "
+            "each with its prompt and half of its reply on average. The speed is that of a user who "
+            "runs."
         )
     elif count > int(estimate.work.users):
         context = number(float(paged(estimate.work).context))
