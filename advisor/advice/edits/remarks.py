@@ -198,9 +198,9 @@ def _served(estimate: Estimate) -> Iterable[str]:
         several = f"{float(estimate.work.users):.0f} users run at once"
         running = several if float(estimate.work.users) > 1 else "1 user runs"
         yield (
-            f"{running} and {float(estimate.waiting):.0f} wait: the GPU has no room for the cache of all, "
-            "each with its prompt and half of its reply on average. The speed is that of a user who "
-            "runs."
+            f"{running} and {float(estimate.waiting):.0f} wait: the GPU has no room for the cache "
+            "of all, each with its prompt and half of its reply on average. The speed is that of "
+            "a user who runs."
         )
     elif count > int(estimate.work.users):
         context = number(float(paged(estimate.work).context))
