@@ -54,7 +54,7 @@ def test_reports_belong_to_who_saved_them_until_they_are_shared(chromium, runnin
         robin.click(".st-key-save_now button")
         robin.wait_for_selector("text=Saved under Reports as only for Robin.")
         go(robin, f"{running}/reports?report=1")
-        assert "only for Robin" in robin.inner_text("h1")
+        assert "only for Robin" in robin.inner_text("body")
         assert "Made by Robin, " in robin.inner_text("body")
 
         go(kim, f"{running}/reports")
@@ -71,7 +71,7 @@ def test_reports_belong_to_who_saved_them_until_they_are_shared(chromium, runnin
         assert link.startswith(f"{running}/reports?shared=")
         for other in (kim, stranger):
             go(other, link)
-            assert "only for Robin" in other.inner_text("h1")
+            assert "only for Robin" in other.inner_text("body")
             assert not other.is_visible(".st-key-delete_1")
 
         robin.click(".st-key-public_1 label")

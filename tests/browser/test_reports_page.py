@@ -159,4 +159,4 @@ def test_save_leads_to_the_report_and_two_ticked_ones_stand_side_by_side(
         test.get_by_role("heading", name="A the one of today").or_(
             test.get_by_role("heading", name="A an earlier one")
         ).wait_for()
-        assert test.get_by_role("columnheader", name="B", exact=True).first.is_visible()
+        test.get_by_role("columnheader", name="B", exact=True).first.wait_for()

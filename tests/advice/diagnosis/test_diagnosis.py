@@ -142,7 +142,7 @@ def measured_as(name: str, factor: float, prompt: float | None = None) -> Diagno
 SIMULATED = [
     ("cpu_alone", "resident", ""),
     ("cpu_alone", "experts", ""),
-    ("fewer_layers", "experts", "27 of 36"),
+    ("fewer_layers", "experts", "18 of 36"),
     ("fewer_layers", "resident", "24 of 32"),
     ("fewer_layers", "split", "30 of 80"),  # 20 are what a context of 131,072 leaves, too
     ("whole_layers", "experts", ""),
@@ -185,7 +185,7 @@ SIMULATED = [
     ("drafted_tokens", "resident", "2 tokens"),
     ("drafted_tokens", "split", "1.5 tokens"),
     ("more_layers", "few layers", -1),
-    ("smaller_file", "no GPU", "IQ4_XS"),
+    ("smaller_file", "no GPU", "Q3_K_M"),
     ("kept_prompt", "resident", "90%"),
     ("short_prompt", "resident", "16 tokens"),
     ("older_memory", "assumed parts", "DDR4-3200 in place of DDR5-5600"),
