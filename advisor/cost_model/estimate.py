@@ -273,12 +273,15 @@ class Estimate:
     @property
     def tight(self) -> bool:
         """Whether it fills a memory that other programs use too: the RAM, or what the GPU shares
-        with it.
+        with it, where pages of the file count that its speed needs there.
         """
-        machine = self.machine
-        if machine is None or self.strategy is PlacementStrategy.NVME_OFFLOAD:
+        machine, placement = self.machine, self.placement
+        on_drive = self.strategy is PlacementStrategy.NVME_OFFLOAD
+        if machine is None or placement is None or (on_drive and not machine.unified):
             return False
         held = sum(map(float, self.held.get(Tier.RAM, ())))
+        if on_drive:
+            held += min(float(placement.page_cache), sum(map(float, self.held.get(Tier.DISK, ()))))
         if machine.unified:
             held += float(sum(self.held.get(Tier.VRAM, ()))) / machine.nodes
         memory = float(machine.host.memory.value)

@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 
 from advisor.advice.advise import Advice, advise
+from advisor.advice.compare import compare
 from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.finder.runnable import FOR_CODE
 from advisor.advice.prices.power import PowerDraw
@@ -25,6 +26,7 @@ from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.request.money import Form, MoneyInputs, Ownership
+from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
 
 TODAY = date(2026, 11, 22)
@@ -195,3 +197,12 @@ def test_memory_is_tight_where_the_system_has_too_little_by_hand() -> None:
         best = advise(big, machine, Workload()).best
         assert best is not None
         assert best.tight is tight, ram
+
+
+def test_pages_of_a_file_fill_the_memory_that_a_gpu_shares() -> None:
+    # 59 GiB of weights in a Mac of 64: 51 in the GPU's part, 9 of the other 10 as pages of the file
+    nouns = Request(machine="MacBook Pro M4 Max 64GB", model="gpt-oss-120b").nouns()
+    tried = compare(nouns.model, nouns.machine, nouns.work, runtimes=[LLAMA_CPP])
+    (read,) = (each for each in tried if bool(each.fits))
+    assert read.strategy is PlacementStrategy.NVME_OFFLOAD
+    assert read.tight
