@@ -335,8 +335,8 @@ def _others(names: Iterable[str]) -> str:
 
 
 LIMITS = (
-    "Experts are assumed to be chosen evenly and independently; text on one subject repeats some "
-    "of them, which helps runtimes that cache experts.",
+    "A text uses some experts more often than others, as published caches of experts show; "
+    "several users together, with texts of their own, are taken to use all alike.",
     "The speed is a sustained one: a hot laptop, a power limit or other programs lower it. The "
     "range covers the usual extent of this.",
     "Other traffic on the link, between GPUs and on the drive is not counted.",
