@@ -124,16 +124,21 @@ def test_rows_of_a_division_that_no_runtime_has_teach_nothing() -> None:
     assert not rows_of([PublishedRow({**ROW, "source_note": note})]).timed
 
 
-def test_rows_made_with_known_constants_give_them_back() -> None:
-    # Rows of nine sources whose time is exactly 0.75 of peak and 60 us a layer; fewer leave the
-    # constants nearer to where they are expected.
+def rows_of_sources(sources: str) -> Rows:
+    """Rows of five models in two formats on one card, from each of some sources."""
     models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
-    rows = rows_of(
+    return rows_of(
         PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
                       "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
                       "source_url": source})
-        for name in models for form in ("Q4_K_M", "Q8_0") for source in "abcdefghi"
+        for name in models for form in ("Q4_K_M", "Q8_0") for source in sources
     )  # fmt: skip
+
+
+def test_rows_made_with_known_constants_give_them_back() -> None:
+    # Rows of nine sources whose time is exactly 0.75 of peak and 60 us a layer; fewer leave the
+    # constants nearer to where they are expected.
+    rows = rows_of_sources("abcdefghi")
     rows = timed_with(rows, gpu_read_share=0.75, gpu_layer=60e-6)
     done = solved(rows)
     best = done.fit.task.values(done.fit.logs)
@@ -146,13 +151,7 @@ def test_rows_made_with_known_constants_give_them_back() -> None:
 def test_a_factor_earns_its_place_where_other_sources_have_it_too() -> None:
     # In all of four sources Q8_0 is read at 0.72 of the peak, Q4_K_M at 0.9; families, backends and
     # builds are one each, so that their factors say nothing more.
-    models = ("Llama-3.2-3B", "Llama-3.1-8B", "Qwen2.5-14B", "Qwen2.5-32B", "Llama-3.1-70B")
-    rows = rows_of(
-        PublishedRow({**ROW, "id": f"{name} {form} {source}", "model": name, "params_b": "",
-                      "quant": form, "model_size_gib": "", "gpu": "RTX PRO 6000 Blackwell",
-                      "source_url": source})
-        for name in models for form in ("Q4_K_M", "Q8_0") for source in "abcd"
-    )  # fmt: skip
+    rows = rows_of_sources("abcd")
     values = started(rows)
     eights = rows.column("decode_class") == "q8"
     values["gpu_read_share"] = np.where(eights, 0.72, 0.9)
