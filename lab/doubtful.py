@@ -79,12 +79,7 @@ and RAM is overclocked."""
 
 
 class Bound:
-    """Constants with one value in every scope.
-
-    Args:
-        values: values of constants that are no shares.
-        share: value of all others.
-    """
+    """Constants with one value in every scope: their own, or that of all shares."""
 
     def __init__(self, values: Mapping[str, float], share: float) -> None:
         self._values = values
@@ -99,11 +94,7 @@ FASTEST, SLOWEST = Bound(PERFECT, 1.0), Bound(WASTEFUL, WASTED)
 
 
 def doubtful(seconds: Floats, fastest: Floats, slowest: Floats) -> npt.NDArray[np.bool_]:
-    """Mask of the rows with an impossible time, shape (rows,).
-
-    Args:
-        seconds: measured time, shape (rows,) [s].
-        fastest: time predicted with the constants `FASTEST`, shape (rows,) [s].
-        slowest: time predicted with the constants `SLOWEST`, shape (rows,) [s].
+    """Mask of the rows with an impossible time, shape (rows,): under that predicted with `FASTEST`,
+    or over that with `SLOWEST`.
     """
     return np.asarray((seconds < ROUNDED * fastest) | (seconds > slowest))

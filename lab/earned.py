@@ -71,11 +71,7 @@ def _left_out(fit: Fit, prior: Prior, start: Floats, clusters: Sequence[str]) ->
     """Errors of the rows without their source as logarithms, where times depend linearly on terms,
     shape (rows,).
 
-    Args:
-        fit: fit to all rows.
-        prior: prior of the terms.
-        start: values to begin with; one step from them reaches the best of a linear fit.
-        clusters: rows that are left out together.
+    Rows of a cluster are left out together; one step from `start` reaches the best of a linear fit.
     """
     here = fit.residuals - fit.slopes @ (start - fit.logs)
     best = start + newton(prior, start, fit.slopes, fit.weights, here)

@@ -177,12 +177,8 @@ def traits(cases: Cases[EngineCase]) -> Mapping[str, Floats]:
 
 
 def spread_rows(cases: Cases[EngineCase], predicted: Floats, source: str) -> Iterator[ConstantRow]:
-    """Half widths, leans, traits' factors and publishers of every serving engine.
-
-    Args:
-        cases: all cases.
-        predicted: time of each case by the fit without its publisher, shape (cases,) [s].
-        source: source of the rows.
+    """Half widths, leans, traits' factors and publishers of every serving engine, by the times that
+    a fit without each case's publisher predicts, shape (cases,) [s].
     """
     real = cases.column("evidence") == PUBLISHED
     first = np.array([case.first for case in cases.timed])

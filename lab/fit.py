@@ -68,10 +68,8 @@ class Problem:
     weights: Floats  # weight of each run at no distance from the fit; 0 leaves it out
 
     def values(self, logs: Floats) -> Mapping[str, Floats]:
-        """Constants by name, each of shape (runs,).
-
-        Args:
-            logs: logarithms of the terms, shape (terms,), or (runs, terms) with own ones per run.
+        """Constants by name, each of shape (runs,), from logarithms of the terms, shape (terms,),
+        or (runs, terms) with own ones per run.
         """
         sums = self._sums(logs)
         return self._set | {name: self._value(name, total) for name, total in sums.items()}
@@ -154,12 +152,8 @@ def limited(value: Floats, parameter: Parameter) -> Floats:
 
 
 def cauchy(residuals: Floats, far: Floats | float, noise: Floats | float) -> Floats:
-    """Weight of each run for Cauchy errors (Holland and Welsch 1977, table 1), shape (runs,).
-
-    Args:
-        residuals: log(measured / predicted) of each run.
-        far: residual at which a run weighs half.
-        noise: standard deviation of usual runs; a run without residual weighs 1 / noise^2.
+    """Weight of each run for Cauchy errors (Holland and Welsch 1977, table 1), shape (runs,): half
+    at the residual `far`, 1 / noise^2 without one.
     """
     return np.asarray(1.0 / (1.0 + (residuals / far) ** 2) / noise**2)
 
@@ -286,12 +280,8 @@ def solve(task: Problem) -> Fit:
 def best_values(
     task: Problem, start: Floats | None = None, close: float | None = None
 ) -> tuple[Problem, Floats]:
-    """Problem with factors of too few groups held, and the best values of its terms.
-
-    Args:
-        task: problem.
-        start: values to begin with, shape (terms,); None for the expected ones.
-        close: largest change of any logarithm at which the fit ends; None for the usual one.
+    """Problem with factors of too few groups held, and the best values of its terms, from `start`
+    or the expected ones; the fit ends where no logarithm changes by more than `close`.
     """
     logs = task.prior.value if start is None else start
     factors = np.array([bool(scope) for _, scope in task.terms])
@@ -399,10 +389,6 @@ def without_clusters(fit: Fit, clusters: Sequence[str]) -> Floats:
     """Values fitted without each run's cluster, shape (runs, terms).
 
     Newton steps from the fit to all runs, with its slopes, and weights by the remaining residuals.
-
-    Args:
-        fit: fit to all runs.
-        clusters: cluster of each run; its runs are left out together.
     """
     task, names = fit.task, np.array(clusters)
     values = np.tile(fit.logs, (len(names), 1))

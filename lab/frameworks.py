@@ -248,12 +248,7 @@ def _spreads(done: FrameworkFit) -> Iterator[ConstantRow]:
 
 
 def _guesses(done: FrameworkFit, stated: float) -> Iterator[ConstantRow]:
-    """Extra half widths for runs without a stated batch, of dense models and of experts.
-
-    Args:
-        done: fit, with predictions made without each run's group.
-        stated: half width of runs with a stated batch.
-    """
+    """Extra half widths for runs without a stated batch, of dense models and of experts."""
     off = _off(done, stated=False)
     note = "range of runs whose batch is not stated, beside that of the others"
     dense = [kind for kind in (STREAMED, STAGED, BATCHED, RESIDENT) if kind in off]
@@ -264,12 +259,7 @@ def _guesses(done: FrameworkFit, stated: float) -> Iterator[ConstantRow]:
 
 
 def _off(done: FrameworkFit, *, stated: bool) -> Misses:
-    """Errors of runs predicted without their group.
-
-    Args:
-        done: fit, with predictions made without each run's group.
-        stated: True for runs with a stated batch, False for the others.
-    """
+    """Errors of runs predicted without their group."""
     misses: dict[str, list[Miss]] = {}
     for run, seconds in zip(done.runs, done.predicted.tolist(), strict=True):
         if bool(run.weight) is stated:

@@ -40,12 +40,7 @@ PATIENT = Limits(seconds=60.0)
 
 
 def most_downloaded(count: int) -> tuple[str, ...]:
-    """The Hub's most downloaded text models, `owner/name`.
-
-    Raises:
-        NetworkError: offline, unreachable, busy.
-        InputError: an answer that is no listing.
-    """
+    """The Hub's most downloaded text models, `owner/name`."""
     query = f"pipeline_tag=text-generation&sort=downloads&direction=-1&limit={count}"
     answer = fetch(f"{endpoint()}/api/models?{query}", cap=LISTING_CAP, limits=PATIENT)
     listing = json_object(b'{"models": ' + answer.body + b"}", "the listing of models")["models"]
@@ -56,16 +51,9 @@ def most_downloaded(count: int) -> tuple[str, ...]:
 
 
 def row_of(identity: str, config: Mapping[str, object], parameters: int, released: str) -> HubRow:
-    """A row of the list from a config.json.
+    """A row of the list from the repository's config.json; a nested language model is found.
 
-    Args:
-        identity: `owner/name`.
-        config: the file's object; a nested language model is found.
-        parameters: weights that the repository's files hold.
-        released: day of publication; empty where unknown.
-
-    Raises:
-        InputError: a value that cannot be.
+    `parameters` are the weights that its files hold.
     """
     values = Config(name=identity, values=language_model(config))
     hidden, heads = values.whole(*HIDDEN), values.whole(*HEADS)

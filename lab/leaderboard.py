@@ -36,11 +36,7 @@ class Rated:
 
 
 def rated(text: str) -> Mapping[str, Rated]:
-    """Overall scores of a file by the board's name of the model.
-
-    Raises:
-        InputError: a file of another kind, or without the day of the board.
-    """
+    """Overall scores of a file by the board's name of the model."""
     try:
         content = json.loads(text)
         day = content.get("meta", {}).get("leaderboard_publish_date", "")
@@ -82,14 +78,7 @@ def _check_day(day: str) -> None:
 def renewed(
     rows: Mapping[str, QualityRow], newer: Mapping[str, Rated], source: str, today: str
 ) -> tuple[QualityRow, ...]:
-    """Rows with the newer scores, highest first.
-
-    Args:
-        rows: scores on record.
-        newer: scores of a file.
-        source: where the file is from.
-        today: day on which it is read.
-    """
+    """Rows with the newer scores, highest first."""
     every = []
     for row in rows.values():
         new = newer.get(row.rated_as)

@@ -208,11 +208,7 @@ def _seconds(row: PublishedRow, case: Case, timed: str) -> float | None:
 
 
 class TableColumns:
-    """Constants of the shipped table for rows of different scopes.
-
-    Args:
-        rows: rows.
-    """
+    """Constants of the shipped table for rows of different scopes."""
 
     def __init__(self, rows: Iterable[TimedRow]) -> None:
         self._scopes = [row.scope for row in rows]

@@ -89,11 +89,8 @@ def equal_weights(publishers: npt.NDArray[np.str_], groups: npt.NDArray[np.str_]
 
 
 def errors(done: LlamaFit, taught: Rows | None = None) -> Errors:
-    """Errors of all rows, predicted by the fit without their publisher.
-
-    Args:
-        done: fit.
-        taught: rows whose publishers count as evidence; None for all.
+    """Errors of all rows, predicted by the fit without their publisher; where `taught` is given,
+    only these rows' publishers count as evidence.
     """
     rows, fitted = done.rows, done.fit.task.values(done.fit.logs)
     share = np.ones(len(rows.timed))
@@ -122,13 +119,7 @@ def errors(done: LlamaFit, taught: Rows | None = None) -> Errors:
 
 
 def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circumstances:
-    """Circumstances that widen the ranges of rows of the same shape.
-
-    Args:
-        rows: all rows.
-        part: rows of the same shape.
-        few: degrees of the traits that count other publishers (`other_evidence`).
-    """
+    """Circumstances that widen the ranges of rows of the same shape."""
     timed = [rows.timed[place] for place in part.at]
     read = [row.timed == READ for row in timed]
     works = [
@@ -156,12 +147,7 @@ def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circ
 
 
 def other_evidence(rows: Rows, taught: Rows | None = None) -> Mapping[str, Floats]:
-    """Degrees of the traits that count publishers, without each row's own, of shape (rows,).
-
-    Args:
-        rows: rows.
-        taught: rows whose publishers count; None for all.
-    """
+    """Degrees of the traits that count publishers, without each row's own, of shape (rows,)."""
     taught = taught or rows
     counted = layer_publishers(taught)
     rare, unseen = np.zeros(len(rows.timed)), np.zeros(len(rows.timed))

@@ -40,11 +40,6 @@ def least(
 
     Each number in turn is moved by its step to either side; a step that lowers the loss grows, else
     it is halved.
-
-    Args:
-        loss: loss of all numbers.
-        start: values at the start, by name.
-        limits: smallest and largest value, by name; unlimited where absent.
     """
     here = dict(start)
     best, steps = loss(here), dict.fromkeys(here, FIRST)
@@ -121,12 +116,7 @@ def spreads(done: LlamaFit) -> tuple[Spread, ...]:
 
 
 def ends(off: Errors, numbers: Numbers) -> tuple[Floats, Floats]:
-    """Margins of each row's range below and above, by the formula of `uncertainty.margins`.
-
-    Args:
-        off: errors of the rows.
-        numbers: fitted numbers by name.
-    """
+    """Margins of each row's range below and above, by the formula of `uncertainty.margins`."""
     backend = _factor(off.backends, numbers, BACKEND)
     own = backend * _factor(off.builds, numbers, BUILD) * np.exp(numbers[GPU])
     read = backend * _factor(off.builds, numbers, BUILD_IN_RAM) * np.exp(numbers[CPU])
@@ -293,13 +283,8 @@ MANY = 10
 
 
 def apart(off: Errors, numbers: Numbers, build: str, aimed: float) -> Numbers:
-    """Numbers of a build's own range: logarithms of its factors, and its leans.
-
-    Args:
-        off: errors of the build's rows.
-        numbers: numbers of all other rows.
-        build: name of the build.
-        aimed: share of its rows within range.
+    """Numbers of a build's own range: logarithms of its factors, and its leans, so that the share
+    `aimed` of its rows is within range.
     """
     gpu = off.on_gpu > 0.5
     parts = {f"{BUILD}{build}": gpu}

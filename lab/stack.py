@@ -138,21 +138,12 @@ class Cases(Generic[Run]):
         return tuple(_stack(at, [self.timed[index] for index in at]) for at in alike.values())
 
     def columns(self, values: Mapping[str, Floats], stack: Stack) -> Columns:
-        """Constants of a stack's runs.
-
-        Args:
-            values: fitted constants by name, each of shape (runs,).
-            stack: some of the runs.
-        """
+        """Constants of a stack's runs."""
         table = fitted_constants() if self.table is None else self.table
         return Columns({name: value[stack.at] for name, value in values.items()}, table)
 
     def predicted(self, values: Mapping[str, Floats]) -> Floats:
-        """Predicted time of each run [s].
-
-        Args:
-            values: fitted constants by name, each of shape (runs,).
-        """
+        """Predicted time of each run with constants of shape (runs,) [s]."""
         total = np.empty(len(self.timed))
         for stack in self.stacks:
             total[stack.at] = stack.seconds(self.columns(values, stack))
@@ -166,12 +157,7 @@ class Cases(Generic[Run]):
     def changed(self, values: Mapping[str, Floats], name: str, before: Floats) -> Floats:
         """Predicted time after a change of one constant [s].
 
-        Only stacks that use it are computed again.
-
-        Args:
-            values: constants by name, each of shape (runs,).
-            name: name of the changed constant.
-            before: times before the change [s].
+        Only stacks that use it are computed again; the others keep the times before it.
         """
         total = before.copy()
         for place, stack in enumerate(self.stacks):

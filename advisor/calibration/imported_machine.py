@@ -22,17 +22,10 @@ UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 def named_machine(
     name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """Imported machine by name, this machine, or one that its name describes.
+    """Imported machine by name, this machine, or one that its name describes; typed values replace
+    measured ones.
 
-    Args:
-        name: "this", the name of an imported machine, or any usual name of a machine.
-        overrides: typed values that replace measured ones; None for none.
-        measured: measurements to use; None for the saved ones.
-
-    Raises:
-        UnknownName: an unknown machine, or a typed part missing from the catalogue.
-        InputError: the size of its RAM is unknown.
-        StoreError: its file cannot be read.
+    The saved measurements are used where none are given.
     """
     inputs = overrides or MachineSpec()
     if name.casefold() == imported_store.THIS:
@@ -54,15 +47,8 @@ def named_machine(
 def as_probed(
     history: MeasurementHistory, measured: Calibration, overrides: MachineSpec
 ) -> Machine:
-    """Machine of a measurement history, with typed values on top.
-
-    Args:
-        history: history with the machine's parts; typical parts replace unknown ones.
-        measured: measurements to use.
-        overrides: typed values that replace measured ones.
-
-    Raises:
-        UnknownName: a typed part missing from the catalogue.
+    """Machine of a measurement history, with typical parts for unknown ones and typed values on
+    top.
     """
     parts = history.fingerprint or UNKNOWN
     return local_machine.seen_machine(

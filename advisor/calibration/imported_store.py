@@ -1,4 +1,8 @@
-"""Store of imported machines, by name."""
+"""Store of imported machines, by name.
+
+An unknown name raises UnknownName, an invalid one InputError, a folder or file that cannot be read
+or written StoreError.
+"""
 
 import re
 from collections.abc import Iterable
@@ -43,12 +47,7 @@ def is_imported(name: str) -> bool:
 
 
 def probed(name: str) -> MeasurementHistory:
-    """Measurement history of a machine.
-
-    Raises:
-        UnknownName: no machine of that name.
-        StoreError: its file cannot be read.
-    """
+    """Measurement history of a machine."""
     if name.casefold() == THIS:
         return local_machine.exported()
     path = _path(_known(name))
@@ -62,31 +61,14 @@ def probed(name: str) -> MeasurementHistory:
 
 
 def measured(name: str, now: datetime | None = None) -> Calibration:
-    """Measurements of a machine, marked stale after 92 days.
-
-    Args:
-        name: name of the machine.
-        now: time for ages; None for the present.
-
-    Raises:
-        UnknownName: no machine of that name.
-        StoreError: its file cannot be read.
-    """
+    """Measurements of a machine, marked stale after 92 days."""
     if name.casefold() == THIS:
         return local_machine.load(now)
     return local_machine.judged(probed(name), now, f"probed on {_known(name)}")
 
 
 def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
-    """Save imported measurements, merged with earlier ones of the same machine.
-
-    Returns:
-        The merged history.
-
-    Raises:
-        InputError: an invalid name, or the name of another machine.
-        StoreError: the data folder cannot be written, or the old file cannot be read.
-    """
+    """Merged history after saving imported measurements beside earlier ones of the same machine."""
     name = _usable(name)
     try:
         with alone(data_folder() / FOLDER):
@@ -102,16 +84,7 @@ def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
 
 
 def rename(name: str, new: str) -> str:
-    """Rename a machine.
-
-    Returns:
-        The new name, without surrounding spaces.
-
-    Raises:
-        UnknownName: no machine of the old name.
-        InputError: an invalid name, or the name of another machine.
-        StoreError: the data folder cannot be written.
-    """
+    """New name of a machine after renaming it, without surrounding spaces."""
     if name.casefold() == THIS:
         raise InputError(f"{THIS!r} is the machine you are on; only others have names.")
     old, new = _known(name), new.strip()
@@ -129,12 +102,7 @@ def rename(name: str, new: str) -> str:
 
 
 def delete(name: str) -> None:
-    """Delete an imported machine, or all measurements of this one.
-
-    Raises:
-        UnknownName: no machine of that name.
-        StoreError: the data folder cannot be written.
-    """
+    """Delete an imported machine, or all measurements of this one."""
     if name.casefold() == THIS:
         local_machine.forget()
         return
@@ -144,14 +112,7 @@ def delete(name: str) -> None:
 def with_parts(
     history: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
 ) -> MeasurementHistory:
-    """History with the parts missing from its file filled from typed ones.
-
-    Args:
-        history: measurements, with the known parts.
-        cpu: name of the processor; empty for unknown.
-        gpus: names of the GPUs, in order.
-        memory: size of RAM; 0 for unknown [B].
-    """
+    """History with the parts missing from its file as typed; empty or 0 for unknown."""
     known = history.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
     known = replace(
         known,

@@ -77,22 +77,15 @@ class Calibration:
     source: str = SOURCE  # origin of the measurements, for `Quantity.source`
 
     def figure(self, name: str) -> Quantity | None:
-        """Measured quantity, in the unit of its measurement.
-
-        Args:
-            name: as `Measurement.name`.
-
-        Returns:
-            None without a measurement, or where the hardware has changed since.
+        """Measured quantity, in the unit of its measurement; None without one, or where the
+        hardware has changed since.
         """
         measurement = self.measurements.get(name)
         return None if measurement is None or self.changed else self._figure(measurement)
 
     def engine(self, ram: float) -> EngineSpeed | None:
-        """Measured speeds of llama.cpp; None without them or on changed hardware.
-
-        Args:
-            ram: sustained read rate of RAM, measured or assumed [B/s].
+        """Measured speeds of llama.cpp at RAM's sustained read rate [B/s]; None without them or on
+        changed hardware.
         """
         timed = {
             name.removeprefix(ENGINE): measurement
@@ -132,15 +125,9 @@ def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
 
 
 def save(measurements: Iterable[Measurement]) -> Path:
-    """Add measurements to the saved ones; the latest of each name counts.
+    """Path of the saved measurements after adding to them; the latest of each name counts.
 
     Measurements of other hardware stay in the file, unused until that hardware is back.
-
-    Returns:
-        Path of the file.
-
-    Raises:
-        StoreError: the data folder cannot be written, or the saved file cannot be read.
     """
     added, now = tuple(measurements), fingerprint()
     path = data_folder() / FILE_NAME
@@ -156,11 +143,7 @@ def save(measurements: Iterable[Measurement]) -> Path:
 
 
 def forget() -> None:
-    """Delete every measurement of this machine.
-
-    Raises:
-        StoreError: the data folder cannot be written.
-    """
+    """Delete every measurement of this machine."""
     delete(data_folder() / FILE_NAME)
 
 
@@ -168,9 +151,6 @@ def load(now: datetime | None = None) -> Calibration:
     """Saved measurements of this machine, empty without any. Never raises.
 
     A damaged file is renamed to end in ".damaged", and a note tells of it.
-
-    Args:
-        now: time for ages; None for the present.
     """
     sets, notes = _kept()
     if not sets:
@@ -189,13 +169,7 @@ def load(now: datetime | None = None) -> Calibration:
 def judged(
     probed: MeasurementHistory, now: datetime | None = None, source: str = SOURCE
 ) -> Calibration:
-    """Calibration of a measurement history, marked stale when too old.
-
-    Args:
-        probed: measurement history.
-        now: time for ages; None for the present.
-        source: origin of the measurements.
-    """
+    """Calibration of a measurement history, marked stale when too old."""
     return Calibration(
         measurements=probed.latest,
         stale=_aged(probed.latest, now or datetime.now(UTC)),
@@ -283,14 +257,7 @@ def _aged(measurements: Mapping[str, Measurement], now: datetime) -> str:
 
 
 def gpu(card: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
-    """GPU with measured rates where there are any.
-
-    Args:
-        card: GPU of the catalogue, with the driver's memory size and link.
-        place: index in the drivers' order, from 0.
-        measured: measurements to use.
-        keep_link: the link was typed, so that measured link rates are ignored.
-    """
+    """GPU of the catalogue, with measured rates where there are any; a typed link stays."""
     if not keep_link and not card.unified:
         card = replace(card, link=_link(card.link, place, measured))
     read = measured.figure(figure_name("device_read", place))
@@ -306,10 +273,6 @@ def peak(sheet: Quantity, read: Quantity) -> Quantity:
     would count losses twice. It therefore only lowers the peak, where the GPU reads more slowly
     than the slowest healthy GPU (`device_read_share`): limited by heat or power, with slower memory
     than its name implies, or a partition of a card.
-
-    Args:
-        sheet: datasheet peak [B/s].
-        read: rate of a kernel that only reads [B/s].
     """
     share = fitted_constants().value("device_read_share")
     reached = replace(read, value=read.value / share, source=f"{read.source}, read / {share:g}")
@@ -344,16 +307,10 @@ Notes = tuple[str, ...]
 def this_machine(
     overrides: MachineSpec | None = None, measured: Calibration | None = None
 ) -> Machine:
-    """This host: detected parts, measured rates, typed values on top.
+    """This host: detected parts, measured rates (the saved ones where none are given), typed values
+    on top.
 
     A part that cannot be detected raises no error; the machine's notes name it.
-
-    Args:
-        overrides: typed values that replace detected and measured ones; None for none.
-        measured: measurements to use; None for the saved ones.
-
-    Raises:
-        UnknownName: a typed part missing from the catalogue.
     """
     cards, unseen = gpu_probe.gpus()
     known = load() if measured is None else measured
@@ -373,20 +330,7 @@ def seen_machine(
     read_ahead: Quantity = USUAL_READ_AHEAD,
     runs: str = "",
 ) -> Machine:
-    """Machine of detected host facts and GPUs, with measured rates.
-
-    Args:
-        seen: processor and memory.
-        cards: GPUs.
-        measured: measurements to use.
-        overrides: typed values that replace detected and measured ones; None for none.
-        unseen: problems of the GPU detection, a sentence each.
-        read_ahead: read-ahead window of the drive [B].
-        runs: operating system, a key of `software.SYSTEMS`; empty where unknown.
-
-    Raises:
-        UnknownName: a typed part missing from the catalogue.
-    """
+    """Machine of detected host facts and GPUs, with measured rates."""
     inputs = overrides or MachineSpec()
     gpus, gpu_notes = _gpus(cards, inputs, measured)
     gpus = reached(gpus, inputs)

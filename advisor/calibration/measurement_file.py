@@ -157,10 +157,6 @@ def from_json(content: Any) -> MeasurementHistory:
 def imported(text: str | bytes, name: str) -> MeasurementHistory:
     """History from the content of an exported file.
 
-    Args:
-        text: JSON text.
-        name: name of the file, for errors.
-
     Raises:
         InputError: a wrong format, no measurement, or more than `LARGEST` bytes.
     """
@@ -224,11 +220,7 @@ def write(path: Path, content: Any) -> None:
 
 
 def delete(path: Path) -> None:
-    """Delete a file if it exists.
-
-    Raises:
-        StoreError: the folder cannot be written.
-    """
+    """Delete a file if it exists."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

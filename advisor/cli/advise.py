@@ -69,11 +69,6 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
 def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     """Verdict, estimates, options and changes; for who owns nothing and describes no machine, the
     verdict and the options.
-
-    Args:
-        answered: the answer.
-        also: further options to print, by a part of their names.
-        many: with the part about many users.
     """
     advice, request = answered.advice, answered.nouns.request
     question = advice.question
@@ -108,11 +103,7 @@ def _change_lines(advice: Advice) -> Iterator[str]:
 
 
 def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
-    """A few options of each kind, and those with one of the names in theirs.
-
-    Raises:
-        InputError: a name that no option has.
-    """
+    """A few options of each kind, and those with one of the names in theirs."""
     shown, rest = split(advice.options)
     for name in names:
         also = [option for option in rest if name.casefold() in option.name.casefold()]
@@ -146,11 +137,8 @@ def _option_line(option: Option, use: MoneyInputs) -> str:
 
 
 def advice_answer(advice: Advice, taken_as: str = "") -> Json:
-    """Record of `advise`.
-
-    Args:
-        advice: the answer.
-        taken_as: name of the model that the typed name was taken for; empty for an exact name.
+    """Record of `advise`; `taken_as` is the model that the typed name was taken for, empty for an
+    exact name.
     """
     return {
         "title": advice.title,

@@ -172,11 +172,7 @@ def _delete(args: argparse.Namespace) -> tuple[object, str]:
 
 
 def export_found(measurements: Iterable[Measurement], path: Path) -> None:
-    """Write measurements of a probe to a file, with the parts of this machine.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write measurements of a probe to a file, with the parts of this machine."""
     _write(
         path, to_json(MeasurementHistory(fingerprint=fingerprint(), history=tuple(measurements)))
     )

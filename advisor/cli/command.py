@@ -26,14 +26,7 @@ def program() -> str:
 
 
 def added(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:
-    """Parser of a new command, with the option `--json`.
-
-    Args:
-        commands: subparsers of the program, or of a command with actions.
-        name: name of the command.
-        run: function that runs it.
-        text: one line of help.
-    """
+    """Parser of a new command, with the option `--json`."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     parser.set_defaults(command=run)
     parser.add_argument("--json", action="store_true", help="print JSON for other programs")
@@ -63,11 +56,7 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
 
 
 def told(nouns: Nouns) -> Machine:
-    """Machine of a request, whose notes are printed on standard error.
-
-    Raises:
-        AdvisorError: as `Nouns.machine`.
-    """
+    """Machine of a request, whose notes are printed on standard error."""
     for note in nouns.notes:
         print(f"advisor: {note}", file=sys.stderr)
     return nouns.machine
@@ -92,12 +81,8 @@ Json = dict[str, Any]
 
 
 def range_record(name: str, figure: Range | None, unit: str = "") -> Json:
-    """Value and ends of a range under three keys; None where there is none.
-
-    Args:
-        name: what is ranged over, such as "decode_tps".
-        figure: the range.
-        unit: ending of the keys, such as "_s".
+    """Value and ends of a range under three keys ("decode_tps", "decode_tps_low", ...); None where
+    there is none.
     """
     ends = ("value", "low", "high")
     keys = (f"{name}{unit}", f"{name}{unit}_low", f"{name}{unit}_high")

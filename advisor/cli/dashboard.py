@@ -25,10 +25,6 @@ def _app(args: argparse.Namespace) -> None:
     Streamlit is started as a program, so that the command line need not know it. It reads the
     settings that lie beside the script: no address but this machine's, no host name but its own, no
     details of an error on a page.
-
-    Raises:
-        InputError: the port is outside its limits.
-        ModuleNotFoundError: Streamlit is not installed.
     """
     if find_spec("streamlit") is None:
         raise ModuleNotFoundError("No module named 'streamlit'", name="streamlit")

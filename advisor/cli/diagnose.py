@@ -43,11 +43,7 @@ def _diagnose(args: argparse.Namespace) -> None:
 
 
 def _meant(estimates: Sequence[Estimate]) -> Estimate:
-    """Estimate to compare with the measurement: the first that fits.
-
-    Raises:
-        InputError: no estimate fits.
-    """
+    """Estimate to compare with the measurement: the first that fits."""
     tried = measurable(estimates)
     if not tried:
         reasons = " ".join(dict.fromkeys(each.refusal for each in estimates))
@@ -56,11 +52,7 @@ def _meant(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def measured_of(args: argparse.Namespace) -> Measured:
-    """Measured speeds, typed or read from another tool's file.
-
-    Raises:
-        InputError: a speed out of range, or a file without speeds.
-    """
+    """Measured speeds, typed or read from another tool's file."""
     if args.results is None:
         return Measured(
             decode=args.measured,
@@ -86,12 +78,7 @@ def system_of(request: Request) -> str:
 
 
 def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
-    """Record of `diagnose`.
-
-    Args:
-        diagnosis: the answer.
-        taken_as: name of the model that the typed name was taken for; empty for an exact name.
-    """
+    """Record of `diagnose`."""
     estimate, (decode, prompt) = diagnosis.estimate, diagnosis.predicted
     return {
         "model": estimate.model.name,

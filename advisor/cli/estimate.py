@@ -57,11 +57,7 @@ def _estimate(args: argparse.Namespace) -> None:
 
 
 def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:
-    """File that starts the fastest server that can be started so.
-
-    Raises:
-        Refusal: none of those that fit can.
-    """
+    """File that starts the fastest server that can be started so."""
     refusals = []
     for estimate in usable(estimates):
         try:
@@ -74,9 +70,6 @@ def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:
 def estimates_of(nouns: Nouns) -> tuple[Estimate, ...]:
     """Estimates of the chosen runtime, else of every one that the machine may run, in the chosen
     placement, else in each.
-
-    Raises:
-        AdvisorError: a model, machine or runtime that is not known.
     """
     machine = told(nouns)
     estimates = compare(
@@ -87,12 +80,7 @@ def estimates_of(nouns: Nouns) -> tuple[Estimate, ...]:
 
 
 def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
-    """Record of one runtime and placement; no speed where the model does not fit.
-
-    Args:
-        estimate: the estimate.
-        taken_as: name of the model that the typed name was taken for; empty for an exact name.
-    """
+    """Record of one runtime and placement; no speed where the model does not fit."""
     fits = bool(np.all(estimate.fits))
     limits = context_notes(estimate.model, estimate.work)
     notes = (estimate.format_note, drafting_note(estimate.work))

@@ -243,11 +243,8 @@ def _machine_columns(*texts: str) -> str:
 
 
 def model_text(models: Sequence[Runnable], reading_tps: float) -> str:
-    """Models in their order, and what it is.
-
-    Args:
-        models: models that run on the machine, ordered.
-        reading_tps: speed at which a model keeps up with a reader [tokens/s].
+    """Models in their order, and what it is; faster ones than `reading_tps` keep up with a reader
+    [tokens/s].
     """
     if not models:
         return "None of the models on record runs on this machine."

@@ -82,11 +82,7 @@ def _ran(typed: list[str]) -> int:
 
 
 def _currency(args: argparse.Namespace) -> Currency:
-    """Currency of typed and shown amounts.
-
-    Raises:
-        InputError: a currency without an exchange rate, or another input that nobody can ask.
-    """
+    """Currency of typed and shown amounts."""
     if not hasattr(args, "currency"):
         return US_DOLLAR
     from advisor.request.command_line import from_args

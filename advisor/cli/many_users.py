@@ -37,11 +37,8 @@ def text(answered: Answer) -> Iterable[str]:
 
 
 def record(answered: Answer, *, wanted: bool) -> Json:
-    """JSON record of many users.
-
-    Args:
-        answered: the answer.
-        wanted: with waiting times for several numbers of users, and the machines that serve all.
+    """JSON record of many users; if wanted with waiting times for several numbers of users, and the
+    machines that serve all.
     """
     advice = answered.advice
     load = _load(load_of(answered), curve=wanted)
@@ -51,12 +48,7 @@ def record(answered: Answer, *, wanted: bool) -> Json:
 
 
 def _load(load: ServerLoad | None, *, curve: bool) -> Json:
-    """JSON record of a server's load; its values are None where no runtime here queues requests.
-
-    Args:
-        load: load of the server, and the question it answers.
-        curve: include the waiting times for several numbers of users.
-    """
+    """JSON record of a server's load; its values are None where no runtime here queues requests."""
     if load is None:
         return {"users_supported": None, "load": None}
     request, waiting = load.request, load.waiting

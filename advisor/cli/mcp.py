@@ -210,11 +210,6 @@ _ALONE = threading.Lock()
 def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str, Any]:
     """Text and record of a tool's answer.
 
-    Args:
-        name: name of the tool.
-        values: inputs by name.
-        allow_files: models may be files of this machine.
-
     Raises:
         InputError: no such tool or input, or whatever the command cannot answer, in a sentence.
     """
@@ -255,11 +250,7 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
 
 
 def _check_no_file(values: Mapping[str, Any]) -> None:
-    """Refuse models that are files.
-
-    Raises:
-        InputError: a model is the path of a file.
-    """
+    """Refuse models that are files."""
     for name in ("model", "draft"):
         text = values.get(name)
         if isinstance(text, str) and text and way(text) is ReferenceKind.PATH:
@@ -270,11 +261,7 @@ def _check_no_file(values: Mapping[str, Any]) -> None:
 
 
 def _printed(words: list[str]) -> str:
-    """What a command prints, notes first.
-
-    Raises:
-        InputError: it ends with an error, whose sentence this is.
-    """
+    """What a command prints, notes first."""
     printed, notes = io.StringIO(), io.StringIO()
     with redirect_stdout(printed), redirect_stderr(notes):
         try:

@@ -51,11 +51,7 @@ def add(commands: Any) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
-    """Run `predict ROWS.csv`.
-
-    Raises:
-        InputError: no table of rows, or an output that cannot be written.
-    """
+    """Run `predict ROWS.csv`."""
     from tqdm import tqdm
 
     from advisor.evidence.published.predict import COLUMNS
@@ -88,11 +84,7 @@ def _output(path: Path | None) -> Any:
 
 
 def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
-    """Rows of a table, read as they are needed, after a look at its first lines.
-
-    Raises:
-        InputError: no text in UTF-8, or a table without rows or without a model.
-    """
+    """Rows of a table, read as they are needed, after a look at its first lines."""
     reader = csv.DictReader(text)
     try:
         columns = reader.fieldnames or ()

@@ -60,11 +60,7 @@ def add(commands: Any) -> None:
 
 
 def prices(args: argparse.Namespace) -> int | None:
-    """`prices` and `prices refresh`.
-
-    Raises:
-        InputError: no time to fetch in.
-    """
+    """`prices` and `prices refresh`."""
     if not 0 < args.seconds <= 3600:
         raise InputError(f"--seconds is {args.seconds:g}; allowed is 1 to 3,600.")
     today = datetime.now(UTC).date()
@@ -83,11 +79,7 @@ def prices(args: argparse.Namespace) -> int | None:
 
 
 def _show_each(args: argparse.Namespace, today: date) -> None:
-    """Every price of a GPU or whole machine, the one in use first, with its seller and age.
-
-    Raises:
-        UnknownName: no such GPU or machine.
-    """
+    """Every price of a GPU or whole machine, the one in use first, with its seller and age."""
     machine = machines_for_sale().get(args.of)
     name = machine.price.gpu if machine else find_gpu(args.of).name
     memory = machine.price.memory_gib if machine else None
@@ -133,11 +125,7 @@ def _calls(today: date, seconds: float) -> str:
 
 
 def _kept(file: str, fetched: Fetched[Any], what: str, today: date) -> str:
-    """Sentence on what is kept of a list and what is left out.
-
-    Raises:
-        NetworkError: nothing is left to keep.
-    """
+    """Sentence on what is kept of a list and what is left out."""
     implausible = ""
     if fetched.left_out:
         named = ", ".join(fetched.left_out[:NAMED])
@@ -151,13 +139,7 @@ def _kept(file: str, fetched: Fetched[Any], what: str, today: date) -> str:
 
 
 def counted(what: str, days: Iterable[str], today: date) -> dict[str, Any]:
-    """Number of prices, the range of their dates, and how many are old or without a date.
-
-    Args:
-        what: kind of price.
-        days: date of each price, ISO; empty for one without a date.
-        today: date by which the age is judged.
-    """
+    """Number of prices, the range of their dates, and how many are old or without a date."""
     every = list(days)
     dated = [day for day in every if day]
     return {

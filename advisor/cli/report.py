@@ -55,11 +55,7 @@ def _attach(args: argparse.Namespace) -> None:
 
 
 def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResult":
-    """Measured result described by the options.
-
-    Raises:
-        InputError: an impossible speed, or a runtime or placement that the report lacks.
-    """
+    """Measured result described by the options."""
     from advisor.advice.diagnosis.text import reported_in
     from advisor.reports.from_advice import MeasuredResult, measured_card
 

@@ -121,11 +121,7 @@ UNLIMITED = 2**60  # version 1 writes "no limit" as a number near 2**63
 
 
 def cpu_limit(root: Path = Path("/")) -> float | None:
-    """Limit on processor time, as a number of processors; None for no limit.
-
-    Args:
-        root: folder that contains /proc and /sys.
-    """
+    """Limit on processor time, as a number of processors; None for no limit."""
     quotas = [
         *(_quota(folder / "cpu.max") for folder in _folders(root, "")),
         *(_quota_v1(folder) for folder in _folders(root, "cpu")),
@@ -241,11 +237,7 @@ class Node:
 
 
 def nodes(root: Path = Path("/")) -> tuple[Node, ...]:
-    """Memory nodes with processors that this process may use; empty where unknown.
-
-    Args:
-        root: folder that contains /proc and /sys.
-    """
+    """Memory nodes with processors that this process may use; empty where unknown."""
     usable = set(_usable_cpus())
     paths = (root / "sys/devices/system/node").glob("node[0-9]*/cpulist")
     lists = [_expanded(text(path)) & usable for path in sorted(paths, key=_node_number)]
@@ -259,11 +251,7 @@ def _node_number(cpulist: Path) -> int:
 
 
 def facts(root: Path = Path("/")) -> HostFacts:
-    """Inventory of this machine.
-
-    Args:
-        root: folder that contains /proc and /sys.
-    """
+    """Inventory of this machine."""
     cpus = _usable_cpus()
     info = text(root / "proc/cpuinfo")
     name = _name(info)

@@ -128,16 +128,7 @@ class Repeats:
 
 
 def repeated(rate: Callable[[], float], seconds: float, watch: Watch) -> tuple[float, ...]:
-    """Rates of repeated readings until the time is up, at least three [B/s].
-
-    Args:
-        rate: function that reads once and returns the rate [B/s].
-        seconds: time for all repeats [s].
-        watch: progress and stop button.
-
-    Returns:
-        One rate per repeat; empty when stopped.
-    """
+    """Rates of repeated readings until the time is up, at least three; empty when stopped [B/s]."""
     started = now()
     rates: list[float] = []
     while len(rates) < LEAST_REPEATS or now() < started + seconds:
@@ -151,11 +142,6 @@ def measurement(name: str, curve: Sequence[Repeats], note: str) -> Measurement:
     """Measurement with the best median of a curve.
 
     The median and not the fastest repeat, because decoding has the same disturbances.
-
-    Args:
-        name: as `Measurement.name`.
-        curve: points, at least one.
-        note: method.
     """
     best = max(curve, key=lambda repeats: repeats.median)
     ordered = sorted(curve, key=lambda repeats: (repeats.block, repeats.threads))

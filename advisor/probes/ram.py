@@ -35,11 +35,6 @@ class Readers:
     """Threads that each fill a buffer, and then read it together on request.
 
     A page is placed on the memory node of the thread that fills it, so each thread fills its own.
-
-    Args:
-        threads: number of threads.
-        size: size of each thread's buffer [B].
-        cpus: logical processors to run on; None for all.
     """
 
     def __init__(self, threads: int, size: int, cpus: frozenset[int] | None = None) -> None:
@@ -126,20 +121,10 @@ def measure(
     progress: Progress | None = None,
     cancelled: Cancelled | None = None,
 ) -> tuple[Measurement, ...]:
-    """Rate of reading RAM with 1, 2, 4 ... threads up to all cores, then on each memory node.
+    """`ram_read` [B/s]: highest median over 1, 2, 4 ... threads up to all cores. On a machine with
+    several memory nodes also `ram_read_node0`, ...: each node's cores reading its own memory.
 
-    Args:
-        seconds: time for everything; the largest thread count is always measured [s].
-        progress: receiver of the progress.
-        cancelled: check between repeats; true stops the probe.
-
-    Returns:
-        `ram_read` [B/s]: highest median over the thread counts. On a machine with several memory
-        nodes also `ram_read_node0`, ...: each node's cores reading its own memory. Empty when
-        cancelled.
-
-    Raises:
-        ProbeError: too little free memory for the smallest buffers.
+    The largest thread count is always measured. Empty when cancelled.
     """
     facts = host.facts()
     total = buffer_bytes(facts)
@@ -165,14 +150,8 @@ def thread_counts(cores: int) -> tuple[int, ...]:
 
 
 def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
-    """Size of all threads' buffers, larger than every cache, within a share of free memory [B].
-
-    Args:
-        facts: inventory of this machine, with the free memory of its container.
-        share: largest share of free memory.
-
-    Raises:
-        ProbeError: that share is less than 64 MiB.
+    """Size of all threads' buffers, larger than every cache, within a share of free memory, which
+    has to be 64 MiB [B].
     """
     most = int(facts.memory_available * share)
     if most < LEAST_BYTES:

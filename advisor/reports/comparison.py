@@ -51,14 +51,8 @@ class ReportComparison:
 
 
 def compared(reports: Sequence[SavedReport], letters: Sequence[str] = ()) -> ReportComparison:
-    """Comparison of reports, in the given order.
-
-    Args:
-        reports: reports.
-        letters: labels for them; empty for their names.
-
-    Raises:
-        InputError: fewer than two reports, more than six, or one twice.
+    """Comparison of two to six reports, in the given order; `letters` label them in place of their
+    names.
     """
     if not FEWEST <= len(reports) <= MOST:
         raise InputError(
@@ -200,11 +194,7 @@ def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable
 
 
 def comparison_json(reports: Sequence[SavedReport]) -> dict[str, Any]:
-    """Comparison for other programs, with numbers instead of words.
-
-    Raises:
-        InputError: fewer than two reports, more than six, or one twice.
-    """
+    """Comparison for other programs, with numbers instead of words."""
     comparison = compared(reports)
     documents = [report.document for report in reports]
     return {
@@ -266,11 +256,7 @@ def changes(then: ReportDocument, now: ReportDocument) -> tuple[Change, ...]:
 
 
 def request_of(document: ReportDocument) -> Request:
-    """Request that a report answers: of its inputs, else of its command.
-
-    Raises:
-        InputError: the report has neither, or this version does not know them.
-    """
+    """Request that a report answers: of its inputs, else of its command."""
     if document.inputs:
         try:
             return from_texts(document.inputs)
@@ -303,14 +289,8 @@ def _answering(words: Sequence[str]) -> list[str]:
 
 
 def recomputed(request: Request, resolved: ResolvedModel | None = None) -> ReportDocument:
-    """Comparison of a report, computed again with today's version and prices.
-
-    Args:
-        request: as `request_of` the report.
-        resolved: its model, where that is at hand; None to look it up.
-
-    Raises:
-        AdvisorError: the request has no answer any more.
+    """Comparison of a report's request, computed again with today's version and prices; its model
+    is looked up where it is not at hand (`resolved`).
     """
     return answer_document(answer(request.nouns(resolved)))
 

@@ -28,16 +28,7 @@ LARGEST_NUMBER = 1e24  # far above any byte count, far below where sums overflow
 
 
 def checked(kind: Any, value: object, where: str) -> Any:
-    """`value` as the type `kind`, with lists as tuples and mappings as dataclasses.
-
-    Args:
-        kind: one of the types above.
-        value: parsed content.
-        where: name of the field, for the message.
-
-    Raises:
-        InputError: another type; the message names the field.
-    """
+    """`value` as the type `kind`, with lists as tuples and mappings as dataclasses."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is UnionType:
         return _optional(arguments, value, where)
@@ -369,11 +360,7 @@ FORMAT = 2
 
 @dataclass(frozen=True, kw_only=True)
 class ReportDocument(Record):
-    """One comparison, readable without the program.
-
-    Raises:
-        InputError: a field of the wrong shape; the message names it.
-    """
+    """One comparison, readable without the program."""
 
     title: str  # model, format and machine
     verdict: str  # the answer in a sentence or two
@@ -442,11 +429,7 @@ def from_json(data: object) -> ReportDocument:
 
 
 def _check_format(data: Mapping[str, Any]) -> None:
-    """Check the version of JSON content.
-
-    Raises:
-        InputError: no version, or another one than this program reads.
-    """
+    """Check the version of JSON content."""
     version = data.get("format", FORMAT)
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise InputError(f"report.format is {str(version)[:80]!r}; it should be {FORMAT}.")
@@ -463,11 +446,7 @@ def _check_format(data: Mapping[str, Any]) -> None:
 
 
 def check_time(when: str, field: str) -> None:
-    """Refuse text that is not a time.
-
-    Raises:
-        InputError: not an ISO time with its offset.
-    """
+    """Refuse text that is not a time."""
     try:
         time = datetime.fromisoformat(when)
         time.astimezone(UTC)

@@ -61,11 +61,7 @@ SLOWEST, FASTEST = 1e-4, 1e6
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredResult(Record):
-    """Measured run.
-
-    Raises:
-        InputError: a field of the wrong type, an impossible speed, or no time.
-    """
+    """Measured run."""
 
     not_negative: ClassVar[tuple[str, ...]] = ("prefill_tps",)
 
@@ -135,16 +131,7 @@ def judged(result: MeasuredResult, document: ReportDocument) -> JudgedResult:
 def measured_card(
     document: ReportDocument, runtime: str | None = None, placement: str | None = None
 ) -> PlacementCard:
-    """Prediction to compare a result with: the first that fits, of the named ones.
-
-    Args:
-        document: document of the report.
-        runtime: name of the runtime, ignoring case; None for any.
-        placement: None for any.
-
-    Raises:
-        InputError: the report has none.
-    """
+    """Prediction to compare a result with: the first that fits, of the named ones; None for any."""
     fitting = [card for card in document.placements if card.fits]
     fitting.sort(key=lambda card: (not card.shown, -(card.decode_tps or 0.0)))
     for card in fitting:
@@ -170,19 +157,7 @@ def document(
     link: str = "",
     caveats: Iterable[str] = (),
 ) -> ReportDocument:
-    """Report document with everything that the Advise page shows.
-
-    Args:
-        advice: the answer.
-        machine: machine.
-        work: the request.
-        money: time and prices.
-        model: the model in the format asked for.
-        inputs: query parameters that reopen the page.
-        command: command that repeats the comparison.
-        link: address of the page.
-        caveats: remarks for the reader, such as what a typed name was taken for.
-    """
+    """Report document with everything that the Advise page shows."""
     shown, option = _shown(advice), in_question(advice.options, advice.choice.safe)
     return ReportDocument(
         title=advice.title,
@@ -292,12 +267,7 @@ def shown_placements(advice: Advice) -> tuple[PlacementCard, ...]:
 
 
 def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
-    """One runtime and placement.
-
-    Args:
-        estimate: estimate.
-        shown: whether it is on the first page.
-    """
+    """One runtime and placement."""
     fits = bool(estimate.fits)
     speed, first = (estimate.decode, estimate.first_token) if fits else (None, None)
     return PlacementCard(

@@ -78,11 +78,7 @@ def promises(values: object, where: str) -> tuple[Promise, ...]:
 
 
 def conditions(values: object, where: str) -> tuple[Promise, ...]:
-    """Promises of the keys of `conditions`.
-
-    Raises:
-        InputError: an unknown key, or a value of another kind; the message names the key.
-    """
+    """Promises of the keys of `conditions`."""
     check_names(values, (*CONDITIONS, PLACEMENT), where)
     given: Mapping[str, object] = values  # type: ignore[assignment]  # a mapping, as checked
     return tuple(_condition(name, value, f"{where}.{name}") for name, value in given.items())
@@ -145,11 +141,7 @@ def broken(
 ) -> Iterator[str]:
     """A sentence for each promise that is not kept; what must not fit keeps only that.
 
-    Args:
-        promised: promises.
-        best: fastest estimate that fits; None if none fits.
-        reached: figures of the answer.
-        usd: dollars of the currency that amounts are promised in.
+    `best` is the fastest estimate that fits, `usd` the dollars of the currency of promised amounts.
     """
     wanted = next((promise.bound for promise in promised if promise.name == FITS), True)
     if best is None or not wanted:

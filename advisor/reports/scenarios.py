@@ -77,12 +77,7 @@ def read_scenarios(path: Path) -> tuple[Pair, ...]:
 
 
 def scenarios(data: object) -> tuple[Pair, ...]:
-    """Pairs of parsed content, model by model.
-
-    Raises:
-        InputError: a key or value outside the schema; the message names it.
-        UnknownName: a machine or runtime that is not known.
-    """
+    """Pairs of parsed content, model by model."""
     top = _keys(data, KEYS, "the file")
     shared = _stated({"runtime": top.get("runtime")}, "the file")
     for where in ("workload", "request"):
@@ -112,11 +107,7 @@ def scenarios(data: object) -> tuple[Pair, ...]:
 
 
 def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
-    """Results of every pair.
-
-    Raises:
-        AdvisorError: a model that cannot be described.
-    """
+    """Results of every pair."""
     for pair in pairs:
         nouns = pair.request.nouns()
         runtimes = [nouns.runtime] if nouns.runtime else RUNTIMES

@@ -84,13 +84,7 @@ def blocks(model: Model) -> Blocks:
 
 
 def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int | str]:
-    """Device of each block: number of the GPU, "cpu" or "disk".
-
-    Args:
-        model: model in 16 bits, as loaded.
-        gpus: limit of each GPU for weights (`max_memory`) [B].
-        ram: limit of RAM for weights [B].
-    """
+    """Device of each block under limits for weights [B]: number of the GPU, "cpu" or "disk"."""
     names = blocks(model).names
     devices: list[int | str] = [*range(len(gpus)), "cpu", "disk"]
     edges = [0, *map(int, filled(model, gpus, ram)), len(names)]
@@ -180,11 +174,7 @@ Parts = Mapping[Location, Floats]
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Placement by `device_map="auto"` under the command's limits.
-
-    Raises:
-        Refusal: a machine without a GPU, or several machines.
-    """
+    """Placement by `device_map="auto"` under the command's limits."""
     needs_one_machine(machine, "Accelerate")
     limits = memory_limits(model, machine, work, strategy)
     parts = mapped(model, limits)
@@ -301,12 +291,6 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
     """Shares of the memories as stated by a published run, fractions of layers included.
 
     The head is placed with the last layer.
-
-    Args:
-        model: model that is placed.
-        machine: machine with at least one GPU; several share evenly.
-        settings: layers on the GPUs, layers on the drive, or both.
-        parts: automatic placement, for what the run does not state.
     """
     layers = {place: layer_shares(model, share) for place, share in parts.items()}
     kept = sum((layers[place] for place in on_gpus(parts)), start=np.zeros(()))

@@ -77,11 +77,7 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All weights in RAM or on the drive, the KV cache in VRAM where it fits, else in RAM.
-
-    Raises:
-        Refusal: a machine without a GPU, several machines, or a GPU-resident placement.
-    """
+    """All weights in RAM or on the drive, the KV cache in VRAM where it fits, else in RAM."""
     needs_one_machine(machine, "DeepSpeed")
     if strategy is PlacementStrategy.GPU_RESIDENT:
         raise Refusal(

@@ -26,21 +26,13 @@ constants say, the others 0.45, 0.76, 0.82 (0xSero/local-ai-registry, 2026-08)."
 
 
 def check_maker(machine: Machine) -> None:
-    """Check that all GPUs are NVIDIA's.
-
-    Raises:
-        Refusal: no GPU, or one of another vendor.
-    """
+    """Check that all GPUs are NVIDIA's."""
     if not only_of(machine, "NVIDIA"):
         raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
 
 
 def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-    """Format with as many bits per weight.
-
-    Raises:
-        Refusal: a GPU of another vendor.
-    """
+    """Format with as many bits per weight."""
     check_maker(machine)
     return in_groups(form, "EXL3")
 
@@ -48,11 +40,7 @@ def loaded_format(form: str, machine: Machine) -> LoadedFormat:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All weights on the GPUs, divided by layers.
-
-    Raises:
-        Refusal: another placement, a GPU of another vendor, or several machines.
-    """
+    """All weights on the GPUs, divided by layers."""
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("ExLlamaV3 keeps all weights on the GPUs.")
     check_maker(machine)

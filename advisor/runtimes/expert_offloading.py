@@ -160,13 +160,8 @@ def _pass(
 def _brought(
     placement: Placement, outside: Array, missed: Array, *, cores: bool
 ) -> tuple[Flow, ...]:
-    """Flows of experts over the link and from the drive.
-
-    Args:
-        placement: location of the model's parts.
-        outside: experts to read that are not in VRAM [B].
-        missed: experts to read that are not in RAM either [B].
-        cores: experts stay in RAM, for the processor's cores.
+    """Flows of experts over the link and from the drive: those not in VRAM, and of them those not
+    in RAM either [B]. With cores, experts stay in RAM.
     """
     if placement.strategy is not PlacementStrategy.NVME_OFFLOAD:
         return () if cores else (Flow(route=Route.STREAMED, moved=outside),)
@@ -179,14 +174,8 @@ def _brought(
 def _computed(
     model: Model, machine: Machine, work: Workload, load: Load, *, beside: Array
 ) -> tuple[Flow, ...]:
-    """Flows computed by the GPU and by the cores, one after the other.
-
-    Args:
-        model: mixture of experts.
-        machine: machine that runs the model.
-        work: request.
-        load: load of the whole step.
-        beside: share of the used experts that the GPU computes.
+    """Flows computed by the GPU, which has `beside` of the used experts, and by the cores, one
+    after the other.
     """
     if not machine.gpus:
         return (Flow(route=Route.IN_PLACE, load=load, kernels=kernels(model, work.users)),)

@@ -62,11 +62,7 @@ RAM reached 10 to 16 GB/s over PCIe 4 (DeepSpeedExamples, zero_inference, 2023-0
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it.
-
-    Raises:
-        Refusal: a machine without a GPU, or several machines.
-    """
+    """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it."""
     needs_one_machine(machine, "FlexGen")
     passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
     outside = cache_outside(model, machine, work, strategy, settings)
@@ -181,13 +177,8 @@ def schedule(
 ) -> Phases:
     """One pass over the layers for the prompts of a block, and one for a token of every sequence.
 
-    Args:
-        model: model that is run.
-        placement: location of its parts.
-        machine: machine with at least one GPU.
-        work: request; its users are the sequences of a block.
-        host_attention: the processor computes attention for a cache in RAM (`--cpu-cache-compute`).
-        overlap: streams run in parallel (`--overlap`).
+    The processor may compute attention for a cache in RAM (`--cpu-cache-compute`), and streams run
+    in parallel (`--overlap`).
     """
     one_pass = partial(_pass, model, placement, machine, work)
     phases = Phases(

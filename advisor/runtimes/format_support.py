@@ -125,12 +125,8 @@ def takes(key: str, machine: Machine) -> frozenset[str]:
 def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], LoadedFormat]:
     """Function `loaded_format` of a runtime: the requested format, or the nearest supported one.
 
-    Args:
-        key: key of the runtime.
-        why: reason for the other format ("loading unpacks"); empty where it is not supported.
-
-    Returns:
-        Function of format and machine; it raises Refusal where no near format is supported.
+    It raises Refusal where no near format is supported. `why` is the reason for the other format
+    ("loading unpacks"); empty where it is not supported.
     """
 
     def loaded_format(form: str, machine: Machine) -> LoadedFormat:
@@ -168,16 +164,7 @@ def nearest(form: str) -> tuple[str, ...]:
 
 
 def with_experts(key: str, loaded: LoadedFormat, machine: Machine) -> LoadedFormat:
-    """The format in which a runtime loads a model with routed experts.
-
-    Args:
-        key: key of the runtime.
-        loaded: format in which it loads a dense model.
-        machine: machine that runs the model.
-
-    Raises:
-        Refusal: neither that format nor a near one has kernels for experts there.
-    """
+    """The format in which a runtime loads a model with experts, from that of a dense model."""
     lacking = _without_experts(key, _processors(machine), machine.host.instruction_sets)
     if not kinds(loaded.format) & lacking:
         return loaded
@@ -274,12 +261,7 @@ def whole_bits(form: str) -> int:
 
 
 def in_groups(form: str, runtime: str) -> LoadedFormat:
-    """Format with the nearest number of bits in a runtime.
-
-    Args:
-        form: requested format.
-        runtime: name of the runtime.
-    """
+    """Format with the nearest number of bits in a runtime."""
     near, number = IN_GROUPS[whole_bits(form)], whole_bits(form)
     if near == form and number == 16:
         return LoadedFormat(format=form)

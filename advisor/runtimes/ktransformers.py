@@ -88,12 +88,7 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All but experts on the GPUs, with as many experts as fit, equally many in all layers.
-
-    Raises:
-        Refusal: a model without experts, a machine without a GPU, several machines, or another
-            strategy.
-    """
+    """All but experts on the GPUs, with as many experts as fit, equally many in all layers."""
     if not machine.gpus:
         raise Refusal("KTransformers computes attention on a GPU, and this machine has none.")
     if not model.has_experts:
@@ -188,14 +183,7 @@ def _pass(
 ) -> Schedule:
     """Attention and dense parts, then the experts of both sides in parallel.
 
-    Copied experts come first; the GPUs then compute these too.
-
-    Args:
-        model: model that is run.
-        placement: location of its parts.
-        machine: machine that runs the model.
-        step: pass over the layers.
-        copied: 1 where the experts in RAM are copied to the GPUs, else 0.
+    Experts of RAM that are copied (1, else 0) come first; the GPUs then compute these too.
     """
     division = shared_by(model, machine)
     group = GpuGroup(model=model, machine=machine, division=division, at=0)

@@ -34,21 +34,13 @@ PROMPT_STEP = 2048
 
 
 def check_maker(machine: Machine) -> None:
-    """Check that the GPU is Apple's.
-
-    Raises:
-        Refusal: no GPU, or one of another vendor.
-    """
+    """Check that the GPU is Apple's."""
     if not only_of(machine, "Apple"):
         raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
 
 
 def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-    """Format with as many bits per weight.
-
-    Raises:
-        Refusal: a GPU of another vendor.
-    """
+    """Format with as many bits per weight."""
     check_maker(machine)
     return in_groups(form, "MLX")
 
@@ -56,11 +48,7 @@ def loaded_format(form: str, machine: Machine) -> LoadedFormat:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All weights and the cache in the memory of the chip.
-
-    Raises:
-        Refusal: another placement, a GPU of another vendor, or a quantized cache.
-    """
+    """All weights and the cache in the memory of the chip."""
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("MLX keeps all weights in unified memory.")
     check_maker(machine)

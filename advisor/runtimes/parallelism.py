@@ -109,12 +109,8 @@ def is_prompt(step: ForwardPass) -> bool:
 
 
 def attention_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
-    """Work of attention and of indexers in some layers [FLOP].
-
-    Args:
-        model: model that is computed.
-        layers: share of each layer's heads that is computed, shape (..., layers).
-        step: pass over the layers.
+    """Work of attention and of indexers in some layers, by the share of each layer's heads that is
+    computed, shape (..., layers) [FLOP].
     """
     kinds = layer_kinds(model.architecture)
     depth = np.asarray(step.depth, dtype=float)[..., None]
@@ -128,12 +124,8 @@ def attention_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
 
 
 def cache_read(model: Model, shares: Floats, step: ForwardPass) -> Array:
-    """Cache that a step reads: with an indexer all of its keys, and the tokens that it chose [B].
-
-    Args:
-        model: model that is computed.
-        shares: share of each layer's cache, shape (..., layers).
-        step: pass over the layers.
+    """Cache that a step reads of a share of each layer, shape (..., layers): with an indexer all of
+    its keys, and the tokens that it chose [B].
     """
     kinds = layer_kinds(model.architecture)
     kept = model.kv_bytes(step.depth, step.kv_type)
@@ -145,12 +137,8 @@ def cache_read(model: Model, shares: Floats, step: ForwardPass) -> Array:
 
 
 def state_work(model: Model, layers: Floats, step: ForwardPass) -> Array:
-    """Work of linear attention on the states of some layers, for all tokens [FLOP].
-
-    Args:
-        model: model that is computed.
-        layers: share of each layer that is computed, shape (..., layers).
-        step: pass over the layers.
+    """Work of linear attention on the states of a share of each layer, shape (..., layers), for all
+    tokens [FLOP].
     """
     return np.asarray(PER_STATE_VALUE * (layers @ model.state_values) * step.tokens)
 
@@ -191,11 +179,6 @@ def parallel(model: Model, machine: Machine, *, by_user: bool = False) -> Parall
 
     vLLM requires a number of attention heads divisible by the tensor parallel size
     (vllm/config/model.py, 0.33.0), and advises pipelines between machines.
-
-    Args:
-        model: model that is divided.
-        machine: machine with at least one GPU.
-        by_user: as `Parallel.by_user`.
     """
     inside = machine.gpu_count // machine.nodes
     if shares_layers_between(model, machine):
@@ -262,11 +245,7 @@ def cache_of_each(model: Model, division: Parallel, users: Array) -> Floats:
 
 
 def check_divides_experts(model: Model, division: Parallel) -> None:
-    """Check that expert parallelism has experts and GPUs to divide.
-
-    Raises:
-        Refusal: a model without routed experts, or no two GPUs that share layers.
-    """
+    """Check that expert parallelism has experts and GPUs to divide."""
     if not model.has_experts:
         raise Refusal(
             f"{model.name} has no experts to divide; leave out --expert-parallel and "
@@ -289,12 +268,8 @@ def busiest_gpu(model: Model, tensor: int, tokens: Array) -> tuple[Array, Array]
     p is the share of the E experts that T tokens read, k of them each. Experts are chosen
     independently and all as often, so that this is the least by which one GPU is ahead. The largest
     of t normal sums lies z standard deviations above their mean, z the normal quantile of
-    (t - 3/8) / (t + 1/4) (Blom 1958, Statistical Estimates and Transformed Beta-Variables).
-
-    Args:
-        model: model with routed experts.
-        tensor: GPUs t among which they are divided.
-        tokens: tokens of a step, all sequences together [tokens].
+    (t - 3/8) / (t + 1/4) (Blom 1958, Statistical Estimates and Transformed Beta-Variables), for t
+    GPUs (`tensor`).
     """
     experts = model.architecture.experts
     if experts is None or tensor == 1:
@@ -435,13 +410,7 @@ def exchanges(
 
 
 def several(machine: Machine, division: Parallel, names: tuple[str, str]) -> Iterable[str]:
-    """Options for the division of a model.
-
-    Args:
-        machine: machine that runs the model.
-        division: division over its GPUs.
-        names: names of the options for tensor and pipeline parallel.
-    """
+    """Options for the division of a model."""
     for name, count in zip(names, (division.tensor, division.pipeline), strict=True):
         if count > 1:
             yield f"{name} {count}"

@@ -86,13 +86,7 @@ CREATED = "[ -d ~/serving ] || (pip install uv && uv venv --python 3.12 --seed ~
 
 
 def checkpoint_server(command: CommandFrom, *, port: int, install: tuple[str, ...]) -> ServerSetup:
-    """Set-up of a server that downloads a checkpoint by the name of its repository.
-
-    Args:
-        command: function that gives the start command.
-        port: port that the server listens on.
-        install: shell lines that install the server into the environment.
-    """
+    """Set-up of a server that downloads a checkpoint by the name of its repository."""
 
     def start(
         model: Model, placement: Placement, machine: Machine, work: Workload, repository: str
@@ -147,9 +141,6 @@ def needs_linux(machine: Machine, name: str) -> None:
     """Check that an engine that is built for Linux alone runs there
     (https://docs.vllm.ai/en/v0.31.0/getting_started/installation/gpu/, 2026-11-21;
     https://nvidia.github.io/TensorRT-LLM/0.18.2/reference/support-matrix.html, 2026-11-23).
-
-    Raises:
-        Refusal: a machine with Windows.
     """
     if machine.system == WINDOWS:
         raise Refusal(
@@ -188,9 +179,6 @@ def placed(
     """Whole layers on the GPUs, the first ones of each group; the rest in pinned RAM.
 
     Where all would fit, `cpu-offload` keeps none on the GPUs, to show offloading of everything.
-
-    Raises:
-        Refusal: a machine without a GPU, or expert parallel where nothing can be divided so.
     """
     if not machine.gpus:
         raise Refusal("It computes on a GPU, and this machine has none.")
@@ -309,15 +297,8 @@ def users_at_once(
 ) -> Array:
     """Users whose requests fit in the cache beside all weights; the others wait [users].
 
-    A request holds its prompt and half of its reply on average. 0 where the weights and the cache
-    of a whole context do not fit.
-
-    Args:
-        room_of: memory for a request, here of a single user.
-        model: model that is served.
-        machine: machine that serves it.
-        work: request; its users do not matter.
-        settings: fixed choices of the placement.
+    A request holds its prompt and half of its reply on average; `room_of` is its memory, of a
+    single user. 0 where the weights and the cache of a whole context do not fit.
     """
     division = parallel(model, machine, by_user=settings.attention_by_user)
     single = work.with_numbers(users=0.0 * np.asarray(work.users) + 1.0)

@@ -88,11 +88,7 @@ def _smallest(machine: Machine) -> Array:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many layers on the GPUs as fit beside the cache; the rest in pinned RAM.
-
-    Raises:
-        Refusal: a placement on the drive, or a machine without a GPU.
-    """
+    """As many layers on the GPUs as fit beside the cache; the rest in pinned RAM."""
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("SGLang keeps no weights on a drive.")
     needs_linux(machine, "SGLang")

@@ -39,11 +39,7 @@ MEMORY_USED = 0.9
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All weights, divided over the GPUs.
-
-    Raises:
-        Refusal: a placement in RAM or on the drive, or a machine without a GPU.
-    """
+    """All weights, divided over the GPUs."""
     if strategy is not PlacementStrategy.GPU_RESIDENT:
         raise Refusal("TensorRT-LLM keeps all weights on the GPUs.")
     needs_linux(machine, "TensorRT-LLM")

@@ -224,11 +224,7 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many layers on the GPUs as fit beside cache and buffers; the rest in pinned RAM.
-
-    Raises:
-        Refusal: a placement on the drive, or a machine without a GPU.
-    """
+    """As many layers on the GPUs as fit beside cache and buffers; the rest in pinned RAM."""
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal("vLLM keeps no weights on a drive.")
     needs_linux(machine, "vLLM")

@@ -39,11 +39,7 @@ NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
 
 
 def needs_one_machine(machine: Machine, name: str) -> None:
-    """Check that there is a single machine with a GPU.
-
-    Raises:
-        Refusal: no GPU, or several machines.
-    """
+    """Check that there is a single machine with a GPU."""
     if not machine.gpus:
         raise Refusal(f"{name} streams to a GPU, and this machine has none.")
     if machine.nodes > 1:
@@ -61,15 +57,8 @@ def layers_kept(
 ) -> Array:
     """Number of layers with weights on the GPUs, beside the whole cache, embedding and head.
 
-    0 where all layers would fit, so that the result shows offloading of everything.
-
-    Args:
-        model: model that is placed.
-        machine: machine with at least one GPU.
-        work: request, for the size of the cache.
-        settings: fixed choices; a given number of layers is used as it is.
-        usable: share of VRAM that the runtime uses.
-        buffered: number of layers in VRAM for streaming.
+    0 where all layers would fit, so that the result shows offloading of everything; a given number
+    is used as it is. `buffered` layers lie in VRAM for streaming.
     """
     if settings.gpu_layers is not None:
         return np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
@@ -105,9 +94,6 @@ def shared_by_gpus(
         workspace: VRAM of each GPU for computing, and for streamed layers [B].
         cache_outside: share of the KV cache by location outside the GPUs.
         tables: location of embedding and head; None for the GPUs.
-
-    Raises:
-        Refusal: a machine without a GPU.
     """
     if not machine.gpus:
         raise Refusal("This runtime computes on a GPU, and this machine has none.")
@@ -166,12 +152,7 @@ def together(loads: Iterable[Load]) -> Load:
 
 
 def without_cache(load: Load, share: Array) -> Load:
-    """Load of a step without a share of the attention, which another processor computes.
-
-    Args:
-        load: load with the whole attention.
-        share: share of the cache that the other processor attends to, 0 to 1.
-    """
+    """Load of a step without a share of the attention, 0 to 1, which another processor computes."""
     kept = 1.0 - np.asarray(share)
     return replace(load, kv=load.kv * kept, attention_flops=load.attention_flops * kept)
 
@@ -182,24 +163,13 @@ def cache_share(placement: Placement, place: Location) -> Array:
 
 
 def kernels(model: Model, sequences: Array, unpacked: Array = 0.0) -> Kernels:
-    """Batch of a framework on a GPU, for a step of a model.
-
-    Args:
-        model: model, for the number type of matrix products.
-        sequences: number of sequences that get a token from the step.
-        unpacked: number of values that are unpacked first.
-    """
+    """Batch of a framework on a GPU, for a step of a model; some values are unpacked first."""
     number = NUMBERS.get(model.decode_class, "fp16")
     return Kernels(number=number, sequences=sequences, unpacked=unpacked)
 
 
 def each_of(load: Load, gpus: int) -> Load:
-    """Load of each of several GPUs that share every layer; each starts every kernel.
-
-    Args:
-        load: load of all GPUs together.
-        gpus: number of GPUs.
-    """
+    """Load of each of several GPUs that share every layer; each starts every kernel."""
     return replace(
         load.times(1.0 / gpus),
         layers=load.layers,

@@ -78,13 +78,7 @@ def _point(row: DraftedRow) -> AccuracyPoint:
 
 
 def drafted_work(draft: str, drafted: int, accepted_share: float) -> Workload:
-    """Request with the acceptance that gives a share of accepted drafts.
-
-    Args:
-        draft: drafting method.
-        drafted: drafted tokens per step [tokens].
-        accepted_share: share of all drafted tokens that is accepted.
-    """
+    """Request with the acceptance that gives a share of accepted drafts."""
     acceptance = chance(drafted, accepted_share)
     return Workload(draft=draft, drafted=drafted, acceptance=acceptance)
 

@@ -145,11 +145,8 @@ def doubtful(published: Published) -> Iterable[AccuracyPoint]:
 def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins], ...]:
     """Predictions of rows by the shipped constants [s], with their 80 % margins.
 
-    A row's own publisher does not count as evidence for its range.
-
-    Args:
-        rows: rows.
-        unseen: nobody counts as having timed the same kinds of layers together.
+    A row's own publisher does not count as evidence for its range; of an `unseen` model nobody's
+    does.
     """
     total = np.empty(len(rows.timed))
     below, above = np.empty(len(rows.timed)), np.empty(len(rows.timed))

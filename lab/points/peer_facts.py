@@ -28,13 +28,8 @@ def answers(facts: Facts) -> dict[str, float]:
 
 
 def facts_of(case: Case, category: str, *, ram_peak: float, prompt: bool = False) -> Facts:
-    """Facts of one run.
-
-    Args:
-        case: machine, model and request of the row.
-        category: category of the row, a key of `WHERE`.
-        ram_peak: theoretical RAM bandwidth, or the one that the source states [B/s].
-        prompt: whether the prompt was timed; else the generation.
+    """Facts of one run with a timed prompt or generation; the peak of its RAM is theoretical or the
+    source's [B/s].
     """
     work, machine = (case.prompt if prompt else case.work), case.machine
     placement = case.prompt_placement if prompt else case.placement

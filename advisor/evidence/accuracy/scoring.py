@@ -140,11 +140,9 @@ def _errors(off: Iterable[float]) -> Floats:
 def chance(sizes: Iterable[int]) -> tuple[float, float]:
     """Interval from 5 % to 95 % of the share within range, if the true share is 80 %.
 
-    Figures of a group share their error, so the effective sample size is (sum n)^2 / sum n^2
-    (Kish 1965); the ends are points of a binomial distribution of that size.
-
-    Args:
-        sizes: number of figures of each group.
+    Figures of a group share their error, so the effective sample size is (sum n)^2 / sum n^2 (Kish
+    1965) over the sizes n of the groups; the ends are points of a binomial distribution of that
+    size.
     """
     rows = tuple(sizes)
     count = max(round(sum(rows) ** 2 / sum(size * size for size in rows)), 1)

@@ -92,11 +92,7 @@ class OriginRow:
 
 
 def shipped_ledger() -> Ledger:
-    """Ledger of the files.
-
-    Raises:
-        DataError: a file that is missing or damaged.
-    """
+    """Ledger of the files."""
     (floor,) = read(FLOOR, Floor)
     rows = read(POINTS, PointRow)
     points = tuple(_point(row) for row in rows if row.scored)

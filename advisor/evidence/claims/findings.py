@@ -426,14 +426,8 @@ def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
 
 
 def measured(name: str, against: str) -> Measure:
-    """A measure; with `against`, its ratio to the measure of the changed scenario.
-
-    Args:
-        name: key of `MEASURES`.
-        against: changes that give the other scenario, `key=value; ...`; empty for no ratio.
-
-    Raises:
-        DataError: an unknown measure.
+    """A measure; with `against` (`key=value; ...`), its ratio to the measure of the changed
+    scenario.
     """
     if name not in MEASURES:
         raise DataError(
@@ -535,16 +529,8 @@ VARIED = {
 
 
 def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> tuple[str, ...]:
-    """Smallest change of each input that would make a failing case hold, in words.
-
-    Args:
-        scenario: scenario of the case.
-        measure: measure that is compared with the claim.
-        claimed: claimed range.
-        vary: keys of `VARIED`, separated by semicolons.
-
-    Raises:
-        DataError: another key.
+    """Smallest change of each input in `vary` (keys of `VARIED`, separated by semicolons) that
+    would make a failing case hold, in words.
     """
     names = [name.strip() for name in vary.split(";") if name.strip()]
     if not set(names) <= VARIED.keys():

@@ -97,11 +97,7 @@ def case_rows() -> tuple[CaseRow, ...]:
 
 
 def inputs(text: str) -> dict[str, object]:
-    """Inputs of a scenario's text.
-
-    Raises:
-        DataError: a part that is not key=value.
-    """
+    """Inputs of a scenario's text."""
     return {key: _value(value) for key, value in assignments(text, "claims/claims.csv")}
 
 
@@ -317,11 +313,7 @@ UNITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Claimed:
-    """Range that a claim states.
-
-    Raises:
-        DataError: an unknown unit.
-    """
+    """Range that a claim states."""
 
     low: float | None  # lower end in `unit`; None for none
     high: float | None  # upper end in `unit`; None for none
@@ -398,12 +390,8 @@ def ratio(above: Range, below: Range, *, together: bool) -> Range:
     """Ratio of two figures.
 
     With h the half width of each as the logarithm of a factor, that of the ratio is |h1 - h2| where
-    the errors of both are the same, else hypot(h1, h2).
-
-    Args:
-        above: numerator.
-        below: denominator.
-        together: both have the same errors, because the same parts limit them.
+    the errors of both are the same because the same parts limit them (`together`), else hypot(h1,
+    h2).
     """
     first, second = _half_width(above), _half_width(below)
     wide = np.exp(np.abs(first - second) if together else np.hypot(first, second))

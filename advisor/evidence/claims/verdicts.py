@@ -113,12 +113,7 @@ def claims() -> tuple[Claim, ...]:
 
 
 def answered(row: ClaimRow, cases: Iterable[CaseRow]) -> Claim:
-    """A claim with the results of its cases.
-
-    Raises:
-        DataError: an unknown measure or input.
-        InputError: an invalid input.
-    """
+    """A claim with the results of its cases."""
     by_rank = sorted((finding(row, case) for case in cases), key=lambda result: result.beside)
     return Claim(row=row, findings=tuple(by_rank))
 

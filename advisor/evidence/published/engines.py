@@ -101,11 +101,9 @@ match counts."""
 
 
 def engine(stated: str, category: str) -> Runtime | None:
-    """Engine of a published row; None where no pattern matches.
+    """Engine of a published row by the source's words; None where no pattern matches.
 
-    Args:
-        stated: runtime in the source's words.
-        category: category of the row; DeepSpeed with all weights on its GPUs is not ZeRO-Inference.
+    DeepSpeed with all weights on its GPUs is not ZeRO-Inference.
     """
     text = f"{stated} {category}".casefold()
     return next((runtime for pattern, runtime in ENGINES if re.search(pattern, text)), None)

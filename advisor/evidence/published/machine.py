@@ -34,12 +34,6 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
     "2x A + B" are three. Brackets and parts that are not cards are ignored, unless the first part
     is not a card. Where names and `gpu_count` disagree, the names count. A cell that names no card
     may name a whole machine.
-
-    Args:
-        row: published row.
-
-    Raises:
-        UnknownName: neither a card of the catalogue comes first, nor is it a machine with cards.
     """
     stated, stated_count = row.gpu, row.gpu_count
     alike = max(stated_count or 1, 1)
@@ -118,12 +112,7 @@ def named_machine(stated: str) -> MachineName | None:
 
 
 def stated_memory(stated: str, gpu: str) -> float | None:
-    """Memory of each card as its name states it; None where it does not [GiB].
-
-    Args:
-        stated: cell of the row.
-        gpu: card of the catalogue, or several kinds.
-    """
+    """Memory of each card as its name states it; None where it does not [GiB]."""
     row = None if MIXED in gpu else gpu_named(gpu).row
     if row is None or row.unified or not size_gib(plain(stated)):
         return None
@@ -131,11 +120,7 @@ def stated_memory(stated: str, gpu: str) -> float | None:
 
 
 def _cards(stated: str) -> Noted[list[tuple[int, str]]]:
-    """Number and name of each kind of card, in order.
-
-    Raises:
-        UnknownName: the first is no card of the catalogue.
-    """
+    """Number and name of each kind of card, in order."""
     cards: list[tuple[int, str]] = []
     unknown: list[str] = []
     for part in _named_cards(stated):
@@ -217,10 +202,6 @@ def ram_gib(row: PublishedRow, runtime: Runtime) -> Noted[float | None]:
     """RAM stated with the processor or in the note, else a default [GiB].
 
     None for a GPU that shares the processor's memory; its name or catalogue row gives the size.
-
-    Args:
-        row: published row.
-        runtime: runtime of the row.
     """
     stated = f"{row.cpu} {row.source_note}"
     if runtime.computes_in_ram:
@@ -350,11 +331,8 @@ def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
 
 
 def ram_in_theory(row: PublishedRow, host: str) -> float | None:
-    """Theoretical RAM bandwidth of a row; None where its rate is sustained or unknown [B/s].
-
-    Args:
-        row: published row.
-        host: catalogue name of its processor.
+    """Theoretical RAM bandwidth of a row with a processor of the catalogue; None where its rate is
+    sustained or unknown [B/s].
     """
     known, stated = _host_called(host), row.ram_bw_gbs
     if known is None:

@@ -58,15 +58,7 @@ USUAL_OF_BITS = {"4": "Q4_K_M", "8": "Q8_0"}
 
 
 def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
-    """Model of a row in the stated format and size.
-
-    Args:
-        row: published row.
-        runtime: runtime of the row.
-
-    Raises:
-        AdvisorError: neither a known model nor a number of weights.
-    """
+    """Model of a row in the stated format and size."""
     size = row.model_size_gib
     arch = _architecture(row, runtime)
     if not runtime.computes_in_ram:

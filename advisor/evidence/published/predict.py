@@ -174,11 +174,7 @@ class Case:
 
     @cached_property
     def placement(self) -> Placement:
-        """Placement during generation.
-
-        Raises:
-            Refusal: the runtime cannot place the model.
-        """
+        """Placement during generation."""
         return self._placed(self.work)
 
     @cached_property
@@ -285,11 +281,7 @@ def _estimated(case: Case, work: Workload) -> Estimate:
 
 
 def understood(row: PublishedRow) -> Case:
-    """Interpretation of a row.
-
-    Raises:
-        AdvisorError: the row cannot be predicted.
-    """
+    """Interpretation of a row."""
     row = with_category(row)
     category = row.category
     if category not in STRATEGIES:
@@ -447,11 +439,7 @@ def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
 
 
 def _number(value: object) -> float:
-    """Number with six digits.
-
-    Raises:
-        InputError: not a positive finite number.
-    """
+    """Number with six digits."""
     plain = float(np.ravel(np.asarray(value))[0])
     if not 0 < plain < np.inf:
         raise InputError(f"A speed comes out as {plain:g}; check the sizes that the row states.")

@@ -58,10 +58,6 @@ class Flag(_Cell):
 def number(name: str, cell: str | None) -> float | None:
     """Number of a cell; None where it is empty.
 
-    Args:
-        name: column.
-        cell: its text.
-
     Raises:
         InputError: no number, or an implausible one.
     """
@@ -82,9 +78,6 @@ class PublishedRow:
     """Published run; data/measurements/README.md describes the columns and their units.
 
     Reading an invalid or implausible number raises InputError.
-
-    Args:
-        cells: text by column.
     """
 
     def __init__(self, cells: Mapping[str, str]) -> None:

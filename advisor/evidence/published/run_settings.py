@@ -184,12 +184,7 @@ PINNED_SINCE = "2026-03-26"
 
 
 def load_mode(row: PublishedRow, *, fork: bool) -> str:
-    """Load mode of a row: llama.cpp maps the file unless it is told not to.
-
-    Args:
-        row: published row.
-        fork: whether it is of ik_llama.cpp.
-    """
+    """Load mode of a row: llama.cpp maps the file unless it is told not to."""
     stated = f"{row.runtime} {row.source_note}".casefold()
     buffered = MAPPED_NOT.search(stated) is not None or (fork and row.date >= PINNED_SINCE)
     return "none" if buffered else "auto"

@@ -28,11 +28,7 @@ Window: TypeAlias = Callable[[int, int, float], float]
 
 
 def way_past_cache(file: DriveFile) -> tuple[Open, str]:
-    """Way to open a file for reads from the drive itself, and a sentence that describes it.
-
-    Raises:
-        ProbeError: the drive does not answer.
-    """
+    """Way to open a file for reads from the drive itself, and a sentence that describes it."""
     if hasattr(os, "O_DIRECT"):
 
         def direct() -> int:

@@ -64,22 +64,12 @@ def measure(
     path: Path | None = None,
     file_bytes: int = FILE_BYTES,
 ) -> tuple[Measurement, ...]:
-    """Rates of direct reads, of a cold memory map, and through the cold page cache.
+    """`disk_read_direct` and, where the page cache can be emptied of a file, `disk_read_mmap` and
+    `disk_read_buffered` [B/s]: rates of direct reads, of a cold memory map, and through the cold
+    page cache.
 
-    Args:
-        seconds: time for everything, writing a test file included [s].
-        progress: receiver of the progress.
-        cancelled: check between repeats; true stops the probe.
-        path: file to read, or folder for a temporary test file; None for the program's data folder.
-        file_bytes: size of the test file, at most a quarter of the free space [B].
-
-    Returns:
-        `disk_read_direct` and, where the page cache can be emptied of a file, `disk_read_mmap` and
-        `disk_read_buffered` [B/s]; empty when cancelled.
-
-    Raises:
-        ProbeError: the path is in memory, cannot be read or written, or has too little room; or the
-            system is Windows.
+    `path` is the file to read, or the folder for a test file of `file_bytes`, at most a quarter of
+    the free space; writing it counts into the seconds. Empty when cancelled.
     """
     if operating_system() == "win32":
         raise ProbeError(
@@ -103,9 +93,6 @@ def looking_ahead(path: Path | None = None) -> tuple[Measurement, ...]:
     """`disk_read_ahead`: read-ahead window of the kernel for a mapped file on the drive [B].
 
     A setting of the drive, read from the system; empty where unknown.
-
-    Args:
-        path: file or folder on the drive; None for the program's data folder.
     """
     window = read_ahead(path or default_folder())
     if not window:

@@ -48,11 +48,7 @@ class DriveFile:
 
 
 def default_folder() -> Path:
-    """The program's data folder; where it cannot be written, a folder for temporary files.
-
-    Raises:
-        ProbeError: no folder can be written, or all are in memory.
-    """
+    """The program's data folder; where it cannot be written, a folder for temporary files."""
     wanted = data_folder()
     with suppress(OSError):
         wanted.mkdir(parents=True, exist_ok=True)
@@ -69,11 +65,7 @@ def default_folder() -> Path:
 
 
 def temporary_folder() -> Path:
-    """Folder for temporary files.
-
-    Raises:
-        ProbeError: every candidate is full or cannot be written.
-    """
+    """Folder for temporary files."""
     try:
         return Path(tempfile.gettempdir())
     except FileNotFoundError as error:
@@ -96,11 +88,7 @@ def filesystem(path: Path) -> str:
 
 
 def look_at(path: Path) -> None:
-    """Check that a path exists, can be read and is not in memory.
-
-    Raises:
-        ProbeError: otherwise.
-    """
+    """Check that a path exists, can be read and is not in memory."""
     try:
         path.stat()
     except OSError as error:
@@ -116,11 +104,7 @@ def look_at(path: Path) -> None:
 
 
 def existing(path: Path) -> DriveFile:
-    """A file of the user, which is only read.
-
-    Raises:
-        ProbeError: it cannot be read, or is too small to time.
-    """
+    """A file of the user, which is only read."""
     try:
         size = path.stat().st_size
         with path.open("rb"):
@@ -146,22 +130,12 @@ def _place(path: Path) -> str:
 def temporary(
     folder: Path, size: int, seconds: float, stop: Callable[[float], bool]
 ) -> Iterator[DriveFile | None]:
-    """Temporary file of incompressible bytes; deleted at the end of the block, even after a kill.
+    """Temporary file of incompressible bytes, None when stopped; deleted at the end of the block,
+    even after a kill.
 
-    (Outside Linux, where a file without a name cannot be opened again, a kill leaves it; the next
-    probe there removes it.)
-
-    Args:
-        folder: folder to write to.
-        size: wanted size; at most a quarter of the free space is written [B].
-        seconds: time limit for writing; a shorter file is used then [s].
-        stop: receiver of the written share; true stops the work.
-
-    Yields:
-        The file; None when stopped.
-
-    Raises:
-        ProbeError: less than 1 GB is free, or the folder cannot be written.
+    At most a quarter of the free space is written, and as much as the seconds allow. (Outside
+    Linux, where a file without a name cannot be opened again, a kill leaves it; the next probe
+    there removes it.)
     """
     with ExitStack() as stack:
         try:

@@ -79,11 +79,7 @@ def _refusal(name: str, code: str) -> str:
 
 
 def driver() -> Driver:
-    """The CUDA driver, initialised.
-
-    Raises:
-        ProbeError: no driver, no bindings, or an error of the driver.
-    """
+    """The CUDA driver, initialised."""
     if operating_system() == "darwin":
         raise ProbeError("CUDA does not exist on macOS; GPU figures are taken from the catalogue.")
     try:
@@ -104,11 +100,7 @@ def driver() -> Driver:
 
 
 def devices(cuda: Driver) -> tuple[Device, ...]:
-    """GPUs in CUDA's order, fastest first.
-
-    Raises:
-        ProbeError: there is none.
-    """
+    """GPUs in CUDA's order, fastest first."""
     count = cuda.call("cuDeviceGetCount")
     if not count:
         raise ProbeError(_refusal("cuDeviceGetCount", "CUDA_ERROR_NO_DEVICE"))
@@ -128,11 +120,7 @@ def _words(text: bytes) -> str:
 
 
 class Session:
-    """A GPU in use; its allocated memory and the host's are freed at the end of the block.
-
-    Raises:
-        ProbeError: an error of the driver.
-    """
+    """A GPU in use; its allocated memory and the host's are freed at the end of the block."""
 
     def __init__(self, cuda: Driver, device: Device) -> None:
         self._cuda = cuda
@@ -196,11 +184,7 @@ class Session:
         return self._taken("cuMemHostAlloc", "cuMemFreeHost", size, mapped)
 
     def pageable(self, size: int) -> int:
-        """Address of newly allocated pageable host memory, with every page touched.
-
-        Raises:
-            ProbeError: too little free memory.
-        """
+        """Address of newly allocated pageable host memory, with every page touched."""
         try:
             self._ordinary.append(np.full(size, 1, dtype=np.uint8))
         except MemoryError:
@@ -255,11 +239,7 @@ class Reader:
     round_bytes: int  # size of one round [B]
 
     def rounds(self, size: int) -> int:
-        """Whole rounds in a number of bytes, at least one.
-
-        Raises:
-            ProbeError: less than one round.
-        """
+        """Whole rounds in a number of bytes, at least one."""
         rounds = size // self.round_bytes
         if not rounds:
             raise ProbeError(

@@ -296,12 +296,7 @@ MICRO, MEGA = 1e-6, 1e6
 
 
 def drm_gpus(cards: tuple[PciDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
-    """GPUs by AMD and Intel among the display devices.
-
-    Args:
-        cards: all display devices.
-        root: folder that contains /usr.
-    """
+    """GPUs by AMD and Intel among the display devices."""
     names = market_names() if any(card.vendor == AMD for card in cards) else {}
     return (
         *(_amd(card, names, root) for card in cards if card.vendor == AMD),
@@ -399,11 +394,7 @@ def nvml_gpus() -> tuple[tuple[GpuFacts, ...], str]:
 
 
 def state(bus: str) -> GpuState | None:
-    """Present state of a GPU; None where NVML does not show it.
-
-    Args:
-        bus: PCI address of the GPU.
-    """
+    """Present state of a GPU; None where NVML does not show it."""
     try:
         with _started() as nvml:
             card = _asked(nvml, nvml.nvmlDeviceGetHandleByPciBusId, bus.encode())
@@ -535,11 +526,7 @@ NVIDIA = 0x10DE
 
 
 def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:
-    """GPUs in the drivers' order, and problems, a sentence each.
-
-    Args:
-        root: folder that contains /sys.
-    """
+    """GPUs in the drivers' order, and problems, a sentence each."""
     if operating_system() == "darwin":
         return apple_gpus()
     cards = display_devices(root)

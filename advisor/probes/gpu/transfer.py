@@ -48,20 +48,9 @@ def while_copying(
     seconds: float,
     watch: Watch,
 ) -> tuple[Measurement, ...]:
-    """Rate of RAM reads by all cores, and of copies to the GPU at the same time.
-
-    Args:
-        session: GPU in use.
-        queue: function that queues the n-th copy of a block in a stream.
-        block: size of each copy [B].
-        seconds: time for the measurement [s].
-        watch: progress and stop button.
-
-    Returns:
-        `ram_read_while_copying` and `h2d_while_reading` [B/s]; empty when stopped.
-
-    Raises:
-        ProbeError: too little free memory, or an error of the driver.
+    """`ram_read_while_copying` and `h2d_while_reading` [B/s]: rate of RAM reads by all cores, and
+    of copies to the GPU at the same time; empty when stopped. `queue` queues the n-th copy in a
+    stream.
     """
     facts = host.facts()
     total = ram.buffer_bytes(facts, RAM_SHARE)
@@ -210,9 +199,6 @@ def measure(
         `zero_copy_read`, `ram_read_while_copying`, `h2d_while_reading` [B/s], `pcie_generation` and
         `pcie_width`, as far as its driver allows; for other GPUs with names by `figure_name`. Empty
         when cancelled.
-
-    Raises:
-        ProbeError: no CUDA, or too little free memory on every GPU.
     """
     cuda = driver()
     listed = devices(cuda)
@@ -271,11 +257,7 @@ def _measured(session: Session, device: Device, seconds: float, watch: Watch) ->
 
 
 def _works(session: Session) -> list[_Work]:
-    """Rates to measure, with their memory allocated; pinned copies to the device first.
-
-    Raises:
-        ProbeError: too little free memory.
-    """
+    """Rates to measure, with their memory allocated; pinned copies to the device first."""
     host_bytes, device_bytes = _host_bytes(), _device_bytes(session)
     device = session.on_device(device_bytes)
     pinned, pageable = session.pinned(host_bytes), session.pageable(host_bytes)

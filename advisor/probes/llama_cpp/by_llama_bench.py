@@ -20,9 +20,6 @@ def run(job: EngineJob, stop: Stop) -> Timings:
     """Timings of a model; empty when stopped.
 
     Prompts of a build for GPUs are omitted: it computes them on the GPU even with no layer there.
-
-    Raises:
-        ProbeError: the engine failed; the message has its output.
     """
     printed, failure = output_of(command(job), stop, descriptor=job.descriptor)
     if failure:

@@ -17,11 +17,7 @@ def available() -> bool:
 
 
 def run(job: EngineJob, stop: Stop) -> Timings:
-    """Timings of a model; when stopped, those of the finished parts.
-
-    Raises:
-        ProbeError: the engine failed; the message has its output.
-    """
+    """Timings of a model; when stopped, those of the finished parts."""
     printed, failure = output_of(command(job), stop, descriptor=job.descriptor)
     if failure:
         raise ProbeError(f"llama.cpp (xllamacpp) could not run the model: {failure}.")

@@ -79,15 +79,8 @@ def answers(
     sampling: dict[str, Any] | None = None,
     note: Callable[[], dict[str, Any]] = dict,
 ) -> list[dict[str, Any]]:
-    """Timings that the server reports with each token.
-
-    Args:
-        loaded: server with a loaded model.
-        prompt: prompt tokens.
-        count: number of tokens to generate.
-        fresh: compute the whole prompt, ignoring the cache.
-        sampling: sampling options other than the server's defaults.
-        note: function whose result is recorded with each token's timings.
+    """Timings that the server reports with each token, each with the result of `note`; `fresh`
+    computes the whole prompt, ignoring the cache.
     """
     received: list[tuple[Any, dict[str, Any]]] = []
     request = {

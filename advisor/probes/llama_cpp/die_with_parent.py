@@ -26,11 +26,7 @@ def main(parent: int, command: list[str]) -> None:
 
 
 def end_with_parent(parent: int) -> None:
-    """Let Linux end this process when its parent ends, even by a kill.
-
-    Args:
-        parent: process number of the parent.
-    """
+    """Let Linux end this process when its parent ends, even by a kill."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent ended before the signal was requested
         os._exit(CANNOT_START)

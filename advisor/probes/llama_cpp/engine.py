@@ -158,11 +158,6 @@ def measure(
         `engine_attention_128_4`, ... [FLOP/s] by head size and heads that share a key,
         `engine_prompt_q4_k`, ... [FLOP/s], and `engine_plain_q4_k`, ... [B/s] for weights in the
         file's layout; empty when cancelled.
-
-    Raises:
-        ProbeError: no engine, too little free memory, or the engine failed.
-        InputError: a file that is not a model.
-        Refusal: an unsupported model.
     """
     name = next((name for name, engine in ENGINES.items() if engine.available()), None)
     if name is None:

@@ -58,14 +58,6 @@ def output_of(
     """Output of a program, and its message where it failed; either may be empty.
 
     When memory runs out the system kills this program first. It has ended when this returns.
-
-    Args:
-        command: program and arguments.
-        stop: check for cancellation, twenty times a second.
-        descriptor: file descriptor that the program inherits.
-
-    Raises:
-        ProbeError: the program cannot be started, or there is no room for its output.
     """
     with _scratch() as out, _scratch() as err:
         process = _started(command, out, err, descriptor)

@@ -30,11 +30,7 @@ def optional(row: Row, key: str) -> float | None:
 
 
 def number(row: Row, key: str) -> float:
-    """Number from 0 up that must be there.
-
-    Raises:
-        InputError: as `optional`, or a missing value.
-    """
+    """Number from 0 up that must be there."""
     value = optional(row, key)
     if value is None:
         raise InputError(f"{key} is missing in the results; the tool writes it with each run.")
@@ -42,11 +38,7 @@ def number(row: Row, key: str) -> float:
 
 
 def rate(row: Row, key: str) -> float:
-    """Number above 0 that must be there.
-
-    Raises:
-        InputError: as `number`, or 0, which an unfinished run has.
-    """
+    """Number above 0 that must be there."""
     value = number(row, key)
     if not value:
         raise InputError(f"{key} is 0 in the results; the run did not finish, so run it again.")
@@ -77,11 +69,7 @@ def over(amount: float | None, by: float | None) -> float | None:
 
 
 def inner(row: Row, key: str) -> Row:
-    """Object within an object.
-
-    Raises:
-        InputError: another type.
-    """
+    """Object within an object."""
     value = row[key]
     if not isinstance(value, dict):
         raise InputError(f"{key} is {str(value)[:40]!r} in the results; an object is expected.")

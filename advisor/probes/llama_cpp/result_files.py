@@ -59,11 +59,7 @@ class EngineRun:
 
 
 def read(text: str) -> tuple[EngineRun, ...]:
-    """All runs in the JSON of any known tool.
-
-    Raises:
-        InputError: no JSON, an unknown tool, or impossible numbers.
-    """
+    """All runs in the JSON of any known tool."""
     runs = tuple(run for row in _rows(text) for run in _read_row(row))
     if not runs:
         raise InputError(

@@ -72,9 +72,6 @@ class Sample:
 def samples(facts: HostFacts) -> Sequence[Sample]:
     """All samples, most important first, with the first again after every few others and at the
     end: the costs of all others depend on it, and its times show how the machine's speed changes.
-
-    Raises:
-        ProbeError: less than 2.5 GiB of memory is free.
     """
     size = sample_bytes(facts)
     wide = [_wide(kind, size) for kind in (FIRST_TYPE, "Q8_0", "Q6_K", "Q4_0", "F16")]
@@ -108,11 +105,7 @@ def samples_with(model: Model) -> Sequence[Sample]:
 
 
 def sample_bytes(facts: HostFacts) -> int:
-    """Weights of a wide sample: larger than every cache, within a tenth of free memory [B].
-
-    Raises:
-        ProbeError: less than 2.5 GiB of memory is free.
-    """
+    """Weights of a wide sample: larger than every cache, within a tenth of free memory [B]."""
     most = facts.memory_available // PARTS
     if most < LEAST_BYTES:
         raise ProbeError(

@@ -67,23 +67,14 @@ class Synthetic:
 
 
 def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
-    """A synthetic model in a format of the catalogue, whose recipe mixes storage types.
-
-    Raises:
-        UnknownName: an unknown format.
-        Refusal: a format with types that this module cannot write.
-    """
+    """A synthetic model in a format of the catalogue, whose recipe mixes storage types."""
     built = build(facts)
     recipe = format_named(form, model_formats())
     return _synthetic(facts, built, tensor_types(built, recipe, storage_types()), form)
 
 
 def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
-    """A synthetic model with all matrices in one storage type.
-
-    Raises:
-        Refusal: a type that this module cannot write.
-    """
+    """A synthetic model with all matrices in one storage type."""
     built, known = build(facts), storage_types()
     plain = known["F32"]
     kinds = [plain if _kept(tensor) else known[kind] for tensor in built.tensors]
@@ -106,18 +97,8 @@ def _synthetic(
 
 
 def write(file: BinaryIO, synthetic: Synthetic, *, filled: bool = False) -> int:
-    """Write a model file that llama.cpp loads as a Llama.
-
-    Args:
-        file: empty file, open for writing.
-        synthetic: model to write.
-        filled: random weights throughout, so that a drive has to read them.
-
-    Returns:
-        Size of the file [B].
-
-    Raises:
-        OSError: no room.
+    """Size of a model file that llama.cpp loads as a Llama, after writing it [B]; `filled` with
+    random weights throughout, so that a drive has to read them.
     """
     file.write(_header(synthetic))
     generator = np.random.default_rng(0)

@@ -39,15 +39,7 @@ class Contribution:
 
 
 def contribution(report: SavedReport, place: int) -> Contribution:
-    """Contribution of one result of a report.
-
-    Args:
-        report: report with results.
-        place: number of the result, from 1.
-
-    Raises:
-        InputError: no such result.
-    """
+    """Contribution of one result of a report, the first being 1."""
     if not 1 <= place <= len(report.results):
         raise InputError(
             f"Report {report.id} has {len(report.results)} measured results; {place} is none of "

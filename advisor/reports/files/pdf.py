@@ -125,13 +125,7 @@ def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 
 def bars(paper: FPDF, chart: BarChart, notes: Sequence[str] = ()) -> None:
-    """Bar chart with words above each bar and a note below.
-
-    Args:
-        paper: to draw on.
-        chart: description of the chart.
-        notes: one note per bar; empty for none.
-    """
+    """Bar chart with words above each bar and, where there are notes, one below each."""
     for place, bar in enumerate(chart.bars):
         if paper.will_page_break(BAR + 14):
             paper.add_page()
@@ -226,9 +220,7 @@ CHART_HEIGHT = 75.0
 def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
     """PDF file: the first page, then the sections, on A4.
 
-    Args:
-        report: report.
-        appendix: with all options, runtimes and figures, which take a dozen pages more.
+    The appendix has all options, runtimes and figures, which take a dozen pages more.
     """
     paper = blank(report)
     _front(paper, front_page(report))

@@ -189,11 +189,7 @@ MIGRATION_LOCK = 0x0FF_10AD
 
 
 def database_url(url: str | None = None) -> URL:
-    """Address of the database: the given one, the environment's, or a file of the user.
-
-    Raises:
-        StoreError: not an address of a database that keeps what is written.
-    """
+    """Address of the database: the given one, the environment's, or a file of the user."""
     given = url or os.environ.get("ADVISOR_DATABASE_URL", "").strip()
     if not given:
         return URL.create("sqlite", database=str(data_folder() / "reports.sqlite"))
@@ -237,9 +233,6 @@ def connect(url: URL) -> Engine:
     """Engine for a database with tables of this version.
 
     A SQLite file where nobody may write is opened for reading.
-
-    Raises:
-        StoreError: the place cannot be created, opened or read.
     """
     file = file_of(url)
     if file is not None:
@@ -299,11 +292,7 @@ def _engine(url: URL, **options: Any) -> Engine:
 
 @contextmanager
 def explained(url: URL) -> Iterator[None]:
-    """Context in which errors of the database become sentences.
-
-    Raises:
-        StoreError: the database reports an error.
-    """
+    """Context in which errors of the database become sentences."""
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:
@@ -385,11 +374,7 @@ def newest_version() -> int:
 
 
 def bring_up_to_date(engine: Engine) -> None:
-    """Create the tables, or migrate older ones.
-
-    Raises:
-        StoreError: tables of another program, or of a newer version of this one.
-    """
+    """Create the tables, or migrate older ones."""
     with engine.begin() as connection:
         if _version(connection) == newest_version():
             return

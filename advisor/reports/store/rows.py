@@ -36,11 +36,7 @@ class ReportQuery:
     deleted: bool = False  # deleted reports instead of the others
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
-        """Conditions in SQL.
-
-        Args:
-            dialect: name of the SQL dialect in SQLAlchemy.
-        """
+        """Conditions in SQL."""
         place = func.strpos if dialect == "postgresql" else func.instr
         deleted = ReportRow.deleted_at
         conditions: list[ColumnElement[bool]] = [
@@ -133,14 +129,7 @@ def head(row: ReportRow) -> dict[str, Any]:
 def page(
     session: Session, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int | None
 ) -> ReportPage:
-    """Page of heads, newest first.
-
-    Args:
-        session: session of the database.
-        conditions: conditions that all reports of the list meet.
-        offset: number of heads before the page.
-        limit: most heads on the page; None for all.
-    """
+    """Page of heads, newest first."""
     # One look through the texts, which is what a search takes long for, gives total and page.
     # Sorted here: asked for an order, SQLite reads every text even where an index would do.
     numbers = sorted(session.scalars(select(ReportRow.id).where(*conditions)), reverse=True)
@@ -167,11 +156,7 @@ def choices(session: Session, conditions: Iterable[ColumnElement[bool]]) -> Filt
 
 
 def report(row: ReportRow) -> SavedReport:
-    """Report of a row, with its contents.
-
-    Raises:
-        InputError: damaged contents; the message names the field.
-    """
+    """Report of a row, with its contents."""
     return SavedReport(
         **head(row),
         document=from_json(row.content.document),

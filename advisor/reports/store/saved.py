@@ -147,12 +147,8 @@ class AnnotatedReport:
 def conflicts_of(
     wanted: Mapping[str, Value], now: ReportHead, seen: ReportHead | None
 ) -> tuple[EditConflict, ...]:
-    """Fields that an edit and another person changed to different values.
-
-    Args:
-        wanted: new values by field.
-        now: the report as it is saved.
-        seen: the report as the editor saw it; None to overwrite in any case.
+    """Fields that an edit and another person changed to different values since the editor saw the
+    report; none where it was not seen, which overwrites in any case.
     """
     if seen is None:
         return ()
@@ -165,26 +161,14 @@ def conflicts_of(
 
 
 def clean(field: str, value: Value) -> Value:
-    """Normalised value of a field.
-
-    Args:
-        field: one of `FIELDS`.
-        value: its value as typed.
-
-    Raises:
-        InputError: an invalid value.
-    """
+    """Normalised value of a field."""
     if isinstance(value, str):
         return clean_notes(value) if field == "notes" else clean_name(value)
     return clean_tags(value)
 
 
 def clean_name(name: str) -> str:
-    """Name of a report as saved: one line, without spaces around it.
-
-    Raises:
-        InputError: empty, longer than 200 characters, or with control characters.
-    """
+    """Name of a report as saved: one line, without spaces around it."""
     text = name.strip()
     if not text:
         raise InputError("The report has no name; give it one, such as the model and the GPU.")
@@ -196,20 +180,12 @@ def clean_name(name: str) -> str:
 
 
 def clean_author(author: str) -> str:
-    """Author as saved: as a name, or empty.
-
-    Raises:
-        InputError: longer than 200 characters, or with control characters.
-    """
+    """Author as saved: as a name, or empty."""
     return clean_name(author) if author.strip() else ""
 
 
 def clean_notes(notes: str) -> str:
-    """Notes as saved: several lines, without spaces around them.
-
-    Raises:
-        InputError: longer than 20,000 characters, or with control characters.
-    """
+    """Notes as saved: several lines, without spaces around them."""
     text = notes.strip()
     if len(text) > LONGEST_NOTES:
         raise InputError(f"The notes have {len(text):,} characters; at most {LONGEST_NOTES:,} fit.")
@@ -219,11 +195,7 @@ def clean_notes(notes: str) -> str:
 
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Tags as saved: sorted, each once, without spaces around them.
-
-    Raises:
-        InputError: more than 20, or one that is too long or holds a comma or control characters.
-    """
+    """Tags as saved: sorted, each once, without spaces around them."""
     texts = sorted({" ".join(tag.split()) for tag in tags} - {""})
     if len(texts) > MOST_TAGS:
         raise InputError(f"The report has {len(texts)} tags; at most {MOST_TAGS} fit.")

@@ -57,12 +57,6 @@ class Sessions:
 
     A SQLite file is looked at before every session: one that was put in its place is opened, with
     its tables brought forward, and a missing one is an error instead of a new, empty file.
-
-    Args:
-        url: address of the database.
-
-    Raises:
-        StoreError: the place cannot be created, opened or read.
     """
 
     def __init__(self, url: URL) -> None:
@@ -73,22 +67,14 @@ class Sessions:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Session for reading.
-
-        Raises:
-            StoreError: the database reports an error.
-        """
+        """Session for reading."""
         self._look()
         with explained(self.url), Session(self._engine) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """Session whose changes are saved together when the block ends, or not at all.
-
-        Raises:
-            StoreError: the database reports an error.
-        """
+        """Session whose changes are saved together when the block ends, or not at all."""
         self._look()
         engine = self._engine.execution_options(advisor_writes=True)
         with explained(self.url), Session(engine, expire_on_commit=False) as session:
@@ -135,13 +121,10 @@ _LARGEST_ID = 2**63 - 1  # of an integer column
 
 
 class ReportStore:
-    """Reports of one database, made by `open_store`.
+    """Reports of one database, of one owner or of all (None), made by `open_store`.
 
-    Every method raises StoreError when the database cannot do what was asked.
-
-    Args:
-        sessions: sessions of the database.
-        owner: owner of the reports; None for all owners.
+    Every method raises StoreError when the database cannot do what was asked, or when it has no
+    such report.
     """
 
     def __init__(self, sessions: Sessions, owner: str | None = None) -> None:
@@ -167,12 +150,7 @@ class ReportStore:
         author: str = "",
         results: Iterable[MeasuredResult] = (),
     ) -> SavedReport:
-        """Save a report under a new number; the same report under the same name is saved once.
-
-        Raises:
-            InputError: an invalid name, notes, tags or author.
-            StoreError: the database reports an error.
-        """
+        """Save a report under a new number; the same report under the same name is saved once."""
         row = rows.new(
             document,
             name=clean_name(name),
@@ -205,13 +183,7 @@ class ReportStore:
     def page(
         self, query: ReportQuery | None = None, *, offset: int = 0, limit: int | None = PAGE
     ) -> ReportPage:
-        """Page of the heads that match a query, newest first.
-
-        Args:
-            query: conditions; None for all reports.
-            offset: number of heads before the page.
-            limit: most heads on the page; None for all.
-        """
+        """Page of the heads that match a query, newest first."""
         with self._sessions.reading() as session:
             conditions = self._visible(
                 (query or ReportQuery()).conditions(session.get_bind().dialect.name)
@@ -225,31 +197,19 @@ class ReportStore:
             return rows.choices(session, kept)
 
     def load(self, number: int) -> SavedReport:
-        """Report with its contents.
-
-        Raises:
-            StoreError: no report of this number, or damaged contents.
-        """
+        """Report with its contents."""
         with self._sessions.reading() as session:
             return self._saved(self._row(session, number))
 
     def measured(self, limit: int = 200) -> tuple[SavedReport, ...]:
-        """Newest reports with measured results.
-
-        Args:
-            limit: most reports.
-        """
+        """Newest reports with measured results."""
         with self._sessions.reading() as session:
             kept = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
             chosen = select(ReportRow).where(*kept).order_by(rows.NEWEST).limit(limit)
             return tuple(map(self._saved, session.scalars(rows.whole(chosen))))
 
     def load_shared(self, secret: str) -> SavedReport:
-        """Report of a public link.
-
-        Raises:
-            StoreError: the link shows no report, or no longer.
-        """
+        """Report of a public link."""
         with self._sessions.reading() as session:
             shown = select(ReportRow).where(
                 ReportRow.share == secret, ReportRow.share != "", ReportRow.deleted_at.is_(None)
@@ -272,18 +232,8 @@ class ReportStore:
     ) -> AnnotatedReport:
         """Change name, notes or tags; None leaves a field unchanged.
 
-        A field that somebody else changed since `seen` stays as they left it, and is told.
-
-        Args:
-            number: number of the report.
-            name: new name.
-            notes: new notes.
-            tags: new tags.
-            seen: report as the editor saw it; None to overwrite in any case.
-
-        Raises:
-            InputError: an invalid name, notes or tags.
-            StoreError: no report of this number.
+        A field that somebody else changed since `seen` stays as they left it, and is told; without
+        `seen` it is overwritten.
         """
         edits: dict[str, Value | None] = {
             "name": name, "notes": notes, "tags": None if tags is None else tuple(tags),
@@ -304,12 +254,7 @@ class ReportStore:
             return AnnotatedReport(head=ReportHead(**rows.head(row)), conflicts=conflicts)
 
     def attach(self, number: int, result: MeasuredResult) -> SavedReport:
-        """Add a measured result to a report, once.
-
-        Raises:
-            InputError: the report has the most results allowed.
-            StoreError: no report of this number.
-        """
+        """Add a measured result to a report, once."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
             results = list(row.content.results)
@@ -321,32 +266,20 @@ class ReportStore:
             return self._saved(row)
 
     def share(self, number: int, *, public: bool) -> ReportHead:
-        """Make the report public for everyone with its link, or private again.
-
-        Raises:
-            StoreError: no report of this number.
-        """
+        """Make the report public for everyone with its link, or private again."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True)
             row.share = (row.share or secrets.token_urlsafe(24)) if public else ""
             return ReportHead(**rows.head(row))
 
     def delete(self, number: int) -> None:
-        """Delete a report; it can be restored for 30 days.
-
-        Raises:
-            StoreError: no report of this number.
-        """
+        """Delete a report; it can be restored for 30 days."""
         with self._sessions.writing() as session:
             self._row(session, number, lock=True).deleted_at = datetime.now(UTC)
             rows.forget(session, datetime.now(UTC) - KEPT_DELETED)
 
     def restore(self, number: int) -> ReportHead:
-        """Restore a deleted report.
-
-        Raises:
-            StoreError: no deleted report of this number.
-        """
+        """Restore a deleted report."""
         with self._sessions.writing() as session:
             row = self._row(session, number, lock=True, deleted=True)
             if self._same(session, row.digest) is not None:
@@ -392,11 +325,8 @@ class ReportStore:
 def open_store(url: str | None = None) -> ReportStore:
     """Store of the user's reports, created if missing.
 
-    Args:
-        url: address as SQLAlchemy writes it; None for ADVISOR_DATABASE_URL, or else for
-            reports.sqlite in ADVISOR_DATA_DIR or the user's data folder.
-
-    Raises:
-        StoreError: the place cannot be made, opened or understood. Nothing in it was changed.
+    The address is written as SQLAlchemy takes it; without one it is ADVISOR_DATABASE_URL, or else
+    reports.sqlite in ADVISOR_DATA_DIR or the user's data folder. Nothing is changed in a place that
+    cannot be understood.
     """
     return ReportStore(Sessions(database_url(url)))

@@ -69,10 +69,6 @@ def compute_buffer(architecture: Architecture, work: Workload) -> Array:
         attention with an indexer: + n x `indexer_values`
         recurrence: + 2 sequences x state
         logits: sequences x vocab
-
-    Args:
-        architecture: architecture of the model, in any format.
-        work: context [tokens], users and micro-batch [tokens], shape (...), and flash attention.
     """
     tokens = micro_batch(work)
     users = np.asarray(work.users, dtype=float)
@@ -109,12 +105,9 @@ def kv_cache_bytes(model: Model, work: Workload, full_swa: bool = False) -> Floa
     """Cache of one user, per layer, shape (..., layers) [B].
 
     cells x (keys + values) x bytes of the cache type + 4 B x state. Cells are the context, rounded
-    up; a layer with a window has `cells(work, window)`, which is more than the window.
-
-    Args:
-        model: model; MLA caches a latent and a rotary key, no values.
-        work: context [tokens], micro-batch [tokens] and cache type, shape (...).
-        full_swa: windowed layers keep the whole context (`--swa-full`).
+    up; a layer with a window has `cells(work, window)`, which is more than the window, unless
+    windowed layers keep the whole context (`--swa-full`). MLA caches a latent and a rotary key, no
+    values.
     """
     windows = np.full(model.layers, np.inf) if full_swa else model.windows
     whole = np.asarray(cells(work, None))[..., None]
@@ -245,11 +238,8 @@ def recurrence_values(roles: Roles) -> float:
 
 
 def query_heads(roles: Roles, attended: int) -> float:
-    """Query heads of a layer, derived from its tensors.
-
-    Args:
-        roles: the layer's tensors.
-        attended: query heads x (key + value head size).
+    """Query heads of a layer, derived from its tensors and `attended`, query heads x (key + value
+    head size).
     """
     if "attn_k_b" in roles:
         return roles["attn_k_b"].rows / roles["attn_kv_a_norm"].width

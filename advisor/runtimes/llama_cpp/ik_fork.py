@@ -62,10 +62,6 @@ def unfolded(model: Model, tokens: Array) -> Model:
     keys and values of each head once for the n tokens of a micro-batch and attends with these
     (`-mla 3`, its default; pull request 273): 40,960 + 16.8 million / n values for DeepSeek-V3 in
     place of 139,264.
-
-    Args:
-        model: model that is run.
-        tokens: tokens of a micro-batch, n [tokens].
     """
     if not np.any(model.latent_values):
         return model

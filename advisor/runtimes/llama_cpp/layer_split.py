@@ -64,12 +64,7 @@ SYSTEM_RAM = 2 * GIB
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """Last layers on the GPU, routed experts of the first layers in RAM, the rest by strategy.
-
-    Raises:
-        Refusal: GPU-resident on a machine without a GPU; on the drive with a load mode that reads
-            the whole file; an unsupported cache type; a card that no backend drives.
-    """
+    """Last layers on the GPU, routed experts of the first layers in RAM, the rest by strategy."""
     if not drives(machine):
         raise Refusal(
             f"llama.cpp has no backend for {machine.gpus[0].name}: leave the card out, or use "
@@ -117,12 +112,8 @@ def _with_room(
 ) -> Placement:
     """Placement with a layer less for each GPU, at most, while whole layers crowd one of them.
 
-    Args:
-        model: model that is run.
-        machine: machine; with a GPU at most, its memory is what the placement is by.
-        work: request.
-        placement: placement by the memory of all GPUs together.
-        placed: placement of layers on the GPU and expert layers in RAM.
+    `placement` is by the memory of all GPUs together; `placed` places layers on the GPU and expert
+    layers in RAM.
     """
     for _ in machine.gpus if len(machine.gpus) > 1 else ():
         crowded = _crowded(model, placement, machine, work)
@@ -226,11 +217,7 @@ def _tables(model: Model, rest: Location, settings: Settings) -> dict[Location, 
 def _expert_cache(
     model: Model, machine: Machine, strategy: PlacementStrategy, settings: Settings
 ) -> Array | None:
-    """VRAM for cached experts, at most all of them; None where none stay in RAM [B].
-
-    Raises:
-        Refusal: a model without experts, a machine without a GPU, or experts on the drive.
-    """
+    """VRAM for cached experts, at most all of them; None where none stay in RAM [B]."""
     if strategy is PlacementStrategy.GPU_RESIDENT or not np.any(settings.expert_cache):
         return None
     if not model.has_experts or not machine.gpus:
@@ -282,14 +269,11 @@ def page_cache(
 def split(
     model: Model, machine: Machine, work: Workload, settings: Settings, computing: Array
 ) -> tuple[Array, Array]:
-    """Layers on the GPU and expert layers in RAM: by the settings, or as many as fit.
+    """Layers on the GPU and layers whose experts stay in RAM: by the settings, or as many as fit.
 
     Dense parts and the cache are placed first, since each token reads them; experts fill the rest.
     A model that would fit whole gets no GPU layers, to show offloading of everything. `computing`
     is the compute buffer [B].
-
-    Returns:
-        Layers on the GPU; layers whose routed experts stay in RAM.
     """
     count = float(model.layers)
     if not machine.gpus:
@@ -335,13 +319,8 @@ def _budget(model: Model, machine: Machine, work: Workload, computing: Array) ->
 
 
 def host_buffer(model: Model, work: Workload, outside: Array, computing: Array) -> Array:
-    """RAM for computing: a micro-batch where layers are computed there, else its inputs [B].
-
-    Args:
-        model: model that is run.
-        work: request, for the micro-batch.
-        outside: 1 where some weights are outside the GPUs, else 0.
-        computing: compute buffer [B].
+    """RAM for computing: a micro-batch where layers are computed there, else its inputs; `outside`
+    is 1 where some weights are outside the GPUs, else 0 [B].
     """
     feeding = input_buffer(model.architecture, work)
     return np.where(outside, computing, feeding) + output_buffer(model.architecture, work)
@@ -352,12 +331,6 @@ def gpu_buffer(model: Model, work: Workload, outside: Array, computing: Array) -
 
     Two of the largest matrices are copied at a time: a published log has 42 MB of buffer for a
     micro-batch of 16 tokens and 7 GB from 32 on, about two expert matrices of that model.
-
-    Args:
-        model: model that is run.
-        work: request, for the micro-batch.
-        outside: 1 where some weights are outside the GPUs, else 0.
-        computing: compute buffer [B].
     """
     copied = np.where(np.asarray(work.ubatch) >= COPY_TOKENS, 2.0 * _largest_matrix(model), 0.0)
     return CONTEXT + computing + outside * copied

@@ -36,11 +36,7 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many whole layers on the GPU as fit, with their experts.
-
-    Raises:
-        Refusal: a placement on the drive, or several machines.
-    """
+    """As many whole layers on the GPU as fit, with their experts."""
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal(
             "LM Studio refuses models larger than RAM; llama.cpp can read them from a drive."

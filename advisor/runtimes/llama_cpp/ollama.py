@@ -84,12 +84,7 @@ def predicted(model: Model, work: Workload) -> Array:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """llama.cpp's automatic placement, or `num_gpu` layers with their experts.
-
-    Raises:
-        Refusal: an unsupported cache type, parallel requests to a model with state layers, several
-            machines, or a placement on the drive.
-    """
+    """llama.cpp's automatic placement, or `num_gpu` layers with their experts."""
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal(
             "Ollama refuses models larger than RAM; llama.cpp can read them from a drive."

@@ -68,16 +68,7 @@ def reread(
     constants: Rereading = WATCHED,
     variety: float = USUAL,
 ) -> Reread:
-    """Bytes of a mapped file that a step reads again.
-
-    Args:
-        model: model in the file's format.
-        placement: placement, with the page cache for the file.
-        load: load of the step from the mapped file.
-        machine: machine, for its cores and its drive.
-        constants: constants of rereading; the fitted ones by default.
-        variety: variety of the text, 0 to 1.
-    """
+    """Bytes of a mapped file that a step reads again."""
     experts_held = np.vecdot(
         placement.weights[DISK][Group.ROUTED_EXPERTS], model.bytes_per_layer[Group.ROUTED_EXPERTS]
     )
@@ -107,10 +98,6 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
     C R (A / 128 KiB)^g for C cores and a read-ahead of A. A cold map shows the kernel's cost of
     reading, but evicts no page for it; with a small read-ahead, evicting takes longer than the
     drive.
-
-    Args:
-        machine: machine, for its cores, which each wait for pages of their own, and its drive.
-        constants: R and g.
     """
     usual = USUAL_READ_AHEAD.value
     ahead = machine.disk.read_ahead.value if machine.disk else usual
@@ -119,29 +106,22 @@ def renewal_rate(machine: Machine, constants: Rereading = WATCHED) -> Array:
 
 
 def missed_share(cached: Array, kept: Array = WATCHED.kept) -> Array:
-    """Share of a scan that each pass reads again, with a part of it in the page cache.
+    """Share of a scan that each pass reads again, with a part r of it in the page cache, `kept` of
+    it lasting.
 
     m = (1 - kept) (1 - r^64). The kernel first evicts the pages that were unused for longest, which
     a scan needs next. A slightly too small cache thus keeps almost nothing, except pages that were
     read again soon after eviction, which Linux then keeps longer (mm/workingset.c).
-
-    Args:
-        cached: r, size of the cache over that of the scan.
-        kept: share that stays cached, at most r.
     """
     held = np.clip(np.asarray(cached, dtype=float), 0.0, 1.0)
     return np.asarray((1.0 - np.minimum(kept, held)) * (1.0 - held**CORNER))
 
 
 def read_beside(model: Model, machine: Machine, windows: Array = WATCHED.windows) -> Array:
-    """Bytes that the kernel reads in addition to the needed experts, relative to these.
+    """Bytes that the kernel reads in addition to the needed experts, relative to these; 0 without
+    experts.
 
-    The kernel reads ahead around the ends of each contiguous piece.
-
-    Args:
-        model: model with experts; 0 for others.
-        machine: machine, for the read-ahead of its drive.
-        windows: read-ahead windows for each piece.
+    The kernel reads ahead around the ends of each contiguous piece, `windows` times its window.
     """
     experts = model.architecture.experts
     if experts is None or machine.disk is None:

@@ -239,12 +239,6 @@ def served_by_cache(model: Model, placement: Placement, step: ForwardPass, rules
     All layers share its slots and it evicts what was unused for longest; caches of forks, whose
     misses the processor computes, have slots for each layer. Texts side by side divide them. It is
     empty before the reply.
-
-    Args:
-        model: model that is run.
-        placement: location of its parts.
-        step: decoding step.
-        rules: rules of the runtime.
     """
     use = model.expert_use(step.variety)
     in_ram = placement.weights[RAM].get(Group.ROUTED_EXPERTS, np.zeros(model.layers))

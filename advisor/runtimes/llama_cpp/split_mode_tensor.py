@@ -52,13 +52,7 @@ one published run two cards gain 1.4 times, in an early one four lost (llama.cpp
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All layers in the GPUs, divided evenly among equal cards, else by memory.
-
-    Raises:
-        Refusal: fewer than two GPUs, several machines, another strategy, or an unsupported cache
-            type
-            or architecture.
-    """
+    """All layers in the GPUs, divided evenly among equal cards, else by memory."""
     _needs(model, machine, work, strategy)
     return divided(model, machine, layer_split.place(model, machine, work, strategy, settings))
 
