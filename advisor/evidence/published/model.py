@@ -11,9 +11,9 @@ from advisor.evidence.published.row import PublishedRow, number
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.named import NamedModel, named, usual_format
-from advisor.model.by_name.names import StatedSize
+from advisor.model.by_name.names import StatedSize, format_in_name
 from advisor.model.by_name.stand_in import NEWEST, of_size
-from advisor.model.formats import format_in_name, format_meant
+from advisor.model.formats import format_meant
 from advisor.model.model import Model, scaled
 from advisor.runtimes import LLAMA_CPP, MLX, Runtime
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING

@@ -34,11 +34,16 @@ from advisor.model.by_name.base_models import (
     most_downloaded,
     of_month,
     of_other_name,
-    ollama_tag,
     plainest,
 )
 from advisor.model.by_name.hub_list import HubRow, counts_weights, hub_list, listed
-from advisor.model.by_name.names import ModelName, is_size, take_apart, words
+from advisor.model.by_name.names import (
+    ModelName,
+    is_size,
+    ollama_tag,
+    take_apart,
+    words,
+)
 from advisor.model.no_chat import refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
 

@@ -12,12 +12,17 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.base_models import ollama_tag
 from advisor.model.by_name.hub_list import READ, HubRow, Listed, counts_weights, listed
 from advisor.model.by_name.lookup import Meant, UnknownModel, meant
-from advisor.model.by_name.names import StatedSize, is_size, stated_size, take_apart
+from advisor.model.by_name.names import (
+    StatedSize,
+    format_in_name,
+    is_size,
+    ollama_tag,
+    stated_size,
+    take_apart,
+)
 from advisor.model.by_name.stand_in import NEWEST, of_size, stand_in
-from advisor.model.formats import format_in_name
 from advisor.model.spec import ArchitectureSpec
 
 # Native format: the one in which a publisher offers the weights, if it is not 16 bits.

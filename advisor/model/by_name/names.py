@@ -7,13 +7,14 @@ model's identity.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import InputError
+from advisor.errors import InputError, UnknownName
+from advisor.model.formats import Format, format_meant
 
 TOKEN = re.compile(
     r"(?P<experts>\d+x\d+(?:\.\d+)?b)(?![a-z0-9])"
@@ -283,3 +284,124 @@ def weights(token: str) -> float | None:
         return None
     each = float(stated[2]) * {"m": 1e6, "b": 1e9, "t": 1e12}[stated[3]]
     return each * int(stated[1]) * MIXTRAL_SHARE if stated[1] else each
+
+
+# Format that a model's name or tag carries, as in `qwen3:30b-a3b-q4_K_M` and `-GPTQ-Int8`.
+#
+# A packer (GPTQ, AWQ, EXL3, bitsandbytes, MLX) tells its bits elsewhere in the name, before or
+# behind it; without bits it has the usual four.
+
+FORMAT = re.compile(
+    r"(?<![a-z0-9])((?:ud[-_])?(?:d?i?q\d_[a-z0-9_]+|d?i?q\d(?:plus)?(?![a-z0-9])|q[034]b?f(?:16|32)\w*"
+    r"|bf16|f16|f32|fp16|fp32|fp[48]|nvfp4(?:a16)?|tq\d_\d|mxfp[48](?:a16)?|awq|gptq|nf4|autoround|hqq"
+    r"|exl[23]|(?:mlx[-_])?\d[-_ ]?bits?|i?q\dk[sml]?|iq\d(?:xx?s|nl|kss?|kt)|int[2348]"
+    r"|w4a16|w8a8|w8a16))(?![a-z0-9])"
+)
+"""Pattern of a format in a name in lower case."""
+WIDTH = re.compile(
+    r"(?<![a-z0-9.])(?:(\d+(?:[._]\d+)?)[-_ ]?bpw|exl[23][-_](\d(?:[._]\d+)?)(?:bpw)?)(?![a-z0-9])"
+)
+"""Pattern of bits per weight: `3.61bpw`, `exl2_5_0`."""
+BITS_IN_NAME = re.compile(
+    r"(?<![a-z0-9])(?:int([2-8])|w([2-8])a\d+|([2-8])[-_ ]?bits?)(?![a-z0-9])"
+)
+WIDE = re.compile(r"^(?:bf|fp?)(?:16|32)$")
+"""Pattern of a format that another one in the same name was made from: `-f16-imat-Q5_K_S`."""
+TRAINED_FOR_Q4_0 = re.compile(r"(?<![a-z])gemma.*(?<![a-z])qat(?![a-z])")
+"""Gemma trained with the rounding of Q4_0, the format of Google's own files
+(`google/gemma-3-12b-it-qat-q4_0-gguf`), where the name tells no other."""
+PACKER = re.compile(r"(?<![a-z0-9])(bnb|gptq|awq|hqq|autoround)(?![a-z0-9])")
+
+
+def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
+    """Format in a model's name or tag; None without one.
+
+    Args:
+        text: name.
+        known: formats by name.
+    """
+    for spelling in _format_spellings(text.casefold()):
+        try:
+            return format_meant(spelling, known, remark=True)
+        except UnknownName:
+            continue
+    return None
+
+
+def _format_spellings(name: str) -> Iterator[str]:
+    """Formats that a name may state, surest first."""
+    width = WIDTH.search(name)
+    if width:
+        yield (width[1] or width[2]).replace("_", ".") + "bpw"
+    packer, bits = PACKER.search(name), BITS_IN_NAME.search(name)
+    if packer and bits:
+        yield f"{packer[1]}_{bits[bits.lastindex or 0]}bit"
+    mlx = "mlx_" if "mlx" in name else ""
+    for part in sorted(FORMAT.findall(name), key=lambda part: WIDE.search(part) is not None):
+        mixed = re.fullmatch(r"dq(\d)(?!_k).*", part)
+        bare = mixed or re.fullmatch(r"(\d)[-_ ]?bits?", part)
+        yield f"{mlx}{bare[1]}bit" if bare else part.removeprefix("d")
+    if TRAINED_FOR_Q4_0.search(name):
+        yield "q4_0"
+
+
+# Tags of Ollama's library: `qwen3:latest` is `qwen3:8b-q4_K_M`, `llava:7b` `7b-v1.6-mistral-q4_0`.
+#
+# A tag without a size or format stands for another one with them; Ollama's pages list both with the
+# same digest.
+
+OLLAMA_PREFIX = re.compile(r"^(?:ollama (?:run|pull|show) |ollama/|library/|ollama_chat/)+")
+OLLAMA_SIZE = re.compile(r"(?:\d+x)?[\d.]+[bm](?:-a[\d.]+b)?|e\d+b")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OllamaRow:
+    """One row of data/models/ollama_tags.csv."""
+
+    name: str  # model of Ollama's library
+    usual: str  # tag that is loaded without one, in full
+    others: str  # tags of other sizes in full, separated by spaces
+    source: str  # page of its tags
+    source_date: str  # when it was read
+
+
+@dataclass(frozen=True, kw_only=True)
+class OllamaTag:
+    """Name in Ollama's library."""
+
+    short: str  # name and size, as `qwen3:8b`
+    full: str  # name and the tag in full, as `qwen3:8b-q4_K_M`
+    usual: bool  # whether the tag was not typed
+
+
+@cache
+def _ollama_rows() -> dict[str, OllamaRow]:
+    rows = read(DATA / "models" / "ollama_tags.csv", OllamaRow)
+    return {row.name: row for row in rows}
+
+
+def ollama_tag(text: str) -> OllamaTag | None:
+    """Tag in full of a name with Ollama's prefix or a tag of size alone; None for other names.
+
+    A bare name, as `llama3.1`, may mean any size, and has none.
+    """
+    typed = text.strip().casefold()
+    plain = OLLAMA_PREFIX.sub("", typed)
+    name, _, tag = plain.partition(":")
+    if "/" in name or (not tag and plain == typed):
+        return None
+    row = _ollama_rows().get(name)
+    if row is None:
+        return None
+    if tag in ("", "latest"):
+        return _tag(name, row.usual, usual=True)
+    if not OLLAMA_SIZE.fullmatch(tag):
+        return None
+    full = (other for other in (row.usual, *row.others.split()) if other.startswith(f"{tag}-"))
+    return next((_tag(name, other, usual=False) for other in full), None)
+
+
+def _tag(name: str, full: str, *, usual: bool) -> OllamaTag:
+    size = OLLAMA_SIZE.match(full)
+    short = f"{name}:{size[0]}" if size else name
+    return OllamaTag(short=short, full=f"{name}:{full}", usual=usual)

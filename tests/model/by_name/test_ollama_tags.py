@@ -5,9 +5,9 @@ from provenance import is_past, is_public
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
-from advisor.model.by_name.base_models import OllamaRow, ollama_tag
 from advisor.model.by_name.lookup import meant
 from advisor.model.by_name.named import named
+from advisor.model.by_name.names import OllamaRow, ollama_tag
 
 
 @pytest.mark.parametrize(

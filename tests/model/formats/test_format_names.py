@@ -4,7 +4,8 @@ import pytest
 
 from advisor.errors import UnknownName
 from advisor.model import catalog, resolve
-from advisor.model.formats import format_in_name, format_meant, spelled_formats
+from advisor.model.by_name.names import format_in_name
+from advisor.model.formats import format_meant, spelled_formats
 
 SPELLED = {
     "Q4_K_M": "Q4_K_M", "q4_k_m": "Q4_K_M", "q4km": "Q4_K_M", "Q4_K_M (medium)": "Q4_K_M",
