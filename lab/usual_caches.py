@@ -15,14 +15,14 @@ from dataclasses import astuple, fields
 
 from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.base_models import (
+from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described
+from advisor.model.by_name.known import (
     KnownRow,
     base_of,
     catalogue_keys,
     is_drafting,
     makers_keys,
 )
-from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described
 from advisor.model.by_name.names import stated_size, take_apart, words
 from advisor.model.by_name.stand_in import (
     FILE,

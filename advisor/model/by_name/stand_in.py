@@ -16,13 +16,13 @@ from itertools import takewhile
 from advisor.catalog.csv_tables import DATA, read
 from advisor.model import catalog
 from advisor.model.architecture import Architecture, Group, Tensor
-from advisor.model.by_name.base_models import (
+from advisor.model.by_name.hub_list import HubRow, listed
+from advisor.model.by_name.known import (
     KnownRow,
     base_of,
     catalogue_keys,
     makers_keys,
 )
-from advisor.model.by_name.hub_list import HubRow, listed
 from advisor.model.by_name.names import (
     ModelName,
     StatedSize,

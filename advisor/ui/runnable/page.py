@@ -18,7 +18,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.by_name.base_models import maker
+from advisor.model.by_name.known import maker
 from advisor.request.command_line import command
 from advisor.request.request import Request, listed
 from advisor.ui.advise import placements

@@ -12,7 +12,7 @@ from functools import cache
 from hardware_names import sample
 
 from advisor.errors import AdvisorError, UnknownName
-from advisor.model.by_name.base_models import KnownRow
+from advisor.model.by_name.known import KnownRow
 from advisor.model.by_name.lookup import meant
 from advisor.model.by_name.named import NamedModel, named
 

@@ -113,7 +113,7 @@ def test_no_word_has_two_kinds() -> None:
 
 def test_every_other_name_has_a_known_base_and_a_dated_page() -> None:
     from advisor.catalog.csv_tables import DATA, read
-    from advisor.model.by_name.base_models import OtherNameRow, of_other_name
+    from advisor.model.by_name.known import OtherNameRow, of_other_name
 
     for row in read(DATA / "models" / "other_names.csv", OtherNameRow):
         assert of_other_name(take_apart(row.name)) is not None, row.name

@@ -1,15 +1,25 @@
 """Base model of a fine-tune or conversion, by the words of its name."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
+from advisor.errors import AdvisorError
 from advisor.model import catalog
-from advisor.model.by_name.hub_list import HubRow, hub_list, hub_rules, is_described, is_unpacked
+from advisor.model.architecture import Architecture, Group
+from advisor.model.by_name.hub_list import (
+    HubRow,
+    counts_weights,
+    hub_list,
+    hub_rules,
+    is_described,
+    is_unpacked,
+    listed,
+)
 from advisor.model.by_name.names import ModelName, is_size, take_apart, words
 from advisor.model.spec import ArchitectureSpec
 
@@ -371,3 +381,172 @@ def _may_be_variant(token: str) -> bool:
 
     variants = (word for word, kind in words().items() if kind == "variant")
     return any(fuzz.ratio(token, word) >= LIKE_A_VARIANT for word in variants)
+
+
+def spellings_of(row: KnownRow) -> list[str]:
+    """Name and aliases of a model of the catalogue, name of a listed one."""
+    return spellings(row) if isinstance(row, ArchitectureSpec) else [row.name]
+
+
+# Months that names of models state: "mistral-large-2512" is another model than "-2407".
+
+MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
+"""Pattern of a year and month, as Mistral dates its models."""
+NEAR = 2
+"""Months by which a repository may be older or newer than its name says."""
+
+
+def is_of_another_month(name: ModelName, row: KnownRow) -> bool:
+    """Whether a model with these words has other months alone, or appeared at another time."""
+    typed = months_of(name)
+    if not typed or any(map(is_size, name.shape)):
+        return False
+    alike = [take_apart(spelling) for spelling in spellings_of(row)]
+    known = [months_of(other) for other in alike if other.shape == name.shape]
+    if isinstance(row, ArchitectureSpec) and known and all(months - typed for months in known):
+        return True
+    dated = any(months & typed for months in map(months_of, alike))
+    own = take_apart(row.name).shape[:1] == name.shape[:1]
+    return own and not dated and all(_months_apart(row.released, month) > NEAR for month in typed)
+
+
+def _months_apart(released: str, month: str) -> int:
+    """Months between the day of a publication and a month as in names; 0 where unknown."""
+    if not released[5:7]:
+        return 0
+    years = int(released[:4]) - 2000 - int(month[:2])
+    return abs(12 * years + int(released[5:7]) - int(month[2:]))
+
+
+def months_of(name: ModelName) -> set[str]:
+    """Months in a name."""
+    return {token for token in name.tokens if MONTH.fullmatch(token)}
+
+
+# Models that a name means by its words and a size that is not part of the model's own name.
+#
+# People and llama.cpp add the size to names that makers leave it out of: "minimax-m2.7:230b",
+# "kimi-k2:1t", "phi4-mini:3.8b". llama-bench prints an architecture and a size, `deepseek2
+# 30B.A3B`, which only a known model of that architecture and size can be.
+
+NEAR_IN_SIZE = 0.06
+"""A stated size may be off by this share: 230B of 228.7, 3.8B of 3.84, 1T of 1.03."""
+UNITS = {"m": 1e6, "b": 1e9, "t": 1e12}
+SIZE = re.compile(r"(\d+(?:\.\d+)?)([mbt])")
+EXPERTS = re.compile(r"\d+x\d+(?:\.\d+)?b")
+LABEL_NEAR = 0.1
+"""A label of experts may be off by this share: it is rounded to two digits, and conversions for
+latent attention hold a part of its tensors twice."""
+ACTIVE = re.compile(r"a(\d+(?:\.\d+)?)b")
+ACTIVE_NEAR = 0.5
+"""Active weights are counted with and without tables, and rounded to billions."""
+
+
+def of_size_and_words(tokens: tuple[str, ...]) -> KnownRow | None:
+    """The model whose name says the words and whose weights are those stated; None without one."""
+    words = " ".join(token for token in tokens if not is_size(token))
+    stated = [total for token in tokens if (total := _weights(token)) is not None]
+    told = any(map(str.isdigit, words)) or " " in words
+    if not told or len(stated) != 1:
+        return None
+    row = base_of(words)
+    return row if row is not None and _weighs(row, stated[0], _active(tokens)) else None
+
+
+def of_experts_label(name: ModelName) -> KnownRow | None:
+    """The model of a name with llama.cpp's label of experts, `DeepSeek-R1-256x21B`; None without
+    one. The label states the number of experts, and one of them with what every token uses.
+    """
+    labels = [token for token in name.shape if EXPERTS.fullmatch(token)]
+    if len(labels) != 1:
+        return None
+    words = tuple(token for token in name.shape if token not in labels)
+    base = base_of(" ".join(words)) or base_row(replace(name, shape=words))
+    rows = candidates(words) if base is None else (base,)
+    shapes: dict[tuple[int, ...], KnownRow] = {}
+    for row in rows:
+        shapes.setdefault((row.layers, row.hidden, row.experts), row)
+    fitting = [row for row in shapes.values() if _has_label(row, labels[0])]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _has_label(row: KnownRow, label: str) -> bool:
+    count, _, each = label.partition("x")
+    stated = _weights(each)
+    if row.experts != int(count) or stated is None:
+        return False
+    try:
+        tensors = _architecture(row).tensors
+    except AdvisorError:
+        return False
+    routed = sum(tensor.params for tensor in tensors if tensor.group is Group.ROUTED_EXPERTS)
+    counted = sum(tensor.params for tensor in tensors) - routed + routed / row.experts
+    return abs(counted / stated - 1) < LABEL_NEAR
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrintedRow:
+    """One row of data/models/printed_architectures.csv: an architecture as llama.cpp prints it
+    (LLM_ARCH_NAMES in its src/llama-arch.cpp), and those of the list that it stands for.
+    """
+
+    label: str
+    architectures: str
+
+
+@cache
+def printed() -> Mapping[str, tuple[str, ...]]:
+    """Architectures of the list by what llama.cpp prints for them."""
+    rows = read(DATA / "models" / "printed_architectures.csv", PrintedRow)
+    return {row.label: tuple(row.architectures.split()) for row in rows}
+
+
+def of_printed_size(name: ModelName) -> KnownRow | None:
+    """The most used model of the architecture and size that llama-bench prints; None without one.
+
+    Args:
+        name: `deepseek2 30B.A3B`, taken apart.
+    """
+    label, space, _ = name.text.strip().casefold().partition(" ")
+    stated = [total for token in name.tokens if (total := _weights(token)) is not None]
+    if not space or label not in printed() or len(stated) != 1:
+        return None
+    active = _active(name.tokens)
+    rows = (row for row in _of_makers(printed()[label]) if _weighs(row, stated[0], active))
+    row = next(rows, None)
+    return row and (catalogue_keys().get(row.key) or row)
+
+
+def _of_makers(architectures: Iterable[str]) -> Iterator[HubRow]:
+    for architecture in architectures:
+        for row in hub_list().of_architecture(architecture):
+            if row.name.split("/")[0] in makers() and not is_drafting(row):
+                yield row
+
+
+def _weights(token: str) -> float | None:
+    match = SIZE.fullmatch(token)
+    return float(match[1]) * UNITS[match[2]] or None if match else None
+
+
+def _active(tokens: Iterable[str]) -> float | None:
+    matches = (ACTIVE.fullmatch(token) for token in tokens)
+    return next((float(match[1]) * 1e9 or None for match in matches if match), None)
+
+
+def _weighs(row: KnownRow, total: float, active: float | None) -> bool:
+    """A model has the stated weights, and about the stated active ones."""
+    try:
+        built = _architecture(row)
+    except AdvisorError:
+        return False
+    counted = [row.parameters] if isinstance(row, HubRow) and counts_weights(row) else []
+    if all(abs(weights / total - 1) > NEAR_IN_SIZE for weights in (built.params, *counted)):
+        return False
+    return active is None or abs(built.active_params / active - 1) < ACTIVE_NEAR
+
+
+def _architecture(row: KnownRow) -> Architecture:
+    if isinstance(row, ArchitectureSpec):
+        return catalog.architecture(row.name)
+    return listed(row).architecture
