@@ -16,9 +16,10 @@ import numpy as np
 
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.lookup import meant
+from advisor.model.by_name.known import architecture_of
+from advisor.model.by_name.named import meant
 from advisor.model.by_name.names import is_size, take_apart
-from advisor.model.by_name.stand_in import CacheRow, architecture_of, cached_values, rows, stand_in
+from advisor.model.by_name.stand_in import CacheRow, cached_values, rows, stand_in
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from advisor.model.architecture import Architecture
 from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described
 from advisor.model.by_name.known import (
     KnownRow,
+    architecture_of,
     base_of,
     catalogue_keys,
     is_drafting,
@@ -27,7 +28,6 @@ from advisor.model.by_name.names import stated_size, take_apart, words
 from advisor.model.by_name.stand_in import (
     FILE,
     CacheRow,
-    architecture_of,
     cached_values,
     family_of,
     year_of,

@@ -1,29 +1,223 @@
-"""Model from its name alone, without a network.
+"""Model of a name alone, without a network: of the catalogue, of the Hub's list, or a stand-in.
 
-Tried are the catalogue, then the Hub's list, then a stand-in of the size in the name.
+Names are compared by their parts (`names.take_apart`), without publisher, format, tuning and date,
+which do not change a shape. Fine-tunes and conversions count as their base model; merged models,
+models with experts removed and drafting models do not. Numbers must always agree; if no known model
+agrees, similar names are offered and none is chosen.
 """
 
 import math
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import UnknownName
+from advisor.catalog.name_matching import spellings
+from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.hub_list import READ, HubRow, Listed, counts_weights, listed
-from advisor.model.by_name.lookup import Meant, UnknownModel, meant
+from advisor.model.by_name.hub_list import READ, HubRow, counts_weights, hub_list, listed
+from advisor.model.by_name.known import (
+    KnownRow,
+    better_described,
+    catalogue_keys,
+    is_drafting,
+    of_other_name,
+    spellings_of,
+)
 from advisor.model.by_name.names import (
+    ModelName,
     StatedSize,
     format_in_name,
+    has_size,
     is_size,
     ollama_tag,
     stated_size,
     take_apart,
+    words,
+)
+from advisor.model.by_name.readings import (
+    UnknownModel,
+    base_row,
+    close_models,
+    is_of_another_month,
+    readings,
 )
 from advisor.model.by_name.stand_in import NEWEST, of_size, stand_in
+from advisor.model.no_chat import refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meant:
+    """Known model of a name."""
+
+    row: KnownRow  # row of the catalogue or the list
+    taken_as: str = ""  # its name if it differs from the typed one; else empty
+
+    @property
+    def name(self) -> str:
+        """Name in the catalogue or the list."""
+        return self.row.name
+
+
+@lru_cache(maxsize=4096)
+def meant(text: str) -> Meant:
+    """Known model of a name.
+
+    Raises:
+        UnknownName: no certain match; lists similar names, likeliest first.
+        Refusal: a drafting model, which does not run alone, or no language model.
+    """
+    tag = ollama_tag(text)
+    if tag is not None:
+        known = spelled(tag.short) or of_other_name(take_apart(tag.short).key)
+        for spelling in (tag.short,) if known else (tag.full, tag.short):
+            with suppress(UnknownModel):
+                same = _meant(spelling)
+                return replace(same, taken_as=same.name) if tag.usual else same
+    return _meant(text)
+
+
+def _meant(text: str) -> Meant:
+    """Known model of a name, as `meant`, without Ollama's tags of other tags."""
+    name = take_apart(text)
+    row = spelled(text)
+    exact = hub_list().named(text) if "/" in text else _after_publisher(text)
+    refuse_no_chat_model(text, exact.architecture if exact else "")
+    if row is not None:
+        return Meant(row=row, taken_as=row.name if _says_less(name, row) else "")
+    if exact is not None:
+        return _exact(name, exact)
+    hosted = spelled(text.rpartition("/")[2]) if "/" in text else None
+    if hosted is not None:
+        return Meant(row=hosted, taken_as=hosted.name)
+    _refuse(name)
+    read_as = next((model for model in readings(name) if model is not None), None)
+    if read_as is None and (file := _with_publisher(text)):
+        with suppress(UnknownName):
+            return meant(file)
+    if read_as is None or is_of_another_month(name, read_as):
+        raise UnknownModel(text, close_models(name) if read_as is None else (read_as.name,))
+    literal = _is_written_so(name, read_as) and not name.publisher
+    return Meant(row=read_as, taken_as="" if literal else read_as.name)
+
+
+def _is_written_so(name: ModelName, row: KnownRow) -> bool:
+    """Whether a name has all words of one of the model's spellings, its first one in full."""
+    in_full = all(token in name.text.casefold() for token in name.tokens[:1])
+    return in_full and name.tokens in {take_apart(known).tokens for known in spellings_of(row)}
+
+
+# Names and aliases of the catalogue's models, compared without spaces and dashes.
+
+
+def spelled(text: str) -> ArchitectureSpec | None:
+    """Catalogue row of a name or alias, compared without spaces and dashes."""
+    return _aliases().get(text.strip().casefold()) or _aliases().get(_joined(text))
+
+
+@cache
+def _aliases() -> dict[str, ArchitectureSpec]:
+    rows = catalog.model_rows().values()
+    index = {row.name.casefold(): row for row in rows}
+    written = [(spelling, row) for row in rows for spelling in spellings(row)]
+    for spelling, row in (*written, *((_joined(spelling), row) for spelling, row in written)):
+        index.setdefault(spelling, row)
+    return index
+
+
+def _joined(text: str) -> str:
+    return text.strip().casefold().translate(dict.fromkeys(map(ord, " -_:")))
+
+
+def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
+    """Whether a name lacks a word or version of the model, as "llama 70B" does."""
+    told = "".join(name.tokens)
+    return any(token not in told for token in take_apart(row.name).tokens if not is_size(token))
+
+
+# Names of repositories.
+
+
+def _after_publisher(text: str) -> HubRow | None:
+    """The repository of a name with a space behind its publisher: "nex-agi Nex-N2.5-mini"."""
+    publisher, _, rest = text.strip().partition(" ")
+    if not rest or not hub_list().has_publisher(publisher):
+        return None
+    return hub_list().named(f"{publisher}/{'-'.join(rest.split())}")
+
+
+def _with_publisher(text: str) -> str:
+    """Repository of a file's name that begins with its publisher, `Qwen_Qwen3-32B`; else empty."""
+    publisher, mark, rest = text.partition("_")
+    known = mark and "/" not in text and hub_list().has_publisher(publisher)
+    return f"{publisher}/{rest}" if known else ""
+
+
+def _exact(name: ModelName, row: HubRow) -> Meant:
+    """Listed repository of exactly this name; the catalogue's model if both have the same shape."""
+    if is_drafting(row):
+        raise _drafting(row.name)
+    base = catalogue_keys().get(name.key) or base_row(name)
+    if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
+        return Meant(row=base, taken_as=base.name)
+    better = better_described(row)
+    return Meant(row=better, taken_as="" if better is row else better.name)
+
+
+def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
+    alike = (known.layers, known.hidden) == (row.layers, row.hidden)
+    return alike and (not row.experts or not known.experts or known.experts == row.experts)
+
+
+# Names of models that are refused, and why.
+
+HOSTED_ALONE = re.compile(
+    r"(?:.*[/.])?(?:gpt[- ]?(?:3\.5|4o|[4-9])|grok[- ]?(?:[3-9]|code))\b|openai gpt[- ]?[4-9]"
+)
+"""Pattern of versions of OpenAI's and xAI's models without published weights; gpt-oss, Grok 1 and 2
+have them."""
+
+
+def _refuse(name: ModelName) -> None:
+    """See that a name is of no drafting model, no part of a model and none without weights.
+
+    Raises:
+        Refusal: it is.
+    """
+    if "draft" in name.kinds:
+        raise _drafting(name.text)
+    if "other" in name.kinds:
+        raise Refusal(
+            f"{name.text[:80]} makes images, sound or vectors, or is a part of a model, and writes "
+            "no text. Name a language model."
+        )
+    if _is_closed(name):
+        raise Refusal(
+            f"The weights of {name.text[:80]} are not published: it runs at its maker alone. Name "
+            "a model that can be had."
+        )
+
+
+def _drafting(text: str) -> Refusal:
+    return Refusal(
+        f"{text[:80]} drafts tokens for another model and does not run alone. Name the model that "
+        "it drafts for."
+    )
+
+
+def _is_closed(name: ModelName) -> bool:
+    """Whether a name without a size begins as one of a maker's that publishes no weights;
+    fine-tunes on their answers have it further behind.
+    """
+    if not name.tokens or has_size(name.tokens):
+        return False
+    closed = words().get(name.tokens[0]) == "closed"
+    return closed or HOSTED_ALONE.match(name.text.casefold()) is not None
+
 
 # Native format: the one in which a publisher offers the weights, if it is not 16 bits.
 #
@@ -115,13 +309,21 @@ def named(text: str, year: int = NEWEST) -> NamedModel:
     """
     tag = ollama_tag(text)
     form = format_in_name(tag.full if tag else text, catalog.model_formats())
-    stated = form.name if form else ""
     try:
         known = meant(text)
     except UnknownModel as unknown:
-        return replace(_stand_in(text, unknown, year), format=stated)
-    native = native_format(known.name, known.row if isinstance(known.row, HubRow) else None)
-    return replace(_known(text, known), format=stated, native=native)
+        made = None if unknown.close else stand_in(take_apart(text), year)
+        if made is None:
+            raise
+        row = made.relative
+        model = NamedModel(architecture=made.architecture, notes=(made.note,), known=False)
+    else:
+        row = known.row
+        taken = (f"{text[:80]} is taken as {row.name}.",) if known.taken_as else ()
+        model = _described(row)
+        model = replace(model, taken_as=known.taken_as, notes=(*taken, *model.notes))
+    native = native_format(row.name, row if isinstance(row, HubRow) else None)
+    return replace(model, format=form.name if form else "", native=native)
 
 
 def is_named(text: str) -> bool:
@@ -133,52 +335,36 @@ def is_named(text: str) -> bool:
     return True
 
 
-def _stand_in(text: str, unknown: UnknownModel, year: int) -> NamedModel:
-    """Stand-in for an unknown name without similar names.
-
-    Raises:
-        UnknownName: there are similar names, or the name has no size.
-    """
-    made = None if unknown.close else stand_in(take_apart(text), year)
-    if made is None:
-        raise unknown
-    relative = made.relative
-    native = native_format(relative.name, relative if isinstance(relative, HubRow) else None)
-    return NamedModel(
-        architecture=made.architecture, notes=(made.note,), native=native, known=False
-    )
-
-
-def _known(text: str, known: Meant) -> NamedModel:
-    taken = (f"{text[:80]} is taken as {known.name}.",) if known.taken_as else ()
-    if isinstance(known.row, ArchitectureSpec):
-        about = known.row.note
-        notes = (*taken, f"{about[:1].upper()}{about[1:]}.") if about else taken
-        architecture = catalog.architecture(known.row.name)
-        return NamedModel(architecture=architecture, taken_as=known.taken_as, notes=notes)
-    entry = listed(known.row)
-    if entry.generic and _misses(known.row, entry.architecture):
-        return _of_stated_total(known, known.row, taken)
-    return NamedModel(
-        architecture=entry.architecture,
-        taken_as=known.taken_as,
-        notes=(*taken, *_list_notes(entry)),
-    )
-
-
 OTHER_LAYERS = 0.3
 """Logarithm of how far Llama's layers may count from a stated total: towers make a quarter."""
 
 
-def _misses(row: HubRow, built: Architecture) -> bool:
-    """The sizes of a row, as Llama's layers, are not where its weights are: experts are missing,
-    or its layers are of another kind.
+def _described(row: KnownRow) -> NamedModel:
+    """Architecture of a known model, with notes on the origin and certainty of its sizes."""
+    if isinstance(row, ArchitectureSpec):
+        notes = (f"{row.note[:1].upper()}{row.note[1:]}.",) if row.note else ()
+        return NamedModel(architecture=catalog.architecture(row.name), notes=notes)
+    entry = listed(row)
+    counted = entry.generic and counts_weights(row)
+    if counted and abs(math.log(entry.architecture.params / row.parameters)) > OTHER_LAYERS:
+        return _of_stated_total(row)
+    about = f"Its sizes are from a list of Hugging Face's models of {READ}"
+    if entry.generic:
+        about += (
+            "; no rule of its family is known here, so its layers are counted as those of Llama. "
+            "Its config.json or GGUF file would tell them."
+        )
+    elif entry.derived:
+        about += f"; {', '.join(entry.derived)} derived from its stated total."
+    else:
+        about += " and the rule of its family."
+    return NamedModel(architecture=entry.architecture, notes=(about,))
+
+
+def _of_stated_total(row: HubRow) -> NamedModel:
+    """Stand-in with the weights that a row states and the active ones that its name does, where its
+    weights are not in layers as Llama's: experts are missing, or its layers are of another kind.
     """
-    return counts_weights(row) and abs(math.log(built.params / row.parameters)) > OTHER_LAYERS
-
-
-def _of_stated_total(known: Meant, row: HubRow, taken: tuple[str, ...]) -> NamedModel:
-    """A stand-in with the weights that a row states, and the active ones that its name does."""
     told = stated_size(take_apart(f"{row.name} {row.parameters / 1e9:.2f}b"))
     total = float(row.parameters)
     active = told.active if told and told.active and told.active < total else None
@@ -190,22 +376,4 @@ def _of_stated_total(known: Meant, row: HubRow, taken: tuple[str, ...]) -> Named
         f"those of a list of Hugging Face's models of {READ}, its shape that of a relative. Its "
         "config.json or GGUF file would tell them."
     )
-    return NamedModel(
-        architecture=of_size(row.name, size),
-        taken_as=known.taken_as,
-        notes=(*taken, note),
-        known=False,
-    )
-
-
-def _list_notes(entry: Listed) -> tuple[str, ...]:
-    """Notes on the origin of its sizes and their certainty."""
-    about = f"Its sizes are from a list of Hugging Face's models of {READ}"
-    if entry.generic:
-        return (
-            f"{about}; no rule of its family is known here, so its layers are counted as those of "
-            "Llama. Its config.json or GGUF file would tell them.",
-        )
-    if entry.derived:
-        return (f"{about}; {', '.join(entry.derived)} derived from its stated total.",)
-    return (f"{about} and the rule of its family.",)
+    return NamedModel(architecture=of_size(row.name, size), notes=(note,), known=False)

@@ -7,7 +7,7 @@ model's identity.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -99,6 +99,11 @@ class ModelName:
     kinds: frozenset[str]  # kinds of the model by its words (draft, cut, merge, distilled, other)
     shape: tuple[str, ...]  # tokens that distinguish shapes, without dates and reasoning modes
 
+    @property
+    def key(self) -> str:
+        """Tokens of the shape as one text, by which known models are indexed."""
+        return " ".join(self.shape)
+
     def without(self, *kinds: str) -> tuple[str, ...]:
         """Tokens without the words of some kinds."""
         known = words()
@@ -165,6 +170,11 @@ def is_context(token: str) -> bool:
 def is_size(token: str) -> bool:
     """Whether a token is a number of parameters: `27b`, `a3b`, `8x7b`, `e4b`, `270m`."""
     return token[-1] in "bmt" and any(character.isdigit() for character in token)
+
+
+def has_size(tokens: Iterable[str]) -> bool:
+    """Whether one of some tokens is a number of parameters."""
+    return any(map(is_size, tokens))
 
 
 @lru_cache(maxsize=16_384)

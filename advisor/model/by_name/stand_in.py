@@ -14,11 +14,11 @@ from functools import cache
 from itertools import takewhile
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.model import catalog
 from advisor.model.architecture import Architecture, Group, Tensor
-from advisor.model.by_name.hub_list import HubRow, listed
+from advisor.model.by_name.hub_list import HubRow
 from advisor.model.by_name.known import (
     KnownRow,
+    architecture_of,
     base_of,
     catalogue_keys,
     makers_keys,
@@ -169,19 +169,6 @@ def relative_of(
 def family_of(row: KnownRow) -> str:
     """First word of a model's name; empty for none."""
     return next(iter(take_apart(row.name).shape), "")
-
-
-def architecture_of(row: KnownRow) -> Architecture:
-    """Architecture of a row of the catalogue or the list.
-
-    Raises:
-        Refusal: a family that cannot be described.
-    """
-    return (
-        catalog.architecture(row.name)
-        if isinstance(row, ArchitectureSpec)
-        else (listed(row).architecture)
-    )
 
 
 def _of_kind(row: KnownRow, size: StatedSize) -> bool:

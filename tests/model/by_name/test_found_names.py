@@ -13,8 +13,7 @@ from hardware_names import sample
 
 from advisor.errors import AdvisorError, UnknownName
 from advisor.model.by_name.known import KnownRow
-from advisor.model.by_name.lookup import meant
-from advisor.model.by_name.named import NamedModel, named
+from advisor.model.by_name.named import NamedModel, meant, named
 
 NEAR = 0.1
 """Relative difference of a stand-in's weights to those meant."""

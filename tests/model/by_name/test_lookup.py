@@ -4,8 +4,7 @@ import pytest
 from hardware_names import sample
 
 from advisor.errors import AdvisorError, Refusal, UnknownName
-from advisor.model.by_name.lookup import meant
-from advisor.model.by_name.named import named
+from advisor.model.by_name.named import meant, named
 from advisor.model.spec import ArchitectureSpec
 
 MEANT = {

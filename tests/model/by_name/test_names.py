@@ -4,7 +4,7 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.errors import Refusal
-from advisor.model.by_name.lookup import meant
+from advisor.model.by_name.named import meant
 from advisor.model.by_name.names import ModelName, take_apart, words
 
 SAME = {
@@ -116,7 +116,7 @@ def test_every_other_name_has_a_known_base_and_a_dated_page() -> None:
     from advisor.model.by_name.known import OtherNameRow, of_other_name
 
     for row in read(DATA / "models" / "other_names.csv", OtherNameRow):
-        assert of_other_name(take_apart(row.name)) is not None, row.name
+        assert of_other_name(take_apart(row.name).key) is not None, row.name
         assert is_public(row.source)
         assert is_past(row.source_date)
 

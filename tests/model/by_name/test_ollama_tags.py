@@ -5,8 +5,7 @@ from provenance import is_past, is_public
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
-from advisor.model.by_name.lookup import meant
-from advisor.model.by_name.named import named
+from advisor.model.by_name.named import meant, named
 from advisor.model.by_name.names import OllamaRow, ollama_tag
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.model.by_name import stand_in as module
-from advisor.model.by_name.lookup import meant
+from advisor.model.by_name.named import meant
 from advisor.model.by_name.names import StatedSize, is_size, take_apart
 from advisor.model.by_name.stand_in import (
     CACHE_SPREAD,

@@ -1,0 +1,529 @@
+"""Readings of a model's name: the ways in which its words may mean a known model.
+
+`readings` has their order, and the sections below the ways.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.errors import AdvisorError, UnknownName
+from advisor.model import catalog
+from advisor.model.architecture import Architecture, Group
+from advisor.model.by_name.hub_list import HubRow, counts_weights, hub_list
+from advisor.model.by_name.known import (
+    KnownRow,
+    architecture_of,
+    base_of,
+    better_described,
+    catalogue_keys,
+    families,
+    is_drafting,
+    is_of_maker,
+    known_keys,
+    makers,
+    makers_keys,
+    of_other_name,
+    other_names,
+    sizes,
+    spellings_of,
+)
+from advisor.model.by_name.names import (
+    ModelName,
+    has_size,
+    is_active,
+    is_size,
+    take_apart,
+    weights,
+    words,
+)
+from advisor.model.spec import ArchitectureSpec
+
+
+def readings(name: ModelName) -> Iterator[KnownRow | None]:
+    """Models that the words of a name may mean, the surest reading first.
+
+    What llama-bench prints is no name: its "phi3 14B" is Phi-4, Ollama's "phi3:14b" Phi-3.
+    """
+    printed = bool(_printed_as(name))
+    numbered = any(map(str.isdigit, name.key))
+    yield _of_month(name)
+    yield None if printed else of_other_name(name.key)
+    yield _same_words(name)
+    yield None if printed else _in_another_order(name)
+    yield _of_size_and_words(name)
+    yield _of_printed_size(name)
+    yield _of_experts_label(name)
+    yield _only_candidate(name) if numbered and len(name.shape) > 2 and not name.publisher else None
+    yield _most_downloaded(name.key) if numbered else None
+    yield _in_one_word(name)
+    yield base_row(name)
+    yield _only_candidate(name)
+
+
+# Names with exactly the words of a known one.
+
+
+def _same_words(name: ModelName) -> KnownRow | None:
+    """Model of the catalogue with these words, else the maker's repository that is spelled so, else
+    the one with the shortest name.
+    """
+    if not name.key or name.key in catalogue_keys():
+        return catalogue_keys().get(name.key)
+    row = min(
+        filter(is_of_maker, hub_list().with_key(name.key)),
+        key=lambda row: (take_apart(row.name).identity != name.identity, len(row.name)),
+        default=None,
+    )
+    return None if row is None else better_described(row)
+
+
+def _most_downloaded(key: str) -> HubRow | None:
+    """Most downloaded repository with these parts in its name, of any publisher."""
+    rows = (row for row in hub_list().with_key(key) if not is_drafting(row))
+    row = next(rows, None)
+    return None if row is None else better_described(row)
+
+
+LEAST_WORDS = 3
+"""Number of words from which their order does not matter."""
+
+
+@cache
+def _keys_by_words() -> dict[tuple[str, ...], tuple[str, ...]]:
+    index: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for key in dict.fromkeys((*catalogue_keys(), *other_names(), *makers_keys())):
+        words_of_key = tuple(sorted(key.split()))
+        index[words_of_key] = (*index.get(words_of_key, ()), key)
+    return index
+
+
+def _in_another_order(name: ModelName) -> KnownRow | None:
+    """Only model with the words of a name in another order: "granite4:350m-h"."""
+    keys = _keys_by_words().get(tuple(sorted(name.shape)), ())
+    return _of_one_shape(map(base_of, keys if len(name.shape) >= LEAST_WORDS else ()))
+
+
+def _of_one_shape(rows: Iterable[KnownRow | None]) -> KnownRow | None:
+    """First of some models of the same shape; None where there is none, or another shape too."""
+    known = [row for row in rows if row is not None]
+    return known[0] if len(set(map(sizes, known))) == 1 else None
+
+
+def _in_one_word(name: ModelName) -> KnownRow | None:
+    """Model whose name joins two words of the typed one: "code-qwen-1.5-7b" is CodeQwen1.5-7B."""
+    for place, (first, second) in enumerate(pairwise(name.shape)):
+        if first.isalpha() and second.isalpha():
+            joined = (*name.shape[:place], first + second, *name.shape[place + 2 :])
+            row = base_of(" ".join(joined))
+            if row is None and first + second in families():
+                row = base_row(replace(name, shape=joined))
+            if row is not None:
+                return row
+    return None
+
+
+# Months that names of models state: "mistral-large-2512" is another model than "-2407".
+
+MONTH = re.compile(r"2[3-6](?:0[1-9]|1[0-2])")
+"""Pattern of a year and month, as Mistral dates its models."""
+NEAR = 2
+"""Months by which a repository may be older or newer than its name says."""
+
+
+def _of_month(name: ModelName) -> KnownRow | None:
+    """Maker's model of the only month in a name without a size, `-2512` at the end of its own.
+
+    Raises:
+        UnknownModel: several of that month.
+    """
+    months = _months(name)
+    if len(months) != 1 or not name.shape or has_size(name.shape):
+        return None
+    typed = {token for token in name.shape if token.isalpha()}
+    end = f"-{months.pop()}"
+    rows: dict[str, KnownRow] = {
+        row.name: row for row in hub_list().ending_with(end) if row.name.split("/")[0] in makers()
+    }
+    specs = catalog.model_rows().values()
+    rows |= {row.hf_id: row for row in specs if row.hf_id.endswith(end)}
+    meant = [row for full, row in rows.items() if typed <= set(take_apart(full).shape)]
+    if len(set(map(sizes, meant))) > 1:
+        raise UnknownModel(name.text, tuple(row.name for row in meant))
+    return next(iter(meant), None)
+
+
+def is_of_another_month(name: ModelName, row: KnownRow) -> bool:
+    """Whether a model with these words has other months alone, or appeared at another time."""
+    typed = _months(name)
+    if not typed or has_size(name.shape):
+        return False
+    alike = [take_apart(spelling) for spelling in spellings_of(row)]
+    stated = [_months(other) for other in alike if other.shape == name.shape]
+    if isinstance(row, ArchitectureSpec) and stated and all(months - typed for months in stated):
+        return True
+    dated = any(months & typed for months in map(_months, alike))
+    same = take_apart(row.name).shape[:1] == name.shape[:1]
+    return same and not dated and all(_months_apart(row.released, month) > NEAR for month in typed)
+
+
+def _months_apart(released: str, month: str) -> int:
+    """Months between the day of a publication and a month as in names; 0 where unknown."""
+    if not released[5:7]:
+        return 0
+    years = int(released[:4]) - 2000 - int(month[:2])
+    return abs(12 * years + int(released[5:7]) - int(month[2:]))
+
+
+def _months(name: ModelName) -> set[str]:
+    return {token for token in name.tokens if MONTH.fullmatch(token)}
+
+
+# Models that a name means by its words and a size that is not part of the model's own name.
+#
+# People and llama.cpp add the size to names that makers leave it out of: "minimax-m2.7:230b",
+# "kimi-k2:1t", "phi4-mini:3.8b". llama-bench prints an architecture and a size, `deepseek2
+# 30B.A3B`, which only a known model of that architecture and size can be.
+
+NEAR_IN_SIZE = 0.06
+"""A stated size may be off by this share: 230B of 228.7, 3.8B of 3.84, 1T of 1.03."""
+EXPERTS = re.compile(r"\d+x\d+(?:\.\d+)?b")
+LABEL_NEAR = 0.1
+"""A label of experts may be off by this share: it is rounded to two digits, and conversions for
+latent attention hold a part of its tensors twice."""
+ACTIVE_NEAR = 0.5
+"""Active weights are counted with and without tables, and rounded to billions."""
+
+
+def _of_size_and_words(name: ModelName) -> KnownRow | None:
+    """The model whose name says the words and whose weights are those stated; None without one."""
+    key = " ".join(token for token in name.shape if not is_size(token))
+    if name.kinds & NOT_THEIR_BASE or not (" " in key or any(map(str.isdigit, key))):
+        return None
+    row = base_of(key) if _stated(name.shape) else None
+    return row if row is not None and _weighs(row, name.shape) else None
+
+
+def _of_experts_label(name: ModelName) -> KnownRow | None:
+    """The model of a name with llama.cpp's label of experts, `DeepSeek-R1-256x21B`; None without
+    one. The label states the number of experts, and one of them with what every token uses.
+    """
+    labels = [token for token in name.shape if EXPERTS.fullmatch(token)]
+    if len(labels) != 1:
+        return None
+    rest = tuple(token for token in name.shape if token not in labels)
+    base = base_of(" ".join(rest)) or base_row(replace(name, shape=rest))
+    rows = candidates(rest) if base is None else (base,)
+    shapes = {(row.layers, row.hidden, row.experts): row for row in reversed(rows)}
+    fitting = [row for row in reversed(shapes.values()) if _has_label(row, labels[0])]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _has_label(row: KnownRow, label: str) -> bool:
+    count, _, each = label.partition("x")
+    stated, built = weights(each), _built(row)
+    if row.experts != int(count) or stated is None or built is None:
+        return False
+    experts = (tensor for tensor in built.tensors if tensor.group is Group.ROUTED_EXPERTS)
+    routed = sum(tensor.params for tensor in experts)
+    counted = sum(tensor.params for tensor in built.tensors) - routed + routed / row.experts
+    return abs(counted / stated - 1) < LABEL_NEAR
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrintedRow:
+    """One row of data/models/printed_architectures.csv: an architecture as llama.cpp prints it
+    (LLM_ARCH_NAMES in its src/llama-arch.cpp), and those of the list that it stands for.
+    """
+
+    label: str
+    architectures: str
+
+
+@cache
+def _printed() -> Mapping[str, tuple[str, ...]]:
+    rows = read(DATA / "models" / "printed_architectures.csv", PrintedRow)
+    return {row.label: tuple(row.architectures.split()) for row in rows}
+
+
+def _printed_as(name: ModelName) -> tuple[str, ...]:
+    """Architectures that a name begins with as llama-bench prints them, `deepseek2 30B.A3B`."""
+    label, space, _ = name.text.strip().casefold().partition(" ")
+    return _printed().get(label, ()) if space else ()
+
+
+def _of_printed_size(name: ModelName) -> KnownRow | None:
+    """The most used model of the architecture and size that llama-bench prints; None without
+    one.
+    """
+    rows = (
+        row
+        for architecture in (_printed_as(name) if _stated(name.tokens) else ())
+        for row in hub_list().of_architecture(architecture)
+        if is_of_maker(row) and _weighs(row, name.tokens)
+    )
+    row = next(rows, None)
+    return row and (catalogue_keys().get(row.key) or row)
+
+
+def _stated(tokens: Iterable[str]) -> float | None:
+    """The only total that words state [weights]; None for none or several."""
+    found = [weights(token) for token in tokens if token[0].isdigit() and "x" not in token]
+    totals = [total for total in found if total is not None]
+    return totals[0] if len(totals) == 1 else None
+
+
+def _weighs(row: KnownRow, tokens: Iterable[str]) -> bool:
+    """A model has the stated weights, and about the stated active ones."""
+    total, built = _stated(tokens), _built(row)
+    if total is None or built is None:
+        return False
+    counted = [row.parameters] if isinstance(row, HubRow) and counts_weights(row) else []
+    if all(abs(number / total - 1) > NEAR_IN_SIZE for number in (built.params, *counted)):
+        return False
+    active = next((weights(token[1:]) for token in tokens if is_active(token)), None)
+    return not active or abs(built.active_params / active - 1) < ACTIVE_NEAR
+
+
+def _built(row: KnownRow) -> Architecture | None:
+    try:
+        return architecture_of(row)
+    except AdvisorError:
+        return None
+
+
+# Base model of a fine-tune or conversion: family, version and sizes of its name.
+
+NOT_THEIR_BASE = frozenset({"cut", "merge", "draft"})
+LIKE_A_VARIANT = 75
+"""Similarity above which a word may be a misspelled variant of a family [%]."""
+VERSION = re.compile(r"\d+(?:\.\d+)*")
+OF_A_FAMILY = re.compile(r"\d(?:\.\d+)*")
+"""Pattern of a family's version; a longer number is a size or a date."""
+
+
+def base_row(name: ModelName) -> KnownRow | None:
+    """Base model with the family, version and sizes of a name; None where none is certain."""
+    if name.kinds & NOT_THEIR_BASE:
+        return None
+    for key, left in _parts(name.shape):
+        row = base_of(key) if _may_be_left(key, left) else None
+        if row is None:
+            continue
+        if _names_a_variant(left) and candidates(name.shape):
+            return None
+        if left and _is_any_version(key, row):
+            return None
+        if len(key.split()[0]) > 1 or name.key.startswith(key):
+            return row
+    return _base_around(name.shape)
+
+
+def _is_any_version(key: str, row: KnownRow) -> bool:
+    """Whether a family and size alone may mean another shape: "Impish-Qwen-14B" may be of any Qwen,
+    whose versions of that size differ.
+    """
+    family, _, size = key.partition(" ")
+    if not is_size(size):
+        return False
+    versions = (other.split() for other in known_keys())
+    others = (
+        base_of(" ".join(parts))
+        for parts in versions
+        if len(parts) == 3
+        and (parts[0], parts[2]) == (family, size)
+        and OF_A_FAMILY.fullmatch(parts[1])
+    )
+    shape = (row.layers, row.hidden, row.kv_heads)
+    return any(other and (other.layers, other.hidden, other.kv_heads) != shape for other in others)
+
+
+def _names_a_variant(left: tuple[str, ...]) -> bool:
+    """Whether words left over name a variant, as "vl": listed ones are offered then."""
+    return any(words().get(token) == "variant" for token in left)
+
+
+def _base_around(tokens: tuple[str, ...]) -> KnownRow | None:
+    """Base model whose family, version and size are the only ones of a name, with other words
+    between them: "Llama-Doctor-3.2-3B".
+    """
+    family = [token for token in tokens if token in families()]
+    versions = [token for token in tokens if OF_A_FAMILY.fullmatch(token)]
+    size = [token for token in tokens if is_size(token)]
+    if [len(family), len(versions), len(size)] != [1, 1, 1] or tokens[0] != family[0]:
+        return None
+    return None if _names_a_variant(tokens) else base_of(" ".join((*family, *versions, *size)))
+
+
+def _parts(tokens: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Sequences of tokens with all sizes of the name, longest first, each with the other tokens;
+    "llama" of "llama 5 70b" is none, as its version stands behind it.
+    """
+    stated = tuple(token for token in tokens if is_size(token))
+    for length in range(len(tokens), 0, -1):
+        for start in range(len(tokens) - length + 1):
+            run, end = tokens[start : start + length], start + length
+            if run[-1].isalpha() and any(map(OF_A_FAMILY.fullmatch, tokens[end : end + 1])):
+                continue
+            absent = tuple(size for size in stated if size not in run)
+            left = (token for token in (*tokens[:start], *tokens[end:]) if token not in absent)
+            yield " ".join(run + absent), tuple(left)
+
+
+def _may_be_left(key: str, left: tuple[str, ...]) -> bool:
+    """Whether further words do not change the shape: the base states its size, or none is a
+    variant.
+    """
+    parts = key.split()
+    if len(parts) < 2 or not parts[0].isalpha():
+        return False
+    if has_size(parts):
+        return not all(map(is_size, parts))
+    return not any(map(_may_be_variant, left))
+
+
+def _may_be_variant(token: str) -> bool:
+    """Whether a token is a number or letter (`3n`, `4.6v`), or similar to a word for a size of a
+    family (`air`, `flash`).
+    """
+    if not token.isalpha() or len(token) == 1:
+        return True
+    from rapidfuzz import fuzz  # 60 ms that only an unknown word beside a sizeless name is worth
+
+    variants = (word for word, kind in words().items() if kind == "variant")
+    return any(fuzz.ratio(token, word) >= LIKE_A_VARIANT for word in variants)
+
+
+# Incomplete and misspelled names: what has all words of a name, and what is spelled alike.
+
+WORDS_LEFT_OUT = 1
+"""Number of words that an incomplete name may lack, besides sizes, versions and variants."""
+WORDS_OF_AN_END = 2
+"""Words of a name that is the end of a listed one: "nemotron super 49b v1.5" of
+Llama-3.3-Nemotron-Super-49B-v1.5, but "qwen 32b" of no distillation."""
+WITH_EXPERTS = "moe"
+"""Word that people add to models with experts: "Gemma 26B MoE"."""
+SHORTEST_FAMILY = 5
+"""Letters of a family's name that may stand alone, if all its models have one shape."""
+OFFERED = 5
+"""Number of similar names that are offered."""
+LEAST_ALIKE = 60
+"""Smallest similarity of an offered name [%]."""
+ONE_LETTER = 92
+"""Similarity above which numbers may differ, as a digit may be mistyped [%]."""
+MISSPELLED = 85
+"""Similarity above which a name counts as misspelled, not as a new model [%]."""
+
+
+def _only_candidate(name: ModelName) -> KnownRow | None:
+    """Only model, or only shape, with all words and numbers of an incomplete name.
+
+    The name of a family alone matches no model, unless all of them have one shape.
+    """
+    tokens = name.shape
+    alone = len(tokens) == 1 and len(tokens[0]) >= SHORTEST_FAMILY
+    if not alone and len(tokens) < LEAST_WORDS and not any(map(str.isdigit, name.key)):
+        return None
+    rows = candidates(tokens)
+    if not rows and WITH_EXPERTS in tokens:
+        tokens = tuple(token for token in tokens if token != WITH_EXPERTS)
+        rows = tuple(row for row in candidates(tokens) if row.experts)
+    rows = tuple(row for row in rows if _may_be_short_for(tokens, row))
+    of_catalogue = () if alone else tuple(row for row in rows if isinstance(row, ArchitectureSpec))
+    return _of_one_shape(of_catalogue or rows)
+
+
+def _may_be_short_for(tokens: tuple[str, ...], row: KnownRow) -> bool:
+    """Whether a name leaves out what it may of a listed one: at most one word of its own, no
+    family before it and no version behind it: "llama pro 8b" is not Hermes-2-Pro-Llama-3-8B,
+    "chatglm-6b" not ChatGLM3-6B.
+    """
+    if isinstance(row, ArchitectureSpec):
+        return True
+    full = take_apart(row.name).shape
+    later = len(full) > 1 and OF_A_FAMILY.fullmatch(full[1]) is not None and full[1] not in tokens
+    if later and tokens[0] == full[0]:
+        return False
+    left_out = [word for word in full if word.isalpha() and word not in (*tokens, *words())]
+    is_end = full[-len(tokens) :] == tokens and sum(map(str.isalpha, tokens)) >= WORDS_OF_AN_END
+    return len(left_out) <= WORDS_LEFT_OUT and (
+        is_end or tokens[0] == full[0] or tokens[0] not in families()
+    )
+
+
+def candidates(tokens: tuple[str, ...]) -> tuple[KnownRow, ...]:
+    """Models with all words and numbers of a name; the catalogue's first, then by downloads."""
+    if all(map(is_size, tokens)):
+        return ()
+    typed = " ".join(tokens)
+    keys = [key for key in known_keys() if _has_all(key, tokens) and _has_versions(key, tokens)]
+    exact = [key for key in keys if set(tokens) <= set(key.split())]
+    rows = ((key, row) for key in exact or keys if (row := base_of(key)) is not None)
+    newest = sorted(rows, key=lambda pair: pair[1].released, reverse=True)
+    likeliest = sorted(newest, key=lambda pair: (not pair[0].startswith(typed), pair[0].count(" ")))
+    return tuple({row.name: row for _, row in likeliest}.values())
+
+
+def _has_all(key: str, tokens: tuple[str, ...]) -> bool:
+    if not all(token in key for token in tokens):
+        return False
+    parts = {*key.split(), *(part[:-1] for part in key.split() if is_size(part))}
+    return parts.issuperset(tokens)
+
+
+def _has_versions(key: str, tokens: tuple[str, ...]) -> bool:
+    """Whether the versions of a name stand behind the same words in a key, sizes apart:
+    "devstral-2" is Devstral-Small-2, "Qwen4" is not Qwen-SEA-LION-v4.
+    """
+    typed = [token for token in tokens if not is_size(token)]
+    parts = [part for part in key.split() if not is_size(part)]
+    plain = [part for part in parts if part in typed or words().get(part) != "variant"]
+    versions = [pair for pair in pairwise(typed) if VERSION.fullmatch(pair[1])]
+    return all(pair[1] not in plain or pair in pairwise(plain) for pair in versions)
+
+
+class UnknownModel(UnknownName):
+    """Unknown name of a model, with the names that may be meant.
+
+    Args:
+        name: name as typed.
+        close: names that may be meant, likeliest first.
+    """
+
+    def __init__(self, name: str, close: tuple[str, ...]) -> None:
+        offered = f"Did you mean {', '.join(close)}? " if close else ""
+        hint = f"{offered}Otherwise give its GGUF file, config.json or owner/name on Hugging Face."
+        super().__init__("model", name, (), hint)
+        self.close = close
+
+
+def close_models(name: ModelName) -> tuple[str, ...]:
+    """Names that may be meant, likeliest first: those with all words, else those spelled alike."""
+    rows = candidates(name.shape) if name.shape else ()
+    if rows:
+        return tuple(dict.fromkeys(row.name for row in rows))[:OFFERED]
+    return _spelled_alike(name, MISSPELLED if has_size(name.shape) else LEAST_ALIKE)
+
+
+def _spelled_alike(name: ModelName, least: float) -> tuple[str, ...]:
+    """Names with the same numbers whose words are spelled alike, by rapidfuzz."""
+    from rapidfuzz import fuzz, process  # 60 ms that only a misspelled name is worth
+
+    keys = list(dict.fromkeys(known_keys()))
+    numbers = {_number(token) for token in name.shape} - {""}
+    near = [key for key in keys if all(number in key for number in numbers)]
+    alike = [key for key in near if numbers <= {_number(part) for part in key.split()}]
+    scored = process.extract(
+        name.key, alike, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=least
+    ) or process.extract(
+        name.key, keys, scorer=fuzz.token_sort_ratio, limit=OFFERED, score_cutoff=ONE_LETTER
+    )
+    rows = (base_of(key) for key, *_ in scored)
+    return tuple(dict.fromkeys(row.name for row in rows if row is not None))
+
+
+def _number(token: str) -> str:
+    return token.rstrip("bmtk") if any(map(str.isdigit, token)) else ""
