@@ -85,10 +85,10 @@ def _meant(text: str) -> Meant:
     """Known model of a name, as `meant`, without Ollama's tags of other tags."""
     name = take_apart(text)
     row = spelled(text)
-    exact = hub_list().named(text) if "/" in text else _after_publisher(text)
-    refuse_no_chat_model(text, exact.architecture if exact else "")
     if row is not None:
         return Meant(row=row, taken_as=row.name if _says_less(name, row) else "")
+    exact = hub_list().named(text) if "/" in text else _after_publisher(text)
+    refuse_no_chat_model(text, exact.architecture if exact else "")
     if exact is not None:
         return _exact(name, exact)
     hosted = spelled(text.rpartition("/")[2]) if "/" in text else None
