@@ -16,6 +16,7 @@ from typing import Any, TextIO, TypeAlias
 
 from advisor import given_files
 from advisor.errors import InputError
+from advisor.evidence.published.row import ANSWERED, BESIDE, CATEGORIES, columns
 from advisor.formatting import inert
 
 Cells: TypeAlias = dict[str, str]
@@ -23,7 +24,7 @@ Cells: TypeAlias = dict[str, str]
 Prediction: TypeAlias = dict[str, object]
 """Cells of an answer by column."""
 
-TOGETHER = 500
+TOGETHER = 250
 """Rows that a process answers at once."""
 WAITING = 3
 """Groups of rows in work or waiting, for each process: what is read ahead stays small."""
@@ -35,8 +36,6 @@ NO_UTF8 = "\ufffd"
 
 def add(commands: Any) -> None:
     """Add the command."""
-    from advisor.evidence.published.row import CATEGORIES, columns
-
     places = ", ".join(f"{word} ({meaning})" for word, meaning in CATEGORIES.items())
     parser = commands.add_parser(
         "predict", help="speeds for the rows of a measurement file",
@@ -54,15 +53,13 @@ def _predict(args: argparse.Namespace) -> None:
     """Run `predict ROWS.csv`."""
     from tqdm import tqdm
 
-    from advisor.evidence.published.predict import COLUMNS
-
     file = given_files.opened(args.rows)
     with TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="") as text:
         rows = _rows(text, args.rows)
         bar = tqdm(total=args.rows.stat().st_size, unit="B", unit_scale=True, disable=None)
         with _output(args.output) as out, bar:
             try:
-                writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+                writer = csv.DictWriter(out, ANSWERED, lineterminator="\n")
                 writer.writeheader()
                 for prediction in _answered(rows):
                     writer.writerow(_inert(prediction))
@@ -87,24 +84,26 @@ def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
     """Rows of a table, read as they are needed, after a look at its first lines."""
     reader = csv.DictReader(text)
     try:
-        columns = reader.fieldnames or ()
-        first = next(reader, None)
+        header = reader.fieldnames or ()
+        rows = _readable(reader)
+        first = next(rows, None)
     except csv.Error as error:
         raise InputError(f"{path} cannot be read as a CSV file: {error}.") from error
-    if any(NO_UTF8 in column or "\0" in column for column in columns):
+    if any(NO_UTF8 in column or "\0" in column for column in header):
         raise InputError(f"{path} cannot be read as a CSV file: it is no text in UTF-8.")
     if first is None:
         raise InputError(f"{path} holds no rows; a header and at least one row are needed.")
-    if not set(MODEL_COLUMNS) & set(columns):
+    if not set(MODEL_COLUMNS) & set(header):
         raise InputError(
             f"{path} has no column {' or '.join(map(repr, MODEL_COLUMNS))}; "
             f"`python -m advisor predict --help` lists the columns that are read."
         )
-    return chain((first,), _readable(reader))
+    return chain((first,), rows)
 
 
 def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
-    """Rows; one that no cells can be read from has none, which `predictions` answers."""
+    """Rows with the cells that are read; none where no cells can be, which is answered too."""
+    read = set(columns()) - set(BESIDE) | {"id"}
     while True:
         try:
             row = next(reader, None)
@@ -112,31 +111,38 @@ def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
             row = {}
         if row is None:
             return
-        yield row
+        yield {name: cell for name, cell in row.items() if cell and name in read}
 
 
 def _answered(rows: Iterator[Cells]) -> Iterator[Prediction]:
     """Answers in the order of the rows; of many rows, by a process on each core."""
-    from advisor.evidence.published.predict import predictions_of
-
-    first = list(islice(rows, TOGETHER))
+    groups = iter(lambda: list(islice(rows, TOGETHER)), [])
+    first = next(groups, [])
     workers = os.cpu_count() or 1
     if len(first) < TOGETHER or workers < 2:
-        yield from predictions_of(chain(first, rows))
+        for group in chain((first,), groups):
+            yield from _predictions(group)
         return
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        yield from _in_turn(pool, predictions_of, chain(first, rows), WAITING * workers)
+        yield from _in_turn(pool, _predictions, chain((first,), groups), WAITING * workers)
+
+
+def _predictions(rows: Iterable[Cells]) -> list[Prediction]:
+    """Answers of a group; the process that hands it out loads no model of anything."""
+    from advisor.evidence.published.predict import predictions_of
+
+    return predictions_of(rows)
 
 
 def _in_turn(
     pool: ProcessPoolExecutor,
     answer: Callable[[Iterable[Cells]], list[Prediction]],
-    rows: Iterator[Cells],
+    groups: Iterable[list[Cells]],
     ahead: int,
 ) -> Iterator[Prediction]:
     """Answers of groups of rows in their order, with at most `ahead` groups in work."""
     waiting: deque[tuple[list[Cells], Future[list[Prediction]]]] = deque()
-    for group in iter(lambda: list(islice(rows, TOGETHER)), []):
+    for group in groups:
         waiting.append((group, _submitted(pool, answer, group)))
         if len(waiting) == ahead:
             yield from _result(answer, *waiting.popleft())

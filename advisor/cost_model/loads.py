@@ -216,7 +216,8 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         step: pass over the layers.
     """
     held = held_parts(model, placement, location)
-    experts = held.experts * step.touched(model)
+    touched = step.touched(model)
+    experts = held.experts * touched
     cache = placement.kv.get(location, np.zeros(model.layers))
     attended = np.minimum(np.asarray(step.depth, dtype=float)[..., None], model.windows)
     attention = np.vecdot(cache * model.attention_flops, attended)
@@ -238,7 +239,7 @@ def step_load(model: Model, placement: Placement, location: Location, step: Forw
         latent_values=held.latent_values,
         expert_layers=held.expert_layers,
         scores=0.0 if step.flash_attention else _scores(model, cache, attended) * step.tokens,
-        per_expert=_per_expert(model, step),
+        per_expert=_per_expert(model, step, touched),
         shared_with=step.shared_with,
     )
 
@@ -248,7 +249,7 @@ def _scores(model: Model, cache: Floats, attended: Floats) -> Array:
     return np.asarray(np.vecdot(cache * model.query_heads, attended))
 
 
-def _per_expert(model: Model, step: ForwardPass) -> Array:
+def _per_expert(model: Model, step: ForwardPass, touched: Array) -> Array:
     """Mean tokens per routed expert among the experts that a step uses [tokens].
 
     tokens * used experts / (all experts * share of the experts that is read)
@@ -257,4 +258,4 @@ def _per_expert(model: Model, step: ForwardPass) -> Array:
     if experts is None:
         return 0.0
     chosen = np.asarray(step.tokens, dtype=float) * experts.used
-    return chosen / (experts.total * step.touched(model))
+    return chosen / (experts.total * touched)

@@ -79,14 +79,13 @@ def test_a_table_without_categories_is_answered(tmp_path, capsys) -> None:
     assert float(resident["tg_tps"]) > 3 * float(alone["tg_tps"]) > 0
 
 
-def test_rows_of_a_process_that_ended_are_answered_all_the_same(monkeypatch):
+def test_rows_of_a_process_that_ended_are_answered_all_the_same():
     class Ended:
         def submit(self, answer, group):
             raise BrokenExecutor("a process was ended")
 
-    monkeypatch.setattr(predict, "TOGETHER", 2)
-    rows = iter([{"id": str(at)} for at in range(5)])
+    groups = [[{"id": str(at)} for at in ids] for ids in ((0, 1), (2, 3), (4,))]
     answered = predict._in_turn(
-        Ended(), lambda group: [{"id": row["id"]} for row in group], rows, 2
+        Ended(), lambda group: [{"id": row["id"]} for row in group], groups, 2
     )
     assert [answer["id"] for answer in answered] == ["0", "1", "2", "3", "4"]

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.evidence.published.batch import Noted
-from advisor.evidence.published.row import PublishedRow, number
+from advisor.evidence.published.row import PublishedRow, number, of_cells
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.named import NamedModel, named, usual_format
@@ -57,6 +57,16 @@ USUAL_OF_BITS = {"4": "Q4_K_M", "8": "Q8_0"}
 """GGUF formats that people mean by "4-bit" and "8-bit"; GGUF has no AWQ or FP8."""
 
 
+@of_cells(
+    "category",
+    "date",
+    "model",
+    "params_b",
+    "active_params_b",
+    "n_layers",
+    "model_size_gib",
+    "quant",
+)
 def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
     """Model of a row in the stated format and size."""
     size = row.model_size_gib
@@ -65,7 +75,11 @@ def stated_model(row: PublishedRow, runtime: Runtime) -> Noted[Model]:
         size = size or _file_gib(row)
     stored = _stored(row, runtime, size, arch.value)
     model = catalog.in_format(arch.value, stored.value)
-    return Noted(scaled(model, size * GIB) if size else model, (*arch.notes, *stored.notes))
+    return Noted(_of_file(model, size * GIB) if size else model, (*arch.notes, *stored.notes))
+
+
+_of_file = lru_cache(maxsize=256)(scaled)
+"""Model scaled to a file; cached, so that files of the same size are one model."""
 
 
 def _stored(

@@ -39,7 +39,7 @@ from advisor.evidence.published.engines import (
 )
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import ANSWERED, BESIDE, PublishedRow, columns, of_cells
 from advisor.machine.backends import effect_of_build
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -124,11 +124,6 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
     older = copies_all or slower
     return replace(machine, build=month) if older else machine
 
-
-COLUMNS = (
-    "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "pp_low",
-    "pp_high", "ttft_s", "fits", "bottleneck", "note",
-)  # fmt: skip
 
 STRATEGIES = {
     "resident": PlacementStrategy.GPU_RESIDENT,
@@ -223,15 +218,21 @@ def predictions_of(rows: Iterable[Mapping[str, str]]) -> list[dict[str, object]]
 
 
 def _unanswered(row: PublishedRow, reason: str) -> dict[str, object]:
-    return {**dict.fromkeys(COLUMNS, ""), "id": row.cells.get("id", ""), "note": reason}
+    return {**dict.fromkeys(ANSWERED, ""), "id": row.cells.get("id", ""), "note": reason}
 
 
 def answer(row: PublishedRow) -> dict[str, object]:
-    """Answer for one row, with the columns `COLUMNS`.
+    """Answer for one row, with the columns `ANSWERED`.
 
     Raises:
         AdvisorError: the row cannot be predicted.
     """
+    return dict(zip(ANSWERED, (row.cells.get("id", ""), *_answer(row)), strict=True))
+
+
+@of_cells(*(name for name in columns() if name not in BESIDE))
+def _answer(row: PublishedRow) -> tuple[object, ...]:
+    """Cells of an answer after its `id`; raises AdvisorError as `answer`."""
     case = understood(row)
     written = _estimated(case, case.work)
     read = written if case.prompt == case.work else _estimated(case, case.prompt)
@@ -241,21 +242,16 @@ def answer(row: PublishedRow) -> dict[str, object]:
     low, high = _range(case, written.decode)
     slow, fast = _range(case, read.prefill)
     reply = read.first_token.value + case.steps / written.decode.value
-    return {
-        "id": row.cells.get("id", ""),
-        "tg_tps": _number(written.decode.value),
-        "tg_low": _number(low),
-        "tg_high": _number(high),
-        "tg_tps_total": _number(written.decode.value * users),
-        "e2e_tps_total": _number(users * output / reply),
-        "pp_tps": _number(read.prefill.value),
-        "pp_low": _number(slow),
-        "pp_high": _number(fast),
-        "ttft_s": _number(read.first_token.value),
-        "fits": "true" if np.all(written.fits) else "false",
-        "bottleneck": written.bottleneck,
-        "note": "; ".join((*case.notes, *_unmeasured(written))),
-    }
+    speeds = (
+        written.decode.value, low, high, written.decode.value * users, users * output / reply,
+        read.prefill.value, slow, fast, read.first_token.value,
+    )  # fmt: skip
+    return (
+        *map(_number, speeds),
+        "true" if np.all(written.fits) else "false",
+        written.bottleneck,
+        "; ".join((*case.notes, *_unmeasured(written))),
+    )
 
 
 def _unmeasured(estimate: Estimate) -> Iterator[str]:
@@ -340,6 +336,11 @@ def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
     return Noted(nearest, (note,) if row.runtime else ())
 
 
+@of_cells(
+    "category", "runtime", "gpu", "gpu_count", "cpu", "threads", "ram_channels", "ram_mts",
+    "ram_bw_gbs", "pcie_gen", "pcie_lanes", "h2d_gbs", "disk_gbs", "os", "other_metric",
+    "source_note", "date",
+)  # fmt: skip
 def _machine(row: PublishedRow, runtime: Runtime) -> Noted[MachineSpec]:
     """Machine of each copy of the model."""
     stated, ram = stated_machine(row), ram_gib(row, runtime)

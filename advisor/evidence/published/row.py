@@ -6,8 +6,10 @@ cell is checked when it is read, and an invalid cell that nothing reads does no 
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
 from advisor.errors import InputError
 
@@ -128,6 +130,62 @@ class PublishedRow:
 def columns() -> tuple[str, ...]:
     """Columns that are read."""
     return tuple(name for name, cell in vars(PublishedRow).items() if isinstance(cell, _Cell))
+
+
+ANSWERED = (
+    "id", "tg_tps", "tg_low", "tg_high", "tg_tps_total", "e2e_tps_total", "pp_tps", "pp_low",
+    "pp_high", "ttft_s", "fits", "bottleneck", "note",
+)  # fmt: skip
+"""Columns of an answer."""
+BESIDE = (
+    "id", "pp_tps", "tg_tps", "tg_tps_total", "seconds_per_token", "source_url", "doubtful",
+    "publisher", "first_seen",
+)  # fmt: skip
+"""Columns that no prediction reads: what was measured, and who published it."""
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+MOST_KEPT = 8192
+"""Answers of a function that are kept, by the cells that it reads."""
+LONGEST = 4000
+"""Length of all those cells up to which an answer is kept [characters]."""
+
+
+class _Stated(dict[str, str]):
+    """Cells of some columns; to read another one is a defect, and raises KeyError."""
+
+    def get(self, name: str, _: object = None) -> str:
+        return self[name]
+
+
+def of_cells(*names: str) -> Callable[["Reading[P, T]"], "Reading[P, T]"]:
+    """Decorator: keeps what a function of a row answers, as many rows state the same.
+
+    Args:
+        names: columns that the function may read.
+    """
+
+    def keeping(function: "Reading[P, T]") -> "Reading[P, T]":
+        @lru_cache(MOST_KEPT)
+        def kept(cells: tuple[str, ...], *args: P.args, **kwargs: P.kwargs) -> T:
+            row = PublishedRow(_Stated(zip(names, cells, strict=True)))
+            return function(row, *args, **kwargs)
+
+        @wraps(function)
+        def given(row: "PublishedRow", /, *args: P.args, **kwargs: P.kwargs) -> T:
+            cells = tuple([row.cells.get(name) or "" for name in names])
+            if sum(map(len, cells)) > LONGEST:
+                return function(row, *args, **kwargs)
+            return kept(cells, *args, **kwargs)  # type: ignore[arg-type]  # hashable by use
+
+        return given
+
+    return keeping
+
+
+Reading: TypeAlias = Callable[Concatenate[PublishedRow, P], T]
+"""A function of a row."""
 
 
 CATEGORIES = {

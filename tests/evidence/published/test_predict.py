@@ -13,7 +13,7 @@ from advisor.cli.main import main
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import AdvisorError
 from advisor.evidence.published import predict
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import ANSWERED, PublishedRow, of_cells
 from advisor.model import catalog
 from advisor.units import GB, GIB
 
@@ -67,7 +67,7 @@ def assert_answered_or_explained(record: dict[str, object]) -> None:
 
 
 def test_the_columns_fit_other_programs() -> None:
-    assert COLUMNS == predict.COLUMNS
+    assert COLUMNS == ANSWERED
     assert_answered_or_explained(answer(ROW))
 
 
@@ -482,3 +482,20 @@ def test_a_row_is_placed_anew_only_where_prompt_and_generation_were_two_requests
     apart = understood(row(context_depth="4096", source_note="test=tg32,pp512"))
     assert apart.prompt_placement is not apart.placement
     assert apart.prompt_phases is apart.prompt_phases
+
+
+def test_an_answer_is_kept_by_the_cells_that_it_reads_and_by_no_others() -> None:
+    once, again = predictions([row(id="a"), row(id="b", tg_tps="5", publisher="somebody")])
+    assert {**once, "id": "b"} == again
+    for change in ({"context_depth": "30000"}, {"gpu": "RTX 3090"}, {"date": "2024-03-01"}):
+        (other,) = predictions([row(**change)])
+        assert other["tg_tps"] != once["tg_tps"], change
+
+
+def test_a_function_kept_by_cells_reads_none_beside_them() -> None:
+    reads = of_cells("gpu")(lambda stated: stated.gpu)
+    assert reads(PublishedRow(ROW)) == "RTX 4090"
+    with pytest.raises(KeyError):
+        of_cells("cpu")(lambda stated: stated.gpu)(PublishedRow(ROW))
+    long = {"gpu": "x" * 10_000}
+    assert reads(PublishedRow(long)) == long["gpu"], "answered, although it is too long to keep"
