@@ -14,6 +14,7 @@ TITLES = {
     "what": "model and machine",
     "machine": "machine (none given: this one)",
     "work": "request",
+    "session": "session of an agent",
     "draft": "drafted tokens",
     "load": "many users",
     "placement": "placement",
@@ -24,8 +25,8 @@ TITLES = {
     "target": "target",
 }
 """Headings of the groups in `--help`."""
-FULL = ("what", "machine", "work", "draft", "load", "placement", "money", "prices", "currency",
-        "ownership")  # fmt: skip
+FULL = ("what", "machine", "work", "session", "draft", "load", "placement", "money", "prices",
+        "currency", "ownership")  # fmt: skip
 """Groups of a comparison."""
 
 

@@ -59,6 +59,7 @@ from advisor.model import catalog, resolve
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.model.resolve import ResolvedModel
 from advisor.request.money import Form, MoneyInputs, Ownership, form_of
+from advisor.request.session import AgentSession, session_of, shapes
 from advisor.runtimes import ASIDE, RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
 from advisor.units import GIB, Array
@@ -79,7 +80,8 @@ DRIVERS = ("Mesa 24.2", "Mesa 25.3", "AMDVLK", "ROCm 6.4")
 """Drivers to choose from; others can be typed."""
 CONTEXTS = {f"{2**power // 1024}k": 2**power for power in range(11, 21)}
 """Sizes of the context, as people write them [tokens]."""
-CLOSED = ("backend", "system", "numa", "kv_type", "runtime", "placement", "load_mode", "form")
+CLOSED = ("backend", "system", "numa", "kv_type", "session", "runtime", "placement", "load_mode",
+          "form")  # fmt: skip
 """Inputs that take no other name than those listed."""
 
 
@@ -107,6 +109,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
     "numa": lambda: backends.POLICIES,
     "context": lambda: CONTEXTS,
     "kv_type": lambda: KV_BYTES_PER_VALUE,
+    "session": shapes,
     "draft": lambda: DRAFTS,
     "runtime": lambda: (runtime.name for runtime in (*RUNTIMES, *ASIDE)),
     "placement": lambda: PlacementStrategy,
@@ -194,6 +197,10 @@ class Request:
     unified_cache: bool = Workload.unified_cache
     bench: bool = Workload.bench
     variety: float = Workload.variety
+    session: str | None = None
+    turns: int | None = None
+    turn_tokens: float | None = None
+    slots: int | None = None
     draft: str | None = None
     drafted: Array | None = None
     acceptance: Array | None = None
@@ -396,16 +403,31 @@ class Nouns:
         return self.described.software_notes if measured else self.described.notes
 
     @cached_property
+    def session(self) -> AgentSession | None:
+        """Session of an agent; None where a single reply is asked for.
+
+        Raises:
+            InputError: a session that is stated in part; UnknownName for no such shape.
+        """
+        return session_of(vars(self.request), DEFAULTS)
+
+    @cached_property
     def work(self) -> Workload:
-        """Request of one reply.
+        """Request of one reply, which is the middle one of a session.
 
         Raises:
             InputError: an unknown cache type, neither a drafting method nor a model, or more cached
                 tokens than the prompt has.
         """
+        reply = self._reply
+        return reply if self.session is None else self.session.middle(reply)
+
+    @property
+    def _reply(self) -> Workload:
+        """Request as it is stated; the cached share of a session is of what went before."""
         request = self.request
         cached: Any = request.cached
-        if request.cached_share is not None:
+        if request.cached_share is not None and self.session is None:
             prompt: Any = request.prompt
             cached = cached_tokens(prompt, cached, request.cached_share)
         return _as(

@@ -26,6 +26,7 @@ SETTINGS: Mapping[str, Sequence[str]] = {
     "Request": ("context", "prompt", "cached", "cached_share", "output", "users", "ubatch",
                 "bench",
                 "requests_per_hour", "user_tps", "first_token_within", "length_spread"),
+    "Session": ("session", "turns", "turn_tokens", "slots"),
     "Money": ("reading_tps", "replies_per_day", "usd_per_hour_of_time", "days_per_week",
               "answer_hours", "thinking_tokens", "hours_on_per_day", "purchase_months",
               "usd_per_kwh", "currency", "usd_rate", "rented_hours_per_day", "starts_per_day",

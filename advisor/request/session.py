@@ -1,0 +1,195 @@
+"""Session: a conversation of an agent, whose every turn sends what went before again.
+
+    prompt of turn k:  P(k) = first + (k - 1) (added + reply)
+    before it:         P(k) - added, of which a share is cached still
+    context:           P(turns) + reply
+
+Shapes of public agent benchmarks are in data/sessions.csv.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.inputs import BY_NAME, CACHED_SHARE, check_all
+from advisor.cost_model.workload import Workload
+from advisor.errors import InputError, UnknownName
+from advisor.model.model import Floats
+
+PAGE = 256
+"""Step of the contexts that are asked for [tokens]."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SessionShape:
+    """One row of data/sessions.csv: what an agent sends and writes on average."""
+
+    name: str
+    about: str
+    turns: int
+    first_prompt: float  # prompt of the first turn: instructions, tools and task [tokens]
+    turn_tokens: float  # added before each further turn by tools and by the user [tokens]
+    reply: float  # written in a turn [tokens]
+    source: str
+    source_date: str
+
+
+@cache
+def shapes() -> Mapping[str, SessionShape]:
+    """Shapes of sessions by name."""
+    return {row.name: row for row in read(DATA / "sessions.csv", SessionShape)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSession:
+    """A conversation of an agent, and what its server keeps of it.
+
+    Raises:
+        InputError: a number outside its limits, or more cached tokens than the first prompt has.
+    """
+
+    turns: int
+    first: float  # prompt of the first turn [tokens]
+    added: float  # added before each further turn by tools and by the user [tokens]
+    reply: float  # written in a turn [tokens]
+    cached: float = 0.0  # part of the first prompt that is cached already [tokens]
+    # share of what went before that is cached still at the next turn; None by runtime and model
+    kept: float | None = None
+    agents: float = 1.0  # agents side by side, each with a session of its own
+    slots: int | None = None  # conversations that the server holds; None for one per agent
+    shape: SessionShape | None = None  # row that it is taken from
+
+    def __post_init__(self) -> None:
+        stated = {"turns": self.turns, "turn_tokens": self.added, "slots": self.slots}
+        check_all(map(BY_NAME.__getitem__, stated), stated)
+        CACHED_SHARE.check(self.kept)
+        BY_NAME["context"].check(self.context)
+        if self.cached > self.first:
+            raise InputError(
+                f"cached is {self.cached:g}, more than the first prompt of {self.first:g} tokens; "
+                "lower it or raise the prompt."
+            )
+
+    @property
+    def prompts(self) -> Floats:
+        """Prompt of each turn [tokens]."""
+        turns = np.arange(self.turns, dtype=np.float64)
+        return np.asarray(self.first + turns * (self.added + self.reply))
+
+    @property
+    def before(self) -> Floats:
+        """Part of each prompt that was read or written in an earlier turn; in the first, what is
+        cached already [tokens].
+        """
+        return np.where(np.arange(self.turns) > 0, self.prompts - self.added, self.cached)
+
+    @property
+    def context(self) -> float:
+        """Length at its end, in whole pages [tokens]."""
+        end = float(self.prompts[-1]) + self.reply
+        return float(np.ceil(end / PAGE) * PAGE)
+
+    @property
+    def together(self) -> float:
+        """Agents that the server answers at once."""
+        return min(self.agents, self.slots or self.agents)
+
+    def work(self, base: Workload, kept: Floats) -> Workload:
+        """Requests of all turns.
+
+        Args:
+            base: request with all that a session does not say.
+            kept: part of each prompt that is cached [tokens].
+        """
+        return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=kept)
+
+    def middle(self, base: Workload) -> Workload:
+        """Request of its middle turn, which stands for a reply wherever a single one is asked.
+
+        The rest of the prompt is cached in the share that is stated, else whole.
+        """
+        turn = np.array([(self.turns - 1) // 2])
+        prompt, before = (float(of[turn][0]) for of in (self.prompts, self.before))
+        share = 1.0 if self.kept is None else self.kept
+        cached = before if self.turns == 1 else round(share * before)
+        return replace(base, **self._of_all(base), prompt=prompt, cached=cached)
+
+    def _of_all(self, base: Workload) -> dict[str, Any]:
+        context = max(self.context, float(base.context))
+        return {"output": self.reply, "context": context, "users": self.together}
+
+
+def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSession | None:
+    """AgentSession that a request asks for; None where it asks for a single reply.
+
+    A shape gives what is not stated. Without one the first prompt and the reply are those of the
+    request, and turns and their tokens must be stated.
+
+    Args:
+        values: values of the request by name.
+        usual: defaults by name.
+
+    Raises:
+        UnknownName: no such shape.
+        InputError: a session that is stated in part.
+    """
+    name, turns = values["session"], values["turns"]
+    if name is None and turns is None:
+        _check_none(values)
+        return None
+    shape = _shape(name)
+
+    if any(np.ndim(values[key]) for key in ("prompt", "output", "cached", "users")):
+        raise InputError("A session has one length; ask once for each of several.")
+
+    def of(key: str, field: str) -> Any:
+        return getattr(shape, field) if shape and values[key] == usual[key] else values[key]
+
+    stated = {
+        "turns": of("turns", "turns"),
+        "added": of("turn_tokens", "turn_tokens"),
+        "first": of("prompt", "first_prompt"),
+        "reply": of("output", "reply"),
+    }
+    if stated["turns"] is None or stated["added"] is None:
+        raise InputError(
+            "A session needs its turns (--turns) and the tokens that tools and you add in each "
+            f"(--turn-tokens); give both, or a shape (--session): {', '.join(shapes())}."
+        )
+    return AgentSession(
+        **stated, cached=values["cached"], kept=values["cached_share"],
+        agents=values["users"], slots=values["slots"], shape=shape,
+    )  # fmt: skip
+
+
+def _shape(name: str | None) -> SessionShape | None:
+    """Shape by name; None without one.
+
+    Raises:
+        UnknownName: no such shape.
+    """
+    if name is None:
+        return None
+    known = shapes()
+    if name not in known:
+        raise UnknownName("session", name, [*known], f"Known are {', '.join(known)}.")
+    return known[name]
+
+
+def _check_none(values: Mapping[str, Any]) -> None:
+    """Refuse parts of a session without one.
+
+    Raises:
+        InputError: tokens of a turn or slots, without turns.
+    """
+    for key in ("turn_tokens", "slots"):
+        if values[key] is not None:
+            option = BY_NAME[key].option
+            raise InputError(
+                f"{option} belongs to a session; say how many turns it has with --turns, or name "
+                f"a shape with --session ({', '.join(shapes())})."
+            )

@@ -1,0 +1,93 @@
+"""Session of an agent: its requests, worked by hand; what is stated in part; the shapes."""
+
+import numpy as np
+import pytest
+
+from advisor.cost_model.workload import Workload
+from advisor.errors import AdvisorError, InputError
+from advisor.request import command_line, texts
+from advisor.request.request import Request
+from advisor.request.session import AgentSession, shapes
+
+SMALL = AgentSession(turns=3, first=1000, added=200, reply=50)
+
+
+def test_the_turns_of_a_session_worked_by_hand() -> None:
+    # 1000; 1000 + 200 + 50; once more. What was there before: all but the 200 that were added.
+    assert SMALL.prompts.tolist() == [1000, 1250, 1500]
+    assert SMALL.before.tolist() == [0, 1050, 1300]
+    # 1500 + 50 = 1550, in pages of 256: 7 of them, 1792.
+    assert SMALL.context == 1792
+    work = SMALL.work(Workload(context=512), np.array([0.0, 1050.0, 1300.0]))
+    assert np.asarray(work.fresh).tolist() == [1000, 200, 200]
+    assert (work.output, work.context) == (50, 1792)
+
+
+def test_a_single_reply_that_stands_for_a_session_is_its_middle_turn() -> None:
+    work = SMALL.middle(Workload())
+    assert (work.prompt, work.cached, work.output) == (1250, 1050, 50)
+    assert work.context == 8192, "a longer context that is stated stays"
+    half = AgentSession(turns=3, first=1000, added=200, reply=50, kept=0.5, agents=4, slots=2)
+    assert half.middle(Workload()).cached == 525
+    assert half.middle(Workload()).users == 2
+
+
+def test_what_is_stated_goes_before_the_shape() -> None:
+    shape = shapes()["swe-bench"]
+    taken = Request(model="m", session="swe-bench").nouns().session
+    assert taken is not None
+    assert (taken.turns, taken.first, taken.added, taken.reply) == (
+        shape.turns, shape.first_prompt, shape.turn_tokens, shape.reply,
+    )  # fmt: skip
+    stated = Request(model="m", session="swe-bench", turns=7, prompt=900, users=2).nouns().session
+    assert stated is not None
+    assert (stated.turns, stated.first, stated.added) == (7, 900, shape.turn_tokens)
+    assert stated.agents == 2
+
+
+def test_without_a_shape_the_request_gives_prompt_and_reply() -> None:
+    request = Request(model="m", turns=5, turn_tokens=300, prompt=4000, output=100)
+    session = request.nouns().session
+    assert session is not None
+    assert (session.first, session.reply, session.shape) == (4000, 100, None)
+    assert request.nouns().work.prompt == 4000 + 2 * 400
+    assert Request(model="m").nouns().session is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        ({"turns": 5}, "--turn-tokens"),
+        ({"turn_tokens": 100}, "belongs to a session"),
+        ({"slots": 2}, "--slots belongs to a session"),
+        ({"session": "chess"}, "swe-bench"),
+        ({"turns": 9000, "turn_tokens": 900_000}, "Context"),
+        ({"session": "swe-bench", "cached": 400, "prompt": 300}, "more than the first prompt"),
+    ],
+)
+def test_a_session_that_cannot_be_is_refused_with_what_to_do(
+    stated: dict[str, object], words: str
+) -> None:
+    with pytest.raises(AdvisorError, match=words):
+        _ = Request(model="m", **stated).nouns().session  # type: ignore[arg-type]
+
+
+def test_lengths_along_a_sweep_are_refused() -> None:
+    with pytest.raises(InputError, match="one length"):
+        _ = Request(model="m", session="swe-bench", output=np.array([1.0, 2.0])).nouns().session
+
+
+def test_a_session_goes_through_every_door() -> None:
+    request = Request(model="m", session="pinchbench", turns=30, turn_tokens=800, slots=2, users=3)
+    assert command_line.from_argv(command_line.to_argv(request)) == request
+    assert texts.from_texts(texts.to_texts(request)) == request
+    assert texts.from_address({"model": "m", "session": "PinchBench"}).request.session == (
+        "pinchbench"
+    )
+
+
+def test_every_shape_has_its_source_and_date() -> None:
+    for shape in shapes().values():
+        assert shape.source.startswith("https://"), shape.name
+        assert len(shape.source_date) >= len("2026-10"), shape.name
+        assert shape.turns > 1 < min(shape.first_prompt, shape.turn_tokens, shape.reply)
