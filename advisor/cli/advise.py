@@ -12,7 +12,7 @@ from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
 from advisor.advice.words.verdict import aged, once, pays_when
-from advisor.cli import many_users
+from advisor.cli import many_users, session
 from advisor.cli.command import Json, added, show, told
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
@@ -63,6 +63,7 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
     if not args.json:
         return {}
     record = advice_answer(answered.advice, answered.nouns.resolved.taken_as)
+    record |= session.record(answered.advice.best, answered.nouns.session)
     return record | many_users.record(answered, wanted=many)
 
 
@@ -86,6 +87,8 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
         lines += ["", *_change_lines(advice)]
     if described and advice.second_machine:
         lines += ["", advice.second_machine.words]
+    if described and advice.best:
+        lines += session.lines((advice.best,), answered.nouns.session)
     if many:
         lines += ["", *many_users.text(answered)]
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import compare, decode_tps, usable
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.words.verdict import context_notes, title_of
+from advisor.cli import session
 from advisor.cli.command import Json, added, range_record, show, told
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
@@ -29,7 +30,7 @@ DESCRIBED = ("what", "machine", "work", "draft", "placement")
 def add(commands: Any) -> None:
     """Add the command."""
     parser = added(commands, "estimate", _estimate, "speed of each runtime and placement")
-    command_line.add_options(parser, DESCRIBED)
+    command_line.add_options(parser, (*DESCRIBED, "session"))
     parser.add_argument(
         "--start", type=StartFile, choices=list(StartFile), metavar="FILE",
         help="print a file that starts the fastest server that fits: compose, systemd, llama-swap",
@@ -47,12 +48,17 @@ def _estimate(args: argparse.Namespace) -> None:
     if not args.json:
         for note in (*resolved.notes, *context_notes(resolved.model, nouns.work)):
             print(f"note: {note}", file=sys.stderr)
-    records = (estimate_answer(each, resolved.taken_as) for each in estimates)
+    records = (
+        estimate_answer(each, resolved.taken_as) | session.record(each, nouns.session)
+        for each in estimates
+    )
     title = title_of(resolved.model, nouns.machine)
     show(
         args,
         [*records] if args.json else [],
-        lambda: "\n".join((title, "", *estimate_lines(estimates))),
+        lambda: "\n".join(
+            (title, "", *estimate_lines(estimates), *session.lines(estimates, nouns.session))
+        ),
     )
 
 

@@ -76,17 +76,20 @@ def faster_changes(
     """
     if best is None:
         return ()
-    edits = (
-        *_smaller_formats(machine, best),
-        *_smaller_cache(work, best),
-        *_drafted(model, work, best),
-        *_faster_memory(machine, best),
-        *_faster_link(machine, best),
-        *_other_read_ahead(machine, best),
-        *_software(machine, best),
-    )
+    edits = tuple(changes_of(model, machine, work, best))
     before = replace(best, model=model, machine=machine, work=work)
     return tuple(edited(before, edits, decode_tps(best), WORTH_NAMING))
+
+
+def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -> Edits:
+    """Every change that may make a placement faster; arguments as for `faster_changes`."""
+    yield from _smaller_formats(machine, best)
+    yield from _smaller_cache(work, best)
+    yield from _drafted(model, work, best)
+    yield from _faster_memory(machine, best)
+    yield from _faster_link(machine, best)
+    yield from _other_read_ahead(machine, best)
+    yield from _software(machine, best)
 
 
 def _smaller_formats(machine: Machine, best: Estimate) -> Edits:

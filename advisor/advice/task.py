@@ -1,0 +1,333 @@
+"""Task of an agent: how long a session takes, what of it is reading again, and what would save.
+
+    time of turn k = prompt of P(k) tokens, of which c (P(k) - added) are cached
+                     + reply / speed at that context
+    task           = sum over the turns, times agents over those answered at once
+    reading again  = time of the prompts - their time if all that went before were cached
+
+All turns are one estimate on arrays. What a server keeps is in data/runtimes/prefix_caches.csv.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+
+import numpy as np
+
+from advisor.advice.compare import as_run, could_hold
+from advisor.advice.edits.changes import LAST_RESORTS, changes_of
+from advisor.advice.edits.edit import Edit, again
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.uncertainty import Range
+from advisor.errors import Refusal
+from advisor.formatting import number, percent, seconds
+from advisor.model.model import Floats, Model
+from advisor.request.session import AgentSession
+from advisor.units import GIB
+
+RECURRENT, WINDOW, ATTENTION = "recurrent", "window", "attention"
+"""Kinds of layers, the first of which a model has decides what of its cache can be kept."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrefixCache:
+    """One row of data/runtimes/prefix_caches.csv: what a runtime keeps of a conversation."""
+
+    runtime: str
+    layers: str  # kind of layers that it holds for
+    kept: float  # share of what went before that the next turn finds, as the runtime is
+    step: float  # it is kept in whole steps of so many tokens [tokens]
+    spare_gib: float | None  # memory for conversations beyond its slots [GiB]; None for none
+    setting: str  # setting that keeps it; empty where none is known, or it is kept
+    source: str
+    source_date: str
+    note: str
+
+
+@cache
+def prefix_caches() -> Mapping[tuple[str, str], PrefixCache]:
+    """Rows by runtime and kind of layers."""
+    rows = read(DATA / "runtimes/prefix_caches.csv", PrefixCache)
+    return {(row.runtime, row.layers): row for row in rows}
+
+
+def kind_of_layers(model: Model) -> str:
+    """Kind of layers that decides what of a model's cache can be kept."""
+    if np.any(model.state_values > 0):
+        return RECURRENT
+    return WINDOW if np.any(np.isfinite(model.windows)) else ATTENTION
+
+
+def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:
+    """What a runtime keeps of a model's conversation, by its row or that of its engine.
+
+    Without a row windows are as attention, attention is kept, and states are read again.
+    """
+    kind, rows = kind_of_layers(model), prefix_caches()
+    kinds = (WINDOW, ATTENTION) if kind == WINDOW else (kind,)
+    for layers in kinds:
+        for name in (runtime.name, runtime.key, runtime.engine):
+            if (name, layers) in rows:
+                return rows[name, layers]
+    return PrefixCache(
+        runtime=runtime.key, layers=kind, kept=float(kind != RECURRENT), step=1.0, spare_gib=None,
+        setting="", source="", source_date="", note="",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """A setting and the time that it saves."""
+
+    edit: Edit
+    seconds: float  # of the task, less than now [s]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Answer to a session, in one runtime and placement."""
+
+    session: AgentSession
+    turns: Estimate  # all turns, as one estimate on arrays
+    keeps: PrefixCache  # what its runtime keeps
+    together: float  # agents answered at once
+    evicted: bool  # conversations of several agents evict one another
+
+    @property
+    def kept(self) -> float:
+        """Share of what went before that is cached still."""
+        if self.session.kept is not None:
+            return self.session.kept
+        return 0.0 if self.evicted else self.keeps.kept
+
+    @cached_property
+    def context(self) -> Floats:
+        """Length of the conversation in the middle of each reply [tokens]."""
+        return self.session.prompts + self.session.reply / 2
+
+    @cached_property
+    def reading(self) -> Floats:
+        """Time of each turn's prompt [s]."""
+        return self._each(self.turns.prompt.total if self.turns.prompt else np.nan)
+
+    @cached_property
+    def writing(self) -> Floats:
+        """Time of each turn's reply [s]."""
+        return self.session.reply / self.decode_tps
+
+    @cached_property
+    def rereading(self) -> Floats:
+        """Part of each turn's prompt time that goes to what was read or written before [s]."""
+        before = np.maximum(self.session.before, np.asarray(self.turns.work.cached))
+        whole = replace(
+            self.turns, work=self.session.work(self.turns.work, before), planned=None
+        )  # fmt: skip
+        alone = self._each(whole.prompt.total if whole.prompt else np.nan)
+        return np.maximum(self.reading - alone, 0.0)
+
+    @property
+    def decode_tps(self) -> Floats:
+        """Speed of each reply [tokens/s]."""
+        return self._each(self.turns.decode_tps)
+
+    @property
+    def prefill_tps(self) -> Floats:
+        """Speed of each prompt, of the tokens that are read [tokens/s]."""
+        fresh = np.maximum(self.session.prompts - np.asarray(self.turns.work.cached), 1.0)
+        return np.asarray(fresh * self.together / self.reading)
+
+    @property
+    def rounds(self) -> float:
+        """Times that the server works through the agents that it answers at once."""
+        return self.session.agents / self.together
+
+    @cached_property
+    def seconds(self) -> float:
+        """Time of the task for an agent, waiting for the others included [s]."""
+        return float(np.sum(self.reading + self.writing)) * self.rounds
+
+    @cached_property
+    def range(self) -> Range:
+        """Time of the task, with prompts and replies at the ends of their ranges [s]."""
+        reads, writes = self.turns.prefill, self.turns.decode
+        if reads is None or writes is None:
+            return Range(value=self.seconds, low=np.nan, high=np.nan)
+        low, high = (
+            self.rounds
+            * float(np.sum(self.reading * reads.value / read + self.writing * writes.value / wrote))
+            for read, wrote in ((reads.high, writes.high), (reads.low, writes.low))
+        )
+        return Range(value=self.seconds, low=low, high=high)
+
+    @cached_property
+    def reread_share(self) -> float:
+        """Share of the task that goes to reading again."""
+        return float(np.sum(self.rereading)) * self.rounds / self.seconds
+
+    @cached_property
+    def saves(self) -> tuple[Saved, ...]:
+        """Settings that save most, at most `MOST_SAVES`, none of which costs money; of several of
+        a kind, as formats, the one that saves most.
+        """
+        every = [
+            Saved(edit=edit, seconds=self.seconds - after.seconds)
+            for edit, after in _after_each(self)
+        ]
+        least = LEAST_SAVED * self.seconds
+        most = sorted((each for each in every if each.seconds >= least), key=lambda it: it.seconds)
+        named = {_name(each.edit): each for each in most}
+        return tuple(sorted(named.values(), key=lambda it: -it.seconds)[:MOST_SAVES])
+
+    def _each(self, value: object) -> Floats:
+        return np.broadcast_to(np.asarray(value, dtype=float), self.session.prompts.shape)
+
+
+MOST_SAVES, LEAST_SAVED = 3, 0.01
+"""Settings that are named, and the share of the task that one must save."""
+LARGER_BATCH = 2048
+"""Micro-batch that is offered: the largest that llama-server computes at once without `-b`
+(tools/server/README.md) [tokens]."""
+
+
+def _name(edit: Edit) -> str:
+    """What is the same for edits of which only one is named: a smaller format."""
+    return "format" if edit.changes.keys() == {"model"} else edit.words
+
+
+def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
+    """Task of a session, in the runtime and placement of an estimate; None where it does not fit.
+
+    Args:
+        estimate: estimate of one turn, or another request on the same machine.
+        session: the session.
+    """
+    keeps = prefix_cache(estimate.how, estimate.model)
+    task = _task(estimate, session, keeps, evicted=False)
+    if task is None or task.rounds == 1.0 or session.kept is not None:
+        return task
+    spare = (keeps.spare_gib or 0.0) * GIB
+    cached = float(np.sum(estimate.model.kv_bytes(session.context, estimate.work.kv_type)))
+    if cached * (session.agents - task.together) <= spare:
+        return task
+    return _task(estimate, session, keeps, evicted=True)
+
+
+def _task(
+    estimate: Estimate, session: AgentSession, keeps: PrefixCache, *, evicted: bool
+) -> Task | None:
+    """Task with the conversations kept, or evicted by those of other agents."""
+    share = session.kept
+    if share is None:
+        share = 0.0 if evicted else keeps.kept
+    step = max(keeps.step, 1.0) if session.kept is None else 1.0
+    kept = np.floor(share * session.before / step) * step
+    first = np.arange(session.turns) == 0
+    work = session.work(estimate.work, np.where(first, session.cached, kept))
+    turns = again(estimate, work=work)
+    if turns.machine is None or turns.decode_tps is None or not bool(np.all(turns.fits)):
+        return None
+    together = float(np.min(turns.work.users))
+    return Task(session=session, turns=turns, keeps=keeps, together=together, evicted=evicted)
+
+
+def best_task(before: Estimate, session: AgentSession) -> Task | None:
+    """Task in the first placement that fits, which is the fastest; None where none does."""
+    if before.machine is None:
+        return None
+    try:
+        model = as_run(before.model, before.how, before.machine)
+    except Refusal:
+        return None
+    for strategy in before.how.strategies:
+        if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, before.machine):
+            continue
+        task = task_of(replace(before, model=model, strategy=strategy), session)
+        if task is not None:
+            return task
+    return None
+
+
+def _after_each(now: Task) -> Iterator[tuple[Edit, Task]]:
+    """Free edits, each with the task after it."""
+    session = now.session
+    present = replace(now.turns, work=session.middle(now.turns.work))
+    fastest = best_task(present, session)
+    if fastest is None or fastest.turns.strategy is not now.turns.strategy:
+        return
+    for edit in (*_of_session(now), *_of_settings(present)):
+        fields = dict(edit.changes)
+        after = best_task(
+            replace(present, **{key: fields[key] for key in fields if key != SESSION}),
+            fields.get(SESSION, session),
+        )
+        if after is not None:
+            yield edit, after
+
+
+SESSION = "session"
+"""Field of an edit that changes the session itself."""
+
+
+def _of_session(now: Task) -> Iterator[Edit]:
+    """Edits of the session: its prefix kept, a slot for each agent, shorter results of tools."""
+    session, keeps = now.session, now.keeps
+    if now.rounds > 1.0 and session.slots is not None:
+        yield Edit(
+            words=f"one slot for each of the {session.agents:g} agents",
+            cost="free, if the memory holds them",
+            changes={SESSION: replace(session, slots=None)},
+        )
+    if session.kept is None and keeps.setting and keeps.kept < 1.0:
+        yield Edit(
+            words=f"the prefix kept: {keeps.setting}",
+            cost="free",
+            changes={SESSION: replace(session, kept=1.0)},
+        )
+    if session.added >= 2.0:
+        yield Edit(
+            words=f"results of tools half as long, {number(session.added / 2)} tokens a turn",
+            cost="free, by your agent's settings",
+            changes={SESSION: replace(session, added=session.added / 2)},
+        )
+
+
+def _of_settings(present: Estimate) -> Iterator[Edit]:
+    """Edits of the runtime's settings that cost no money."""
+    if present.how.engine == "llama.cpp" and present.work.ubatch < LARGER_BATCH:
+        yield Edit(
+            words=f"micro-batch of {LARGER_BATCH:,} (-ub {LARGER_BATCH})",
+            cost="free, some memory",
+            changes={"work": replace(present.work, ubatch=LARGER_BATCH)},
+        )
+    if present.machine is None:
+        return
+    for edit in changes_of(present.model, present.machine, present.work, present):
+        smaller = edit.changes.get("model")
+        if edit.cost.startswith("free") and not (smaller and smaller.format in LAST_RESORTS):
+            yield edit
+
+
+def sentences(task: Task) -> Sequence[str]:
+    """The task in words: time, what is read again, and what the runtime keeps."""
+    session = task.session
+    shape = f" ({session.shape.name})" if session.shape else ""
+    lines = [
+        f"A session of {session.turns} turns{shape} takes {seconds(task.seconds)}, "
+        f"{percent(task.reread_share)} of it reading again what went before; it ends at "
+        f"{number(float(session.prompts[-1]) + session.reply)} tokens."
+    ]
+    if task.rounds > 1.0:
+        lines.append(
+            f"{task.together:g} of {session.agents:g} agents are answered at once"
+            + (", and each evicts another's conversation." if task.evicted else ".")
+        )
+    if session.kept is None and task.keeps.kept < 1.0:
+        lines.append(
+            f"{task.turns.runtime} reads the conversation of this model again on every turn"
+            f"{f': {task.keeps.note}' if task.keeps.note else ''}. Where your server's log "
+            "shows otherwise, state the share with --cached-share."
+        )
+    return lines

@@ -1,0 +1,172 @@
+"""Task of an agent: sums of single estimates, what is read again, what the runtimes keep."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor.advice.compare import compare
+from advisor.advice.edits.edit import again
+from advisor.advice.task import Task, kind_of_layers, prefix_cache, prefix_caches, task_of
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
+from advisor.request.request import Request
+from advisor.request.session import AgentSession
+from advisor.runtimes import ASIDE, RUNTIMES, SGLANG, VLLM, runtime
+
+DENSE, HYBRID, WINDOWED = "Llama-3.1-8B", "Qwen3.6-35B-A3B", "gemma-3-27b"
+
+
+def _estimates(model: str, name: str, **stated: object) -> list[Estimate]:
+    gpu = {"gpu": "RTX 4090", "ram_gb": 96.0}
+    request = Request(model=model, session="swe-bench", **{**gpu, **stated})  # type: ignore[arg-type]
+    nouns = request.nouns()
+    estimates = compare(nouns.model, nouns.machine, nouns.work, runtimes=[runtime(name)])
+    return [each for each in estimates if bool(np.all(each.fits))]
+
+
+def _task(estimate: Estimate, **changed: object) -> Task:
+    shape = Request(model="m", session="swe-bench").nouns().session
+    assert shape is not None
+    task = task_of(estimate, replace(shape, **changed))  # type: ignore[arg-type]
+    assert task is not None
+    return task
+
+
+def test_a_task_is_the_sum_of_its_turns_asked_singly() -> None:
+    for model in (DENSE, HYBRID, WINDOWED):
+        for name in ("llama.cpp", "vllm"):
+            estimate = _estimates(model, name)[0]
+            task = _task(estimate, turns=6, kept=0.7)
+            cached = task.turns.work.cached
+            single = [
+                again(
+                    task.turns, work=task.turns.work.with_numbers(prompt=prompt, cached=part)
+                ).reply
+                for prompt, part in zip(task.session.prompts, np.asarray(cached), strict=True)
+            ]
+            assert task.seconds == pytest.approx(float(np.sum(single)), rel=1e-9), (model, name)
+
+
+def test_reading_again_worked_by_hand() -> None:
+    """Two turns; the second's prompt of 1250 tokens, of which 1050 were there before."""
+    estimate = _estimates(DENSE, "llama.cpp")[0]
+    session = AgentSession(turns=2, first=1000, added=200, reply=50, kept=0.0)
+    task = task_of(estimate, session)
+    assert task is not None
+
+    def prompt(tokens: float, cached: float) -> float:
+        work = task.turns.work.with_numbers(prompt=tokens, cached=cached)
+        first = again(task.turns, work=work).first_token_seconds
+        assert first is not None
+        return float(first)
+
+    twice = prompt(1250, 0) - prompt(1250, 1050)
+    assert float(np.sum(task.rereading)) == pytest.approx(twice, rel=1e-9)
+    assert task.reread_share == pytest.approx(twice / task.seconds, rel=1e-9)
+    whole = task_of(estimate, replace(session, kept=1.0))
+    assert whole is not None
+    assert whole.reread_share == 0
+    assert task.seconds - whole.seconds == pytest.approx(twice, rel=1e-9)
+
+
+def test_more_turns_are_never_cheaper_and_a_cached_prefix_never_slower() -> None:
+    for model in (DENSE, HYBRID, "gpt-oss-120b"):
+        for name in ("llama.cpp", "vllm", "ktransformers"):
+            for estimate in _estimates(model, name):
+                shorter, less = 0.0, np.inf
+                for turns in (1, 2, 7, 36):
+                    now = _task(estimate, turns=turns).seconds
+                    assert now > shorter, (model, name, turns)
+                    shorter = now
+                for kept in (0.0, 0.4, 0.9, 1.0):
+                    now = _task(estimate, kept=kept).seconds
+                    assert now <= less * (1 + 1e-9), (model, name, kept)
+                    less = now
+
+
+def test_replies_become_slower_as_the_context_grows() -> None:
+    task = _task(_estimates(DENSE, "llama.cpp")[0])
+    assert np.all(np.diff(task.decode_tps) < 0)
+    assert np.all(np.diff(task.context) > 0)
+    assert task.range.low < task.seconds < task.range.high
+
+
+def test_what_is_kept_follows_runtime_and_kind_of_layers() -> None:
+    share = {
+        (model, name): _task(_estimates(model, name)[0]).kept
+        for model in (DENSE, HYBRID) for name in ("llama.cpp", "vllm", "ollama")
+    }  # fmt: skip
+    assert share == {
+        (DENSE, "llama.cpp"): 1, (DENSE, "vllm"): 1, (DENSE, "ollama"): 1,
+        (HYBRID, "llama.cpp"): 0, (HYBRID, "vllm"): 0, (HYBRID, "ollama"): 0,
+    }  # fmt: skip
+    hybrid, windowed = (_estimates(model, "llama.cpp")[0].model for model in (HYBRID, WINDOWED))
+    assert (kind_of_layers(hybrid), kind_of_layers(windowed)) == ("recurrent", "window")
+    assert prefix_cache(SGLANG, hybrid).kept == 1
+    assert prefix_cache(VLLM, hybrid).setting.startswith("--enable-prefix-caching")
+    assert _task(_estimates(HYBRID, "llama.cpp")[0], kept=0.5).kept == 0.5
+
+
+def test_vllm_keeps_whole_blocks() -> None:
+    task = _task(_estimates(DENSE, "vllm")[0], turns=4)
+    cached = np.asarray(task.turns.work.cached)
+    assert np.all(cached % 16 == 0)
+    assert np.all(task.session.before - cached < 16)
+
+
+def test_agents_beyond_the_slots_wait_and_evict_one_another() -> None:
+    estimate = _estimates(DENSE, "vllm")[0]
+    alone, three = _task(estimate), _task(estimate, agents=3, slots=1)
+    assert three.rounds == 3
+    assert three.evicted
+    assert three.seconds == pytest.approx(3 * _task(estimate, kept=0.0).seconds)
+    assert not alone.evicted
+    best = three.saves[0]
+    assert best.edit.words.startswith("one slot for each of the 3 agents")
+    after = _task(estimate, agents=3, slots=None)
+    assert best.seconds == pytest.approx(three.seconds - after.seconds)
+
+
+def test_llama_server_holds_evicted_conversations_in_memory() -> None:
+    # A token of Llama-3.1-8B: 2 x 8 heads x 128 values x 32 layers x 2 B = 128 KiB, so 16,128
+    # tokens of two further agents are 3.9 GiB, of eight 15.8: more than --cache-ram's 8 GiB.
+    estimate = _estimates(DENSE, "llama.cpp")[0]
+    assert not _task(estimate, agents=3, slots=1).evicted
+    assert _task(estimate, agents=9, slots=1).evicted
+
+
+def test_the_settings_that_save_most() -> None:
+    task = _task(_estimates(HYBRID, "llama.cpp")[0])
+    saved = [each.seconds for each in task.saves]
+    assert len(saved) <= 3
+    assert saved == sorted(saved, reverse=True)
+    first = task.saves[0]
+    assert "--reasoning-preserve" in first.edit.words
+    assert first.seconds == pytest.approx(float(np.sum(task.rereading)), rel=1e-9)
+    assert all(each.edit.cost.startswith("free") for each in task.saves)
+    formats = [each for each in task.saves if each.edit.changes.keys() == {"model"}]
+    assert len(formats) <= 1
+
+
+def test_a_placement_that_another_one_beats_names_no_settings() -> None:
+    estimates = _estimates(DENSE, "llama.cpp")
+    drive = [each for each in estimates if each.strategy is PlacementStrategy.NVME_OFFLOAD]
+    assert _task(drive[0]).saves == ()
+
+
+def test_a_session_that_does_not_fit_has_no_task() -> None:
+    estimate = _estimates(DENSE, "llama.cpp", gpu="RTX 3060")[0]
+    session = AgentSession(turns=900, first=1000, added=1000, reply=100)
+    assert estimate.strategy is PlacementStrategy.GPU_RESIDENT
+    assert task_of(estimate, session) is None
+
+
+def test_every_row_of_what_is_kept_names_a_runtime_and_its_source() -> None:
+    keys = {name for each in (*RUNTIMES, *ASIDE) for name in (each.key, each.name)}
+    for (name, layers), row in prefix_caches().items():
+        assert name in keys, name
+        assert layers in ("attention", "window", "recurrent"), (name, layers)
+        assert row.source.startswith("https://"), (name, layers)
+        assert row.source_date, (name, layers)
+        assert 0 <= row.kept <= 1 <= row.step, (name, layers)
