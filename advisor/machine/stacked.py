@@ -1,7 +1,8 @@
 """Stacking of machines: several as one with arrays as numbers, so that one estimate covers all.
 
 Machines can be stacked if they differ in numbers only: equal numbers of GPUs, instruction sets and
-kinds of quantities. Names of families and vendors are joined by `STACKED` and split again where
+kinds of quantities, and the same network where several are joined, as frameworks decide by it how
+they divide a model. Names of families and vendors are joined by `STACKED` and split again where
 constants are looked up.
 """
 
@@ -32,7 +33,7 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
     """
     together = counts and of_one_card(machine)
     several = len(machine.gpus) > 1 and not together
-    host = machine.host
+    host, joined = machine.host, machine.nodes > 1
     return (
         together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
         kernels and several and _slowest_first(machine),
@@ -40,10 +41,15 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
-        None if machine.network is None else machine.network.kind,
+        joined and tuple(map(_value, (machine.network, machine.reduce, machine.message))),
+        kernels and joined and tuple(_value(gpu.bandwidth) for gpu in machine.gpus),
         machine.disk is None,
         resident or _beside_gpus(machine),
     )
+
+
+def _value(figure: Quantity | None) -> float | None:
+    return None if figure is None else float(figure.value)
 
 
 def backends_of(machines: Iterable[Machine]) -> str:
@@ -89,9 +95,6 @@ def stacked(machines: Sequence[Machine]) -> Machine:
         gpus=_gpus([machine.gpus for machine in machines]),
         host=_host([machine.host for machine in machines]),
         disk=None if first.disk is None else _disk([m.disk for m in machines if m.disk]),
-        network=_quantity_or_none([machine.network for machine in machines]),
-        reduce=_quantity_or_none([machine.reduce for machine in machines]),
-        message=_quantity_or_none([machine.message for machine in machines]),
     )
 
 

@@ -79,9 +79,11 @@ def cache_types(runtime: Runtime) -> tuple[str, ...]:
 
 
 def card_host(host: Machine) -> Machine:
-    """Machine that takes GPUs: the given one, or a typical desktop for one that takes none."""
+    """Machine that takes GPUs: the given one, one of several that are joined, or a typical desktop
+    for one that takes none.
+    """
     several = not host.unified and Ownership(form=form_of(host)).takes_cards
-    return host if several else cardless()
+    return replace(host, nodes=1, network=None) if several else cardless()
 
 
 def fleet_of(host: Machine) -> Fleet:

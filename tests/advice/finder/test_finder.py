@@ -153,6 +153,12 @@ def assert_alike(together, request, machine, work, runtime, strategy) -> None:
         assert (together.format, together.strategy) == (alone.format, alone.strategy)
 
 
+def test_cards_are_put_into_one_of_several_joined_machines() -> None:
+    """One card in two machines was divided between none, and the search ended in an error."""
+    boxes = from_spec.machine(MachineSpec(gpu="RTX 3090", machines=2))
+    assert {machine.nodes for machine in fleet_of(boxes).machines} == {1}
+
+
 def test_costs_as_arrays_are_those_of_each_machine() -> None:
     money = MoneyInputs(thinking_tokens=300, days_per_week=5, usd_per_kwh=0.31)
     request = replace(question(), money=money)

@@ -25,7 +25,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes import ASIDE, RUNTIMES, VALUED, Runtime
+from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VALUED, VLLM, Runtime
 
 GPUS = (
     "RTX 3090", "RTX 3060 12GB", "Arc B580", "RX 7900 XTX", "2x RTX 3090", "3x RTX 3060 12GB",
@@ -104,6 +104,28 @@ def test_machines_together_give_what_each_gives_alone_in_every_runtime(
         timed = TimedFleet(fleet, model, work, (runtime,))
         for machine, together in zip(machines, timed.fastest(timed.all), strict=True):
             same(together, alone(model, machine, work, (runtime,)), machine)
+
+
+def test_joined_machines_keep_their_networks_together() -> None:
+    """Whether machines share layers or pass them on turns on the network and on the card: of one
+    fleet each divides the model as it does alone.
+    """
+    joined = (
+        {"gpu": "GB10", "machines": 2, "network": "200GbE"},
+        {"gpu": "GB10", "machines": 2, "network": "10GbE"},
+        {"gpu": "Radeon 8060S", "machines": 2, "network": "200GbE"},
+        {"gpu": "RTX 3090", "machines": 2, "network": "100GbE"},
+        {"gpu": "RTX 5090", "machines": 2, "network": "100GbE"},
+        {"gpu": "RTX 5090", "machines": 2, "network": "1GbE"},
+    )
+    machines = [from_spec.machine(MachineSpec(**each)) for each in joined]
+    fleet = Fleet(machines)
+    for name in ("Llama-3.1-8B", "Qwen3-30B-A3B"):
+        model = catalog.model(name, "Q4_K_M")
+        for runtime in (VLLM, SGLANG, LLAMA_CPP):
+            timed = TimedFleet(fleet, model, Workload(users=3), (runtime,))
+            for machine, together in zip(machines, timed.fastest(timed.all), strict=True):
+                same(together, alone(model, machine, Workload(users=3), (runtime,)), machine)
 
 
 @pytest.mark.parametrize("runtime", VALUED, ids=lambda runtime: runtime.key)
