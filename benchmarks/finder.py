@@ -25,9 +25,9 @@ from advisor.advice.finder.combinations import (
     RunSetup,
     cases,
     combinations,
-    fleet_of,
     in_formats,
     joined,
+    stack_of,
 )
 from advisor.advice.finder.runnable import curated_models
 from advisor.cost_model.workload import Workload
@@ -115,7 +115,7 @@ def setups(
 def warm(wanted: Sequence[RunSetup]) -> None:
     """Stack machines and look constants up; processes that are forked have both."""
     start = time.process_time()
-    fleet_of(HOST)
+    stack_of(HOST)
     combinations(HOST, wanted)
     taken = time.process_time() - start
     print(f"First search of a process: {taken:.1f} s of processor time on one core")

@@ -18,12 +18,19 @@ import numpy as np
 from advisor.advice.arrivals.load import ServerLoad, load_on, users_supported
 from advisor.advice.compare import as_run
 from advisor.advice.prices.power import desktop_parts, draw_of
-from advisor.advice.prices.price import Price, bought, rented, rents
+from advisor.advice.prices.price import (
+    Price,
+    bought,
+    cards_for_rent,
+    cards_for_sale,
+    rented,
+    rents,
+)
 from advisor.advice.prices.rows import is_stale, oldest
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
-from advisor.advice.table.timed_machines import COUNTS, FEW, cardless, desktop_kinds, for_rent
+from advisor.advice.table.timed_machines import COUNTS, FEW, cardless
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -88,7 +95,7 @@ def hours_served(question: Question) -> float:
 
 def _to_rent(question: Question) -> Iterator[Servers]:
     money, hours = question.money, hours_served(question)
-    for gpu in for_rent(question):
+    for gpu in cards_for_rent(money.own_rent):
         typed = gpu in dict(money.own_rent)
         for count in COUNTS if typed else sorted({row.gpu_count for row in rents(gpu)}):
             offer = rented(gpu, count, money)
@@ -100,7 +107,7 @@ def _to_rent(question: Question) -> Iterator[Servers]:
 def _to_build(question: Question) -> Iterator[Servers]:
     """New desktops with cards, all parts included, where none is without a price."""
     use, hours = question.use, hours_served(question)
-    for gpu, count in itertools.product(desktop_kinds(question), COUNTS):
+    for gpu, count in itertools.product(cards_for_sale(question.money.own_price), COUNTS):
         if count > FEW:
             continue
         machine = with_gpus(gpu, count)

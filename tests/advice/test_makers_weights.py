@@ -3,8 +3,8 @@
 import pytest
 
 from advisor.advice.compare import as_chosen, compare
-from advisor.advice.table.stack import Fleet
-from advisor.advice.table.timed_machines import TimedFleet
+from advisor.advice.table.stack import Stack
+from advisor.advice.table.timed_machines import Timed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -36,8 +36,8 @@ def test_an_engine_takes_four_bits_where_the_makers_eight_do_not_fit(name, form,
 
 def test_a_fleet_takes_the_same_weights_as_a_comparison() -> None:
     machines = [gpus("H100"), gpus("H200"), gpus("RTX 4090", 2)]
-    timed = TimedFleet(Fleet(machines), DEEPSEEK, Workload(), (VLLM,))
-    for each, speed in zip(machines, timed.best(RESIDENT, timed.all), strict=True):
+    timed = Timed(Stack(machines), DEEPSEEK, Workload(), (VLLM,))
+    for each, speed in zip(machines, timed.fastest(strategies=(RESIDENT,)), strict=True):
         (alone,) = [
             estimate
             for estimate in compare(DEEPSEEK, each, Workload(), runtimes=(VLLM,))

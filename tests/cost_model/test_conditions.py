@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice.diagnosis.machine_causes import measured_run
 from advisor.advice.edits.changes import faster_changes
-from advisor.advice.table.stack import Fleet
+from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -236,7 +236,7 @@ def test_a_fleet_answers_as_single_estimates_do() -> None:
         MachineSpec(gpu="RX 7900 XTX", build="2025-06"),
         MachineSpec(gpu="RTX 4090"),
     )
-    there = Fleet([machine(spec) for spec in specs]).speeds(model, WORK, LLAMA_CPP, RESIDENT)
+    there = Stack([machine(spec) for spec in specs]).speeds(model, WORK, LLAMA_CPP, RESIDENT)
     for place, spec in enumerate(specs):
         assert float(there.decode[place]) == pytest.approx(token(answer(spec)), rel=1e-9)
         run = answer(spec)
@@ -248,7 +248,7 @@ def test_a_fleet_answers_as_single_estimates_do() -> None:
         replace(TWO, numa="distribute"),
         replace(TWO, threads=300),
     )
-    there = Fleet([machine(spec) for spec in hosts]).speeds(model, WORK, LLAMA_CPP, RAM)
+    there = Stack([machine(spec) for spec in hosts]).speeds(model, WORK, LLAMA_CPP, RAM)
     for place, spec in enumerate(hosts):
         assert float(there.decode[place]) == pytest.approx(token(answer(spec, RAM)), rel=1e-9)
 

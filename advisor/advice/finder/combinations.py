@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.finder.runnable import BY_LOSS
-from advisor.advice.table.stack import Fleet
+from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -86,7 +86,7 @@ def card_host(host: Machine) -> Machine:
     return replace(host, nodes=1, network=None) if several else cardless()
 
 
-def fleet_of(host: Machine) -> Fleet:
+def stack_of(host: Machine) -> Stack:
     """Machines of a search, cached for the next one: the host with every GPU in every number, each
     named by its GPU, and every machine that is sold whole.
 
@@ -95,21 +95,21 @@ def fleet_of(host: Machine) -> Fleet:
     """
     host = card_host(host)
     key = repr(host)  # records that contain tables have no hash
-    if key not in _FLEETS:
+    if key not in _STACKS:
         cards = [from_catalog.gpu(row.name) for row in gpu_rows().values() if not row.unified]
         several = [
             replace(host, name=card.name, gpus=(card,) * count)
             for count in COUNTS
             for card in cards
         ]
-        whole = [replace(machine, name=name) for name, machine in whole_machines()]
-        while len(_FLEETS) >= REMEMBERED:
-            _FLEETS.pop(next(iter(_FLEETS)))
-        _FLEETS[key] = Fleet([*several, *whole])
-    return _FLEETS[key]
+        whole = [replace(machine, name=name) for name, machine in whole_machines().items()]
+        while len(_STACKS) >= REMEMBERED:
+            _STACKS.pop(next(iter(_STACKS)))
+        _STACKS[key] = Stack([*several, *whole])
+    return _STACKS[key]
 
 
-_FLEETS: dict[str, Fleet] = {}
+_STACKS: dict[str, Stack] = {}
 REMEMBERED = 4
 """Hosts whose machines are remembered."""
 
@@ -143,7 +143,7 @@ class RunSetup:
 class Combinations:
     """Combinations that are fast enough, each column of shape (rows,)."""
 
-    candidate: Places  # index of the machine in `fleet_of`
+    candidate: Places  # index of the machine in `stack_of`
     runtime: Places  # index in `NAMES`
     strategy: Places  # index in `STRATEGIES`
     form: Places  # index of the weights' format among those tried
@@ -227,9 +227,9 @@ def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     """Combinations that are fast enough, each machine in the first placement that fits, the
     fastest.
     """
-    fleet = fleet_of(host)
-    parts = [part for case in wanted for part in _of_case(fleet, case)]
-    return joined(parts, sum(case.size for case in wanted) * len(fleet.machines))
+    stack = stack_of(host)
+    parts = [part for case in wanted for part in _of_case(stack, case)]
+    return joined(parts, sum(case.size for case in wanted) * len(stack.machines))
 
 
 def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
@@ -242,26 +242,26 @@ def joined(parts: Sequence[Combinations], tried: int) -> Combinations:
     return Combinations(**columns, tried=tried, costed=costed)
 
 
-def _of_case(fleet: Fleet, case: RunSetup) -> Iterator[Combinations]:
+def _of_case(stack: Stack, case: RunSetup) -> Iterator[Combinations]:
     """Combinations of a setup that are fast enough, for one cache format after the other."""
     contexts = np.unique(np.asarray(case.work.context, dtype=float))
-    reached = np.zeros((len(case.forms) * len(contexts), len(fleet.machines)), dtype=bool)
+    reached = np.zeros((len(case.forms) * len(contexts), len(stack.machines)), dtype=bool)
     reached[:, list(case.skip)] = True
     for kept in case.caches:
         work = replace(case.work, context=contexts, kv_type=kept)
-        for request, rows in _in_cache(fleet, case, work, reached.copy()):
+        for request, rows in _in_cache(stack, case, work, reached.copy()):
             if not case.all_caches:
                 reached[request, rows.candidate] = True
             yield rows
 
 
 def _in_cache(
-    fleet: Fleet, case: RunSetup, work: Workload, placed: npt.NDArray[np.bool_]
+    stack: Stack, case: RunSetup, work: Workload, placed: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[Places, Combinations]]:
     """Combinations of a setup that are fast enough with one cache format.
 
     Args:
-        fleet: machines.
+        stack: machines.
         case: setup.
         work: request, with contexts of shape (contexts,).
         placed: mask of machines to leave out, shape (formats x contexts, machines).
@@ -271,7 +271,7 @@ def _in_cache(
     for at, strategy in enumerate(STRATEGIES):
         if strategy not in how.strategies or placed.all():
             continue
-        speeds = fleet.fast_speeds(
+        speeds = stack.fast_speeds(
             case.models, work, how, strategy, skip=placed, least=case.min_tps
         )
         with np.errstate(invalid="ignore"):
@@ -311,7 +311,7 @@ def on_cores(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
     workers = min(os.cpu_count() or 1, len(tasks))
     if workers < 2 or not _forks():
         return combinations(host, wanted)
-    fleet_of(host)
+    stack_of(host)
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool:
         parts = list(pool.map(partial(combinations, host), tasks))
     return joined(parts, sum(part.tried for part in parts))

@@ -22,8 +22,8 @@ import numpy as np
 from advisor.advice.compare import could_hold
 from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.stack import Fleet
-from advisor.advice.table.timed_machines import IN_MEMORY
+from advisor.advice.table.stack import Stack
+from advisor.advice.table.timed_machines import IN_MEMORY, Timed
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate, estimate
@@ -464,29 +464,10 @@ def curated_models() -> list[Model]:
 
 
 def speeds_of(
-    models: Sequence[Model], machines: Sequence[Machine], work: Workload, runtime: Runtime
+    models: Iterable[Model], machines: Iterable[Machine], work: Workload, runtime: Runtime
 ) -> Floats:
-    """Decode speed of each model on each machine, in the first placement that fits.
-
-    Args:
-        models: models in their formats.
-        machines: machines.
-        work: the request.
-        runtime: runtime.
-
-    Returns:
-        Shape (models, machines); not a number where a model does not run [tokens/s].
+    """Decode speed of each model on each machine, in the first placement that fits, shape (models,
+    machines); not a number where a model does not run [tokens/s].
     """
-    fleet = Fleet(machines)
-    return np.array([_on_all(fleet, model, work, runtime) for model in models])
-
-
-def _on_all(fleet: Fleet, model: Model, work: Workload, runtime: Runtime) -> Floats:
-    reached = np.full(len(fleet.machines), np.nan)
-    for strategy in runtime.strategies:
-        placed = ~np.isnan(reached)
-        if placed.all():
-            break
-        speeds = fleet.speeds(model, work, runtime, strategy, skip=placed)
-        reached = np.where(~placed & speeds.fits, speeds.decode, reached)
-    return reached
+    stack = Stack(machines)
+    return np.array([Timed(stack, model, work, (runtime,)).fastest().decode for model in models])

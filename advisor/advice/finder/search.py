@@ -18,8 +18,8 @@ from advisor.advice.finder.combinations import (
     Places,
     cases,
     combinations,
-    fleet_of,
     in_formats,
+    stack_of,
 )
 from advisor.advice.finder.runnable import BY_LOSS
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
@@ -31,7 +31,6 @@ from advisor.advice.table.option import Option, on_front
 from advisor.advice.table.options import apis, keep
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
-from advisor.advice.table.timed_machines import kinds
 from advisor.catalog.inputs import TARGET, check_all
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
@@ -161,7 +160,7 @@ BOUGHT, RENTED = "bought", "rented"
 
 def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Offers]:
     """Purchase of every machine, with or without a price, and existing rents."""
-    cards, money = set(kinds(question)), question.money
+    cards, money = set(question.for_sale), question.money
     prices = [_price(question, machine, cards) for machine in machines]
     rents = [
         None if machine.unified else rented(machine.name, len(machine.gpus), money)
@@ -240,7 +239,7 @@ def find(
     """
     stated = tuple(formats)
     models = list(in_formats(question.model, stated or BY_LOSS))
-    machines = fleet_of(question.machine).machines
+    machines = stack_of(question.machine).machines
     ways = offers(question, machines)
     work = replace(question.work, context=np.array(contexts)) if contexts else question.work
     wanted = cases(

@@ -1,5 +1,6 @@
 """Price of GPUs, whole machines, rented machines and parts, with its origin."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from advisor.advice.prices.rows import (
 )
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour
-from advisor.machine.catalog import find_gpu
+from advisor.machine.catalog import find_gpu, gpu_rows
 from advisor.request.money import MoneyInputs
 
 
@@ -76,6 +77,30 @@ def sold() -> tuple[str, ...]:
     """Names of the GPUs for sale."""
     rows = (row for row in price_rows() if row.kind == "purchase")
     return tuple(dict.fromkeys(row.gpu for row in rows))
+
+
+WITHOUT_FANS = re.compile(
+    r"(P4|P40|P100|V100S?|T4|A2|A10G?|A30|A40|A[18]00|L4|L20|L40S?|[HB]\d+|Instinct)\b"
+)
+"""Names of cards that are cooled by the fans of a server."""
+
+
+@lru_cache(maxsize=64)
+def cards_for_sale(own_price: TypedPrices, *, server: bool = False) -> tuple[str, ...]:
+    """Cards sold for a desktop or a server, and those with a typed price: cards without fans of
+    their own are for servers, and for a desktop only at a typed price.
+    """
+    names = [name for name in sold() if server or not WITHOUT_FANS.match(name)]
+    names += [name for name, _ in own_price if name in gpu_rows()]
+    cards = (name for name in dict.fromkeys(names) if not find_gpu(name).unified)
+    return tuple(name for name in cards if "SXM" not in name)
+
+
+@lru_cache(maxsize=64)
+def cards_for_rent(own_rent: TypedPrices) -> tuple[str, ...]:
+    """GPUs for rent, and those with a typed rent."""
+    names = dict.fromkeys([*(row.gpu for row in rent_rows()), *(name for name, _ in own_rent)])
+    return tuple(name for name in names if not find_gpu(name).unified)
 
 
 @cache

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,7 +21,15 @@ from advisor.advice.prices.power import (
     host_part_rows,
     parts_for,
 )
-from advisor.advice.prices.price import NOTHING_YET, Price, bought, rented, rented_count, with_part
+from advisor.advice.prices.price import (
+    NOTHING_YET,
+    Price,
+    bought,
+    cards_for_sale,
+    rented,
+    rented_count,
+    with_part,
+)
 from advisor.advice.prices.rows import (
     API_SPREAD,
     NO_PRICE,
@@ -37,31 +45,24 @@ from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, rank
 from advisor.advice.table.question import Question, rent_on_record
 from advisor.advice.table.rules import installed, oddities, ruled_out
-from advisor.advice.table.stack import Fleet
 from advisor.advice.table.timed_machines import (
     COUNTS,
     FEW,
     IN_MEMORY,
-    REMEMBERED,
     CardSpeed,
     TimedCards,
-    TimedFleet,
     cardless,
     cards_held,
     cards_here,
     cards_in_a_desktop,
-    desktop_kinds,
-    kinds,
     whole_machines,
+    whole_timed,
 )
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.workload import Workload
 from advisor.formatting import hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
 from advisor.machine.machine import Gpu, Machine, further
-from advisor.model.model import Model
 from advisor.request.money import Form, discrete, form_of, in_dock, room_for, slots
-from advisor.runtimes import Runtime
 from advisor.units import GIB
 
 
@@ -117,7 +118,7 @@ def _takes_no_card(question: Question) -> bool:
 
 def _in_a_desktop(question: Question, held: Iterable[CardSpeed]) -> Iterable[CardSpeed]:
     """Cards for sale with their speeds in a desktop."""
-    for_sale = set(desktop_kinds(question))
+    for_sale = set(cards_for_sale(question.money.own_price))
     rows = held if question.machine.unified else cards_in_a_desktop(question).holders
     return [row for row in rows if row[0].name in for_sale]
 
@@ -352,7 +353,7 @@ def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
     if not own.owned or question.machine.unified or _dock(question) or not room_for(own.form, 1):
         return []
     has = {gpu.name for gpu in question.machine.gpus}
-    for_sale = set(kinds(question)) - has
+    for_sale = set(question.for_sale) - has
     rows = [row for row in held if row[0].name in for_sale]
     if has:
         # A single one of each card that holds the model only with others; it then holds a part.
@@ -397,7 +398,7 @@ def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: S
 
 def largest(question: Question, vendor: str) -> str:
     """A maker's card for games with the most memory, the fastest of several; empty for none."""
-    return _largest(kinds(question), vendor)
+    return _largest(question.for_sale, vendor)
 
 
 @lru_cache(maxsize=64)
@@ -425,8 +426,8 @@ def machines(question: Question, kept: Option) -> list[Option]:
     own = kept.name if question.ownership.owned else ""
     reads_drive = kept.speed is None or kept.speed.strategy is PlacementStrategy.NVME_OFFLOAD
     strategies = tuple(PlacementStrategy) if reads_drive else IN_MEMORY
-    others = np.array([own != machine.name for _, machine in whole_machines()])
-    speeds = _timed(question.model, question.work, question.runtimes).fastest(others, strategies)
+    others = np.array([own != machine.name for machine in whole_machines().values()])
+    timed = whole_timed(question.model, question.work, question.runtimes)
     return [
         _machine(
             question,
@@ -437,19 +438,11 @@ def machines(question: Question, kept: Option) -> list[Option]:
             bought(name, 1, question.money),
             topic=machine.gpus[0].vendor,
         )
-        for (name, machine), speed in zip(whole_machines(), speeds, strict=True)
+        for (name, machine), speed in zip(
+            whole_machines().items(), timed.fastest(others, strategies), strict=True
+        )
         if speed is not None
     ]
-
-
-@cache
-def _whole_fleet() -> Fleet:
-    return Fleet([machine for _, machine in whole_machines()])
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> TimedFleet:
-    return TimedFleet(_whole_fleet(), model, work, runtimes)
 
 
 def desktops(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:

@@ -6,7 +6,7 @@ from datetime import date
 from functools import cached_property
 
 from advisor.advice.prices.power import HostPartRow
-from advisor.advice.prices.price import Price, less, used_value
+from advisor.advice.prices.price import Price, cards_for_sale, less, used_value
 from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost, Use
@@ -15,7 +15,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Model
-from advisor.request.money import MoneyInputs, Ownership, discrete
+from advisor.request.money import Form, MoneyInputs, Ownership, discrete
 from advisor.runtimes import Runtime
 
 ELSEWHERE = (OptionKind.RENT, OptionKind.API)
@@ -60,6 +60,11 @@ class Question:
         income of each month [USD].
         """
         return max((price.usd or 0.0) - (self.resale_usd - self.tied_up_usd), 0.0)
+
+    @property
+    def for_sale(self) -> tuple[str, ...]:
+        """Cards sold for such a machine, and those with a typed price."""
+        return cards_for_sale(self.money.own_price, server=self.ownership.form is Form.SERVER)
 
     @cached_property
     def use(self) -> Use:

@@ -12,14 +12,14 @@ import pytest
 
 from advisor.advice.compare import as_run
 from advisor.advice.finder import combinations as combinations_module
-from advisor.advice.finder.combinations import SEARCHED, fleet_of, on_cluster, on_cores
+from advisor.advice.finder.combinations import SEARCHED, on_cluster, on_cores, stack_of
 from advisor.advice.finder.runnable import quality_rows, runnable
 from advisor.advice.finder.search import Findings, Hit, Target, best_of_each, find, front
 from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import Price, rented, selling_price
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.question import Question
-from advisor.advice.table.stack import Fleet
+from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.inputs import TARGET, Input
 from advisor.cost_model.estimate import estimate
@@ -48,15 +48,15 @@ def host() -> Machine:
 @cache
 def tried() -> tuple[Machine, ...]:
     """160 cards of the catalogue in every number, and all that is sold whole."""
-    every = fleet_of(host()).machines
+    every = stack_of(host()).machines
     cards = [machine for machine in every if not machine.unified]
     whole = [machine for machine in every if machine.unified]
     return (*random.Random(0).sample(cards, 160), *whole)
 
 
 @cache
-def fleet() -> Fleet:
-    return Fleet(tried())
+def stack() -> Stack:
+    return Stack(tried())
 
 
 MODELS = (
@@ -80,7 +80,7 @@ def test_many_machines_at_once_are_each_machine_alone(runtime: Runtime) -> None:
         for strategy in PlacementStrategy:
             work = chance.choice(WORKS)
             several = replace(work, context=CONTEXTS)
-            together = fleet().speeds(chosen, several, runtime, strategy)
+            together = stack().speeds(chosen, several, runtime, strategy)
             for place in places(chance, chosen, runtime):
                 at = chance.randrange(2)
                 alone = replace(work, context=float(CONTEXTS[at]))
@@ -116,7 +116,7 @@ def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> No
     models = [catalog.model(name, form) for form in formats]
     nothing = np.zeros((len(models) * len(CONTEXTS), len(tried())), dtype=bool)
     for strategy in runtime.strategies:
-        each = [fleet().speeds(model, work, runtime, strategy) for model in models]
+        each = [stack().speeds(model, work, runtime, strategy) for model in models]
         able = [speeds.formats == model.format for speeds, model in zip(each, models, strict=True)]
         every = {
             name: np.concatenate(
@@ -129,7 +129,7 @@ def test_bounds_rule_out_what_is_slower_and_nothing_else(runtime: Runtime) -> No
         }
         fits = every["fits"] > 0
         least = float(np.median(every["decode"][fits])) * 0.999999 if fits.any() else 1.0
-        bounded = fleet().fast_speeds(models, work, runtime, strategy, skip=nothing, least=least)
+        bounded = stack().fast_speeds(models, work, runtime, strategy, skip=nothing, least=least)
         fast = fits & (every["decode"] >= least)
         assert np.array_equal(bounded.fits & (bounded.decode >= least), fast)
         for name, expected in every.items():
@@ -156,7 +156,7 @@ def assert_alike(together, request, machine, work, runtime, strategy) -> None:
 def test_cards_are_put_into_one_of_several_joined_machines() -> None:
     """One card in two machines was divided between none, and the search ended in an error."""
     boxes = from_spec.machine(MachineSpec(gpu="RTX 3090", machines=2))
-    assert {machine.nodes for machine in fleet_of(boxes).machines} == {1}
+    assert {machine.nodes for machine in stack_of(boxes).machines} == {1}
 
 
 def test_costs_as_arrays_are_those_of_each_machine() -> None:
@@ -517,6 +517,6 @@ def test_a_smaller_format_of_a_kind_loses_more() -> None:
 
 
 def test_hardware_of_candidates_is_of_the_catalogue() -> None:
-    names = {machine.name for machine in fleet_of(host()).machines}
+    names = {machine.name for machine in stack_of(host()).machines}
     assert names >= {"RTX 3090", "DGX Spark (GB10)", "RX 7900 XTX"}
     assert replace(host(), gpus=(from_catalog.gpu("RTX 3090"),)).gpus

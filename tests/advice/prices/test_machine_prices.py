@@ -54,7 +54,7 @@ def test_the_price_of_its_announcement_is_a_launch_price() -> None:
 
 
 def test_it_runs_with_the_memory_that_its_price_is_for() -> None:
-    for name, machine in whole_machines():
+    for name, machine in whole_machines().items():
         size = machines_for_sale()[name].price.memory_gib
         assert size is not None
         assert machine.host.memory.value == size * 2**30

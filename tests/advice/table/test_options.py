@@ -18,8 +18,8 @@ from advisor.advice.table.option import Option, OptionKind, choice, folded, rank
 from advisor.advice.table.options import apis, keep, options, rents
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
-from advisor.advice.table.stack import Fleet
-from advisor.advice.table.timed_machines import TimedFleet, card_machines, cards_held
+from advisor.advice.table.stack import Stack
+from advisor.advice.table.timed_machines import Timed, card_stack, cards_held
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -325,16 +325,16 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
 
 def fastest_in_vllm(machines: list[Machine]) -> list[Speed | None]:
     model = catalog.model("Qwen3-14B", "Q4_K_M")
-    timed = TimedFleet(Fleet(machines), model, Workload(), (VLLM,))
-    return list(timed.best(PlacementStrategy.GPU_RESIDENT, timed.all))
+    timed = Timed(Stack(machines), model, Workload(), (VLLM,))
+    return list(timed.fastest(strategies=(PlacementStrategy.GPU_RESIDENT,)))
 
 
 def test_speeds_that_are_asked_for_later_join_those_known() -> None:
     machines = [from_spec.machine(MachineSpec(gpu=gpu)) for gpu in ("RTX 3090", "RTX 4090")]
-    timed = TimedFleet(Fleet(machines), catalog.model("Qwen3-14B", "Q4_K_M"), Workload(), (VLLM,))
-    first, nothing = timed.best(PlacementStrategy.GPU_RESIDENT, np.array([True, False]))
+    timed = Timed(Stack(machines), catalog.model("Qwen3-14B", "Q4_K_M"), Workload(), (VLLM,))
+    first, nothing = timed.fastest(np.array([True, False]), (PlacementStrategy.GPU_RESIDENT,))
     assert nothing is None
-    both = list(timed.fastest(timed.all))
+    both = list(timed.fastest())
     assert both[0] == first
     assert both == fastest_in_vllm(machines)
 
@@ -357,13 +357,12 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
     """Runtimes together give the largest speed of each alone, which no bound leaves out."""
     gpus = ["RTX 3090", "2x RTX 3090", "RTX 3090 + RTX 3060 12GB", "RTX 5090", "2x RTX 4090"]
     machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
-    fleet, model, work = Fleet(machines), catalog.model(name, "Q4_K_M"), Workload(users=users)
+    fleet, model, work = Stack(machines), catalog.model(name, "Q4_K_M"), Workload(users=users)
     every = np.ones(len(gpus), dtype=bool)
-    together = TimedFleet(fleet, model, work, VALUED)
+    together = Timed(fleet, model, work, VALUED)
     for strategies in ((PlacementStrategy.CPU_OFFLOAD,), tuple(PlacementStrategy)):
         each = [
-            TimedFleet(fleet, model, work, (runtime,)).fastest(every, strategies)
-            for runtime in VALUED
+            Timed(fleet, model, work, (runtime,)).fastest(every, strategies) for runtime in VALUED
         ]
         expected = [
             max(
@@ -645,6 +644,6 @@ def test_several_machines_are_compared_with_fewer_cards_than_machines() -> None:
     """A card in place of two boxes stands in one machine; it was divided between none."""
     boxes = from_spec.machine(MachineSpec(gpu="GB10", gpu_count=2))
     assert boxes.nodes == 2
-    made = card_machines(boxes, ("RTX 3090",), ("RTX 3090",)).fleet.machines
+    made = card_stack(boxes, ("RTX 3090",), ("RTX 3090",)).machines
     assert {len(each.gpus) for each in made} >= {1, 2}
     assert all(len(each.gpus) >= each.nodes for each in made)

@@ -14,8 +14,8 @@ from advisor.advice.compare import compare, decode_tps
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import stack
 from advisor.advice.table.rules import counts_in
-from advisor.advice.table.stack import Fleet
-from advisor.advice.table.timed_machines import TimedCards, TimedFleet, card_machines
+from advisor.advice.table.stack import Stack
+from advisor.advice.table.timed_machines import Timed, TimedCards, card_stack
 from advisor.cost_model import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -67,15 +67,15 @@ def numbers(speed: Speed) -> list[float]:
 def test_machines_together_give_what_each_gives_alone(name: str) -> None:
     """One fleet answers request after request; what it remembers of one never reaches another."""
     random, machines = Random(name), rigs()
-    fleet, model = Fleet(machines), catalog.model(name, "Q4_K_M")
+    fleet, model = Stack(machines), catalog.model(name, "Q4_K_M")
     for _ in range(6):
         work = Workload(
             context=random.choice((2048, 8192, 30000, 120000)),
             prompt=random.choice((200, 1500)),
             users=random.choice((1, 1, 1, 4)),
         )
-        timed = TimedFleet(fleet, model, work, VALUED)
-        for machine, together in zip(machines, timed.fastest(timed.all), strict=True):
+        timed = Timed(fleet, model, work, VALUED)
+        for machine, together in zip(machines, timed.fastest(), strict=True):
             same(together, alone(model, machine, work), machine)
 
 
@@ -99,10 +99,10 @@ def test_machines_together_give_what_each_gives_alone_in_every_runtime(
         "2x RTX 3090 + RTX 3060 12GB", "2x RTX 3090 + RTX 5090", "4x RTX 3090 + RTX 3060 12GB",
     )  # fmt: skip
     machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
-    fleet, model = Fleet(machines), catalog.model(name, "Q4_K_M")
+    fleet, model = Stack(machines), catalog.model(name, "Q4_K_M")
     for work in (Workload(prompt=900), Workload(context=20000, prompt=2000, users=3)):
-        timed = TimedFleet(fleet, model, work, (runtime,))
-        for machine, together in zip(machines, timed.fastest(timed.all), strict=True):
+        timed = Timed(fleet, model, work, (runtime,))
+        for machine, together in zip(machines, timed.fastest(), strict=True):
             same(together, alone(model, machine, work, (runtime,)), machine)
 
 
@@ -119,12 +119,12 @@ def test_joined_machines_keep_their_networks_together() -> None:
         {"gpu": "RTX 5090", "machines": 2, "network": "1GbE"},
     )
     machines = [from_spec.machine(MachineSpec(**each)) for each in joined]
-    fleet = Fleet(machines)
+    fleet = Stack(machines)
     for name in ("Llama-3.1-8B", "Qwen3-30B-A3B"):
         model = catalog.model(name, "Q4_K_M")
         for runtime in (VLLM, SGLANG, LLAMA_CPP):
-            timed = TimedFleet(fleet, model, Workload(users=3), (runtime,))
-            for machine, together in zip(machines, timed.fastest(timed.all), strict=True):
+            timed = Timed(fleet, model, Workload(users=3), (runtime,))
+            for machine, together in zip(machines, timed.fastest(), strict=True):
                 same(together, alone(model, machine, Workload(users=3), (runtime,)), machine)
 
 
@@ -143,12 +143,12 @@ def test_any_number_of_a_card_is_one_estimate(
     machines = [
         replace(host, gpus=(card,) * count) for count in (1, 2, 3, 4, 6, 8) for card in cards
     ]
-    fleet, model = Fleet(machines), catalog.model(name, "Q4_K_M")
+    fleet, model = Stack(machines), catalog.model(name, "Q4_K_M")
     for work in (Workload(), Workload(prompt=3000, context=30000, users=5)):
         stacked = Counted(stack.estimate)
         monkeypatch.setattr(stack, "estimate", stacked)
-        timed = TimedFleet(fleet, model, work, (runtime,))
-        together = timed.best(PlacementStrategy.GPU_RESIDENT, timed.all)
+        timed = Timed(fleet, model, work, (runtime,))
+        together = timed.fastest(strategies=(PlacementStrategy.GPU_RESIDENT,))
         assert stacked.calls == 1
         assert any(together.fits)
         for machine, speed in zip(machines, together, strict=True):
@@ -193,7 +193,7 @@ def test_larger_rented_machines_take_no_estimates_of_their_own(
     that another card takes.
     """
     here = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
-    machines = card_machines(here, ("RTX 3060 12GB",), ("A10",))
+    machines = card_stack(here, ("RTX 3060 12GB",), ("A10",))
     work = Workload(prompt=523, context=8192)  # no other test's request
     cards = TimedCards(machines, catalog.model("Llama-3.1-70B", "Q4_K_M"), work, VALUED)
     stacked = Counted(stack.estimate)
