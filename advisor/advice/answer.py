@@ -9,7 +9,6 @@ from advisor.advice.prices.price import priced_name
 from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.timed_machines import cardless
 from advisor.advice.words.verdict import context_notes, price_notes
-from advisor.catalog.inputs import TARGET, in_usd
 from advisor.formatting import money_shown_in
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
@@ -63,31 +62,17 @@ def answer(nouns: Nouns) -> Answer:
 
 
 def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
-    """Machines that reach the target of a request.
-
-    Args:
-        nouns: nouns of the request.
-        compute: function that computes the cases, such as on a cluster; None for this process.
+    """Machines that reach what a request wants, computed in this process or on a cluster.
 
     Raises:
         AdvisorError: an input that nobody can ask.
     """
     from advisor.advice.finder.combinations import SEARCHED, combinations
-    from advisor.advice.finder.search import Target, find
+    from advisor.advice.finder.search import find
 
-    request = nouns.request
     runtimes = (nouns.runtime,) if nouns.runtime else SEARCHED
     question = question_of(nouns, host_of(nouns), runtimes)
-    limits = {entry.name: getattr(request, entry.name) for entry in TARGET}
-    return find(
-        question,
-        Target(**in_usd(limits, request.paying.usd)),
-        runtimes,
-        (request.format,) if request.format else (),
-        (nouns.work.kv_type,) if request.kv_type else (),
-        compute or combinations,
-        request.contexts,
-    )
+    return find(question, nouns.request, compute or combinations)
 
 
 def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from operator import attrgetter, itemgetter
 
 import numpy as np
@@ -34,7 +34,6 @@ from advisor.advice.table.timed_machines import COUNTS, FEW, cardless
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.formatting import money, seconds, tokens_per_second
 from advisor.machine import from_catalog
@@ -125,39 +124,25 @@ def with_gpus(gpu: str, count: int) -> Machine:
     return replace(cardless(), name=gpu, gpus=(card,) * count)
 
 
+RESIDENT = PlacementStrategy.GPU_RESIDENT
 DEGREES = (1, 2, 4, 8)
 """Numbers of GPUs that hold one copy of the model."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Demand:
-    """Wishes of many users."""
-
-    question: Question  # model and request of one reply, with mean lengths; prices and use
-    load: Request  # speed and wait that each user should have
-    chosen: Runtime | None = None  # runtime of the answer; None for any that queues requests
-
-    @property
-    def users(self) -> int:
-        """Number of users to serve."""
-        return int(self.question.work.users)
-
-    @cached_property
-    def typical(self) -> Workload:
-        """The request of one user, with a cache of its own size."""
-        work = self.question.work
-        return replace(work, users=1.0, context=max(float(work.prompt) + float(work.output), 1.0))
 
 
 class Replicas:
     """Users served by copies of a model, each kind and number of GPUs computed once.
 
     Args:
-        demand: model, request and wishes.
+        question: model, and the request of one reply, with mean lengths.
+        request: speed and wait that each user should have.
+        chosen: runtime of the answer; None for any that queues requests.
     """
 
-    def __init__(self, demand: Demand) -> None:
-        self.demand = demand
+    def __init__(self, question: Question, request: Request, chosen: Runtime | None = None) -> None:
+        self.model, self.request, self.chosen = question.model, request, chosen
+        self.users, work = int(question.work.users), question.work
+        whole = max(float(work.prompt) + float(work.output), 1.0)
+        self.typical = replace(work, users=1.0, context=whole)  # one user, with a cache as needed
         self._loads: dict[tuple[str, int], ServerLoad | None] = {}
         self._simulated: dict[tuple[str, int], int] = {}
 
@@ -169,40 +154,36 @@ class Replicas:
         M and B are memory and bandwidth of all GPUs, W and R the weights held and read for a token,
         K the cache of a user, S the speed that each should have.
         """
-        model, work = self.demand.question.model, self.demand.typical
+        model, work = self.model, self.typical
         cards = with_gpus(gpu, gpus).gpus
         held = sum(float(card.memory.value) for card in cards) - model.bytes_without_table
         rate = sum(float(card.bandwidth.value) for card in cards)
-        in_time = rate / self.demand.load.user_tps * float(work.tokens_per_step)
+        in_time = rate / self.request.user_tps * float(work.tokens_per_step)
         cache = float(np.sum(model.kv_bytes(work.context, "fp8"))) or 1.0
         least = min(float(held), in_time - float(model.read_bytes_per_token) * SMALLEST_FORMAT)
-        return max(min(int(least / cache), self.demand.users), 0)
+        return max(min(int(least / cache), self.users), 0)
 
     def load(self, gpu: str, gpus: int) -> ServerLoad | None:
         """Server of a copy in the runtime that serves most; None where the model does not fit."""
         key = gpu, gpus
         if key not in self._loads:
             machine = with_gpus(gpu, gpus)
-            self._loads[key] = load_on(self._estimates(machine), self.demand.load)
+            self._loads[key] = load_on(self._estimates(machine), self.request)
         return self._loads[key]
 
     def _estimates(self, machine: Machine) -> Iterable[Estimate]:
-        demand = self.demand
-        for runtime in (demand.chosen,) if demand.chosen else RUNTIMES:
-            few = demand.chosen is None and not counts_in(machine, runtime.engine)
+        for runtime in (self.chosen,) if self.chosen else RUNTIMES:
+            few = self.chosen is None and not counts_in(machine, runtime.engine)
             if runtime.at_once is None or few:
                 continue
             with suppress(Refusal):
-                model = as_run(demand.question.model, runtime, machine)
-                yield estimate(
-                    model, machine, demand.typical, runtime, PlacementStrategy.GPU_RESIDENT,
-                    fitted_constants(),
-                )  # fmt: skip
+                model = as_run(self.model, runtime, machine)
+                yield estimate(model, machine, self.typical, runtime, RESIDENT, fitted_constants())
 
     def by_closed_form(self, gpu: str, gpus: int) -> int:
         """Users of one copy by the mean time of a token."""
         load = self.load(gpu, gpus)
-        return 0 if load is None else min(load.by_closed_form, self.demand.users)
+        return 0 if load is None else min(load.by_closed_form, self.users)
 
     def at_low_end(self, gpu: str, gpus: int) -> int:
         """Users of one copy by the mean time of a token, at the low end of its speed's range."""
@@ -211,9 +192,9 @@ class Replicas:
         if load is None or decode is None:
             return 0
         slower = float(np.max(decode.value) / np.max(decode.low))
-        wish = replace(self.demand.load, user_tps=self.demand.load.user_tps * slower)
+        wish = replace(self.request, user_tps=self.request.user_tps * slower)
         low = load_on([load.estimate], wish)
-        return 0 if low is None else min(low.by_closed_form, self.demand.users)
+        return 0 if low is None else min(low.by_closed_form, self.users)
 
     def simulated(self, gpu: str, gpus: int) -> int:
         """Users of one copy who are all served in time, at most those there are."""
@@ -221,7 +202,7 @@ class Replicas:
         if key not in self._simulated:
             load = self.load(gpu, gpus)
             self._simulated[key] = 0 if load is None else users_supported(
-                load.server, load.lengths, load.request, most=self.demand.users
+                load.server, load.lengths, load.request, most=self.users
             )  # fmt: skip
         return self._simulated[key]
 
@@ -304,16 +285,16 @@ class ServingFleet:
         return any(part.price.listed for part in self.parts)
 
 
-def serving_fleets(demand: Demand) -> tuple[ServingFleet, ...]:
+def serving_fleets(
+    question: Question, request: Request, chosen: Runtime | None = None
+) -> tuple[ServingFleet, ...]:
     """Fleets that serve all users, cheapest first by their cost with launch prices counted more.
 
     Machines are estimated in the order of the lowest cost that they could have, until none of the
-    others can be among the cheapest; those by the closed form are simulated.
-
-    Args:
-        demand: model, request and wishes.
+    others can be among the cheapest; those by the closed form are simulated. The arguments are
+    those of `Replicas`.
     """
-    replicas, question = Replicas(demand), demand.question
+    replicas = Replicas(question, request, chosen)
     every = servers_on_offer(question)
     kinds = dict.fromkeys(offer.kind for offer in every)
     parts = [
@@ -321,10 +302,10 @@ def serving_fleets(demand: Demand) -> tuple[ServingFleet, ...]:
         for kind in kinds
         for part in _parts(replicas, [offer for offer in every if offer.kind == kind])
     ]
-    alone = [_fleet(question, [part], [-(-demand.users // part.users_each)]) for part in parts]
+    alone = [_fleet(question, [part], [-(-replicas.users // part.users_each)]) for part in parts]
     alone.sort(key=attrgetter("compared"))
     shown = [fleet for kind in kinds for fleet in _of_kind(alone, kind)[:SHOWN]]
-    mixed = _mixture(question, parts, demand.users)
+    mixed = _mixture(question, parts, replicas.users)
     if mixed is not None and mixed.compared <= WORTH_MIXING * alone[0].compared:
         shown.append(mixed)
     shown.sort(key=attrgetter("compared"))
@@ -343,7 +324,7 @@ def _of_kind(fleets: Sequence[ServingFleet], kind: str) -> list[ServingFleet]:
 
 def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
     """Machines that serve at least a user, the cheapest for all users first."""
-    users = replicas.demand.users
+    users = replicas.users
     likely: list[tuple[float, Servers]] = []
     for least, offer in sorted(_costs(offers, replicas.bound, users), key=itemgetter(0)):
         if len(likely) >= SIMULATED and least > likely[SIMULATED - 1][0]:
@@ -441,13 +422,12 @@ NONE_SERVES = (
 )
 
 
-def heading(demand: Demand) -> str:
-    """Heading above fleets: the demand that they serve, and their order."""
-    load, users = demand.load, demand.users
+def heading(users: int, request: Request) -> str:
+    """Heading above fleets: whom they serve how fast, and their order."""
     who = "1 user" if users == 1 else f"{users:,} users"
     return (
-        f"Machines that serve {who} with {tokens_per_second(load.user_tps)} each and the first "
-        f"token within {seconds(load.first_token_within)}, cheapest first:"
+        f"Machines that serve {who} with {tokens_per_second(request.user_tps)} each and the first "
+        f"token within {seconds(request.first_token_within)}, cheapest first:"
     )
 
 

@@ -234,8 +234,6 @@ OWN_PRICE, OWN_RENT = BY_NAME["own_price"], BY_NAME["own_rent"]
 """Typed prices and rents by name; `MoneyInputs` holds several of each."""
 OWNERSHIP = _group("ownership")
 """Inputs of `Ownership`."""
-TARGET = tuple(entry for entry in _group("target") if entry.kind == Kind.NUMBER)
-"""Numbers of the finder's `Target`."""
 
 
 def check_all(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from advisor.advice.answer import Answer
 from advisor.advice.arrivals.load import ServerLoad, Waiting, curve_lines, load_on, sentences
-from advisor.advice.serving import Demand, Servers, ServingFleet, heading, lines, serving_fleets
+from advisor.advice.serving import Servers, ServingFleet, heading, lines, serving_fleets
 from advisor.catalog.inputs import LOAD
 from advisor.cli.command import Json
 
@@ -30,10 +30,10 @@ def text(answered: Answer) -> Iterable[str]:
     yield from sentences(load)
     if load is not None:
         yield from curve_lines(load)
-    demand = Demand(question=advice.question, load=answered.nouns.request, chosen=advice.chosen)
-    if demand.users > 1:
-        yield from ("", heading(demand))
-        yield from lines(serving_fleets(demand))
+    request, users = answered.nouns.request, int(advice.question.work.users)
+    if users > 1:
+        yield from ("", heading(users, request))
+        yield from lines(serving_fleets(advice.question, request, advice.chosen))
 
 
 def record(answered: Answer, *, wanted: bool) -> Json:
@@ -42,9 +42,9 @@ def record(answered: Answer, *, wanted: bool) -> Json:
     """
     advice = answered.advice
     load = _load(load_of(answered), curve=wanted)
-    demand = Demand(question=advice.question, load=answered.nouns.request, chosen=advice.chosen)
-    fleets = serving_fleets(demand) if wanted and demand.users > 1 else ()
-    return load | {"fleets": [_fleet(fleet) for fleet in fleets]}
+    several = wanted and int(advice.question.work.users) > 1
+    demand = (advice.question, answered.nouns.request, advice.chosen)
+    return load | {"fleets": [_fleet(row) for row in serving_fleets(*demand)] if several else []}
 
 
 def _load(load: ServerLoad | None, *, curve: bool) -> Json:

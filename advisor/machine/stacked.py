@@ -1,9 +1,8 @@
 """Stacking of machines: several as one with arrays as numbers, so that one estimate covers all.
 
 Machines can be stacked if they differ in numbers only: equal numbers of GPUs, instruction sets and
-kinds of quantities, and the same network where several are joined, as frameworks decide by it how
-they divide a model. Names of families and vendors are joined by `STACKED` and split again where
-constants are looked up.
+kinds of quantities, and the same network, by which frameworks divide a model. Names of families
+and vendors are joined by `STACKED` and split again where constants are looked up.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -34,6 +33,7 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
     together = counts and of_one_card(machine)
     several = len(machine.gpus) > 1 and not together
     host, joined = machine.host, machine.nodes > 1
+    network = (machine.network, machine.reduce, machine.message)
     return (
         together or tuple((gpu.unified, gpu.of_ram) for gpu in machine.gpus),
         kernels and several and _slowest_first(machine),
@@ -41,15 +41,11 @@ def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = F
         (id(host.engine), machine.nodes, host.numa, host.threads, host.thread_excess),
         host.numa and (host.cores, host.sockets),
         (machine.backend, machine.driver, machine.build, machine.system == WINDOWS),
-        joined and tuple(map(_value, (machine.network, machine.reduce, machine.message))),
-        kernels and joined and tuple(_value(gpu.bandwidth) for gpu in machine.gpus),
+        joined and tuple(figure and float(figure.value) for figure in network),
+        kernels and joined and tuple(float(gpu.bandwidth.value) for gpu in machine.gpus),
         machine.disk is None,
         resident or _beside_gpus(machine),
     )
-
-
-def _value(figure: Quantity | None) -> float | None:
-    return None if figure is None else float(figure.value)
 
 
 def backends_of(machines: Iterable[Machine]) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from advisor.advice.compare import as_chosen, compare
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import Timed
+from advisor.advice.table.timed_machines import TimedStack
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
@@ -36,7 +36,7 @@ def test_an_engine_takes_four_bits_where_the_makers_eight_do_not_fit(name, form,
 
 def test_a_fleet_takes_the_same_weights_as_a_comparison() -> None:
     machines = [gpus("H100"), gpus("H200"), gpus("RTX 4090", 2)]
-    timed = Timed(Stack(machines), DEEPSEEK, Workload(), (VLLM,))
+    timed = TimedStack(Stack(machines), DEEPSEEK, Workload(), (VLLM,))
     for each, speed in zip(machines, timed.fastest(strategies=(RESIDENT,)), strict=True):
         (alone,) = [
             estimate

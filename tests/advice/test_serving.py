@@ -9,7 +9,6 @@ import pytest
 
 from advisor.advice.prices.price import Price
 from advisor.advice.serving import (
-    Demand,
     Replicas,
     Servers,
     ServingFleet,
@@ -47,7 +46,7 @@ def question_of(users: int, **money: object) -> Question:
 @cache
 def served(users: int) -> tuple[ServingFleet, ...]:
     question = question_of(users)
-    return serving_fleets(Demand(question=question, load=Request(), chosen=None))
+    return serving_fleets(question, Request())
 
 
 def test_gpus_are_divided_among_copies_that_serve_most_by_hand() -> None:
@@ -100,7 +99,7 @@ def test_more_users_never_cost_less() -> None:
 
 def test_no_bound_is_below_what_is_simulated() -> None:
     question = question_of(30)
-    replicas = Replicas(Demand(question=question, load=Request(), chosen=None))
+    replicas = Replicas(question, Request())
     for gpu, gpus in (("L40S", 1), ("RTX 3090", 2), ("H100 SXM", 1), ("RTX 4090", 4)):
         assert replicas.bound(gpu, gpus) >= replicas.simulated(gpu, gpus)
         assert replicas.simulated(gpu, gpus) <= 30
@@ -109,7 +108,7 @@ def test_no_bound_is_below_what_is_simulated() -> None:
 def test_a_typed_rent_wins_by_hand() -> None:
     # 0.01 USD an hour for an L40S, 730.5 hours a month: 7.305 USD, whatever else there is.
     question = question_of(2, own_rent=(("L40S", 0.01),))
-    fleets = serving_fleets(Demand(question=question, load=Request(user_tps=10.0), chosen=VLLM))
+    fleets = serving_fleets(question, Request(user_tps=10.0), VLLM)
     assert fleets[0].monthly == pytest.approx(7.305)
     assert [part.name for part in fleets[0].parts] == ["L40S"]
     assert fleets[0].parts[0].runtime == "vLLM"
@@ -126,7 +125,7 @@ def test_hours_typed_for_a_rented_machine_count_for_all() -> None:
 
 def test_nothing_serves_a_wish_beyond_every_machine() -> None:
     question = question_of(4)
-    fleets = serving_fleets(Demand(question=question, load=Request(user_tps=9000.0), chosen=None))
+    fleets = serving_fleets(question, Request(user_tps=9000.0))
     assert fleets == ()
     assert "lower the speed" in next(iter(lines(fleets)))
 
@@ -157,6 +156,6 @@ def test_doubt_about_a_speed_stands_in_the_money_by_hand() -> None:
 
 
 def test_a_server_that_few_measured_is_not_counted_on() -> None:
-    replicas = Replicas(Demand(question=question_of(4), load=Request()))
+    replicas = Replicas(question_of(4), Request())
     load = replicas.load("Arc Pro B60", 1)
     assert load is None or counts_in(load.estimate.machine, load.estimate.how.engine)

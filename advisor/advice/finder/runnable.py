@@ -23,7 +23,7 @@ from advisor.advice.compare import could_hold
 from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import IN_MEMORY, Timed
+from advisor.advice.table.timed_machines import IN_MEMORY, TimedStack
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate, estimate
@@ -470,4 +470,6 @@ def speeds_of(
     machines); not a number where a model does not run [tokens/s].
     """
     stack = Stack(machines)
-    return np.array([Timed(stack, model, work, (runtime,)).fastest().decode for model in models])
+    return np.array(
+        [TimedStack(stack, model, work, (runtime,)).fastest().decode for model in models]
+    )

@@ -31,35 +31,16 @@ from advisor.advice.table.option import Option, on_front
 from advisor.advice.table.options import apis, keep
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
-from advisor.catalog.inputs import TARGET, check_all
+from advisor.catalog.inputs import in_usd
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.request.money import discrete, form_of, slots
-from advisor.runtimes import Runtime, runtime
+from advisor.request.request import Request
+from advisor.runtimes import runtime
 
-
-@dataclass(frozen=True, kw_only=True)
-class Target:
-    """Least speed and highest cost.
-
-    Raises:
-        InputError: a number outside its limits.
-    """
-
-    min_tps: float = 0.0  # least decode speed for each user [tokens/s]
-    max_usd_per_month: float | None = None  # highest monthly cost; None for any [USD/month]
-    max_usd: float | None = None  # most that is paid once; None for any [USD]
-
-    def __post_init__(self) -> None:
-        check_all(TARGET, vars(self))
-
-    @property
-    def costs_count(self) -> bool:
-        """Whether the target limits the cost, so that a faster machine may meet it where a slower
-        does not.
-        """
-        return (self.max_usd_per_month, self.max_usd) != (None, None)
+Budget = tuple[float | None, float | None]
+"""Most that is paid once, and each month; None for any [USD]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,59 +196,48 @@ class Findings:
     costed: int  # number of those that were placed and timed; bounds excluded the others
 
 
-def find(
-    question: Question,
-    target: Target,
-    runtimes: Sequence[Runtime] = SEARCHED,
-    formats: Iterable[str] = (),
-    caches: Sequence[str] = (),
-    compute: Compute = combinations,
-    contexts: Sequence[float] = (),
-) -> Findings:
-    """Machines that meet a target, bought and rented, in each runtime and format.
+def find(question: Question, request: Request, compute: Compute = combinations) -> Findings:
+    """Machines that reach the speed and costs that a request wants, bought and rented, in each
+    runtime, and in each format of weights and cache where it leaves that open.
 
-    Of several cache formats that meet it, the largest is kept.
-
-    Args:
-        question: model, host for cards, use, money.
-        target: lowest speed and highest cost.
-        runtimes: runtimes to try.
-        formats: formats of the weights to try; empty for all of each runtime.
-        caches: cache formats; empty for all of each runtime.
-        compute: function that computes the cases, in this process or on a cluster.
-        contexts: contexts to answer for, in place of the request's [tokens].
+    Of several cache formats that reach it, the largest is kept. The cases may be computed in this
+    process or on a cluster.
     """
-    stated = tuple(formats)
-    models = list(in_formats(question.model, stated or BY_LOSS))
+    limits = {name: getattr(request, name) for name in ("max_usd", "max_usd_per_month")}
+    once, monthly = in_usd(limits, request.paying.usd).values()
+    budget = once, monthly
+    models = list(in_formats(question.model, (request.format,) if request.format else BY_LOSS))
     machines = stack_of(question.machine).machines
     ways = offers(question, machines)
-    work = replace(question.work, context=np.array(contexts)) if contexts else question.work
+    work = question.work
+    if request.contexts:
+        work = replace(work, context=np.array(request.contexts))
     wanted = cases(
-        models, work, runtimes, caches, target.min_tps,
-        all_caches=target.costs_count, skip=_over_budget(target, ways), stated=bool(stated),
+        models, work, question.runtimes, (work.kv_type,) if request.kv_type else (),
+        request.min_tps, all_caches=budget != (None, None), skip=_over_budget(budget, ways),
+        stated=bool(request.format),
     )  # fmt: skip
     rows = compute(question.machine, wanted)
     hits = [
         hit
         for offered in ways
         for hit in _hits(
-            question, models, machines, offered, *_within_budget(target, offered, rows)
+            question, models, machines, offered, *_within_budget(budget, offered, rows)
         )
     ]
+    called = (
+        option
+        for option in apis(question, keep(question, None))
+        if option.speed is not None and option.speed.decode >= request.min_tps
+    )
+    most = math.inf if monthly is None else monthly
     return Findings(
-        hits=tuple(sorted(hits, key=_order)),
+        hits=tuple(sorted(hits, key=lambda hit: (*hit.order, -hit.speed.decode))),
         question=question,
-        apis=tuple(each for each in apis(question, keep(question, None)) if _reaches(each, target)),
+        apis=tuple(option for option in called if (option.monthly or 0.0) <= most),
         tried=rows.tried,
         costed=rows.costed,
     )
-
-
-def _reaches(called: Option, target: Target) -> bool:
-    """Whether a provider of known speed reaches a target within the budget of a month."""
-    fast = called.speed is not None and called.speed.decode >= target.min_tps
-    most, monthly = target.max_usd_per_month, called.monthly
-    return fast and (most is None or (monthly is not None and monthly <= most))
 
 
 AT_ONCE = Speed(
@@ -278,37 +248,26 @@ AT_ONCE = Speed(
 time longest."""
 
 
-def _over_budget(target: Target, ways: Iterable[Offers]) -> tuple[int, ...]:
+def _over_budget(budget: Budget, ways: Iterable[Offers]) -> tuple[int, ...]:
     """Indices of machines that are over the budget at any speed."""
+    once, monthly = budget
     within = [
         offered.able
-        & _within(offered.upfront, target.max_usd)
-        & _within(
-            offered.monthly(np.arange(len(offered.prices)), AT_ONCE), target.max_usd_per_month
-        )
+        & _within(offered.upfront, once)
+        & _within(offered.monthly(np.arange(len(offered.prices)), AT_ONCE), monthly)
         for offered in ways
     ]
     return tuple(np.flatnonzero(~np.logical_or.reduce(within)).tolist())
 
 
-def _order(hit: Hit) -> tuple[bool, float, float]:
-    return (*hit.order, -hit.speed.decode)
-
-
 def _within_budget(
-    target: Target, offered: Offers, rows: Combinations
+    budget: Budget, offered: Offers, rows: Combinations
 ) -> tuple[Combinations, Floats]:
-    """Rows within the budget, and their monthly cost [USD].
-
-    Args:
-        target: target with the budget.
-        offered: prices of all machines.
-        rows: combinations that are fast enough.
-    """
+    """Rows within the budget, and their monthly cost [USD]."""
     rows = rows.at(offered.able[rows.candidate])
     upfront = offered.upfront[rows.candidate] * rows.machines
     monthly = offered.monthly(rows.candidate, rows) * rows.machines
-    kept = _within(upfront, target.max_usd) & _within(monthly, target.max_usd_per_month)
+    kept = _within(upfront, budget[0]) & _within(monthly, budget[1])
     if offered.kind == RENTED:  # a provider's machine has its own RAM, not the one described
         kept &= rows.strategy == STRATEGIES.index(PlacementStrategy.GPU_RESIDENT)
     places = _largest_cache(rows, np.flatnonzero(kept))
@@ -341,15 +300,9 @@ def _hits(
     rows: Combinations,
     monthly: Floats,
 ) -> Iterator[Hit]:
-    """Hits of the rows: columns as lists, since picking numbers out of arrays is slow.
+    """Hits of the rows, each at its monthly cost; NaN without a price [USD].
 
-    Args:
-        question: model, use, money.
-        models: model in each format.
-        machines: machines.
-        offered: prices of all machines.
-        rows: combinations.
-        monthly: monthly cost of each row; NaN without a price [USD].
+    Columns are lists, since picking numbers out of arrays is slow.
     """
     names = [model.format for model in models]
     stale = [

@@ -36,7 +36,7 @@ from advisor.units import Array
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class MachineKind:
     """Machines of a kind as one."""
 
     # all machines as one, each figure of shape (machines,); for several numbers of cards of shape
@@ -112,7 +112,7 @@ class Run:
         """Model and request with numbers of some requests, shape (rows,)."""
         return picked(self.model, rows), self.work.with_numbers(context=self.contexts[rows])
 
-    def constants(self, kind: Kind) -> Constants:
+    def constants(self, kind: MachineKind) -> Constants:
         """Constants in the scope of the estimates on machines of a kind."""
         scope = scope_of(self.model, kind.machine, self.runtime, kind.backend, "")
         there = constants_on(kind.machine.host, self.model, fitted_constants().bound(scope))
@@ -135,7 +135,7 @@ class Answered:
         return np.broadcast_to(numbers, self.shape)[self.places]
 
 
-def estimates(kind: Kind, run: Run, wanted: Mask, least: Floats) -> Iterator[Answered]:
+def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Iterator[Answered]:
     """Estimates of machines of a kind where they are wanted, shape (requests, machines), and where
     the model may fit and reach the least speed of a machine, shape (machines,) [tokens/s].
     """
@@ -159,7 +159,7 @@ def estimates(kind: Kind, run: Run, wanted: Mask, least: Floats) -> Iterator[Ans
         yield answered
 
 
-def _together(kind: Kind, run: Run) -> tuple[Estimate, Mask]:
+def _together(kind: MachineKind, run: Run) -> tuple[Estimate, Mask]:
     """Estimate of all machines of a kind, and whether the model fits.
 
     The context of a single user decides what fits in GPUs, and no time unless layers are divided
@@ -197,7 +197,7 @@ def _shares(placement: Placement) -> Iterator[Array]:
     yield from placement.output.values()
 
 
-def _possible(kind: Kind, run: Run, least: Floats) -> Mask:
+def _possible(kind: MachineKind, run: Run, least: Floats) -> Mask:
     """False where a placement cannot fit or be fast enough, shape (requests, machines)."""
     model, work = run.beside_machines
     if run.resident:
@@ -208,7 +208,7 @@ def _possible(kind: Kind, run: Run, least: Floats) -> Mask:
     )
 
 
-def _by_size(kind: Kind, run: Run, request: Index, machine: Index) -> Iterator[Answered]:
+def _by_size(kind: MachineKind, run: Run, request: Index, machine: Index) -> Iterator[Answered]:
     """Estimates placed once for each request and size of memory, and timed where they fit."""
     rows, row = np.unique(request * kind.size_count + kind.size[machine], return_inverse=True)
     row_request, row_size = np.divmod(rows, kind.size_count)
@@ -224,7 +224,7 @@ def _by_size(kind: Kind, run: Run, request: Index, machine: Index) -> Iterator[A
 
 
 def _timed(
-    kind: Kind, run: Run, plan: Estimate, request: Index, machine: Index, row: Index
+    kind: MachineKind, run: Run, plan: Estimate, request: Index, machine: Index, row: Index
 ) -> Answered:
     """A plan by request and size, timed for pairs of request and machine by their row in it."""
     constants = run.constants(kind)
@@ -246,7 +246,7 @@ def _timed(
     )  # fmt: skip
 
 
-def _alike(kind: Kind, run: Run, request: Index, size: Index) -> Iterator[Index]:
+def _alike(kind: MachineKind, run: Run, request: Index, size: Index) -> Iterator[Index]:
     """Rows that a runtime places in one way; all of them for most runtimes."""
     everything = np.arange(len(request))
     if run.runtime.apart is None:
@@ -295,7 +295,7 @@ class Stack:
             links: _numbered(_size(machine, links=links) for machine in self.machines)
             for links in (False, True)
         }
-        self._kinds: dict[Hashable, Kind] = {}
+        self._kinds: dict[Hashable, MachineKind] = {}
         self._formats: dict[Hashable, Mapping[str, Mask]] = {}
 
     def speeds(
@@ -413,7 +413,7 @@ class Stack:
                 divided[members] = counts[members]
         return _numbered(zip(numbers.tolist(), divided.tolist(), strict=True))
 
-    def _kind(self, members: Index, run: Run) -> Kind:
+    def _kind(self, members: Index, run: Run) -> MachineKind:
         """Machines of a kind as one, made once."""
         links = run.runtime.reads_over_link
         counts = run.several_counts and of_one_card(self.machines[members[0]])
@@ -425,22 +425,22 @@ class Stack:
         return self._kinds[key]
 
 
-def _of_counts(machines: Sequence[Machine]) -> Kind:
+def _of_counts(machines: Sequence[Machine]) -> MachineKind:
     """Machines with several numbers of one kind of card each."""
     counts, row = np.unique([len(own.gpus) for own in machines], return_inverse=True)
     column = _numbered(map(card_of, machines))
     cards = [machines[at] for at in np.unique(column, return_index=True)[1]]
     machine = with_counts(cards, counts.tolist())
-    return Kind(
+    return MachineKind(
         machine=machine, backend=backends_of(cards), places=(row, column), sizes=machine,
         size=column,
     )  # fmt: skip
 
 
-def _of_sizes(machines: Sequence[Machine], sizes: Index) -> Kind:
+def _of_sizes(machines: Sequence[Machine], sizes: Index) -> MachineKind:
     """Machines of several sizes of memory, each by a number."""
     _, first, size = np.unique(sizes, return_index=True, return_inverse=True)
-    return Kind(
+    return MachineKind(
         machine=stacked(machines),
         backend=backends_of(machines),
         places=(np.arange(len(machines)),),

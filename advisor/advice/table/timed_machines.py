@@ -28,7 +28,7 @@ from advisor.request.money import DOCK_LINK, Form, discrete, in_dock, room_for
 from advisor.runtimes import Runtime
 
 
-class Timed:
+class TimedStack:
     """Speeds of a model on a stack of machines, remembered by runtime and placement; each runtime
     loads the nearest format to the model's that it can.
     """
@@ -118,7 +118,7 @@ class Timed:
 def machine_speed(question: Question) -> Speed | None:
     """Speed of the present machine in its fastest runtime and placement."""
     stack = Stack([question.machine])
-    return Timed(stack, question.model, question.work, question.runtimes).fastest().at(0)
+    return TimedStack(stack, question.model, question.work, question.runtimes).fastest().at(0)
 
 
 REMEMBERED = 16
@@ -139,9 +139,9 @@ def _as_sold(sale: MachineForSale) -> Machine:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def whole_timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> Timed:
+def whole_timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> TimedStack:
     """Speeds of a model on the machines sold whole, remembered by request."""
-    return Timed(_whole_stack(), model, work, runtimes)
+    return TimedStack(_whole_stack(), model, work, runtimes)
 
 
 @cache
@@ -235,7 +235,7 @@ class TimedCards:
         self, stack: CardStack, model: Model, work: Workload, runtimes: Sequence[Runtime]
     ) -> None:
         self.stack = stack
-        self._timed = Timed(stack, model, work, runtimes)
+        self._timed = TimedStack(stack, model, work, runtimes)
         self._least = SMALLEST_FORMAT * model.bytes_without_table
 
     @cached_property

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from advisor.advice.arrivals.load import ServerLoad, load_on, sentences, together
 from advisor.advice.serving import (
     NONE_SERVES,
-    Demand,
     ServingFleet,
     aged,
     heading,
@@ -59,10 +58,6 @@ MEANING = (
 )
 
 
-def _wishes(demand: Demand) -> str:
-    return repr(demand.load)
-
-
 def _name(answer: AdviseAnswer) -> str:
     return f"{answer.request!r} {answer.advice.title}"
 
@@ -81,12 +76,12 @@ def _simulated(answer: AdviseAnswer, question: Request) -> ServerLoad | None:
 def _fleets(answer: AdviseAnswer, question: Request) -> None:
     """Machines that serve all users, cheapest first."""
     advice = answer.advice
-    demand = Demand(question=advice.question, load=question, chosen=advice.chosen)
-    if demand.users < 2:
+    users = int(advice.question.work.users)
+    if users < 2:
         show(block("oa-soft", ALONE, "p"))
         return
-    show(block("oa-strong", heading(demand), "p"))
-    fleets = _served(answer, demand)
+    show(block("oa-strong", heading(users, question), "p"))
+    fleets = _served(answer, question)
     if not fleets:
         show(block("oa-soft", NONE_SERVES, "p"))
         return
@@ -104,14 +99,11 @@ ALONE = "Type more than one user under Use to see the machines that serve all of
 
 @st.cache_resource(
     max_entries=32, ttl=3600, show_spinner="Comparing machines",
-    hash_funcs={AdviseAnswer: _name, Demand: _wishes},
+    hash_funcs={AdviseAnswer: _name, Request: repr},
 )  # fmt: skip
-def _served(
-    answer: AdviseAnswer,  # noqa: ARG001 - a part of the key
-    demand: Demand,
-) -> tuple[ServingFleet, ...]:
+def _served(answer: AdviseAnswer, question: Request) -> tuple[ServingFleet, ...]:
     """Machines that serve all users."""
-    return serving_fleets(demand)
+    return serving_fleets(answer.advice.question, question, answer.advice.chosen)
 
 
 def _chart(load: ServerLoad, alt: str) -> Markup:

@@ -14,14 +14,14 @@ from advisor.advice.compare import as_run
 from advisor.advice.finder import combinations as combinations_module
 from advisor.advice.finder.combinations import SEARCHED, on_cluster, on_cores, stack_of
 from advisor.advice.finder.runnable import quality_rows, runnable
-from advisor.advice.finder.search import Findings, Hit, Target, best_of_each, find, front
+from advisor.advice.finder.search import Findings, Hit, best_of_each, find, front
 from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import Price, rented, selling_price
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.question import Question
 from advisor.advice.table.stack import Stack
 from advisor.catalog.constants import fitted_constants
-from advisor.catalog.inputs import TARGET, Input
+from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -34,6 +34,7 @@ from advisor.model.by_name.named import named
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
 from advisor.request.money import Form, MoneyInputs, Ownership
+from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
 from advisor.runtimes import runtime as runtime_named
 
@@ -161,8 +162,12 @@ def test_cards_are_put_into_one_of_several_joined_machines() -> None:
 
 def test_costs_as_arrays_are_those_of_each_machine() -> None:
     money = MoneyInputs(thinking_tokens=300, days_per_week=5, usd_per_kwh=0.31)
-    request = replace(question(), money=money)
-    hits = find(request, Target(min_tps=4), SEARCHED, ("Q4_K_M", "AWQ", "Q4_0"), ("f16",)).hits
+    request = replace(question(), money=money, runtimes=SEARCHED)
+    hits = [
+        hit
+        for form in ("Q4_K_M", "AWQ", "Q4_0")
+        for hit in find(request, Request(min_tps=4, format=form, kv_type="f16")).hits
+    ]
     chance = random.Random(7)
     for offer in ("bought", "rented"):
         by_runtime = defaultdict(list)
@@ -208,7 +213,7 @@ def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object])
     gpu = {Form.LAPTOP: "RTX 4070 Laptop", Form.MAC: "Apple M4 Max 40c"}.get(own["form"])
     there = from_spec.machine(MachineSpec(gpu=gpu)) if gpu else host()
     asker = replace(question(), machine=there, ownership=Ownership(**own))
-    hits = find(asker, Target(min_tps=4), (LLAMA_CPP,), ("Q4_K_M",)).hits
+    hits = find(asker, Request(min_tps=4, format="Q4_K_M")).hits
     (two,) = {hit.upfront for hit in hits if hit.title == "2x RTX 3090" and hit.offer == "bought"}
     assert two == pytest.approx(2 * 990 + 188.99 + 699.99 + 203 + 244.94 + 124.99 + 239)
 
@@ -216,11 +221,12 @@ def test_cards_for_who_has_no_room_come_in_a_new_desktop(own: dict[str, object])
 def test_as_many_machines_as_answer_all_users_at_once() -> None:
     # 64 users of 16k tokens each: no card of 48 GB holds all beside 33 GB of weights.
     work = Workload(users=64, prompt=15_872, output=512, context=16_384)
-    estimate = replace(question("Qwen3-32B"), model=catalog.model("Qwen3-32B", "FP8"), work=work)
-    hits = find(estimate, Target(min_tps=10), (VLLM,), ("FP8",)).hits
+    model = catalog.model("Qwen3-32B", "FP8")
+    wanted = replace(question(), model=model, work=work, runtimes=(VLLM,))
+    hits = find(wanted, Request(min_tps=10, format="FP8")).hits
     hit = next(hit for hit in hits if (hit.name, hit.count) == ("L40S", 1))
     where = from_spec.machine(MachineSpec(gpu="L40S"))
-    together = VLLM.at_once(estimate.model, where, replace(work, kv_type=hit.kv_type))
+    together = VLLM.at_once(model, where, replace(work, kv_type=hit.kv_type))
     assert hit.machines == np.ceil(64 / float(together)) > 1
     assert hit.title == f"{hit.machines} machines, L40S"
     costs = [hit.compared for hit in hits if hit.may_win]
@@ -230,13 +236,13 @@ def test_as_many_machines_as_answer_all_users_at_once() -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        Target(min_tps=15, max_usd_per_month=200, max_usd=3000),
-        Target(min_tps=40),
-        Target(max_usd_per_month=20),
-        Target(max_usd=500),
+        Request(min_tps=15, max_usd_per_month=200, max_usd=3000),
+        Request(min_tps=40),
+        Request(max_usd_per_month=20),
+        Request(max_usd=500),
     ],
 )
-def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -> None:
+def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Request) -> None:
     hits = reached(target)
     assert hits
     for hit in hits:
@@ -249,20 +255,20 @@ def test_all_that_is_found_meets_the_target_the_cheapest_first(target: Target) -
 
 
 @cache
-def reached(target: Target) -> tuple[Hit, ...]:
-    return find(question(), target, (LLAMA_CPP,), ("Q4_K_M",)).hits
+def reached(target: Request) -> tuple[Hit, ...]:
+    return find(question(), replace(target, format="Q4_K_M")).hits
 
 
 @cache
-def one_cache(target: Target) -> Findings:
-    return find(question(), target, (LLAMA_CPP,), ("Q4_K_M",), ("f16",))
+def one_cache(target: Request) -> Findings:
+    return find(question(), replace(target, format="Q4_K_M", kv_type="f16"))
 
 
 @pytest.mark.parametrize(
     "budget", [{"max_usd_per_month": 60}, {"max_usd": 900}, {"max_usd_per_month": 90, "max_usd": 0}]
 )
 def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, float]) -> None:
-    every, within = one_cache(Target(min_tps=15)), one_cache(Target(min_tps=15, **budget))
+    every, within = one_cache(Request(min_tps=15)), one_cache(Request(min_tps=15, **budget))
     month, once = budget.get("max_usd_per_month", np.inf), budget.get("max_usd", np.inf)
     assert within.hits == tuple(
         hit
@@ -273,10 +279,12 @@ def test_a_budget_leaves_out_what_costs_more_and_nothing_else(budget: dict[str, 
 
 
 def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
-    target, formats = Target(min_tps=15), ("Q4_K_M",)
-    caches = ("f16", "q8_0", "q4_0")
-    outcome = find(question(), target, (LLAMA_CPP,), formats, caches).hits
-    each = [find(question(), target, (LLAMA_CPP,), formats, (kept,)).hits for kept in caches]
+    target = Request(min_tps=15, format="Q4_K_M")
+    outcome = find(question(), target).hits
+    each = [
+        find(replace(question(), work=Workload(kv_type=kept)), replace(target, kv_type=kept)).hits
+        for kept in ("f16", "q8_0", "q4_0")
+    ]
     largest = {}
     for hit in (hit for hits in each for hit in hits):
         largest.setdefault((hit.name, hit.count, hit.offer), hit)
@@ -284,23 +292,23 @@ def test_a_larger_cache_that_is_fast_enough_spares_the_smaller_one() -> None:
 
 
 def test_a_higher_target_finds_no_more() -> None:
-    counts = [len(reached(Target(min_tps=speed))) for speed in (1, 20, 10_000)]
+    counts = [len(reached(Request(min_tps=speed))) for speed in (1, 20, 10_000)]
     assert counts == sorted(counts, reverse=True)
     assert counts[-1] == 0
 
 
 def test_nothing_unpriced_or_undated_comes_before_what_can_be_had() -> None:
-    hits = reached(Target(min_tps=1))
+    hits = reached(Request(min_tps=1))
     able = [hit.may_win for hit in hits]
     assert able == sorted(able, reverse=True)
     assert {True, False} == set(able)
     assert all(hit.monthly is not None and hit.price.dated for hit in front(hits))
-    budget = reached(Target(min_tps=1, max_usd=1e6))
+    budget = reached(Request(min_tps=1, max_usd=1e6))
     assert all(hit.monthly is not None for hit in budget)
 
 
 def test_a_launch_price_and_an_old_one_are_named_so() -> None:
-    hits = [hit for hit in reached(Target(min_tps=1)) if hit.monthly is not None and not hit.whole]
+    hits = [hit for hit in reached(Request(min_tps=1)) if hit.monthly is not None and not hit.whole]
     launched = {hit.name for hit in hits if hit.price.listed}
     assert {"Arc Pro B60", "RTX PRO 4500 Blackwell"} <= launched
     assert not launched & {"RTX 3090", "RTX 5090"}
@@ -313,7 +321,7 @@ def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
     # 36 months: an Arc Pro B60 at $599 counts half as much again, 599 / 36 / 2 = $8.32 a month more
     request = question()
     assert request.money.purchase_months == 36
-    hits = [hit for hit in reached(Target(min_tps=1)) if hit.offer == "bought" and not hit.whole]
+    hits = [hit for hit in reached(Request(min_tps=1)) if hit.offer == "bought" and not hit.whole]
     launched = next(hit for hit in hits if (hit.name, hit.count) == ("Arc Pro B60", 1))
     assert selling_price("Arc Pro B60").usd == 599
     assert launched.compared - launched.monthly == pytest.approx(599 / 36 / 2)
@@ -324,7 +332,7 @@ def test_launch_prices_stand_where_a_verdict_puts_them() -> None:
 
 @cache
 def prices_now() -> tuple[Hit, ...]:
-    return find(question(), Target(min_tps=15), (LLAMA_CPP,), ("Q4_K_M",), ("f16",)).hits
+    return one_cache(Request(min_tps=15)).hits
 
 
 def ranks(hits: Sequence[Hit]) -> dict[tuple[str, int, str], int]:
@@ -339,8 +347,8 @@ def test_a_lower_price_never_lowers_the_rank(offer: str, share: float) -> None:
     before = ranks(prices_now())
     dated = [hit for hit in prices_now() if hit.offer == offer and hit.may_win and not hit.whole]
     for hit in random.Random(f"{offer} {share}").sample(dated, 6):
-        after = ranks(find(cheaper(hit, share), Target(min_tps=15), (LLAMA_CPP,), ("Q4_K_M",),
-                           ("f16",)).hits)  # fmt: skip
+        target = Request(min_tps=15, format="Q4_K_M", kv_type="f16")
+        after = ranks(find(cheaper(hit, share), target).hits)
         key = (hit.name, hit.count, offer)
         assert after[key] <= before[key]
 
@@ -376,7 +384,7 @@ def test_nothing_unpriced_undated_or_unavailable_wins() -> None:
 
 
 def test_modules_of_servers_are_rented_and_never_bought() -> None:
-    hits = reached(Target(min_tps=1))
+    hits = reached(Request(min_tps=1))
     offers = {hit.offer for hit in hits if "SXM" in hit.name and hit.monthly is not None}
     assert offers == {"rented"}
 
@@ -418,14 +426,15 @@ def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
 
 def test_a_cluster_gives_the_same_answer() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
-    target, formats = Target(min_tps=25), ("Q4_K_M", "AWQ")
-    here = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",))
+    target = Request(min_tps=25, kv_type="f16")
+    wanted = replace(question(), runtimes=(LLAMA_CPP, VLLM))
+    here = find(wanted, target)
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1",
         dashboard_address=None,
     ) as cluster:  # fmt: skip
         compute = on_cluster(cluster.scheduler_address)
-        there = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",), compute)
+        there = find(wanted, target, compute)
     assert there == here
     assert here.hits
 
@@ -434,9 +443,10 @@ def test_a_cluster_gives_the_same_answer() -> None:
 def test_all_cores_give_the_same_answer(forks: bool, monkeypatch) -> None:
     monkeypatch.setattr(combinations_module, "_forks", lambda: forks)
     monkeypatch.setattr(combinations_module.os, "cpu_count", lambda: 2)
-    target, formats = Target(min_tps=25), ("Q4_K_M", "AWQ")
-    here = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",))
-    there = find(question(), target, (LLAMA_CPP, VLLM), formats, ("f16",), on_cores)
+    target = Request(min_tps=25, kv_type="f16")
+    wanted = replace(question(), runtimes=(LLAMA_CPP, VLLM))
+    here = find(wanted, target)
+    there = find(wanted, target, on_cores)
     assert there == here
     assert here.hits
 
@@ -445,7 +455,10 @@ def test_a_cluster_that_does_not_answer_is_said(monkeypatch) -> None:
     pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     monkeypatch.setattr(combinations_module, "WAIT", 0.2)
     with pytest.raises(NetworkError, match="No Dask scheduler"):
-        find(question(), Target(), (LLAMA_CPP,), ("Q4_K_M",), (), on_cluster("tcp://127.0.0.1:1"))
+        find(question(), Request(format="Q4_K_M"), on_cluster("tcp://127.0.0.1:1"))
+
+
+TARGET = [each for each in INPUTS if (each.group, each.kind) == ("target", Kind.NUMBER)]
 
 
 @pytest.mark.parametrize("entry", TARGET, ids=lambda entry: entry.name)
@@ -453,7 +466,7 @@ def test_targets_have_limits(entry: Input) -> None:
     name, most = entry.name, entry.limits[1]
     for wrong in (-1, most * 1.01, float("nan")):
         with pytest.raises(InputError, match="allowed is"):
-            Target(**{name: wrong})
+            Request(**{name: wrong})
 
 
 @cache

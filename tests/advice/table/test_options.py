@@ -19,7 +19,7 @@ from advisor.advice.table.options import apis, keep, options, rents
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import Timed, card_stack, cards_held
+from advisor.advice.table.timed_machines import TimedStack, card_stack, cards_held
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -325,13 +325,13 @@ def test_a_rented_machine_leaves_the_owned_one_and_its_value() -> None:
 
 def fastest_in_vllm(machines: list[Machine]) -> list[Speed | None]:
     model = catalog.model("Qwen3-14B", "Q4_K_M")
-    timed = Timed(Stack(machines), model, Workload(), (VLLM,))
+    timed = TimedStack(Stack(machines), model, Workload(), (VLLM,))
     return list(timed.fastest(strategies=(PlacementStrategy.GPU_RESIDENT,)))
 
 
 def test_speeds_that_are_asked_for_later_join_those_known() -> None:
     machines = [from_spec.machine(MachineSpec(gpu=gpu)) for gpu in ("RTX 3090", "RTX 4090")]
-    timed = Timed(Stack(machines), catalog.model("Qwen3-14B", "Q4_K_M"), Workload(), (VLLM,))
+    timed = TimedStack(Stack(machines), catalog.model("Qwen3-14B", "Q4_K_M"), Workload(), (VLLM,))
     first, nothing = timed.fastest(np.array([True, False]), (PlacementStrategy.GPU_RESIDENT,))
     assert nothing is None
     both = list(timed.fastest())
@@ -359,10 +359,11 @@ def test_bounds_leave_out_no_runtime_that_is_fastest(name: str, users: int) -> N
     machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
     fleet, model, work = Stack(machines), catalog.model(name, "Q4_K_M"), Workload(users=users)
     every = np.ones(len(gpus), dtype=bool)
-    together = Timed(fleet, model, work, VALUED)
+    together = TimedStack(fleet, model, work, VALUED)
     for strategies in ((PlacementStrategy.CPU_OFFLOAD,), tuple(PlacementStrategy)):
         each = [
-            Timed(fleet, model, work, (runtime,)).fastest(every, strategies) for runtime in VALUED
+            TimedStack(fleet, model, work, (runtime,)).fastest(every, strategies)
+            for runtime in VALUED
         ]
         expected = [
             max(

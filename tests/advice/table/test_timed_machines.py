@@ -15,7 +15,7 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table import stack
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import Timed, TimedCards, card_stack
+from advisor.advice.table.timed_machines import TimedCards, TimedStack, card_stack
 from advisor.cost_model import estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
@@ -74,7 +74,7 @@ def test_machines_together_give_what_each_gives_alone(name: str) -> None:
             prompt=random.choice((200, 1500)),
             users=random.choice((1, 1, 1, 4)),
         )
-        timed = Timed(fleet, model, work, VALUED)
+        timed = TimedStack(fleet, model, work, VALUED)
         for machine, together in zip(machines, timed.fastest(), strict=True):
             same(together, alone(model, machine, work), machine)
 
@@ -101,7 +101,7 @@ def test_machines_together_give_what_each_gives_alone_in_every_runtime(
     machines = [from_spec.machine(MachineSpec(gpu=gpu, ram_gb=64)) for gpu in gpus]
     fleet, model = Stack(machines), catalog.model(name, "Q4_K_M")
     for work in (Workload(prompt=900), Workload(context=20000, prompt=2000, users=3)):
-        timed = Timed(fleet, model, work, (runtime,))
+        timed = TimedStack(fleet, model, work, (runtime,))
         for machine, together in zip(machines, timed.fastest(), strict=True):
             same(together, alone(model, machine, work, (runtime,)), machine)
 
@@ -123,7 +123,7 @@ def test_joined_machines_keep_their_networks_together() -> None:
     for name in ("Llama-3.1-8B", "Qwen3-30B-A3B"):
         model = catalog.model(name, "Q4_K_M")
         for runtime in (VLLM, SGLANG, LLAMA_CPP):
-            timed = Timed(fleet, model, Workload(users=3), (runtime,))
+            timed = TimedStack(fleet, model, Workload(users=3), (runtime,))
             for machine, together in zip(machines, timed.fastest(), strict=True):
                 same(together, alone(model, machine, Workload(users=3), (runtime,)), machine)
 
@@ -147,7 +147,7 @@ def test_any_number_of_a_card_is_one_estimate(
     for work in (Workload(), Workload(prompt=3000, context=30000, users=5)):
         stacked = Counted(stack.estimate)
         monkeypatch.setattr(stack, "estimate", stacked)
-        timed = Timed(fleet, model, work, (runtime,))
+        timed = TimedStack(fleet, model, work, (runtime,))
         together = timed.fastest(strategies=(PlacementStrategy.GPU_RESIDENT,))
         assert stacked.calls == 1
         assert any(together.fits)
