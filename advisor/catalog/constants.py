@@ -95,10 +95,6 @@ class Constants:
     The value of a constant is its most specific row times every factor that applies. A family or
     backend without rows of its own thus gets the common value. Factors apply to rows of the same
     runtime only.
-
-    Args:
-        rows: rows of the table.
-        scope: scope of lookups; None for an empty one.
     """
 
     def __init__(self, rows: Iterable[ConstantRow], scope: Scope | None = None) -> None:
@@ -112,11 +108,7 @@ class Constants:
         self._rows_in: dict[tuple[Scope, str], list[ConstantRow]] = {}
 
     def with_measured(self, rows: Iterable[ConstantRow]) -> "Constants":
-        """Copy with some constants measured; no factor multiplies a measured row.
-
-        Args:
-            rows: a row per measured constant, or per constant and family.
-        """
+        """Copy with some constants measured; no factor multiplies a measured row."""
         measured = copy(self)
         measured._measured = {(row.constant, row.family or ""): row for row in rows}
         measured._by_scope = {}
@@ -141,12 +133,7 @@ class Constants:
         return self._scope
 
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
-        """Copy with some constants multiplied.
-
-        Args:
-            factors: factor of each constant, by name.
-            source: origin of the factors.
-        """
+        """Copy with some constants multiplied."""
         rows = (row for rows in self._by_constant.values() for row in rows)
         more = (_factor(constant, factor, source) for constant, factor in factors.items())
         scaled = Constants((*rows, *more), self._scope)
@@ -220,11 +207,7 @@ class Constants:
         return ScopedConstant(rows=first.rows, value=np.array(values))
 
     def row(self, constant: str, family: str = "") -> ConstantRow:
-        """Row of a constant in this scope, without factors.
-
-        Raises:
-            DataError: no row applies.
-        """
+        """Row of a constant in this scope, without factors."""
         return self._look_up(constant, family).rows[0]
 
     def value(self, constant: str, family: str = "") -> float:
@@ -241,12 +224,7 @@ class Constants:
 def _distinct(
     families: str, backends: str
 ) -> tuple[tuple[tuple[str, str], ...], npt.NDArray[np.int_]]:
-    """Distinct pairs of family and backend of several GPUs, and the place of each GPU's pair.
-
-    Args:
-        families: families joined by `STACKED`, or one for all.
-        backends: backends likewise.
-    """
+    """Distinct pairs of family and backend of several GPUs, and the place of each GPU's pair."""
     parts, interfaces = families.split(STACKED), backends.split(STACKED)
     count = max(len(parts), len(interfaces))
     pairs = list(
@@ -280,11 +258,7 @@ def fitted_constants() -> Constants:
 
 
 class RecordedConstants(Constants):
-    """Constants that record lookups, for the list of an estimate's assumptions.
-
-    Args:
-        constants: constants in the scope of the estimate.
-    """
+    """Constants that record lookups, for the list of an estimate's assumptions."""
 
     def __init__(self, constants: Constants) -> None:
         vars(self).update(vars(constants))

@@ -69,11 +69,7 @@ def read(path: Path, record: type[Row]) -> tuple[Row, ...]:
 
 
 def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list[str]]]:
-    """Lines of a CSV file with their numbers, without the header.
-
-    Raises:
-        DataError: other columns, or a file that cannot be read.
-    """
+    """Lines of a CSV file with their numbers, without the header."""
     expected = [column.name for column in columns]
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -91,15 +87,7 @@ def _lines(path: Path, columns: Sequence[CsvColumn]) -> Iterator[tuple[int, list
 
 
 class RowsByName(Mapping[str, Row]):
-    """Rows of a long file by name in lower case, each made when it is looked up.
-
-    Args:
-        path: CSV file whose first column is the name.
-        record: dataclass whose fields are its columns.
-
-    Raises:
-        DataError: wrong columns, a file that cannot be read, or at a look-up, a wrong value.
-    """
+    """Rows of a long file by its first column in lower case, each made when it is looked up."""
 
     def __init__(self, path: Path, record: type[Row]) -> None:
         self._path, self._record = path, record
@@ -150,15 +138,7 @@ def _column(field: "Field[object]", annotation: Any) -> CsvColumn:
 
 
 def assignments(text: str, where: str) -> Iterator[tuple[str, str]]:
-    """Keys and values of a field written `key=value; key=value`.
-
-    Args:
-        text: content of the field.
-        where: name of the file, for errors.
-
-    Raises:
-        DataError: a part without an equals sign.
-    """
+    """Keys and values of a field written `key=value; key=value`."""
     for assignment in filter(None, (part.strip() for part in text.split(";"))):
         key, equals, value = assignment.partition("=")
         if not equals:

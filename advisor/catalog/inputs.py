@@ -113,12 +113,7 @@ class Input:
                 return "" if number and not broken else words
 
     def read(self, text: str) -> Any:
-        """Value of a text, as people type it, as links carry it and as tables hold it.
-
-        Raises:
-            InputError: it cannot be read; the message says what is taken. Limits are checked where
-                the currency of amounts is known.
-        """
+        """Value of a text, as people type it, as links carry it and as tables hold it."""
         text = text.strip()
         if self.kind == Kind.NAME:
             return text
@@ -146,9 +141,6 @@ class Input:
         Args:
             value: number or array, amounts of money in US dollars; None where it is not set.
             paid: currency that amounts were typed in; None for the one that is shown.
-
-        Raises:
-            InputError: outside the limits; the message has label, value and limits.
         """
         if value is None or self.low is None or self.high is None:
             return
@@ -245,9 +237,6 @@ def check_all(
         inputs: inputs to check.
         values: numbers by name; a missing number is not checked, nor what is no number.
         paid: as in `Input.check`.
-
-    Raises:
-        InputError: outside the limits; the message has label, value and limits.
     """
     for entry in inputs:
         if entry.kind in (Kind.NUMBER, Kind.WHOLE):
@@ -257,16 +246,7 @@ def check_all(
 def check_prices(
     entry: Input, typed: Iterable[tuple[str, float]], paid: Currency | None = None
 ) -> None:
-    """Refuse the first typed price outside the limits.
-
-    Args:
-        entry: input of the prices.
-        typed: items with their prices [USD].
-        paid: as in `Input.check`.
-
-    Raises:
-        InputError: outside the limits; the message has the item, its price and the limits.
-    """
+    """Refuse the first typed price outside the limits."""
     for name, amount in typed:
         replace(entry, label=f"{entry.label} of {name}").check(amount, paid)
 

@@ -36,17 +36,7 @@ def loose(name: str) -> str:
 
 
 def find(kind: str, name: str, rows: Mapping[str, Row], hint: str = "") -> Row:
-    """Row by exact name or alias, else the loose match with the shortest name.
-
-    Args:
-        kind: kind of thing for errors ("GPU").
-        name: name as typed.
-        rows: rows by name.
-        hint: advice for the error.
-
-    Raises:
-        UnknownName: no row matches; the message has similar names.
-    """
+    """Row by exact name or alias, else the loose match with the shortest name."""
     exact = spelled(kind, rows).get(name.strip().casefold())
     if exact is not None:
         return exact

@@ -10,4 +10,7 @@ identify        hardware that a name means, of any kind
 backends        what drives a card, by vendor and system; `stated_software` reads versions
 shared_memory   the part of shared memory that a GPU may use
 stacked         many machines as one with arrays
+
+Errors: `UnknownName` for a name that means nothing or several things, with similar ones;
+`InputError` for numbers outside their limits, and for software that does not go with the cards.
 """

@@ -85,15 +85,7 @@ def only_of(machine: Machine, vendor: str) -> bool:
 
 
 def check(backend: str, vendors: Iterable[str] = ()) -> None:
-    """Check that a backend exists and drives the machine's cards.
-
-    Args:
-        backend: backend as typed, in lower case.
-        vendors: vendors of the machine's cards.
-
-    Raises:
-        InputError: an unknown backend, or one that does not drive a card; lists the allowed ones.
-    """
+    """Check that a backend exists and drives the machine's cards."""
     if backend not in NAMES:
         raise InputError(f"Backend (--backend) is {backend[:40]!r}; allowed is {', '.join(NAMES)}.")
     for vendor in vendors:
@@ -109,9 +101,6 @@ def check_system(system: str, vendors: Iterable[str], backend: str | None) -> No
     """Check that a system drives the machine's cards through llama.cpp.
 
     Builds for Macs without an Apple chip have Metal switched off, and Apple's chips run macOS.
-
-    Raises:
-        InputError: a system without a backend for a card.
     """
     if backend in (CPU, UNKNOWN):
         return
@@ -155,11 +144,7 @@ MONTHS = (
 
 
 def system_named(text: str) -> str:
-    """Operating system as typed: "Windows" is "windows".
-
-    Raises:
-        InputError: another system.
-    """
+    """Operating system as typed: "Windows" is "windows"."""
     folded = text.strip().casefold()
     name = OTHER_SPELLINGS.get(folded, folded)
     if name not in SYSTEMS:
@@ -197,11 +182,7 @@ class GraphicsDriver:
 
 @lru_cache(maxsize=64)
 def driver_named(text: str) -> GraphicsDriver:
-    """GraphicsDriver as typed: "Mesa 24.2.8", "radv 25.0", "ROCm 6.4", "amdvlk".
-
-    Raises:
-        InputError: another driver, or Mesa or ROCm without its version.
-    """
+    """GraphicsDriver as typed: "Mesa 24.2.8", "radv 25.0", "ROCm 6.4", "amdvlk"."""
     match = DRIVER.fullmatch(text.strip().casefold())
     name = DRIVER_SPELLINGS.get(match[1], match[1]) if match else ""
     version = tuple(map(int, match[2].split("."))) if match and match[2] else ()
@@ -234,9 +215,6 @@ def build_month(text: str) -> str:
 
     A number between two dated builds lies between their days in proportion; one beyond the first or
     the last counts as of that day.
-
-    Raises:
-        InputError: neither a month nor a number.
     """
     folded = text.strip().casefold()
     if re.fullmatch(r"20[2-9]\d-(0[1-9]|1[0-2])", folded):
@@ -358,11 +336,7 @@ numactl binds it to."""
 
 
 def check_policy(text: str) -> None:
-    """Check a typed value of `--numa`.
-
-    Raises:
-        InputError: another value.
-    """
+    """Check a typed value of `--numa`."""
     if text not in POLICIES:
         allowed = ", ".join(POLICIES)
         raise InputError(f"Memory nodes (--numa) is {text[:40]!r}; allowed is {allowed}.")

@@ -114,9 +114,6 @@ def gpu_named(name: str, memory: float | None = None) -> GpuName:
     Args:
         name: name as people, drivers and shops write it.
         memory: memory as the driver shows it, to distinguish cards of the same name [B].
-
-    Raises:
-        UnknownName: no such GPU; lists similar names.
     """
     row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
     if memory is not None:
@@ -170,11 +167,7 @@ WITH_GRAPHICS = ("unified", "laptop")
 
 @lru_cache(maxsize=4096)
 def cpu_named(name: str) -> CpuName:
-    """Processor of a name: its row, its graphics, and assumptions.
-
-    Raises:
-        UnknownName: no such processor; lists similar names.
-    """
+    """Processor of a name: its row, its graphics, and assumptions."""
     row = spelled("CPU", host_rows()).get(name.strip().casefold())
     if row is not None and row.segment not in WITH_GRAPHICS:
         notes = tuple(contradictions(plain(name), row, row))
@@ -184,11 +177,7 @@ def cpu_named(name: str) -> CpuName:
 
 @lru_cache(maxsize=4096)
 def find_host(name: str) -> HostRow:
-    """Catalogue row of a CPU or platform, or one derived from its generation.
-
-    Raises:
-        UnknownName: no such processor; lists similar names.
-    """
+    """Catalogue row of a CPU or platform, or one derived from its generation."""
     row = spelled("CPU", host_rows()).get(name.strip().casefold())
     return row if row is not None else cpu_named(name).row
 
@@ -208,11 +197,7 @@ def soldered(host: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def machine_named(name: str) -> MachineName:
-    """Machine of a name: a preset, or the parts in the name.
-
-    Raises:
-        UnknownName: neither; lists similar names.
-    """
+    """Machine of a name: a preset, or the parts in the name."""
     named = machine_names().match(name)
     return _with_bridge(named) if NVLINK.search(plain(name)) else named
 
@@ -233,9 +218,5 @@ def _with_bridge(named: MachineName) -> MachineName:
 
 
 def find_disk(name: str) -> DiskRow:
-    """Catalogue row of a drive.
-
-    Raises:
-        UnknownName: no such drive; lists similar names.
-    """
+    """Catalogue row of a drive."""
     return find("drive", name, disk_rows(), "`data/hardware/disks.csv` lists those it knows.")

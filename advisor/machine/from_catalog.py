@@ -29,11 +29,7 @@ MOST_SUSTAINED = 0.93
 
 @cache
 def gpu(name: str) -> Gpu:
-    """GPU of the catalogue, by name.
-
-    Raises:
-        UnknownName: no such GPU; lists similar names.
-    """
+    """GPU of the catalogue, by name."""
     return gpu_of(find_gpu(name))
 
 
@@ -126,11 +122,7 @@ def _left_by_driver(row: GpuRow) -> Quantity:
 
 
 def bridged(gpu: Gpu) -> Gpu:
-    """Card with a bridge to a second card of the same kind.
-
-    Raises:
-        InputError: a card without a known bridge.
-    """
+    """Card with a bridge to a second card of the same kind."""
     row = gpu_bridges().get(gpu.name)
     if row is None:
         known = ", ".join(gpu_bridges())
@@ -223,10 +215,6 @@ def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host
         name: name as people write it.
         memory: main memory [B].
         bandwidth: sustained read rate; None for the datasheet's peak times a typical share [B/s].
-
-    Raises:
-        UnknownName: no such processor; lists similar names.
-        InputError: no bandwidth given, for a platform without published memory channels.
     """
     row = find_host(name)
     if bandwidth is None:
@@ -315,11 +303,7 @@ def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
 
 
 def disk(name: str) -> Disk:
-    """Drive of the catalogue, by name.
-
-    Raises:
-        UnknownName: no such drive; lists similar names.
-    """
+    """Drive of the catalogue, by name."""
     row = find_disk(name)
     return Disk(
         name=row.name,

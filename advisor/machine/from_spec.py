@@ -79,16 +79,7 @@ https://prefersystems.com/?p=59538) [GiB]."""
 
 
 def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
-    """Machine of a specification, with typical parts for open fields.
-
-    Args:
-        inputs: typed values.
-        usual_system: operating system where none is typed.
-
-    Raises:
-        UnknownName: an unknown GPU, processor or drive.
-        InputError: software that does not go with the cards.
-    """
+    """Machine of a specification, with typical parts for open fields."""
     inputs = _with_own_graphics(inputs)
     gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
@@ -116,11 +107,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
 
 
 def reached(gpus: tuple[Gpu, ...], inputs: MachineSpec) -> tuple[Gpu, ...]:
-    """GPUs for the stated backend: all that it drives, or none for the backend "cpu".
-
-    Raises:
-        InputError: a backend of another vendor's cards.
-    """
+    """GPUs for the stated backend: all that it drives, or none for the backend "cpu"."""
     if inputs.backend is None:
         return gpus
     backends.check(inputs.backend, (gpu.vendor for gpu in gpus))
@@ -216,9 +203,6 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
     """GPUs of a text, kind by kind: "RTX 4090", "2x 3090", "RTX 3090 + 2*P40".
 
     Where a plus joins cards, each has to be known; other signs may be part of a name.
-
-    Raises:
-        UnknownName: a kind that the catalogue does not hold.
     """
     kinds = [kind for kind in BETWEEN_KINDS.split(text) if kind.strip()]
     if len(kinds) < 2:
@@ -230,12 +214,7 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
 
 
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
-    """GPUs of a machine, the fastest first.
-
-    Raises:
-        InputError: more GPUs than a machine may have.
-        UnknownName: an unknown GPU.
-    """
+    """GPUs of a machine, the fastest first."""
     gpus: list[Gpu] = []
     for kind in cards_of(str(inputs.gpu)):
         gpus += [_gpu(inputs, kind.row.name, kind.part_gib)] * kind.count
@@ -253,11 +232,7 @@ def _named_with_bridge(inputs: MachineSpec, cards: tuple[Gpu, ...]) -> bool:
 
 
 def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
-    """Two cards of the same kind with a bridge between them.
-
-    Raises:
-        InputError: another number of cards, or a card without a bridge.
-    """
+    """Two cards of the same kind with a bridge between them."""
     if len(cards) != 2 or cards[0].name != cards[1].name:
         named = " + ".join(card.name for card in cards)
         raise InputError(f"An NVLink bridge joins two cards of a kind; this is {named}.")
@@ -392,11 +367,7 @@ def _memory(inputs: MachineSpec, typical: float) -> Quantity:
 
 
 def drive(inputs: MachineSpec) -> Disk:
-    """Stated drive, else a typical one.
-
-    Raises:
-        UnknownName: an unknown drive.
-    """
+    """Stated drive, else a typical one."""
     if inputs.disk_gbs is not None:
         return Disk(name=inputs.disk or "drive as given", sequential=given(inputs.disk_gbs * GB))
     return from_catalog.disk(inputs.disk or TYPICAL_DISK)

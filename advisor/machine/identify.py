@@ -42,15 +42,7 @@ from advisor.units import GIB
 
 
 def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
-    """Machine of a name: a preset, or the parts in the name; its notes state assumptions.
-
-    Args:
-        name: name as people write it.
-        overrides: typed values, which replace those of the name.
-
-    Raises:
-        UnknownName: neither a preset nor parts of the catalogue.
-    """
+    """Machine of a name: a preset, or the parts in the name; its notes state assumptions."""
     named = machine_named(name)
     typed = overrides or MachineSpec()
     host = _typical_server(named) if typed.cpu is None else MachineSpec()
@@ -156,9 +148,6 @@ def identified(name: str) -> Identified:
     """Hardware of a name; tried are, in this order, presets, GPUs, processors and lists of parts.
 
     A processor with a memory size is a machine.
-
-    Raises:
-        UnknownName: none of these; lists similar names.
     """
     text = without_system(translated(plain(name)))
     if (

@@ -45,9 +45,6 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
     Args:
         machine: machine with its operating system.
         stated_gib: stated memory of screens and other programs; None for the usual one [GiB].
-
-    Raises:
-        InputError: more than the GPU has.
     """
     if not machine.gpus:
         return machine
@@ -210,10 +207,6 @@ def raised(machine: Machine) -> tuple[Machine, str] | None:
 def left_to_system(memory: Array, of_gpu: Array) -> Array:
     """Shared memory that the system keeps [B]: a sixteenth, 4 to 8 GiB, and no more than lies
     outside the GPU's part.
-
-    Args:
-        memory: shared memory [B].
-        of_gpu: the GPU's part [B].
     """
     usual = np.clip(np.asarray(memory) / 16, LEAST_OF_SYSTEM, MOST_OF_SYSTEM)
     return np.minimum(usual, np.maximum(memory - of_gpu, 0.0))

@@ -15,11 +15,7 @@ MIXED = " + "
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
-    """Typed values of a machine; None for open fields.
-
-    Raises:
-        InputError: a number outside its limits, or memory given for GPUs of several kinds.
-    """
+    """Typed values of a machine; None for open fields."""
 
     gpu: str | None = None  # name of the GPU, or "none"; several kinds as "2x RTX 3090 + RTX 4090"
     gpu_count: int = 1  # number of GPUs; for several kinds, a factor on all their numbers

@@ -42,17 +42,7 @@ NOTABLE = 0.95
 def with_software(
     machine: Machine, inputs: MachineSpec, usual_system: str = LINUX, *, seen: bool = False
 ) -> Machine:
-    """A machine with its software, as typed or as usual.
-
-    Args:
-        machine: its parts.
-        inputs: typed values.
-        usual_system: operating system where none is typed.
-        seen: whether that is the machine's own.
-
-    Raises:
-        InputError: a system, backend or driver that does not go with the cards or the others.
-    """
+    """A machine with its software, as typed or as usual."""
     apple = any(gpu.vendor == "Apple" for gpu in machine.gpus)
     system = MACOS if apple else usual_system
     vendors = {gpu.vendor for gpu in machine.gpus}
@@ -76,11 +66,7 @@ def with_software(
 
 
 def _system_of(driver: GraphicsDriver, vendors: set[str], system: str, inputs: MachineSpec) -> str:
-    """Operating system with a stated driver: Linux for Mesa and AMDVLK, which Windows lacks.
-
-    Raises:
-        InputError: a driver of other cards, or of another system than the stated one.
-    """
+    """Operating system with a stated driver: Linux for Mesa and AMDVLK, which Windows lacks."""
     reached = all(backends.reaches(driver.backend, vendor) for vendor in vendors)
     if not vendors or not reached or (driver.name in (AMDVLK, ROCM) and vendors != {"AMD"}):
         cards = " and ".join(sorted(vendors)) or "no GPU"

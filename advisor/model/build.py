@@ -32,12 +32,7 @@ NORM_ROLES = {
 
 
 def build(facts: ArchitectureSpec) -> Architecture:
-    """Architecture of a model from its published numbers.
-
-    Raises:
-        Refusal: a model whose structure is unknown; the message names the missing part.
-        DataError: contradictory numbers.
-    """
+    """Architecture of a model from its published numbers."""
     _check(facts)
     layers = range(facts.layers)
     return Architecture(

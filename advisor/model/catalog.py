@@ -115,11 +115,7 @@ def model_formats() -> Mapping[str, Format]:
 
 
 def find_model(name: str) -> ArchitectureSpec:
-    """Catalogue row of a model.
-
-    Raises:
-        UnknownName: no such model; lists similar names.
-    """
+    """Catalogue row of a model."""
     return find("model", name, model_rows(), "`data/models/models.csv` lists those it knows.")
 
 
@@ -157,32 +153,17 @@ def checkpoint(name: str, form: str) -> str:
 
 @cache
 def architecture(name: str) -> Architecture:
-    """Architecture of a catalogue model.
-
-    Raises:
-        UnknownName: no such model; lists similar names.
-        Refusal: a model whose architecture cannot be derived, with the reason.
-    """
+    """Architecture of a catalogue model."""
     return build(find_model(name))
 
 
 @cache
 def model(name: str, form: str) -> Model:
-    """Catalogue model in a format.
-
-    Raises:
-        UnknownName: an unknown model or format.
-        Refusal: a format that the model does not have.
-    """
+    """Catalogue model in a format."""
     return in_format(architecture(name), form)
 
 
 @lru_cache(maxsize=2048)
 def in_format(arch: Architecture, form: str) -> Model:
-    """Architecture in a format.
-
-    Raises:
-        UnknownName: an unknown format.
-        Refusal: a format that the architecture does not have.
-    """
+    """Architecture in a format."""
     return quantized(arch, format_named(form, model_formats()), storage_types())

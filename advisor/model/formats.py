@@ -96,12 +96,7 @@ CONDITIONS: Mapping[str, Callable[[Place], bool]] = {
 
 
 def formats(rows: Iterable[RecipeRow]) -> dict[str, Format]:
-    """Formats by name, from the rows of the recipe table in their order.
-
-    Raises:
-        DataError: a condition that does not exist, or rows of one format that are scattered or
-            disagree about its family or runtimes.
-    """
+    """Formats by name, from the rows of the recipe table in their order."""
     by_name: dict[str, Format] = {}
     for name, group in groupby(rows, key=lambda row: row.format):
         if name in by_name:
@@ -129,11 +124,7 @@ def _format(name: str, rules: tuple[RecipeRow, ...]) -> Format:
 
 
 def format_named(name: str, known: Mapping[str, Format]) -> Format:
-    """Format by name, ignoring case.
-
-    Raises:
-        UnknownName: no such format; lists similar names.
-    """
+    """Format by name, ignoring case."""
     by_folded = {spelling.casefold(): form for spelling, form in known.items()}
     form = by_folded.get(name.strip().casefold())
     if form is None:
@@ -186,12 +177,7 @@ class StorageType:
 def tensor_types(
     architecture: Architecture, form: Format, types: Mapping[str, StorageType]
 ) -> tuple[StorageType, ...]:
-    """Storage type of every tensor of an architecture, in their order.
-
-    Raises:
-        Refusal: the format has no rule for a tensor, as MXFP4 has none for a dense model.
-        UnknownName: a rule names a type that `types` lacks.
-    """
+    """Storage type of every tensor of an architecture, in their order."""
     categories = _categories(architecture)
     keys = [
         (tensor.role, kind) for tensor, kind in zip(architecture.tensors, categories, strict=True)
@@ -360,9 +346,6 @@ def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False
         text: spelling.
         known: formats by name.
         remark: whether other words around the spelling are ignored, as in a table's note.
-
-    Raises:
-        UnknownName: no such format; lists similar names.
     """
     plain = _plain(text)
     spelled = _by_spelling(known)

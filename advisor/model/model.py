@@ -291,28 +291,13 @@ def _layer_flops(architecture: Architecture) -> Mapping[Group, Floats]:
 def quantized(
     architecture: Architecture, form: Format, storage: Mapping[str, StorageType]
 ) -> Model:
-    """Model of an architecture in a format.
-
-    Args:
-        architecture: architecture.
-        form: format, with a storage type for each tensor.
-        storage: storage types by name.
-
-    Raises:
-        Refusal: a format that the architecture does not have.
-    """
+    """Model of an architecture in a format."""
     kinds = tensor_types(architecture, form, storage)
     return from_tensors(architecture, kinds, form.name)
 
 
 def from_tensors(architecture: Architecture, kinds: Sequence[StorageType], form: str) -> Model:
-    """The architecture with the storage type of each of its tensors given.
-
-    Args:
-        architecture: architecture.
-        kinds: a type for each of its tensors, in their order.
-        form: the format's name, to show.
-    """
+    """The architecture with the storage type of each of its tensors given."""
     sizes = [
         tensor_bytes(tensor, kind) for tensor, kind in zip(architecture.tensors, kinds, strict=True)
     ]
@@ -366,10 +351,6 @@ def scaled(model: Model, file_bytes: float) -> Model:
     """Model scaled to a known file size.
 
     The size of a real file is more reliable than that of the recipe.
-
-    Args:
-        model: model from the recipe.
-        file_bytes: size of the file [B].
     """
     factor = file_bytes / model.file_bytes
     return replace(

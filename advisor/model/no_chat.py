@@ -30,9 +30,6 @@ def refuse_no_chat_model(text: str, *kinds: str) -> None:
     Args:
         text: name of the model.
         kinds: its family (`model_type`) and the classes of its `architectures`.
-
-    Raises:
-        Refusal: it is; the message says what it does.
     """
     names = [name.casefold() for name in (text.rpartition("/")[2], *kinds)]
     for row in _rows():

@@ -96,16 +96,7 @@ def _resolved(text: str, form: str | None) -> ResolvedModel:
 
 @lru_cache(maxsize=512)
 def from_name(text: str, form: str | None = None) -> ResolvedModel:
-    """Model from its name alone.
-
-    Args:
-        text: name in any spelling.
-        form: format; None for the one in the name, else the usual one.
-
-    Raises:
-        UnknownName: no certain match; lists similar names.
-        Refusal: a model that cannot be described, or not in that format.
-    """
+    """Model from its name alone."""
     known = named(text)
     chosen, notes = form or known.format, known.notes
     if form is None and chosen in FOR_EXPERTS and known.architecture.experts is None:
@@ -121,11 +112,7 @@ def from_name(text: str, form: str | None = None) -> ResolvedModel:
 
 
 def _from_hub(text: str, form: str | None) -> ResolvedModel:
-    """Model of a repository or of a file in one; without a network, the model of its name.
-
-    Raises:
-        NetworkError: it cannot be reached, and its name is not enough.
-    """
+    """Model of a repository or of a file in one; without a network, the model of its name."""
     try:
         read = from_hub_file if way(text) is ReferenceKind.HUB_FILE else from_repository
         return read(text, form)
@@ -162,12 +149,7 @@ def _is_path(text: str) -> bool:
 
 
 def from_file(path: Path, form: str | None = None) -> ResolvedModel:
-    """A model from a local GGUF file, a config.json, or a folder that holds one.
-
-    Raises:
-        InputError: no such file, or not what its name says.
-        Refusal: a model that is not understood.
-    """
+    """A model from a local GGUF file, a config.json, or a folder that holds one."""
     from advisor.model.gguf.read import describe_path
 
     file = _existing(path)
@@ -177,11 +159,7 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
 
 
 def _existing(path: Path) -> Path:
-    """Existing file of a path.
-
-    Raises:
-        InputError: no such file.
-    """
+    """Existing file of a path."""
     try:
         file = path.expanduser()
         file = file / "config.json" if file.is_dir() else file
@@ -228,10 +206,6 @@ def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedM
         text: content of the file.
         name: name to show; empty for the name in the text.
         form: format wanted; None for the stored one.
-
-    Raises:
-        InputError: not JSON, or not a model's configuration.
-        Refusal: a model that is not understood.
     """
     from advisor.model.config.read import describe
     from advisor.model.config.values import parse
@@ -250,14 +224,7 @@ def _own_name(values: Mapping[str, object]) -> str:
 
 
 def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
-    """A model from the header of a GGUF file on the Hub, `owner/name/file.gguf`; all of its parts.
-
-    Raises:
-        NetworkError: it cannot be reached, or offline is asked for.
-        UnknownName: no such file.
-        InputError: no name of a file, or numbers that no part has.
-        Refusal: a model that is not understood.
-    """
+    """A model from the header of a GGUF file on the Hub, `owner/name/file.gguf`, in all parts."""
     from advisor.model.gguf.header import Part
     from advisor.model.gguf.read import describe_parts
     from advisor.model.gguf.shards import part_names
@@ -273,13 +240,7 @@ def from_hub_file(text: str, form: str | None = None) -> ResolvedModel:
 
 
 def from_repository(identity: str, form: str | None = None) -> ResolvedModel:
-    """A model from a repository of the Hugging Face Hub.
-
-    Raises:
-        NetworkError: it cannot be reached, or offline is asked for.
-        InputError: no such repository, or no configuration in it.
-        Refusal: a model that is not understood.
-    """
+    """A model from a repository of the Hugging Face Hub."""
     from advisor.model.hub.read import describe_repository
 
     return _chosen(describe_repository(identity), form)

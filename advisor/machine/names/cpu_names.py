@@ -321,13 +321,7 @@ class CpuName:
 
 
 class CpuNames:
-    """Index of processor names.
-
-    Args:
-        hosts: catalogue rows by name.
-        models: cores of further models, by name in lower case.
-        generations: common properties of each generation.
-    """
+    """Index of processor names."""
 
     def __init__(
         self,
@@ -348,11 +342,7 @@ class CpuNames:
         self.typical = {name: row for name, row in bare if name and row.vendor == TYPICAL}
 
     def match(self, name: str) -> CpuName:
-        """Processor of a name.
-
-        Raises:
-            UnknownName: no row, model or generation; lists similar names, or says why.
-        """
+        """Processor of a name."""
         text = in_latin(plain(name))
         exact = self.exact.get(text)
         if exact is not None:
@@ -402,11 +392,7 @@ class CpuNames:
                 yield name
 
     def _refuse_several(self, name: str, text: str) -> None:
-        """Two processors to choose from ("5955WX or 5975WX") are none.
-
-        Raises:
-            CpuObjection: the name, with both.
-        """
+        """Two processors to choose from ("5955WX or 5975WX") are none."""
         meant: list[str] = []
         for part in EITHER.split(text) if EITHER.search(text) else ():
             with suppress(UnknownName):
@@ -419,9 +405,6 @@ class CpuNames:
     def _sockets(self, name: str, row: HostRow, count: int) -> int:
         """Sockets that a count means: "x 16" behind a processor with eight cores, as desktops show
         it, counts its threads.
-
-        Raises:
-            TooManySockets: more than boards have for its generation.
         """
         generation = next(self._generations_of(row.name.casefold()), None)
         most = generation.max_sockets if generation else MOST_SOCKETS
@@ -489,11 +472,7 @@ class CpuNames:
         return None
 
     def _refuse_other_line(self, candidate: str) -> None:
-        """A number of another line of the same maker is none of this one: no i7-9900K.
-
-        Raises:
-            CpuObjection: the model of the other line.
-        """
+        """A number of another line of the same maker is none of this one: no i7-9900K."""
         match = LINE.fullmatch(candidate)
         for digit in "3579" if match else "":
             other = f"{match[1]}{digit}{match[2]}" if match else ""

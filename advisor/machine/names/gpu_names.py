@@ -42,10 +42,6 @@ def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset
     """Sets of words to look up, from all words of the name to fewer, each with its assumptions.
 
     Digits never change.
-
-    Args:
-        taken: words of the name.
-        known: words of the catalogue's spellings.
     """
     words = taken.words
     if not words:
@@ -193,11 +189,7 @@ class Slice:
 
 
 def sliced(name: str) -> tuple[str, Slice] | None:
-    """Name of the card without its profile, and the slice; None for a whole card.
-
-    Raises:
-        UnknownName: a slice without its profile.
-    """
+    """Name of the card without its profile, and the slice; None for a whole card."""
     match = PROFILE.search(name)
     if match is None:
         if UNSAID.search(name):
@@ -229,9 +221,6 @@ def slice_of(card: GpuRow, part: Slice) -> GpuRow:
     """Row of a slice: its memory, its eighths of the bandwidth, its sevenths of the arithmetic.
 
     Source: NVIDIA's MIG user guide.
-
-    Raises:
-        UnknownName: a card without slices, or a profile that the card does not have.
     """
     memory, (eighths, sevenths) = _memory_slices(card, part), _slices(card)
     if memory is None or not has_profile(card, part):
@@ -298,11 +287,7 @@ DUAL = re.compile(r"\bdual\b")
 
 
 class GpuNames:
-    """Index of GPU names.
-
-    Args:
-        rows: catalogue rows by name.
-    """
+    """Index of GPU names."""
 
     def __init__(self, rows: Mapping[str, GpuRow]) -> None:
         self.rows = rows
@@ -342,9 +327,6 @@ class GpuNames:
         Args:
             name: name as typed or printed.
             memory_gib: memory as the driver shows it, to distinguish cards [GiB].
-
-        Raises:
-            UnknownName: no GPU, or several without a distinction; lists similar names.
         """
         text = plain(name)
         exact = self._exact.get(named_part(text))
@@ -370,11 +352,7 @@ class GpuNames:
         return replace(meant, count=taken.count)
 
     def _slice(self, card: str, part: Slice) -> GpuName:
-        """Slice of a card; of cards with the same name the one that has the profile.
-
-        Raises:
-            UnknownName: no such card or slice.
-        """
+        """Slice of a card; of cards with the same name the one that has the profile."""
         if not card:
             raise UnknownName("GPU", str(part), (), "Name the card that it is a slice of.")
         whole = self.match(card)
@@ -491,11 +469,7 @@ class GpuNames:
         sized: list[GpuRow],
         taken: GpuWords,
     ) -> GpuRow:
-        """Card with the stated memory, else the usual one of the name.
-
-        Raises:
-            UnknownName: several cards, none of them usual.
-        """
+        """Card with the stated memory, else the usual one of the name."""
         if sized and sized[0] in newer:
             return sized[0]
         if newer and not sized:
@@ -551,11 +525,7 @@ class GpuNames:
 
 
 def _usual(name: str, spellings: list[_Spelling], taken: GpuWords) -> GpuRow:
-    """Usual card among several sizes or sockets of the same name.
-
-    Raises:
-        UnknownName: no card is the usual one.
-    """
+    """Usual card among several sizes or sockets of the same name."""
     bare = [spelling for spelling in spellings if spelling.size_gib is None] or spellings
     telling = taken.brands - {"nvidia", "amd", "intel"}
     branded = [spelling for spelling in bare if telling & spelling.brands] or bare

@@ -207,11 +207,7 @@ are boards.
 
 
 class CardMentions:
-    """Reader of the cards in a machine's name.
-
-    Args:
-        gpus: index of GPU names.
-    """
+    """Reader of the cards in a machine's name."""
 
     def __init__(self, gpus: GpuNames) -> None:
         self.gpus = gpus
@@ -255,11 +251,7 @@ class CardMentions:
         return _summed(own or cards), rest
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
-        """Card of a mention; in a laptop, the laptop GPU of that name.
-
-        Raises:
-            UnknownName: no such card; lists similar names.
-        """
+        """Card of a mention; in a laptop, the laptop GPU of that name."""
         if laptop and "laptop" not in mention and not MAX_Q.search(mention):
             try:
                 return self.gpus.match(f"{mention} laptop")
@@ -270,11 +262,7 @@ class CardMentions:
         return self.gpus.match(mention)
 
     def refuse_unknown(self, rest: str) -> None:
-        """A card that is named beside known parts is not left out.
-
-        Raises:
-            UnknownName: no card of that name, with close ones.
-        """
+        """A card that is named beside known parts is not left out."""
         for mention in (match[0].strip() for match in CARD.finditer(rest)):
             if SURELY_A_CARD.search(mention):
                 self.gpus.match(mention)
@@ -330,13 +318,7 @@ HINT = "Name its GPU, processor and memory, or import one that was measured."
 
 
 class MachineNames:
-    """Index of machine names.
-
-    Args:
-        rows: presets by name.
-        gpus: index of GPU names.
-        cpus: index of processor names.
-    """
+    """Index of machine names."""
 
     def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames, cpus: CpuNames) -> None:
         self.rows, self.gpus, self.cpus = rows, gpus, cpus
@@ -344,11 +326,7 @@ class MachineNames:
         self.cards = CardMentions(gpus)
 
     def match(self, name: str) -> MachineName:
-        """Machine of a name.
-
-        Raises:
-            UnknownName: neither a preset nor known parts; lists similar names.
-        """
+        """Machine of a name."""
         text = " ".join(without_system(translated(plain(name))).split())
         text = SEVERAL_OF.sub(lambda count: f"{count[1] or count[2]}x ", text)
         bare, network = without_network(text)
@@ -413,9 +391,6 @@ class MachineNames:
     def _of_family(self, rented: Instance, text: str) -> MachineName:
         """Rented machine of a family with its share of the host's memory channels, and the cards
         that are named beside it ("n1-standard-8 + T4").
-
-        Raises:
-            UnknownName: a size that the family does not have, or an unknown card beside it.
         """
         beside = text.replace(rented.name, " | ").replace("_", " ")
         gpus, rest = self.cards.within(beside, laptop=False)
@@ -440,11 +415,7 @@ class MachineNames:
         return MachineName(name=name, spec=spec, notes=notes, instance=name)
 
     def _put_together(self, name: str, text: str) -> MachineName:
-        """Machine of the parts in a name.
-
-        Raises:
-            UnknownName: no known part, or a number that belongs to no part.
-        """
+        """Machine of the parts in a name."""
         laptop = is_laptop(text)
         written = translated(plain(name))
         stated = memory_channels(text), memory_rate(written), memory_type(written)
@@ -479,9 +450,6 @@ class MachineNames:
     ) -> None:
         """A name without parts, or with a number of no part, is refused; computers are called by
         their cards ("gnode-a5000").
-
-        Raises:
-            UnknownName: the name, with similar ones.
         """
         stray = "" if cpu else stray_number(rest)
         if not gpus and not stray and NO_CARD.search(rest):

@@ -424,12 +424,7 @@ def memory_type(text: str) -> str:
 
 
 def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
-    """Rate of modules of a stated type that is not the catalogue's, and what is assumed [MT/s].
-
-    Args:
-        stated: type of the modules; empty for none.
-        row: processor.
-    """
+    """Rate of modules of a stated type that is not the catalogue's, and what is assumed [MT/s]."""
     if not stated or not row.memory_type.startswith("DDR") or stated == row.memory_type:
         return None, ""
     if TAKES_BOTH.match(row.name) and stated in USUAL_RATES:

@@ -51,12 +51,7 @@ class MachineName:
 
 
 class PresetNames:
-    """Index of presets.
-
-    Args:
-        rows: presets by name.
-        gpus: index of GPU names.
-    """
+    """Index of presets."""
 
     def __init__(self, rows: Mapping[str, MachineRow], gpus: GpuNames) -> None:
         self.rows, self.gpus = rows, gpus

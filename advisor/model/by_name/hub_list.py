@@ -126,12 +126,7 @@ class HubList:
         return self._with(sizes, lambda other: other.sizes == row.sizes, widths, also)
 
     def published_by(self, publishers: Iterable[str], copier: str = "") -> dict[str, int]:
-        """Places of the first repository of some publishers, by key; of the copier's for others.
-
-        Args:
-            publishers: publishers.
-            copier: publisher of copies of models that they do not list.
-        """
+        """Places of the first repository of some publishers, by key; of the copier's for others."""
         wanted = frozenset(publishers)
         index: dict[str, int] = {}
         copies: dict[str, int] = {}
@@ -177,11 +172,7 @@ def _row(line: str) -> HubRow:
 
 @cache
 def hub_list() -> HubList:
-    """The list, read once.
-
-    Raises:
-        DataError: the file is missing or broken.
-    """
+    """The list, read once."""
     try:
         text = lzma.decompress(FILE.read_bytes()).decode()
     except (OSError, lzma.LZMAError) as error:

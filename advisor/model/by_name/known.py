@@ -133,11 +133,7 @@ def _names_a_draft(key: str) -> bool:
 
 
 def architecture_of(row: KnownRow) -> Architecture:
-    """Architecture of a row of the catalogue or the list.
-
-    Raises:
-        Refusal: a family that cannot be described.
-    """
+    """Architecture of a row of the catalogue or the list."""
     if isinstance(row, ArchitectureSpec):
         return catalog.architecture(row.name)
     return listed(row).architecture

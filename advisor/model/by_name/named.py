@@ -183,11 +183,7 @@ have them."""
 
 
 def _refuse(name: ModelName) -> None:
-    """See that a name is of no drafting model, no part of a model and none without weights.
-
-    Raises:
-        Refusal: it is.
-    """
+    """See that a name is of no drafting model, no part of a model and none without weights."""
     if "draft" in name.kinds:
         raise _drafting(name.text)
     if "other" in name.kinds:
@@ -302,10 +298,6 @@ def named(text: str, year: int = NEWEST) -> NamedModel:
     Args:
         text: name in any spelling.
         year: year in which it was in use, for a stand-in.
-
-    Raises:
-        UnknownName: neither; lists similar names.
-        Refusal: a model that cannot be described, or that does not run alone.
     """
     tag = ollama_tag(text)
     form = format_in_name(tag.full if tag else text, catalog.model_formats())

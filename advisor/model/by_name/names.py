@@ -247,11 +247,7 @@ SMALLEST, LARGEST = 1e5, 1e14
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatedSize:
-    """Sizes in a name.
-
-    Raises:
-        InputError: implausibly few or many weights, or more active than there are.
-    """
+    """Sizes in a name."""
 
     params: float  # number of weights
     active: float | None  # number of weights that a token uses; None for a dense model
@@ -324,12 +320,7 @@ PACKER = re.compile(r"(?<![a-z0-9])(bnb|gptq|awq|hqq|autoround)(?![a-z0-9])")
 
 
 def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
-    """Format in a model's name or tag; None without one.
-
-    Args:
-        text: name.
-        known: formats by name.
-    """
+    """Format in a model's name or tag; None without one."""
     for spelling in _format_spellings(text.casefold()):
         try:
             return format_meant(spelling, known, remark=True)

@@ -271,8 +271,8 @@ def _of_printed_size(name: ModelName) -> KnownRow | None:
 
 def _stated(tokens: Iterable[str]) -> float | None:
     """The only total that words state [weights]; None for none or several."""
-    found = [weights(token) for token in tokens if token[0].isdigit() and "x" not in token]
-    totals = [total for total in found if total is not None]
+    counts = (weights(token) for token in tokens if token[0].isdigit() and "x" not in token)
+    totals = [total for total in counts if total is not None]
     return totals[0] if len(totals) == 1 else None
 
 
@@ -486,12 +486,7 @@ def _has_versions(key: str, tokens: tuple[str, ...]) -> bool:
 
 
 class UnknownModel(UnknownName):
-    """Unknown name of a model, with the names that may be meant.
-
-    Args:
-        name: name as typed.
-        close: names that may be meant, likeliest first.
-    """
+    """Unknown name of a model, with the names that may be meant."""
 
     def __init__(self, name: str, close: tuple[str, ...]) -> None:
         offered = f"Did you mean {', '.join(close)}? " if close else ""

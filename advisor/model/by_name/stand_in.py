@@ -3,7 +3,8 @@
 `35B-A3B` states experts and the weights that a token uses, `8B` a size, the first words a family.
 The nearest relative in size gives the shape (layers, cache, windows, share of experts), scaled to
 the stated weights. Without a relative, the catalogue's newest model of about that size is used,
-with the cache that models of its size and time usually have.
+with the cache that models of its size and time usually have. `year` is when a model was in use;
+`without` leaves a family out, in tests and benchmarks.
 """
 
 import math
@@ -70,14 +71,7 @@ def rows() -> tuple[CacheRow, ...]:
 
 
 def usual_cache(size: StatedSize, experts: bool, year: int, without: str = "") -> float:
-    """Values that a model of unknown family keeps of a text of `relatives.LONG` tokens.
-
-    Args:
-        size: its weights.
-        experts: whether it has experts.
-        year: year in which it was in use.
-        without: family that is left out, in tests and benchmarks.
-    """
+    """Values that a model of unknown family keeps of a text of `relatives.LONG` tokens."""
     families: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in rows():
         if row.family != without and (row.experts > 0) == experts:
@@ -129,12 +123,6 @@ def relative_of(
 ) -> tuple[KnownRow, bool]:
     """Known model that lends its shape, and whether the names agree: the nearest one by name, then
     by size; without a name in common, the middle one of a few recent models of about its size.
-
-    Args:
-        name: words of its name.
-        size: its weights.
-        year: year in which it was in use.
-        without: family that is left out, in tests and benchmarks.
     """
     alike = [
         (_in_common(key.split(), name.shape), _distance(row, params, size, year), row)
@@ -229,9 +217,6 @@ def year_of(row: KnownRow) -> int:
 def _known_sizes(family: str) -> tuple[tuple[str, KnownRow, float], ...]:
     """Known models that may lend their shape, by what their names say, with their weights: the
     catalogue's, and others whose names begin alike; those that use all experts not.
-
-    Args:
-        family: first word of a name.
     """
     alike = (key for key in makers_keys() if key.partition(" ")[0] == family)
     known = ((key, base_of(key)) for key in dict.fromkeys((*catalogue_keys(), *alike)))
@@ -283,13 +268,7 @@ class StandIn:
 
 
 def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> StandIn | None:
-    """Stand-in for an unknown model; None where its name has no size.
-
-    Args:
-        name: words of its name.
-        year: year in which it was in use.
-        without: family that is left out, in tests and benchmarks.
-    """
+    """Stand-in for an unknown model; None where its name has no size."""
     size = stated_size(name)
     if size is None:
         return None
@@ -342,13 +321,7 @@ def _with_usual_cache(architecture: Architecture, values: float) -> Architecture
 
 
 def of_size(text: str, size: StatedSize, year: int = NEWEST) -> Architecture:
-    """Stand-in of a known size, with the shape of the nearest relative by name.
-
-    Args:
-        text: name to show.
-        size: sizes.
-        year: year in which the model was in use.
-    """
+    """Stand-in of a known size, with the shape of the nearest relative by name."""
     row, related = relative_of(take_apart(text), size, year)
     made = resized(architecture_of(row), text, size)
     if related:
@@ -361,11 +334,6 @@ def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture
 
     With experts, both sizes are met: if a share u of the routed experts is used, they have
     E = (params - active) / (1 - u) weights, and the rest is used by every token.
-
-    Args:
-        relative: relative of the same kind, dense or with experts.
-        name: name to show.
-        size: sizes to reach.
     """
     outside = _sum(relative, GROUPS_OUTSIDE) * min(math.sqrt(size.params / relative.params), 1)
     routed = _sum(relative, (Group.ROUTED_EXPERTS,))

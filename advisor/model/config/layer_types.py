@@ -51,12 +51,7 @@ def layer_count(config: Config) -> int:
 
 
 def layer_pattern(config: Config, layers: int) -> str:
-    """One letter per layer, shortened to the run that repeats.
-
-    Raises:
-        Refusal: a kind of layer that is not known, named.
-        InputError: a list of another length than the layers.
-    """
+    """One letter per layer, shortened to the run that repeats."""
     letters = single_blocks(config) or _attention_letters(config, layers)
     return shortest_period(letters)
 
@@ -107,11 +102,7 @@ def expert_layers(config: Config, layers: int) -> tuple[bool, ...]:
 
 
 def leading_dense_and_step(config: Config, routed: tuple[bool, ...]) -> tuple[int, int]:
-    """`first_dense` and `moe_every` that say the same as a list of layers.
-
-    Raises:
-        Refusal: a list that two numbers cannot say.
-    """
+    """`first_dense` and `moe_every` that say the same as a list of layers."""
     layers = len(routed)
     for step in range(1, layers + 1):
         for first in (0, routed.index(True)):
@@ -319,11 +310,7 @@ def _global_heads(config: Config, pattern: str, head_dim: int) -> dict[str, Any]
 
 
 def _of_full_layers(config: Config) -> Config:
-    """Overrides of full-attention layers in `per_layer_config`, as transformers 5 saves it.
-
-    Raises:
-        Refusal: overrides that differ between layers.
-    """
+    """Overrides of full-attention layers in `per_layer_config`, as transformers 5 saves it."""
     layers = [
         layer for layer in config.part("per_layer_config").values() if isinstance(layer, Mapping)
     ]

@@ -71,11 +71,7 @@ class SharedLayers:
 
 
 def shared_layers(config: Config, layers: int) -> SharedLayers | None:
-    """Shared layers of a config.json; None for all other models.
-
-    Raises:
-        InputError: more layers that share than there are.
-    """
+    """Shared layers of a config.json; None for all other models."""
     sharing = config.whole("num_kv_shared_layers")
     width = config.whole("hidden_size_per_layer_input")
     if not sharing and not width:
@@ -179,12 +175,7 @@ USUALLY_LEFT = (
 def stored_format(
     config: Config, beside: Mapping[str, object] | None = None
 ) -> tuple[str, tuple[str, ...]]:
-    """Name of the format, empty where it has no recipe, and notes about it.
-
-    Args:
-        config: the language model's config.json.
-        beside: hf_quant_config.json, where the repository has one.
-    """
+    """Name of the format, empty where it has no recipe, and notes about it."""
     quantization = dict(config.part("quantization_config"))
     quantization |= _of_modelopt(beside or {})
     if not quantization and config.part("quantization"):

@@ -53,11 +53,7 @@ class Config:
         return keys[0], None
 
     def optional(self, *keys: str, low: int = 0, high: int = MAX_NUMBER) -> int | None:
-        """A whole number, None where absent or null.
-
-        Raises:
-            InputError: anything else.
-        """
+        """A whole number, None where absent or null."""
         key, value = self.raw(*keys)
         if value is None:
             return None
@@ -72,11 +68,7 @@ class Config:
         return self.optional(*keys, low=low, high=high) or 0
 
     def required(self, *keys: str, high: int = MAX_NUMBER) -> int:
-        """A positive whole number that the model cannot be described without.
-
-        Raises:
-            InputError: absent, null or not such a number.
-        """
+        """A positive whole number that the model cannot be described without."""
         number = self.optional(*keys, low=1, high=high)
         if number is None:
             raise InputError(
@@ -147,11 +139,7 @@ def shown(value: object) -> str:
 
 
 def parse(text: str | Mapping[str, object], name: str) -> Mapping[str, object]:
-    """A config.json as an object.
-
-    Raises:
-        InputError: not JSON, too long, nested too deeply, or not an object.
-    """
+    """A config.json as an object."""
     if not isinstance(text, str):
         return text
     if len(text) > MAX_TEXT:
@@ -226,12 +214,7 @@ def families() -> Mapping[str, FamilyRow]:
 
 
 def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, FamilyRow]:
-    """The language model's part of a config.json, with its family and the family's defaults.
-
-    Raises:
-        Refusal: a family without a rule.
-        InputError: `model_type` is no text.
-    """
+    """The language model's part of a config.json, with its family and the family's defaults."""
     config = Config(name=name, values=language_model(values))
     family = _family(config)
     return replace(config, defaults=dict(_pairs(family.defaults))), family

@@ -16,12 +16,7 @@ LARGEST = 2**31
 
 
 class Keys:
-    """Metadata of one architecture; values that were read are kept in `facts`.
-
-    Args:
-        header: header of the file, or of the first part.
-        architecture: value of `general.architecture`, which the other keys start with.
-    """
+    """Metadata of one architecture; values that were read are kept in `facts`."""
 
     def __init__(self, header: Header, architecture: str) -> None:
         self.architecture = architecture
@@ -37,11 +32,7 @@ class Keys:
         return value
 
     def number(self, key: str, default: int | None = None) -> int:
-        """A whole number of 0 or more.
-
-        Raises:
-            InputError: it is missing and has no default, or is something else.
-        """
+        """A whole number of 0 or more."""
         value = self.find(key)
         if value is None:
             if default is None:
@@ -53,11 +44,7 @@ class Keys:
         return self._whole(key, value)
 
     def per_layer(self, key: str, layers: int, default: int) -> tuple[int, ...]:
-        """A whole number for each layer; one number stands for all.
-
-        Raises:
-            InputError: fewer entries than layers, or something else than numbers.
-        """
+        """A whole number for each layer; one number stands for all."""
         value = self.find(key)
         if not isinstance(value, tuple):
             return (self.number(key, default),) * layers
@@ -175,11 +162,7 @@ REFUSED = {
 
 
 def check_known(architecture: str) -> None:
-    """See that an architecture's attention is understood.
-
-    Raises:
-        Refusal: it is not; the message says why.
-    """
+    """See that an architecture's attention is understood."""
     if architecture in REFUSED:
         raise Refusal(f"{architecture} is {REFUSED[architecture]}. Give a language model's file.")
     if architecture not in WINDOWED.keys() | FULL | RECURRENT | LATENT:

@@ -71,17 +71,7 @@ class LayerMemory(NamedTuple):
 
 
 def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[LayerMemory, ...]:
-    """Cache of each layer.
-
-    Args:
-        keys: the architecture's metadata.
-        roles: roles of the tensors of each layer.
-        hidden: width of the residual stream.
-
-    Raises:
-        InputError: keys that are missing or contradict the tensors.
-        Refusal: windows that the file does not place, or a layer that is not understood.
-    """
+    """Cache of each layer."""
     layers = len(roles)
     windows = _windows(keys, layers)
     kept = _own_cache(keys, layers)
@@ -173,11 +163,7 @@ def _own_cache(keys: Keys, layers: int) -> tuple[bool, ...]:
 
 
 def _sharing(keys: Keys, layers: int) -> int:
-    """Number of last layers that reuse the cache of an earlier layer.
-
-    Raises:
-        InputError: it leaves none that keeps its own.
-    """
+    """Number of last layers that reuse the cache of an earlier layer."""
     if keys.architecture not in SHARED_KV:
         return 0
     default = SHARED_KV[keys.architecture]
@@ -220,11 +206,7 @@ class _Attention:
             )
 
     def layer(self, layer: int, has: frozenset[str], windowed: bool) -> _Size:
-        """Sizes of one layer that attends.
-
-        Raises:
-            InputError: it has no heads, though it has their tensors.
-        """
+        """Sizes of one layer that attends."""
         if self._latent and "attn_kv_a_mqa" in has:
             return self._latent_layer(layer, has)
         heads, kv_heads = self._heads[layer], self._kv_heads[layer]
@@ -317,11 +299,6 @@ def describe_path(path: Path, storage: Mapping[str, StorageType]) -> Described:
     Args:
         path: a whole file, the beginning of one, or any part of a split one.
         storage: storage types by name.
-
-    Raises:
-        NeedMoreBytes: the file ends within its header.
-        InputError: no such file, a part that is missing, or a damaged one.
-        Refusal: a model that is not understood, or a file that is no model.
     """
     with ExitStack() as stack:
         parts = [opened(part_path, stack) for part_path in part_paths(path)]
@@ -340,13 +317,7 @@ def describe_prefix(name: str, data: bytes, storage: Mapping[str, StorageType]) 
 
 
 def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) -> Described:
-    """The model in files whose bytes can be asked for, all parts in their order.
-
-    Raises:
-        NeedMoreBytes: bytes end within a header.
-        InputError: a damaged file, or parts that do not belong together.
-        Refusal: a model that is not understood, or a file that is no model.
-    """
+    """The model in files whose bytes can be asked for, all parts in their order."""
     headers = [read_header(part) for part in parts]
     infos = joined(headers)
     keys = Keys(headers[0], _architecture_name(headers[0], infos))
@@ -370,12 +341,7 @@ def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) ->
 
 
 def _architecture_name(header: Header, infos: Sequence[TensorInfo]) -> str:
-    """The architecture, if it is one that can be described.
-
-    Raises:
-        InputError: the file does not name one.
-        Refusal: it is not a language model, or one that is not understood.
-    """
+    """The architecture, if it is one that can be described."""
     kind = header.values.get("general.type", "model")
     if isinstance(kind, str) and kind in OTHER_KINDS:
         raise Refusal(f"{header.name} is {OTHER_KINDS[kind]}, not a language model's file.")
@@ -477,12 +443,7 @@ def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architectu
 
 
 def _roles(keys: Keys, layers: int, tensors: Sequence[Tensor]) -> list[frozenset[str]]:
-    """Roles of the tensors of each layer.
-
-    Raises:
-        InputError: a layer has none, or lacks a companion of one that it has. DeciLM alone has
-            layers that do nothing.
-    """
+    """Roles of the tensors of each layer."""
     roles_by_layer: list[set[str]] = [set() for _ in range(layers)]
     for entry in tensors:
         if entry.layer is not None:

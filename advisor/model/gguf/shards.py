@@ -100,11 +100,7 @@ def named(name: str) -> TensorName:
 
 
 def tensor(info: TensorInfo, name: TensorName) -> Tensor:
-    """The tensor, its dimensions behind the first as rows.
-
-    Raises:
-        InputError: one that the text model does not use.
-    """
+    """The tensor, its dimensions behind the first as rows."""
     if name.group is None:
         raise InputError(f"{brief(info.name)} belongs to another network than the text model.")
     return Tensor(
@@ -117,11 +113,7 @@ def tensor(info: TensorInfo, name: TensorName) -> Tensor:
 
 
 def storage_type(info: TensorInfo, storage: Mapping[str, StorageType]) -> StorageType:
-    """Storage type of a tensor.
-
-    Raises:
-        InputError: a type number that is not known, or rows that do not divide into its blocks.
-    """
+    """Storage type of a tensor."""
     name = TYPE_NAMES.get(info.kind)
     if name is None or name not in storage:
         known = RETIRED_TYPES.get(info.kind)
@@ -163,11 +155,7 @@ SPLIT_NAME = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf")
 
 
 def part_names(name: str) -> list[str]:
-    """Names of all parts of a split file by that of one; a whole file is its only part.
-
-    Raises:
-        InputError: numbers that no part has.
-    """
+    """Names of all parts of a split file by that of one; a whole file is its only part."""
     matched = SPLIT_NAME.fullmatch(name)
     if matched is None:
         return [name]
@@ -178,11 +166,7 @@ def part_names(name: str) -> list[str]:
 
 
 def part_paths(path: Path) -> list[Path]:
-    """All parts of a split file beside one of them.
-
-    Raises:
-        InputError: a part is missing.
-    """
+    """All parts of a split file beside one of them."""
     parts = [path.with_name(name) for name in part_names(path.name)]
     missing = [part.name for part in parts if len(parts) > 1 and not part.is_file()]
     if missing:
@@ -194,11 +178,7 @@ def part_paths(path: Path) -> list[Path]:
 
 
 def opened(path: Path, stack: ExitStack) -> Part:
-    """A file as a part; it is closed with the stack.
-
-    Raises:
-        InputError: it cannot be opened or, from `read_at`, read.
-    """
+    """A file as a part; it is closed with the stack."""
 
     def unreadable(error: OSError) -> InputError:
         return InputError(
@@ -221,11 +201,7 @@ def opened(path: Path, stack: ExitStack) -> Part:
 
 
 def joined(headers: Sequence[Header]) -> list[TensorInfo]:
-    """Tensors of all parts.
-
-    Raises:
-        InputError: parts that are missing, out of order or of different models.
-    """
+    """Tensors of all parts."""
     first = headers[0]
     count = first.values.get("split.count", 1) or 1
     if count != len(headers):

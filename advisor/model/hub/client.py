@@ -45,11 +45,7 @@ class HubResponse:
 
 
 def endpoint() -> str:
-    """The host that is asked, without a slash at its end.
-
-    Raises:
-        InputError: HF_ENDPOINT is not https; http is allowed on this machine only.
-    """
+    """The host that is asked, without a slash at its end."""
     chosen = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/") or DEFAULT_ENDPOINT
     parts = urlsplit(chosen)
     local = parts.scheme == "http" and parts.hostname in LOOPBACK

@@ -33,12 +33,6 @@ def describe_repository(
         identity: `owner/name`.
         revision: branch, tag or commit; the main branch where empty.
         limits: time and retries of each request.
-
-    Raises:
-        InputError: an identity or revision that cannot be, no config.json, a damaged one.
-        UnknownName: no such repository, or a private one.
-        Refusal: a gated repository, or a model that is not understood.
-        NetworkError: offline, unreachable, busy.
     """
     repo = repository(identity, revision, limits=limits)
     if "config.json" not in repo.files:

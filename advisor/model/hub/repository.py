@@ -192,11 +192,7 @@ def _counts(numbers: object) -> dict[str, int]:
 
 
 def small_file(repo: Repository, name: str, limits: Limits) -> bytes:
-    """A file of up to 1 MB, kept once read.
-
-    Raises:
-        UnknownName: no such file; the rest as `repository`.
-    """
+    """A file of up to 1 MB, kept once read."""
     kept = kept_file(repo.identity, repo.commit, name)
     if kept is not None:
         return kept
@@ -213,11 +209,7 @@ def address(identity: str, commit: str, name: str) -> str:
 
 
 def json_object(body: bytes, what: str) -> Mapping[str, object]:
-    """An answer that must be a JSON object.
-
-    Raises:
-        NetworkError: it is not.
-    """
+    """An answer that must be a JSON object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -258,17 +250,7 @@ LARGEST_READ = 64 * 2**20
 
 
 class RemoteFile:
-    """A file of a repository of which only parts are read.
-
-    Args:
-        identity: `owner/name`.
-        name: path within the repository.
-        revision: branch, tag or commit; the main branch where empty.
-        limits: time and retries of each request.
-
-    Raises:
-        UnknownName: no such file; the rest as `repository`.
-    """
+    """A file of a repository of which only parts are read."""
 
     def __init__(
         self,
@@ -288,12 +270,7 @@ class RemoteFile:
         self._start, self._held = 0, b""
 
     def read_at(self, offset: int, count: int) -> bytes:
-        """Bytes from an offset on, fewer only at the end of the file.
-
-        Raises:
-            InputError: a place before the file, or more than 64 MiB at once.
-            NetworkError: the server does not send that part.
-        """
+        """Bytes from an offset on, fewer only at the end of the file."""
         if offset < 0 or not 0 <= count <= LARGEST_READ:
             raise InputError(
                 f"{self.name}: {count} bytes at {offset} cannot be read; ask for up to "

@@ -61,11 +61,7 @@ BUILDERS: Mapping[str, Builder] = {
 
 
 def own_architecture(config: Config, family: FamilyRow) -> Architecture | None:
-    """The architecture of a family that is built layer by layer; None for all others.
-
-    Raises:
-        InputError: sizes that are missing or cannot be.
-    """
+    """The architecture of a family that is built layer by layer; None for all others."""
     builder = BUILDERS.get(config.word("model_type"))
     return None if builder is None else builder(config, base_facts(config, family))
 

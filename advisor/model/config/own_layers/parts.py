@@ -47,13 +47,7 @@ class OwnLayer:
 def stack(
     facts: ArchitectureSpec, layers: Iterable[OwnLayer], extra: tuple[Tensor, ...] = ()
 ) -> Architecture:
-    """The architecture of these layers between the embedding and the head.
-
-    Args:
-        facts: facts of the whole model.
-        layers: layers, from the first to the last.
-        extra: tensors outside the layers.
-    """
+    """The architecture of these layers between the embedding and the head."""
     known = tuple(layers)
     inner = (tensor for at, layer in enumerate(known) for tensor in _tensors(layer, at))
     return Architecture(
