@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from advisor.reports.charts import Bar, BarChart, BarPart, Line, LineChart, Note
 from advisor.reports.document import SensitivityRow
-from advisor.ui.advise.page import tornado
+from advisor.ui.advise.costs import tornado
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.comparison_charts import lines
 from advisor.ui.parts.plane import MOST_TICKS, Scale, Stroke, picture, scale_of

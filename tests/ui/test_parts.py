@@ -4,7 +4,6 @@ import gc
 import re
 import threading
 import time
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from advisor.reports.document import SweepSeries
 from advisor.request.request import CLOSED, listed
 from advisor.request.texts import from_address
 from advisor.ui.advise import cards
-from advisor.ui.advise.page import price_note
 from advisor.ui.parts import heap, probe_job
 from advisor.ui.parts.markup import plain_words
 
@@ -79,21 +77,6 @@ def test_names_in_links_mean_the_same_in_any_case(name):
 )
 def test_messages_have_no_options_paths_and_quotes_of_python(text, words):
     assert plain_words(text) == words
-
-
-@pytest.mark.parametrize(
-    ("note", "old"),
-    [
-        ("$0.40 an hour each, x, read 2026-11-21", False),
-        ("$0.40 an hour each, x, priced 2026-08-01", True),
-        ("$700 each (street), priced 2026-02, over 36 months", True),
-        ("$700 each, priced 2026-09, over 36 months", False),
-        ("$1,999 each, priced 2025, over 36 months", True),
-        ("$2.00 an hour each, as you typed", False),
-    ],
-)
-def test_prices_older_than_90_days_are_called_old(note, old):
-    assert price_note(note, date(2026, 11, 21)).startswith("old price") is old
 
 
 def test_cost_lines_cross_where_both_cost_the_same():

@@ -1,46 +1,29 @@
 """The Advise page: verdict, placements, ways out, certainty, and tabs drawn when opened."""
 
-import math
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
 
-import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.compare import TITLES, decode_tps
-from advisor.advice.prices.rows import NO_PRICE, is_stale
-from advisor.advice.table.option import Option, OptionKind, on_front, split
-from advisor.advice.table.sensitivity import in_question, what_changes
 from advisor.advice.words.verdict import (
     Judgement,
     VerdictText,
-    aged,
     context_notes,
-    pays_when,
     price_notes,
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.errors import Refusal
 from advisor.evidence.accuracy.coverage import CoverageRow, coverage_like
 from advisor.evidence.accuracy.regimes import description
 from advisor.formatting import (
-    hours,
-    money,
-    number,
     percent,
     range_of,
-    shown_currency,
     tokens_per_second,
 )
 from advisor.machine.quantity import Provenance
 from advisor.reports import charts, from_advice
-from advisor.reports.document import SensitivityRow, input_name, interval
-from advisor.request.money import MoneyInputs
 from advisor.ui.advise import (
     explanation,
     placements,
@@ -57,24 +40,11 @@ from advisor.ui.parts.markup import (
     notice,
     plain_words,
     show,
-    table,
     two_lines,
 )
-from advisor.ui.parts.palette import palette
 from advisor.ui.question import chips, current, presets, this_machine, uploads
 
-if TYPE_CHECKING:
-    from advisor.ui.parts.plane import Scale
-    from advisor.ui.parts.points import PointChart, PointGroup
-
-# Table of cheaper changes, and the age of a price.
-
-
-def price_note(note: str, today: date | None = None) -> str:
-    """Price note of a report, with a warning for an old price."""
-    dated = re.search(r"(?:priced|read) (\d{4}(?:-\d\d){0,2})", note)
-    old = dated is not None and is_stale(dated[1], today or datetime.now(UTC).date())
-    return f"old price: {note}" if old else note
+# Cheaper changes.
 
 
 def what_ifs(answer: AdviseAnswer) -> None:
@@ -94,49 +64,6 @@ def what_ifs(answer: AdviseAnswer) -> None:
         for name, change in zip(names, changes[:7], strict=True)
     )
     show(block("oa-list", joined(rows)))
-
-
-# SkyPilot task file that rents a GPU of the table, in a folded part.
-
-
-def task_file(answer: AdviseAnswer) -> None:
-    """Choice among the rented GPUs and the file; nothing if none is rented."""
-    if not any(option.kind is OptionKind.RENT for option in answer.advice.options):
-        return
-    part = st.expander("Rent one with SkyPilot", key="open_renting", on_change="rerun")
-    if not part.open:
-        return
-    with part:
-        from advisor.advice import skypilot
-
-        _task(skypilot.rented_estimates(answer.advice.question, answer.advice.options))
-
-
-def _task(rented: Mapping[str, Estimate]) -> None:
-    """File of a chosen machine, at first the one that leaves most of those with a name there."""
-    from advisor.advice import skypilot
-
-    if st.session_state.get("rented") not in rented:
-        able = (name for name, estimate in rented.items() if skypilot.has_name(estimate))
-        st.session_state["rented"] = next(able, next(iter(rented)))
-    name = st.selectbox("GPU to rent", rented, key="rented")
-    try:
-        text = skypilot.task(rented[name])
-    except Refusal as refusal:
-        notice(str(refusal))
-        return
-    show(block("oa-soft", f"A task file for {skypilot.VERSION}. {ABOUT}", "p"))
-    copyable(text)
-    st.download_button(
-        "Download task.yaml", text, "task.yaml", "application/yaml", on_click="ignore",
-        key="task_file",
-    )  # fmt: skip
-
-
-ABOUT = (
-    "It takes the cheapest GPU of this kind among the clouds you have keys for, which may not be "
-    "the one whose price stands above. Rent runs until you end it."
-)
 
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.
@@ -190,240 +117,6 @@ def _sentences(row: CoverageRow | None, answer: AdviseAnswer, *, assumed: bool) 
     seen = this_machine.seen() if answer.request.here else None
     if seen is not None and seen.stale:
         yield Markup("{}").format(seen.stale)
-
-
-# Chart of monthly cost against speed, with the Pareto front marked.
-
-SYMBOLS = {
-    OptionKind.KEEP: ("star", "keep"),
-    OptionKind.CHANGE: ("diamond", "change"),
-    OptionKind.ADD: ("circle", "add"),
-    OptionKind.REPLACE: ("square", "replace"),
-    OptionKind.MACHINE: ("pentagon", "machine"),
-    OptionKind.RENT: ("triangle", "rent"),
-    OptionKind.API: ("cross", "API"),
-}
-"""Shape and word of each kind, so that nothing depends on colour alone."""
-
-
-def _known(options: Sequence[Option]) -> list[tuple[Option, float, float]]:
-    """Options with a cost above zero and a speed, as logarithmic axes require."""
-    unit = shown_currency().usd
-    return [
-        (option, option.monthly / unit, option.speed.decode)
-        for option in options
-        if option.speed is not None and option.monthly
-    ]
-
-
-def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
-    cost = np.array([monthly for _, monthly, _ in rows])
-    speed = np.array([decode for _, _, decode in rows])
-    return [bool(is_front) for is_front in on_front(cost, speed)]
-
-
-def cost_against_speed(options: Sequence[Option]) -> "PointChart":
-    """Chart with a shape per kind of option and a line along the front."""
-    from advisor.ui.parts.points import PointChart
-
-    rows, paid = _known(options), shown_currency()
-    front = sorted(
-        (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
-    )
-    return PointChart(
-        alt=words(options),
-        groups=[_group(rows, kind, at) for at, kind in enumerate(OptionKind)],
-        x_label=f"{paid.code} a month",
-        y_label="tokens/s",
-        x_sign=paid.sign,
-        stairs=front,
-    )
-
-
-def _group(rows: Sequence[tuple[Option, float, float]], kind: OptionKind, at: int) -> "PointGroup":
-    from advisor.ui.parts.points import Point, PointGroup
-
-    shape, word = SYMBOLS[kind]
-    unit = shown_currency().usd
-    points = [
-        Point(
-            x=monthly,
-            y=decode,
-            tip=f"{option.name}: {number(decode, 3)} tokens/s, {money(monthly * unit)} a month",
-        )
-        for option, monthly, decode in rows
-        if option.kind is kind
-    ]
-    size = 15 if kind is OptionKind.KEEP else 9
-    return PointGroup(name=word, shape=shape, colour=at % 7, points=points, size=size)
-
-
-def words(options: Sequence[Option]) -> str:
-    """Front in words, as the alternative text."""
-    rows, unit = _known(options), shown_currency().usd
-    on = [row for row, front in zip(rows, _front(rows), strict=True) if front]
-    return "Nothing beats in both: " + "; ".join(
-        f"{option.name}, {tokens_per_second(decode)} for {money(monthly * unit)} a month"
-        for option, monthly, decode in sorted(on, key=lambda row: row[1])
-        if math.isfinite(monthly)
-    )
-
-
-# Sensitivity of the verdict: what would change it, and a tornado chart of its inputs.
-
-ENDS = ("at the low end", "at the high end")
-
-
-def what_changes_it(answer: AdviseAnswer) -> None:
-    """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
-    advice = answer.advice
-    option, rows = in_question(advice.options, advice.choice.safe), from_advice.sensitivity(advice)
-    if option is None:
-        return
-    st.markdown(f"**What the verdict depends on**: {option.name}")
-    changes = what_changes(option, advice.options[0], advice.question.money)
-    show(block("oa-soft", changes, "p"))
-    show(tornado(rows, option.gain or 0.0))
-
-
-def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
-    """Bars to both ends of what an option gains; the upright line is where it gains nothing.
-
-    Args:
-        inputs: gains at the ends of each input's range, widest first.
-        middle: gain with all inputs as they are [USD/month].
-    """
-    from advisor.ui.parts.plane import Scale
-
-    edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
-    scale = Scale(low=min(edges), high=max(edges))
-    rows = joined(_row(row, middle, scale) for row in inputs)
-    return joined((block("oa-bars oa-tornado", rows), _legend()))
-
-
-def _row(row: SensitivityRow, middle: float, scale: "Scale") -> Markup:
-    ends = row.gain_low_usd, row.gain_high_usd
-    words = Markup("<p>{}: <b>{} to {} more a month</b></p>").format(
-        f"{input_name(row)}, {interval(row)}", *map(money, ends)
-    )
-    zero = Markup("<u style='left:{:.2f}%'></u>").format(scale.place(0.0))
-    html = Markup("{}<div class='oa-track' aria-hidden='true'>{}{}</div>")
-    return html.format(words, joined(_arms(ends, middle, scale)), zero)
-
-
-def _arms(ends: tuple[float, float], middle: float, scale: "Scale") -> Iterable[Markup]:
-    arm = Markup("<i title='{}: {}' style='left:{:.2f}%;width:{:.2f}%;background:{}'></i>")
-    for name, end, colour in zip(ENDS, ends, palette().series, strict=False):
-        near, far = sorted((scale.place(middle), scale.place(end)))
-        yield arm.format(name, money(end), near, far - near, colour)
-
-
-def _legend() -> Markup:
-    item = Markup("<span><i style='background:{}'></i>{}</span>")
-    keys = [item.format(colour, name) for name, colour in zip(ENDS, palette().series, strict=False)]
-    keys.append(Markup("<span>\u2502 costs as much as what you have</span>"))
-    return block("oa-key", joined(keys))
-
-
-# Table of options, the present machine first, with their chart.
-
-HEADINGS = (
-    "What", "Speed", "At once", "A month", "Hours lost", "A million tokens", "Pays", "Price",
-)  # fmt: skip
-KIND_WORDS = {
-    OptionKind.KEEP: "keep",
-    OptionKind.CHANGE: "change",
-    OptionKind.ADD: "add a card",
-    OptionKind.REPLACE: "replace the cards",
-    OptionKind.MACHINE: "another machine",
-    OptionKind.RENT: "rent",
-    OptionKind.API: "call an API",
-}
-
-
-def options(answer: AdviseAnswer) -> None:
-    """Table and chart; further options are folded."""
-    from advisor.ui.parts.points import points
-
-    every = answer.advice.options
-    shown, rest = split(every)
-    with st.container(key="options"):
-        table_place = st.empty()
-    also = st.multiselect(
-        "Show also", [option.name for option in rest], key="also_options",
-        placeholder="RTX 5090, 4 in all, Mac Studio ...",
-    )  # fmt: skip
-    with table_place:
-        chosen = [*shown, *(option for option in rest if option.name in also)]
-        show(options_table(chosen, answer.money))
-    if rest:
-        label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
-        with st.expander(label):
-            if st.toggle("Show them", key="more_options"):
-                show(options_table(rest, answer.money))
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown("**Cost of a month against speed**")
-        show(points(cost_against_speed(every)))
-    with right:
-        what_changes_it(answer)
-
-
-def options_table(options: Sequence[Option], money: MoneyInputs) -> Markup:
-    """Table of options at a use."""
-    names = explained_in_turn(option.name for option in options)
-    rows = (_option_row(option, name, money) for option, name in zip(options, names, strict=True))
-    return table(HEADINGS, rows, label="Options", numeric=(1, 2, 3, 4, 5))
-
-
-def _option_row(option: Option, name: Markup, use: MoneyInputs) -> Sequence[object]:
-    return (
-        two_lines(name, KIND_WORDS[option.kind]),
-        _speed(option),
-        "" if option.upfront is None else money(option.upfront),
-        _monthly(option),
-        "" if option.hours_lost is None else hours(option.hours_lost),
-        "" if option.per_million_tokens is None else money(option.per_million_tokens),
-        two_lines(_pays(option), pays_when(option, use)),
-        _price(option),
-    )
-
-
-def _speed(option: Option) -> Markup | str:
-    if option.speed is None:
-        return "not on record here" if option.kind is OptionKind.API else "does not run"
-    speed = option.speed
-    ends = range_of(speed.low, speed.high) if speed.high > speed.low else ""
-    return two_lines(f"{number(speed.decode)} tokens/s", ends)
-
-
-def _monthly(option: Option) -> Markup | str:
-    cost = option.cost
-    if cost is None:
-        return plain_words(option.price.note) or NO_PRICE
-    parts = (
-        (cost.purchase, "bought"), (cost.tied_up, "tied up"), (cost.rent + cost.starts, "rent"),
-        (cost.storage, "storage"),
-        (cost.idle_power + cost.busy_power, "power"), (cost.api, "tokens"),
-    )  # fmt: skip
-    words = [f"{name} {money(usd)}" for usd, name in parts if usd >= 0.005]
-    if option.standing >= 0.005:
-        words.append(f"what stands unused {money(option.standing)} besides")
-    return two_lines(money(cost.total), ", ".join(words))
-
-
-def _pays(option: Option) -> str:
-    if not option.keeps_up:
-        return "cannot keep up"
-    if option.kind is OptionKind.KEEP:
-        return ""
-    return {True: "yes", False: "no", None: "not known"}[option.pays]
-
-
-def _price(option: Option) -> Markup | str:
-    note = option.price.note
-    day = f"of {option.price.date}" if option.price.date else ""
-    return two_lines(plain_words(note), aged(option).strip(" ()") or day) if note else ""
 
 
 TABS = "advise_tab"
@@ -514,13 +207,9 @@ def _measured(answer: AdviseAnswer) -> None:
 
 
 def _costs(answer: AdviseAnswer) -> None:
-    st.subheader("Options", anchor="options")
-    from advisor.ui.parts import comparison_charts
+    from advisor.ui.advise import costs
 
-    options(answer)
-    if curves := from_advice.cost_curves(answer.advice):
-        comparison_charts.headed(charts.costs(curves), anchor="cost")
-    task_file(answer)
+    costs.costs(answer)
 
 
 def _time(answer: AdviseAnswer) -> None:
