@@ -46,9 +46,9 @@ CHANGES = {
                                             "4080", "3080", "5090")]),
     "model": ("", ["Qwen3 8B", "Llama 3.3 70B", "gpt oss 20b", "Gemma 3 12B", "Qwen3 32B",
                             "gpt oss 120b", "Phi 4", "Gemma 3 4B"]),
-    "context": (".st-key-chip_format", ["16k", "32k", "4k", "64k", "8k", "2k", "32k",
+    "context": (".oa-assumed >> nth=-1", ["16k", "32k", "4k", "64k", "8k", "2k", "32k",
                                                    "16k"]),
-    "replies_per_day": (".st-key-use", ["10", "100", "20", "300", "5", "80", "40", "200"]),
+    "replies_per_day": (".st-key-use button", ["10", "100", "20", "300", "5", "80", "40", "200"]),
 }  # fmt: skip
 """Changes by their input: what is opened first, and what is typed."""
 VISITORS = 12
@@ -203,7 +203,7 @@ def changes(browser: "Browser") -> None:
 def _change(page: "Page", opener: str, name: str, text: str) -> tuple[float, float]:
     typed = page.locator(f".st-key-in_{name} input").first
     if not typed.is_visible():
-        page.locator(f"{opener} button").first.click()
+        page.locator(opener).first.click()
         _rest(page)
     typed.fill(text)
     page.keyboard.press("Enter")

@@ -70,7 +70,7 @@ def test_a_command_is_copied_and_a_point_tells_its_words(chromium, address):
 
 def test_a_phone_shows_menu_question_verdict_and_winner_at_once(chromium, address):
     with page(chromium, address, viewport={"width": 390, "height": 844}) as test:
-        for part in (".st-key-bar_links", ".st-key-question", "#verdict", ".st-key-winner"):
+        for part in (".st-key-bar_links", ".st-key-question", "#verdict", ".oa-winner"):
             box = test.locator(part).bounding_box()
             assert box["y"] + box["height"] <= 844, part
         whole = "document.querySelector('[data-testid=stMain]').scrollHeight"
@@ -88,7 +88,7 @@ def test_the_verdict_is_few_stops_away_and_a_link_skips_them(chromium, address):
         test.locator(".oa-brand").click()
         stops = []
         focused = """() => {
-            const own = document.activeElement, way = own.closest('.st-key-ways, .st-key-winner');
+            const own = document.activeElement, way = own.closest('.oa-better, .oa-winner');
             return [own.innerText || own.ariaLabel || '', !!way];
         }"""
         for _ in range(40):

@@ -14,7 +14,7 @@ def test_choose_read_save_restart_and_reopen(chromium, port, tmp_path):
         test.get_by_role("textbox", name="RAM (GB/s)").fill("61")
         test.keyboard.press("Enter")
         test.wait_for_url(re.compile("ram_gbs=61"))
-        test.keyboard.press("Escape")
+        test.get_by_role("button", name="Close").click()
         settle(test)
         for title in ("In the graphics card", "Offload to RAM", "Offload to NVMe"):
             assert test.locator(".oa-name", has_text=title).is_visible()

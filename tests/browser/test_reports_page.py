@@ -148,7 +148,7 @@ def test_save_leads_to_the_report_and_two_ticked_ones_stand_side_by_side(
         test.locator(".st-key-save_now button").click()
         test.get_by_role("link", name="Open the report").click()
         test.get_by_role("tab", name="Notes and measurements").wait_for()
-        assert test.locator(".st-key-winner").is_visible()
+        assert test.locator(".oa-winner").is_visible()
         assert test.get_by_text("the one of today").first.is_visible()
         test.get_by_role("button", name="All reports").click()
         for name in ("the one of today", "an earlier one"):

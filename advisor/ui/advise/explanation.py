@@ -16,14 +16,9 @@ from advisor.ui.parts.markup import block, joined, plain_words, show, table, two
 from advisor.units import GB
 
 
-def button(estimate: Estimate) -> None:
-    """Button that opens the explanation."""
-    if st.button("Why this number?", key=f"why_{estimate.strategy.name}", type="tertiary"):
-        _dialog(estimate)
-
-
 @st.dialog("Why this number?", width="large")
-def _dialog(estimate: Estimate) -> None:
+def dialog(estimate: Estimate) -> None:
+    """Dialog with the explanation."""
     show(joined(explanation(estimate)))
 
 

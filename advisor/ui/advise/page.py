@@ -39,6 +39,7 @@ from advisor.ui.parts.markup import (
     joined,
     notice,
     plain_words,
+    pressed,
     show,
     two_lines,
 )
@@ -73,17 +74,15 @@ MANY, NEAR, FAIR = 30, 0.1, 0.25
 LEVELS = {3: "High certainty.", 2: "Middling certainty.", 1: "Low certainty."}
 
 
-def line(answer: AdviseAnswer, best: Estimate | None) -> None:
+def line(answer: AdviseAnswer) -> None:
     """One line with its action."""
+    best = answer.advice.best
     if best is None:
         return
     row = coverage_like(best)
     of_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or answer.machine.unified
     assumed = of_ram and answer.machine.host.bandwidth.kind is Provenance.ASSUMED
-    with st.container(
-        horizontal=True, key="certainty", vertical_alignment="center",
-        horizontal_alignment="distribute",
-    ):  # fmt: skip
+    with st.container(horizontal=True, key="certainty", vertical_alignment="center"):
         show(_words(dots(row, assumed=assumed), joined(_sentences(row, answer, assumed=assumed))))
         if answer.request.here:
             this_machine.measure("certainty")
@@ -125,15 +124,19 @@ TABS = "advise_tab"
 
 def shown(answer: AdviseAnswer) -> None:
     """One answer, from what was understood down to the tabs."""
-    advice = answer.advice
-    best = advice.best
+    best = answer.advice.best
     chips.row(answer.machine, answer.resolved.model, answer.work, answer.resolved.taken_as)
     presets.machines()
     _notices(answer)
-    verdict(advice.summary)
-    placements.row(answer, best)
-    ways.row(answer, open_tab)
-    line(answer, best)
+    offered = ways.ways(answer)
+    parts = verdict(answer.advice.summary), placements.row(answer), ways.row(answer, offered)
+    with st.container(key="answer"):
+        show(joined(parts))
+    with pressed("answer"):
+        ways.buttons(offered, open_tab)
+        if best is not None and st.button("Why this number?", key=placements.WHY):
+            explanation.dialog(best)
+    line(answer)
     _tabs(answer)
 
 
@@ -151,17 +154,14 @@ def _notices(answer: AdviseAnswer) -> None:
 TONES = {"good": "oa-good-text", "partly": "oa-partly-text", "bad": "oa-bad-text"}
 
 
-def verdict(words: VerdictText) -> None:
+def verdict(words: VerdictText) -> Markup:
     """The two lines, and what they are counted with."""
     first, colon, rest = words.gives.partition(":")
     tone = TONES[placements.tone(words.judgement)]
-    if words.judgement is Judgement.NOTHING or not colon:
-        first, rest = words.gives, ""
-    else:
-        first = f"{first}:"
+    if words.judgement is Judgement.NOTHING:
+        first, colon, rest = words.gives, "", ""
     lines = (block("oa-way", words.way, "p"), block("oa-soft", words.assumptions, "p"))
-    with st.container(key="told"):
-        show(block("oa-told", joined((heading(first, rest, tone), *lines))))
+    return block("oa-told", joined((heading(first + colon, rest, tone), *lines)))
 
 
 def open_tab(title: str) -> None:

@@ -10,10 +10,9 @@ from advisor.advice.words.verdict import Judgement, duration, judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import UNKNOWN, memory, number
-from advisor.ui.advise import explanation
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.glossary import explained
-from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.parts.markup import block, joined, press
 
 NAMES = {
     PlacementStrategy.GPU_RESIDENT: "In the graphics card",
@@ -21,6 +20,8 @@ NAMES = {
     PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
 }
 FOLDED = Markup("<details class='oa-more'><summary>Other placements</summary>{}</details>")
+WHY = "why"
+"""Key of the button that opens the winner's figures."""
 SHARED = "In shared memory"
 """Name of the first placement where processor and GPU have one memory."""
 BADGES = {
@@ -39,33 +40,22 @@ def tone(level: Judgement) -> str:
     return BADGES[level][1]
 
 
-def row(answer: AdviseAnswer, best: Estimate | None) -> None:
+def row(answer: AdviseAnswer) -> Markup:
     """Cards of the placements; where the model fits in the card, the others are folded."""
-    whole = best is not None and best.strategy is PlacementStrategy.GPU_RESIDENT
-    if best is not None and (whole or answer.machine.unified):
-        with st.container(key="placements"), st.container(border=True, key="winner"):
-            others = [strategy for strategy in PlacementStrategy if strategy is not best.strategy]
-            folded = block("oa-others", joined(_other(answer, strategy) for strategy in others))
-            show(joined((_winner(answer, best), FOLDED.format(folded))))
-            explanation.button(best)
-        return
-    widths = [1.5 if best is not None and _is(best, each) else 1.0 for each in PlacementStrategy]
-    with st.container(key="placements"):
-        for column, strategy in zip(
-            st.columns(widths, gap="small"), PlacementStrategy, strict=True
-        ):
-            won = best is not None and _is(best, strategy)
-            key = "winner" if won else f"other_{strategy.name}"
-            with column, st.container(border=True, height="stretch", key=key):
-                if best is not None and won:
-                    show(_winner(answer, best))
-                    explanation.button(best)
-                else:
-                    show(_other(answer, strategy))
-
-
-def _is(best: Estimate, strategy: PlacementStrategy) -> bool:
-    return best.strategy is strategy
+    best = answer.advice.best
+    if best is not None and (
+        best.strategy is PlacementStrategy.GPU_RESIDENT or answer.machine.unified
+    ):
+        others = (each for each in PlacementStrategy if each is not best.strategy)
+        folded = block("oa-others", joined(_other(answer, each, "") for each in others))
+        return block("oa-cards oa-placements", _winner(answer, best, FOLDED.format(folded)))
+    cards = (
+        _winner(answer, best, Markup())
+        if best is not None and best.strategy is each
+        else _other(answer, each, "oa-card")
+        for each in PlacementStrategy
+    )
+    return block("oa-cards oa-placements", joined(cards))
 
 
 def _name(answer: AdviseAnswer, strategy: PlacementStrategy) -> str:
@@ -73,26 +63,26 @@ def _name(answer: AdviseAnswer, strategy: PlacementStrategy) -> str:
     return SHARED if first and answer.machine.unified else NAMES[strategy]
 
 
-def _head(name: str, words: str, look: str) -> Markup:
+def head(name: str, words: str, look: str) -> Markup:
+    """Name of a card, and its badge."""
     badge = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
     return block("oa-head", badge.format(name, look, words))
 
 
-def _winner(answer: AdviseAnswer, best: Estimate) -> Markup:
+def _winner(answer: AdviseAnswer, best: Estimate, folded: Markup) -> Markup:
     """Speed, what it was, its range as a bar, and where it stands to reading."""
-    speed = decode_tps(best)
-    reading = answer.money.reading_tps
+    speed, reading = decode_tps(best), answer.money.reading_tps
     words, look = BADGES[judgement(speed, reading)]
-    figure = Markup("<span class='oa-figure'>{}</span> tokens a second {}").format(
-        number(speed), _before(speed)
-    )
-    return joined((
-        _head(_name(answer, best.strategy), words, look),
-        block("oa-speed-line", figure),
+    figure = Markup("<span class='oa-figure'>{}</span> tokens a second {}")
+    bound = f"{best.runtime}, {best.model.format}, bound by {best.bottleneck}"
+    parts = (
+        head(_name(answer, best.strategy), words, look),
+        block("oa-speed-line", figure.format(number(speed), _before(speed))),
         *_range(best, reading),
-        block("oa-soft", explained(f"{best.runtime}, {best.model.format}, bound by "
-                                   f"{best.bottleneck}")),
-    ))  # fmt: skip
+        _soft(bound),
+        block("oa-foot", joined((folded, press(WHY, "Why this number?")))),
+    )
+    return block("oa-card oa-winner", joined(parts))
 
 
 def _before(speed: float) -> Markup:
@@ -123,29 +113,25 @@ def _range(best: Estimate, reading: float) -> Iterable[Markup]:
     )  # fmt: skip
 
 
-def _other(answer: AdviseAnswer, strategy: PlacementStrategy) -> Markup:
+def _other(answer: AdviseAnswer, strategy: PlacementStrategy, style: str) -> Markup:
     """What is missing, or how long an answer takes."""
-    estimate, name = answer.advice.card(strategy), _name(answer, strategy)
+    estimate = answer.advice.card(strategy)
     if estimate is None:
-        why = answer.advice.why_not(strategy) or UNKNOWN
-        shown = "No graphics card" if not answer.machine.gpus else "Not possible"
-        return joined((_head(name, "not possible", "none"), _line(shown), _why(why)))
-    if not bool(estimate.fits):
-        short, kept = float(estimate.missing), f"{estimate.runtime}, {estimate.model.format}"
-        line = _line(f"{memory(short)} too big")
-        return joined((_head(name, "does not fit", "none"), line, _why(kept)))
-    speed = decode_tps(estimate)
-    words, look = BADGES[judgement(speed, answer.money.reading_tps)]
-    figure = f"{number(speed)} tokens/s"
-    return joined((
-        _head(name, words, look), _line(figure),
-        _why(f"{duration(float(estimate.reply))} for an answer"),
-    ))  # fmt: skip
+        shown = "Not possible" if answer.machine.gpus else "No graphics card"
+        badge, why = ("not possible", "none"), answer.advice.why_not(strategy) or UNKNOWN
+    elif not bool(estimate.fits):
+        badge, shown = ("does not fit", "none"), f"{memory(float(estimate.missing))} too big"
+        why = f"{estimate.runtime}, {estimate.model.format}"
+    else:
+        speed = decode_tps(estimate)
+        badge, shown = (
+            BADGES[judgement(speed, answer.money.reading_tps)],
+            f"{number(speed)} tokens/s",
+        )
+        why = f"{duration(float(estimate.reply))} for an answer"
+    parts = head(_name(answer, strategy), *badge), block("oa-grey", shown), _soft(why)
+    return block(style, joined(parts))
 
 
-def _line(text: str) -> Markup:
-    return block("oa-grey", text)
-
-
-def _why(text: str) -> Markup:
+def _soft(text: str) -> Markup:
     return block("oa-soft", explained(text))

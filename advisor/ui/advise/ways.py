@@ -1,6 +1,6 @@
 """Ways to make it better: another model, a smaller format, a bigger GPU, rent or API."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,8 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED
 from advisor.request.request import Request
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.advise.placements import head
+from advisor.ui.parts.markup import block, joined, press
 from advisor.ui.question import current
 from advisor.units import GIB
 
@@ -40,7 +41,7 @@ class Way:
     price: str  # its price tag
     figure: str  # what it gives
     text: str  # one sentence
-    action: str = ""  # words on its button; empty for none
+    action: str  # words on its button
     # inputs that the button changes; empty to open the costs
     changes: Mapping[str, Any] = field(default_factory=dict)
 
@@ -51,49 +52,43 @@ def ways(answer: AdviseAnswer) -> list[Way]:
     return [way for way in (*free, _bigger(answer), _elsewhere(answer)) if way is not None]
 
 
-def row(answer: AdviseAnswer, open_tab: Callable[[str], None]) -> None:
-    """Cards of the ways.
+def row(answer: AdviseAnswer, offered: Sequence[Way]) -> Markup:
+    """Cards of the ways, under a heading; each presses the button of its place."""
+    level = _level(answer)
+    free = any(way.price == "free" for way in offered)
+    settled = level is Judgement.FASTER or (level.enough and not free)
+    title = "Nothing needs to change" if settled else TITLES[len(offered)]
+    cards = joined(_card(place, way) for place, way in enumerate(offered))
+    return block("oa-section", title, "h2") + block("oa-cards oa-better", cards)
+
+
+TITLES = {
+    count: f"{words} to make it better"
+    for count, words in enumerate(("One way", "Two ways", "Three ways", "Four ways"), start=1)
+}
+
+
+def _card(place: int, way: Way) -> Markup:
+    tone = "good" if way.price == "free" else "partly"
+    parts = (
+        head(way.name, way.price, tone),
+        block("oa-gives", way.figure),
+        block("oa-soft", way.text, "p"),
+        press(f"take_{place}", way.action),
+    )
+    return block("oa-card", joined(parts))
+
+
+def buttons(offered: Sequence[Way], open_tab: Callable[[str], None]) -> None:
+    """Buttons that the cards press.
 
     Args:
-        answer: the answer.
+        offered: the ways in their order.
         open_tab: opens a tab of the page by its title (a callback).
     """
-    offered = ways(answer)
-    level = _level(answer)
-    free = [way for way in offered if way.price == "free"]
-    settled = level is Judgement.FASTER or (level.enough and not free)
-    title = "Nothing needs to change" if settled else _title(len(offered))
-    show(block("oa-section", title, "h2"))
-    with st.container(key="ways"):
-        columns = st.columns(max(len(offered), 2), gap="small")
-        for column, (place, way) in zip(columns, enumerate(offered), strict=False):
-            with column, st.container(
-                border=True, height="stretch", vertical_alignment="distribute",
-                key=f"way_{place}",
-            ):  # fmt: skip
-                _card(place, way, open_tab)
-
-
-def _title(count: int) -> str:
-    numbers = {1: "One way", 2: "Two ways", 3: "Three ways", 4: "Four ways"}
-    return f"{numbers[count]} to make it better"
-
-
-def _card(place: int, way: Way, open_tab: Callable[[str], None]) -> None:
-    tone = "good" if way.price == "free" else "partly"
-    head = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
-    show(joined((
-        block("oa-head", head.format(way.name, tone, way.price)),
-        block("oa-gives", way.figure), block("oa-soft", way.text, "p"),
-    )))  # fmt: skip
-    if way.changes:
-        st.button(
-            way.action, key=f"take_{place}", type="tertiary", on_click=_take, args=(way,)
-        )  # fmt: skip
-    elif way.action:
-        st.button(
-            way.action, key=f"take_{place}", type="tertiary", on_click=open_tab, args=(COSTS,)
-        )  # fmt: skip
+    for place, way in enumerate(offered):
+        act, value = (_take, way) if way.changes else (open_tab, COSTS)
+        st.button(way.action, key=f"take_{place}", on_click=act, args=(value,))
 
 
 def _take(way: Way) -> None:

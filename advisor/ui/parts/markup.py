@@ -8,9 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 
 def show(html: Markup) -> None:
@@ -115,6 +119,31 @@ def _cells(element: str, cells: Iterable[object], sides: Iterable[str]) -> str:
 def two_lines(first: str, second: str | Markup) -> Markup:
     """Cell with a smaller second line."""
     return escape(first) + (block("oa-soft", second) if second else "")
+
+
+# Buttons within HTML: an answer is one element, which changes at once, where a row of columns with
+# widgets is drawn part by part. The script of the pages hands a press on to the widget.
+
+
+def press(key: str, words: str, style: str = "oa-press") -> Markup:
+    """Button that presses a widget, which stands in `pressed`.
+
+    Args:
+        key: of the widget, fixed in the program.
+        words: words on it.
+        style: class names, fixed in the program.
+    """
+    html = Markup("<button type='button' class='{}' data-press='{}'>{}</button>")
+    return html.format(style, key, words)
+
+
+def pressed(part: str) -> "DeltaGenerator":
+    """Place for the widgets that buttons within HTML press; nobody sees it.
+
+    Args:
+        part: of the page.
+    """
+    return st.container(key=f"pressed_{part}")
 
 
 # Text to copy, such as a command or a file, with a button.

@@ -17,6 +17,23 @@ if (!window.copiesCode) {
   });
 }
 
+// Buttons within HTML press the widget of their key. The answer is drawn anew then, so that the one
+// that was pressed is looked up again for the keyboard.
+if (!window.pressesWidgets) {
+  window.pressesWidgets = true;
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-press]");
+    if (!button) return;
+    window.lastPressed = button.dataset.press;
+    document.querySelector(`.st-key-${window.lastPressed} button`)?.click();
+  });
+  new MutationObserver(() => {
+    if (!window.lastPressed || document.activeElement !== document.body) return;
+    document.querySelector(`[data-press="${window.lastPressed}"]`)?.focus({ preventScroll: true });
+  }).observe(document.body, { childList: true, subtree: true });
+  document.addEventListener("pointerdown", () => (window.lastPressed = ""), true);
+}
+
 // The graphics card that the browser names, offered as a link and told to nobody: following it
 // puts the card into the address as the machine.
 function graphicsCard() {

@@ -1,6 +1,7 @@
 """Widgets of the inputs: each shows its value in the request and changes it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -135,30 +136,28 @@ CODE = "typed_currency"
 """Session key of a currency whose exchange rate is not typed yet."""
 
 
-def ask(name: str, *, label: str = "", show_label: bool = True) -> None:
+def ask(name: str, empty: str = "") -> None:
     """Widget of an input, with what is wrong below it.
 
     Args:
         name: of the input in the registry.
-        label: other words than the registry's.
-        show_label: whether the label is visible.
+        empty: what is taken where nothing is typed; the registry's words if empty.
     """
     entry, key = BY_NAME[name], f"in_{name}"
-    words = label or _in_currency(entry)
+    words = _in_currency(entry)
     common: dict[str, Any] = {
         "key": key, "on_change": _typed, "args": (name,),
         "help": plain_words(entry.sentence) or None,
-        "label_visibility": "visible" if show_label else "collapsed",
     }  # fmt: skip
     if entry.kind in SWITCHES:
         st.session_state[key] = bool(getattr(current.present(), name))
         st.toggle(words, **common)
     elif listed(name):
-        _pick(entry, words, common)
+        _pick(entry, words, empty, common)
     else:
         wrong = current.unread(name)
         st.session_state[key] = wrong.text if wrong else _text(entry)
-        st.text_input(words, placeholder=_empty(entry), **common)
+        st.text_input(words, placeholder=empty or _empty(entry), **common)
     complain(name)
 
 
@@ -168,7 +167,7 @@ def complain(name: str) -> None:
         notice(wrong.why, "warning")
 
 
-def _pick(entry: Input, words: str, common: dict[str, Any]) -> None:
+def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
     """Choice from a list; other text may be typed where the list is not complete."""
     value, key = getattr(current.present(), entry.name), common["key"]
     optional = DEFAULTS[entry.name] in (None, "") and entry.name != "model"
@@ -177,7 +176,7 @@ def _pick(entry: Input, words: str, common: dict[str, Any]) -> None:
     st.session_state[key] = chosen
     st.selectbox(
         words, names if chosen in names else [*names, chosen],
-        format_func=lambda name: spoken(name) or f"usual: {_empty(entry)}",
+        format_func=lambda name: spoken(name) or empty or f"usual: {_empty(entry)}",
         accept_new_options=entry.name not in CLOSED, **common,
     )  # fmt: skip
 
@@ -269,10 +268,12 @@ def _take_currency(name: str, text: str) -> None:
     current.change(f"Currency: {code}", currency=code, usd_rate=worth)
 
 
-def several(names: Sequence[str], columns: int = 2) -> None:
-    """Inputs side by side."""
+def several(
+    names: Sequence[str], columns: int = 2, assumed: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Inputs side by side, with what is taken for those left open, by name."""
     for start in range(0, len(names), columns):
         group = names[start : start + columns]
         for column, name in zip(st.columns(columns, gap="small"), group, strict=False):
             with column:
-                ask(name)
+                ask(name, assumed.get(name, ""))

@@ -1,40 +1,12 @@
-"""The question row: machine in one's own words, model, use, and a drawer of all other inputs."""
-
-from collections.abc import Mapping, Sequence
+"""The question row: machine in one's own words, model, use, and the drawer of other inputs."""
 
 import streamlit as st
-from markupsafe import Markup
 
-from advisor.calibration import imported_store
 from advisor.calibration.imported_store import THIS
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.spec import NO_GPU
 from advisor.request.request import Request
-from advisor.ui.parts.markup import show
-from advisor.ui.question import current, inputs, presets
-from advisor.ui.question import inputs as other_model_sources
-
-SETTINGS: Mapping[str, Sequence[str]] = {
-    "Model": ("format", "runtime", "placement", "kv_type", "gpu_layers", "cpu_moe", "cache_gb",
-              "expert_cache_gb", "variety",
-              "load_mode", "kv_in_ram", "flash_attention", "swa_full", "unified_cache",
-              "expert_parallel", "attention_by_user", "draft", "drafted", "acceptance"),
-    "Machine": ("gpu", "gpu_count", "vram_gb", "bridge", "cpu", "cores", "ram_gb", "ram_gbs",
-                "ram_channels", "ram_mts", "disk", "disk_gbs", "pcie_gen", "pcie_lanes",
-                "pcie_gbs", "machines", "network", "network_gbs"),
-    "Software": ("system", "backend", "driver", "build", "threads", "numa", "screen_gb"),
-    "Request": ("context", "prompt", "cached", "cached_share", "output", "users", "ubatch",
-                "bench",
-                "requests_per_hour", "user_tps", "first_token_within", "length_spread"),
-    "Session": ("session", "turns", "turn_tokens", "slots"),
-    "Money": ("reading_tps", "replies_per_day", "usd_per_hour_of_time", "days_per_week",
-              "answer_hours", "thinking_tokens", "hours_on_per_day", "purchase_months",
-              "usd_per_kwh", "currency", "usd_rate", "rented_hours_per_day", "starts_per_day",
-              "start_minutes", "api_usd_in", "api_usd_out", "api_tps", "own_price", "own_rent"),
-    "What you have": ("cards_owned", "form", "resale", "resale_counts", "rented_at"),
-}  # fmt: skip
-"""Inputs of the drawer by group; those of the finder stand on its page."""
-_GROUP, _DRAWER = "settings_group", "more_settings"
+from advisor.ui.question import current, inputs, presets, settings
 
 
 def question(*parts: str) -> None:
@@ -53,7 +25,7 @@ def question(*parts: str) -> None:
             with column:
                 {"machine": _machine, "model": _model, "use": _use}[part]()
         with columns[-1]:
-            _drawer()
+            settings.drawer()
 
 
 def _machine() -> None:
@@ -90,70 +62,9 @@ def _model() -> None:
 
 
 def _use() -> None:
-    _labelled("use", presets.use_words())
+    settings.labelled("use", presets.use_words())
     part = st.popover("Use", width="stretch", on_change="rerun", key="use")
     if part.open:
         with part:
             presets.uses()
             inputs.several(("users", "replies_per_day", "context", "output"))
-
-
-def _drawer() -> None:
-    changed = len(_changed())
-    _labelled(_DRAWER, f": {changed} changed" if changed else "")
-    part = st.popover("More settings", width="stretch", on_change="rerun", key=_DRAWER)
-    if part.open:
-        with part, st.container(key="drawer"):
-            group = st.pills(
-                "Settings of", list(SETTINGS), default="Model", required=True, key=_GROUP,
-                label_visibility="collapsed",
-            )  # fmt: skip
-            if group == "Model":
-                other_model_sources.show()
-            inputs.several(SETTINGS[str(group)])
-            if group == "Machine":
-                _imported()
-            if changed:
-                st.button("All as usual", key="reset_settings", on_click=_reset, type="tertiary")
-
-
-def _labelled(key: str, words: str) -> None:
-    """Words after the label of a popover, which would close if its label changed.
-
-    Args:
-        key: of the popover.
-        words: made of numbers and fixed words, nothing that anybody typed.
-    """
-    rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
-    show(rule.format(key, words))
-
-
-def _imported() -> None:
-    """Machines that were measured elsewhere."""
-    names = imported_store.names()
-    if names:
-        st.selectbox(
-            "Or a measured machine", names, index=None, key="imported_machine",
-            on_change=_take_imported,
-        )  # fmt: skip
-
-
-def _take_imported() -> None:
-    if name := st.session_state["imported_machine"]:
-        current.another_machine(f"Machine: {name}", machine=name)
-
-
-def _changed() -> list[str]:
-    """Inputs of the drawer that differ from their defaults."""
-    every = {name for names in SETTINGS.values() for name in names}
-    elsewhere = {"users", "replies_per_day", *presets.OF_A_USE}
-    return [name for name in current.present().stated() if name in every - elsewhere]
-
-
-def _reset() -> None:
-    plain = Request()
-    kept = ("gpu",) if current.present().machine is None else ()
-    current.change(
-        "Settings: as usual",
-        **{name: getattr(plain, name) for name in _changed() if name not in kept},
-    )

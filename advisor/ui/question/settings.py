@@ -1,0 +1,153 @@
+"""Drawer of all other inputs by group, with what was taken for those that nobody stated."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.calibration import imported_store
+from advisor.errors import AdvisorError
+from advisor.machine.from_spec import TYPICAL_HOST
+from advisor.machine.machine import Machine
+from advisor.machine.spec import NO_GPU
+from advisor.request.request import Request
+from advisor.ui.parts.markup import press, show
+from advisor.ui.question import current, inputs, presets, this_machine
+from advisor.units import GB, GIB
+
+MODEL, MACHINE = "Model", "Your machine"
+SETTINGS: Mapping[str, Sequence[str]] = {
+    MODEL: ("format", "runtime", "placement", "kv_type", "gpu_layers", "cpu_moe", "cache_gb",
+              "expert_cache_gb", "variety",
+              "load_mode", "kv_in_ram", "flash_attention", "swa_full", "unified_cache",
+              "expert_parallel", "attention_by_user", "draft", "drafted", "acceptance"),
+    MACHINE: ("gpu", "gpu_count", "vram_gb", "bridge", "cpu", "cores", "ram_gb", "ram_gbs",
+                "ram_channels", "ram_mts", "disk", "disk_gbs", "pcie_gen", "pcie_lanes",
+                "pcie_gbs", "machines", "network", "network_gbs"),
+    "Software": ("system", "backend", "driver", "build", "threads", "numa", "screen_gb"),
+    "Request": ("context", "prompt", "cached", "cached_share", "output", "users", "ubatch",
+                "bench",
+                "requests_per_hour", "user_tps", "first_token_within", "length_spread"),
+    "Session": ("session", "turns", "turn_tokens", "slots"),
+    "Money": ("reading_tps", "replies_per_day", "usd_per_hour_of_time", "days_per_week",
+              "answer_hours", "thinking_tokens", "hours_on_per_day", "purchase_months",
+              "usd_per_kwh", "currency", "usd_rate", "rented_hours_per_day", "starts_per_day",
+              "start_minutes", "api_usd_in", "api_usd_out", "api_tps", "own_price", "own_rent"),
+    "What you have": ("cards_owned", "form", "resale", "resale_counts", "rented_at"),
+}  # fmt: skip
+"""Inputs of the drawer by group; those of the finder stand on its page."""
+MEMORIES = {"DDR5": TYPICAL_HOST, "DDR4": "Desktop DDR4-3200 dual-channel (typical)"}
+"""Typical desktops by their memory."""
+_GROUP, _DRAWER, _MEMORY = "settings_group", "more_settings", "memory_kind"
+
+
+def drawer() -> None:
+    """Button, and the inputs of one group while it is open."""
+    changed = len(_changed())
+    labelled(_DRAWER, f": {changed} changed" if changed else "")
+    part = st.popover("More settings", width="stretch", on_change="rerun", key=_DRAWER)
+    if not part.open:
+        return
+    with part, st.container(key="drawer"):
+        show(press(_DRAWER, "Close", "oa-press oa-close"))
+        st.session_state.setdefault(_GROUP, MODEL)
+        group = st.pills("Settings of", list(SETTINGS), required=True, key=_GROUP)
+        {MODEL: inputs.show, MACHINE: _measured}.get(str(group), lambda: None)()
+        inputs.several(SETTINGS[str(group)], assumed=_assumed())
+        if group == MACHINE:
+            _imported()
+        if changed:
+            st.button("All as usual", key="reset_settings", on_click=_reset, type="tertiary")
+
+
+def open_at(group: str) -> None:
+    """Open the drawer at a group (for callbacks)."""
+    st.session_state[_GROUP], st.session_state[_DRAWER] = group, True
+
+
+def labelled(key: str, words: str) -> None:
+    """Words after the label of a popover, which would close if its label changed.
+
+    Args:
+        key: of the popover.
+        words: made of numbers and fixed words, nothing that anybody typed.
+    """
+    rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
+    show(rule.format(key, words))
+
+
+def _machine() -> Machine | None:
+    """The machine as it was understood; None where it was not."""
+    with suppress(AdvisorError):
+        return current.present().nouns().machine
+    return None
+
+
+def _assumed() -> dict[str, str]:
+    """What is taken for inputs that nobody stated, in their units."""
+    machine = _machine()
+    if machine is None:
+        return {}
+    figures = {"ram_gb": (machine.host.memory, GIB), "ram_gbs": (machine.host.bandwidth, GB)}
+    if machine.disk is not None:
+        figures["disk_gbs"] = machine.disk.sequential, GB
+    if machine.gpus and not machine.unified:
+        figures["pcie_gbs"] = machine.gpus[0].link.pinned, GB
+        figures["vram_gb"] = machine.gpus[0].memory, GIB
+    words = {
+        name: f"{float(figure.value) / unit:.3g}, {figure.kind.value}"
+        for name, (figure, unit) in figures.items()
+    }
+    names = " + ".join(dict.fromkeys(gpu.name for gpu in machine.gpus))
+    return {**words, "gpu": names or NO_GPU, "cpu": machine.host.name}
+
+
+def _measured() -> None:
+    """Kind of RAM, and measurements of this computer or of another."""
+    machine = _machine()
+    if machine is not None and machine.host.name in MEMORIES.values():
+        at = list(MEMORIES.values()).index(machine.host.name)
+        st.session_state[_MEMORY] = list(MEMORIES)[at]
+        st.segmented_control(
+            "Kind of RAM", list(MEMORIES), key=_MEMORY, on_change=_take_memory, required=True
+        )
+    if current.present().here:
+        this_machine.measure("drawer")
+    this_machine.page_link()
+
+
+def _take_memory() -> None:
+    kind = st.session_state[_MEMORY]
+    current.change(f"RAM: {kind}", cpu=MEMORIES[kind])
+
+
+def _imported() -> None:
+    """Machines that were measured elsewhere."""
+    names = imported_store.names()
+    if names:
+        st.selectbox(
+            "Or a measured machine", names, index=None, key="imported_machine",
+            on_change=_take_imported,
+        )  # fmt: skip
+
+
+def _take_imported() -> None:
+    if name := st.session_state["imported_machine"]:
+        current.another_machine(f"Machine: {name}", machine=name)
+
+
+def _changed() -> list[str]:
+    """Inputs of the drawer that differ from their defaults."""
+    every = {name for names in SETTINGS.values() for name in names}
+    elsewhere = {"users", "replies_per_day", *presets.OF_A_USE}
+    return [name for name in current.present().stated() if name in every - elsewhere]
+
+
+def _reset() -> None:
+    plain = Request()
+    kept = ("gpu",) if current.present().machine is None else ()
+    current.change(
+        "Settings: as usual",
+        **{name: getattr(plain, name) for name in _changed() if name not in kept},
+    )
