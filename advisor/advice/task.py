@@ -328,6 +328,6 @@ def sentences(task: Task) -> Sequence[str]:
         lines.append(
             f"{task.turns.runtime} reads the conversation of this model again on every turn"
             f"{f': {task.keeps.note}' if task.keeps.note else ''}. Where your server's log "
-            "shows otherwise, state the share with --cached-share."
+            "shows otherwise, state the share that is cached (--cached-share)."
         )
     return lines

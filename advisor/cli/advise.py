@@ -63,7 +63,7 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
     if not args.json:
         return {}
     record = advice_answer(answered.advice, answered.nouns.resolved.taken_as)
-    record |= session.record(answered.advice.best, answered.nouns.session)
+    record |= session.record(answered.task, answered.nouns.session)
     return record | many_users.record(answered, wanted=many)
 
 
@@ -87,8 +87,9 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
         lines += ["", *_change_lines(advice)]
     if described and advice.second_machine:
         lines += ["", advice.second_machine.words]
-    if described and advice.best:
-        lines += session.lines((advice.best,), answered.nouns.session)
+    if described:
+        tasks = (answered.task,) if answered.task else ()
+        lines += session.lines(tasks, answered.nouns.session)
     if many:
         lines += ["", *many_users.text(answered)]
     return "\n".join(lines)

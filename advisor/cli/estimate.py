@@ -49,7 +49,8 @@ def _estimate(args: argparse.Namespace) -> None:
         for note in (*resolved.notes, *context_notes(resolved.model, nouns.work)):
             print(f"note: {note}", file=sys.stderr)
     records = (
-        estimate_answer(each, resolved.taken_as) | session.record(each, nouns.session)
+        estimate_answer(each, resolved.taken_as)
+        | session.record(session.task(each, nouns.session), nouns.session)
         for each in estimates
     )
     title = title_of(resolved.model, nouns.machine)
@@ -57,7 +58,7 @@ def _estimate(args: argparse.Namespace) -> None:
         args,
         [*records] if args.json else [],
         lambda: "\n".join(
-            (title, "", *estimate_lines(estimates), *session.lines(estimates, nouns.session))
+            (title, "", *estimate_lines(estimates), *session.compared(estimates, nouns.session))
         ),
     )
 

@@ -3,20 +3,22 @@
 from collections.abc import Iterator, Sequence
 
 from advisor.advice.compare import usable
-from advisor.advice.task import sentences, task_of
+from advisor.advice.task import Task, sentences, task_of
 from advisor.cli.command import Json, range_record
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import percent, range_of, seconds
 from advisor.request.session import AgentSession
 
 
-def record(estimate: Estimate | None, session: AgentSession | None) -> Json:
-    """JSON record of a session in a runtime and placement, None where it does not fit; empty
-    without a session.
-    """
+def task(estimate: Estimate, session: AgentSession | None) -> Task | None:
+    """Task of a session; None without one, and where it does not fit."""
+    return None if session is None else task_of(estimate, session)
+
+
+def record(task: Task | None, session: AgentSession | None) -> Json:
+    """JSON record of a task, None where the session does not fit; empty without a session."""
     if session is None:
         return {}
-    task = task_of(estimate, session) if estimate is not None else None
     return {
         **range_record("task", task.range if task else None, unit="_s"),
         "turns": session.turns,
@@ -28,11 +30,10 @@ def record(estimate: Estimate | None, session: AgentSession | None) -> Json:
     }
 
 
-def lines(estimates: Sequence[Estimate], session: AgentSession | None) -> Iterator[str]:
-    """A session in the runtimes that it fits, in words for the first; nothing without one."""
+def lines(tasks: Sequence[Task], session: AgentSession | None) -> Iterator[str]:
+    """The first task in words, with what saves most; nothing without a session."""
     if session is None:
         return
-    tasks = [task for each in usable(estimates) if (task := task_of(each, session)) is not None]
     yield ""
     if not tasks:
         yield f"A session of {session.turns} turns fits in no runtime here."
@@ -45,11 +46,17 @@ def lines(estimates: Sequence[Estimate], session: AgentSession | None) -> Iterat
     yield from sentences(first)
     for saved in first.saves:
         yield f"  saves {seconds(saved.seconds)}: {saved.edit.words} ({saved.edit.cost})"
-    wide = max(len(task.turns.runtime) for task in tasks)
-    for task in tasks if len(tasks) > 1 else ():
-        low, high = float(task.range.low), float(task.range.high)
+
+
+def compared(estimates: Sequence[Estimate], session: AgentSession | None) -> Iterator[str]:
+    """A session in words for the first runtime that it fits, and its time in each."""
+    tasks = [each for estimate in usable(estimates) if (each := task(estimate, session))]
+    yield from lines(tasks, session)
+    wide = max((len(each.turns.runtime) for each in tasks), default=0)
+    for each in tasks if len(tasks) > 1 else ():
+        low, high = float(each.range.low), float(each.range.high)
         yield (
-            f"{task.turns.runtime:<{wide}}  {task.turns.strategy.value:<12}  "
-            f"{seconds(task.seconds):>8} ({range_of(low, high, seconds)}), "
-            f"{percent(task.reread_share)} reading again"
+            f"{each.turns.runtime:<{wide}}  {each.turns.strategy.value:<12}  "
+            f"{seconds(each.seconds):>8} ({range_of(low, high, seconds)}), "
+            f"{percent(each.reread_share)} reading again"
         )

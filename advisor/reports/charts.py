@@ -198,6 +198,11 @@ def layers(series: SweepSeries) -> LineChart:
     return _line_chart("layers", "Speed against layers on the GPU", [series], last)
 
 
+def turns(series: Sequence[SweepSeries]) -> LineChart:
+    """Speed of replies and prompts as a conversation grows."""
+    return _line_chart("turns", "Speed over the turns of the session", series, ())
+
+
 def costs(series: Sequence[SweepSeries]) -> LineChart:
     """Monthly cost against tokens generated per month, waiting included."""
     point = crossing(series)

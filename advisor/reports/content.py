@@ -15,6 +15,7 @@ from advisor.reports.document import (
     PlacementCard,
     PlacementKey,
     ReportDocument,
+    SessionRow,
     Tier,
     TierUse,
     TimePart,
@@ -332,6 +333,15 @@ def token_times(document: ReportDocument) -> WordTable:
     )
 
 
+def savings(session: SessionRow) -> WordTable:
+    """Settings that shorten a session most."""
+    return _table(
+        "What would save most",
+        ("Setting", "Saves", "Costs"),
+        ((row.change, formatting.seconds(row.saves_s), row.cost) for row in session.saves),
+    )
+
+
 def request(document: ReportDocument) -> WordTable:
     """Inputs of the comparison, in words where the report has them."""
     inputs = document.request or document.inputs
@@ -394,6 +404,13 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
         charts=tuple(_charts(document)),
         tables=_filled(bytes_held(document), token_times(document)),
     )
+    if document.session is not None:
+        yield ReportSection(
+            title="A session of an agent",
+            text=" ".join(document.session.words),
+            charts=(charts.turns(document.session.speeds),) if document.session.speeds else (),
+            tables=_filled(savings(document.session)),
+        )
     if document.sensitivity:
         yield ReportSection(
             title=f"What the verdict depends on: {document.turns_on}",

@@ -286,6 +286,29 @@ class SweepSeries(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SavingRow(Record):
+    """Setting that shortens a session."""
+
+    change: str  # the setting in words
+    cost: str  # its cost in words
+    saves_s: float  # time that it saves [s]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionRow(Record):
+    """Session of an agent: time of its task, and what would save most."""
+
+    words: tuple[str, ...]  # the answer in sentences
+    turns: int  # replies of the model
+    task_s: float  # time of the task [s]
+    task_s_low: float  # lower end of its range [s]
+    task_s_high: float  # upper end [s]
+    reread_share: float  # share of it that goes to reading again
+    saves: tuple[SavingRow, ...] = ()  # settings that save most
+    speeds: tuple[SweepSeries, ...] = ()  # speed of replies and prompts over the turns
+
+
+@dataclass(frozen=True, kw_only=True)
 class AssumptionRow(Record):
     """Figure that the answer rests on."""
 
@@ -374,6 +397,7 @@ class ReportDocument(Record):
     token_time: tuple[TimePart, ...] = ()  # seconds of one token by part
     layer_sweep: SweepSeries | None = None  # speed against layers on the GPU
     cost_curves: tuple[SweepSeries, ...] = ()  # cost against tokens per month, a line per option
+    session: SessionRow | None = None  # session of an agent; None where none was asked for
     turns_on: str = ""  # option that the verdict turns on; empty where none can be compared
     what_changes: str = ""  # inputs at which that option starts or stops to pay, in words
     # inputs of the verdict, the one with the largest effect first

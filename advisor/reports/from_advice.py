@@ -15,6 +15,7 @@ from advisor.advice.compare import TITLES
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.table.sensitivity import in_question, inputs, what_changes, what_matters
+from advisor.advice.task import Task, sentences
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.uncertainty import Range
@@ -40,7 +41,9 @@ from advisor.reports.document import (
     PlacementKey,
     Record,
     ReportDocument,
+    SavingRow,
     SensitivityRow,
+    SessionRow,
     SweepSeries,
     TierUse,
     TimePart,
@@ -153,6 +156,7 @@ def document(
     *,
     model: Model,
     inputs: Mapping[str, str],
+    task: Task | None = None,
     command: str = "",
     link: str = "",
     caveats: Iterable[str] = (),
@@ -174,6 +178,7 @@ def document(
         token_time=token_time(advice),
         layer_sweep=layer_sweep(advice, machine, work),
         cost_curves=cost_curves(advice),
+        session=session_row(task) if task else None,
         turns_on=option.name if option else "",
         what_changes=what_changes(option, advice.options[0], money) if option else "",
         sensitivity=sensitivity(advice),
@@ -197,7 +202,7 @@ def answer_document(answer: Answer) -> ReportDocument:
         return document(
             answer.advice, nouns.machine, nouns.work, answer.advice.question.money,
             model=nouns.model, inputs=to_texts(nouns.request, defaults=True),
-            command=command(nouns.request), caveats=answer.caveats,
+            task=answer.task, command=command(nouns.request), caveats=answer.caveats,
         )  # fmt: skip
 
 
@@ -369,6 +374,29 @@ def layer_sweep(advice: Advice, machine: Machine, work: Workload) -> SweepSeries
         x=tuple(float(sweep.layers[layer]) for layer in inside),
         y=tuple(float(sweep.decode[layer]) for layer in inside),
     )
+
+
+def session_row(task: Task) -> SessionRow:
+    """Session of an agent, with its speeds over the turns."""
+    return SessionRow(
+        words=tuple(sentences(task)),
+        turns=task.session.turns,
+        task_s=task.seconds,
+        task_s_low=float(task.range.low),
+        task_s_high=float(task.range.high),
+        reread_share=task.reread_share,
+        saves=tuple(
+            SavingRow(change=saved.edit.words, cost=saved.edit.cost, saves_s=saved.seconds)
+            for saved in task.saves
+        ),
+        speeds=tuple(
+            SweepSeries(
+                name=name, x_label="tokens of the conversation", y_label="tokens/s",
+                x=tuple(map(float, task.context)), y=tuple(map(float, speed)),
+            )
+            for name, speed in (("replies", task.decode_tps), ("prompts", task.prefill_tps))
+        ),
+    )  # fmt: skip
 
 
 def cost_curves(advice: Advice) -> tuple[SweepSeries, ...]:

@@ -213,7 +213,7 @@ def _costs(answer: AdviseAnswer) -> None:
 
 
 def _time(answer: AdviseAnswer) -> None:
-    from advisor.ui.advise import cards, concurrency
+    from advisor.ui.advise import agent_session, cards, concurrency
     from advisor.ui.parts import comparison_charts
 
     advice, machine, work = answer.advice, answer.machine, answer.work
@@ -235,6 +235,7 @@ def _time(answer: AdviseAnswer) -> None:
             st.subheader("Faster, in order of gain", anchor="faster")
             what_ifs(answer)
     concurrency.in_place_or_streamed(answer)
+    agent_session.agent_session(answer)
 
 
 def _runtimes(answer: AdviseAnswer) -> None:

@@ -9,6 +9,7 @@ import pytest
 from saved_reports import RESULT, saved
 
 from advisor.advice.advise import Advice, advise
+from advisor.advice.answer import answer as answer_to
 from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.table.option import split
 from advisor.cost_model.placement import PlacementStrategy
@@ -19,10 +20,11 @@ from advisor.model import catalog
 from advisor.reports.document import PLACEMENTS, ReportDocument, from_json, to_json
 from advisor.reports.files.export import csv, markdown
 from advisor.reports.files.html import html
-from advisor.reports.from_advice import document
+from advisor.reports.from_advice import answer_document, document
 from advisor.reports.store.saved import read_report, report_json
 from advisor.reports.store.store import ReportStore, open_store
 from advisor.request.money import MoneyInputs
+from advisor.request.request import Request
 from advisor.runtimes import KTRANSFORMERS, VLLM, Runtime
 
 HOSTILE = '<script>alert("1")</script> =cmd|"/C calc"!A0 | `rm` \u202e'
@@ -201,3 +203,23 @@ def test_the_request_is_in_words() -> None:
     assert report.request["RAM"] == "64.0 GiB"
     assert report.request["context"] == "8,192 tokens"
     assert answer("has no GPU")[1].gpu == "no GPU"
+
+
+def test_a_session_has_a_section_with_its_speeds_and_what_saves() -> None:
+    nouns = Request(model="Qwen3.6-35B-A3B", gpu="RTX 3090", session="swe-bench").nouns()
+    answered = answer_to(nouns)
+    report = answer_document(answered)
+    session, task = report.session, answered.task
+    assert session is not None
+    assert task is not None
+    assert (session.turns, session.task_s) == (36, task.seconds)
+    assert session.task_s_low < session.task_s < session.task_s_high
+    assert [row.saves_s for row in session.saves] == [each.seconds for each in task.saves]
+    assert [len(line.x) for line in session.speeds] == [36, 36]
+    assert from_json(json.loads(json.dumps(to_json(report)))) == report
+    text = markdown(saved(report))
+    assert "A session of an agent" in text
+    assert session.saves[0].change in text
+    page = html(saved(report))
+    assert "Speed over the turns of the session" in page
+    assert "A session of an agent" not in markdown(saved(answer("fits")[1]))

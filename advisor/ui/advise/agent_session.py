@@ -1,0 +1,58 @@
+"""A session of an agent, in a folded part: its time, what would save most, speed over its turns."""
+
+import numpy as np
+import streamlit as st
+from markupsafe import Markup
+
+from advisor.advice.task import Task, sentences
+from advisor.formatting import seconds
+from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts.log_curves import Curve, curves
+from advisor.ui.parts.markup import block, joined, plain_words, show, two_lines
+
+POINTS = 12
+"""Turns that a curve has a point for."""
+NONE = (
+    "How long does an agent's task take here? Choose a session in More settings, or state its "
+    "turns and the tokens that each adds."
+)
+
+
+def agent_session(answer: AdviseAnswer) -> None:
+    """Its answer, unfolded where one is asked for; else how to ask."""
+    asks = answer.answered.nouns.session is not None
+    part = st.expander("An agent's session", expanded=asks, key="open_session", on_change="rerun")
+    if not (part.open or asks):
+        return
+    with part:
+        task = answer.answered.task
+        if task is None:
+            words = "The session does not fit here." if asks else NONE
+            show(block("oa-soft", words, "p"))
+            return
+        words = " ".join(sentences(task))
+        show(block("oa-why", plain_words(words), "p"))
+        show(_saves(task))
+        show(_chart(task, words))
+
+
+def _saves(task: Task) -> Markup:
+    row = Markup("<div><span>{}</span><span></span><b>{}</b></div>")
+    rows = (
+        row.format(
+            two_lines(plain_words(saved.edit.words), saved.edit.cost),
+            f"saves {seconds(saved.seconds)}",
+        )
+        for saved in task.saves
+    )
+    return block("oa-list", joined(rows))
+
+
+def _chart(task: Task, words: str) -> Markup:
+    turns = np.arange(1.0, task.session.turns + 1.0)
+    steps = np.unique(np.geomspace(1, len(turns), POINTS).round().astype(int)) - 1
+    lines = (
+        Curve(name="prompts", x=turns[steps], y=task.prefill_tps[steps]),
+        Curve(name="replies", x=turns[steps], y=task.decode_tps[steps]),
+    )
+    return curves(lines, (), x_label="turn", y_label="tokens/s", alt=words)
