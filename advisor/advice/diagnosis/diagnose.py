@@ -4,13 +4,15 @@ A cause is tested by recomputing the estimate with this one thing changed (`caus
 the probability density of the measured speed under the changed estimate. With
 z = ln(measured / changed estimate) / w,
 
-    density = exp( - (1.2816 z)^2 / 2 ) / W ,  averaged over the degrees of the cause,
+    density = 0.2^|z| / W ,  averaged over the degrees of the cause,
 
 where w is the half width of the 80 % range, as a logarithm, on the side of the measured speed, and
-W the mean of both sides. The density is multiplied by that of the prompt's speed, if measured, and
-by the prior of the cause (`prior` in data/diagnosis/causes.csv, our judgement). A cause with a wide
-range of speeds thus counts less than one with a narrow range at the measured speed. A speed within
-its range is as predicted.
+W the mean of both sides. Errors of left-out runs have such tails (Laplace's distribution, of which
+80 % lie within |z| = 1): its mean logarithmic density there is 0.15 above that of a normal one
+(`errors` of benchmarks/watching.py, 2026-11-23). The density is multiplied by that of the prompt's
+speed, if measured, and by the prior of the cause (`prior` in data/diagnosis/causes.csv, our
+judgement). A cause with a wide range of speeds thus counts less than one with a narrow range at the
+measured speed. A speed within its range is as predicted.
 """
 
 import math
@@ -170,8 +172,8 @@ LIMITS = {
     "tokens of the prompt": (1.0, 100_000_000.0),
 }
 """Slowest and fastest speed that is accepted [tokens/s], shortest and longest prompt [tokens]."""
-DEVIATIONS = 1.2816
-"""Half width of the central 80 % of a normal distribution [standard deviations]."""
+BEYOND = 0.2
+"""Share of runs beyond an 80 % range."""
 NOTABLE = 1.02
 """Smallest change of speed, as a factor, for a cause to count."""
 PART = 0.25
@@ -254,7 +256,7 @@ class Diagnosis:
     predicted: Rates  # predicted speeds of generation and prompt, of the lengths that were measured
     measured: Measured  # measured speeds
     outcome: Outcome  # result of the comparison
-    causes: tuple[Cause, ...]  # causes of the whole gap, then of a part, each likeliest first
+    causes: tuple[Cause, ...]  # causes of the gap or a part of it, likeliest first
     needed: tuple[RequiredBandwidth, ...]  # bandwidths that alone would give the measured speed
 
 
@@ -305,7 +307,7 @@ def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagno
     causes = [_cause(run, measured, gap, key) for key in keys] if far else []
     ordered = sorted(
         (cause for cause in causes if cause is not None),
-        key=lambda cause: (cause.explains, cause.weight),
+        key=lambda cause: cause.weight,
         reverse=True,
     )
     return Diagnosis(
@@ -397,7 +399,7 @@ def _cause(run: MeasuredRun, measured: Measured, gap: _Gap, key: str) -> Cause |
         degree=best,
         explains=explains,
         share=share,
-        weight=row.prior * (mean if explains else share),
+        weight=row.prior * mean,
     )
 
 
@@ -416,7 +418,7 @@ def _moved(degree: Degree, gap: _Gap) -> float:
 def density(degree: Degree, measured: Measured) -> float:
     """Likelihood of the measurement under a degree, up to a constant factor."""
     return math.prod(
-        math.exp(-((DEVIATIONS * distance(value, speed)) ** 2) / 2) / _half_width(speed)
+        BEYOND ** abs(distance(value, speed)) / _half_width(speed)
         for value, speed in _beside(measured, degree.decode, degree.prompt)
     )
 

@@ -138,9 +138,9 @@ def _remark(diagnosis: Diagnosis) -> str:
 
 
 def _likeliest(diagnosis: Diagnosis) -> str:
-    first = next((cause for cause in diagnosis.causes if cause.explains), None)
-    if first is None:
+    if not any(cause.explains for cause in diagnosis.causes):
         return "No single cause explains it; several may act together."
+    first = diagnosis.causes[0]
     cause, detail = first.row.cause, first.degree.words
     words = cause if cause[1].isupper() else cause[0].lower() + cause[1:]
     return f"Likeliest: {words}{f' ({detail})' if detail else ''}."
@@ -188,16 +188,17 @@ def diagnosis_text(diagnosis: Diagnosis) -> str:
 def grouped_causes(diagnosis: Diagnosis) -> tuple[list[Cause], list[Cause], str]:
     """Causes to describe in full, causes to list, and the heading of the list.
 
-    Described in full are causes of the whole gap, or of a part where there are none; a speed as
-    predicted has a list only.
+    Described in full are causes down to the least likely of the whole gap, or of a part where there
+    are none; a speed as predicted has a list only.
     """
-    whole = [cause for cause in diagnosis.causes if cause.explains][:FIRST]
-    part = [cause for cause in diagnosis.causes if not cause.explains][:FIRST]
+    explaining = [at for at, cause in enumerate(diagnosis.causes, 1) if cause.explains][:FIRST]
+    last = max(explaining, default=0)
+    whole, part = list(diagnosis.causes[:last][:FIRST]), list(diagnosis.causes[last:][:FIRST])
     if diagnosis.outcome is Outcome.AS_PREDICTED:
         return [], whole, "Possible causes nevertheless"
     if not whole:
         return part, [], ""
-    return whole, part, "Causes that explain part of the gap"
+    return whole, part, "Less likely causes, or of a part of the gap"
 
 
 def _advice(cause: Cause) -> Iterable[str]:

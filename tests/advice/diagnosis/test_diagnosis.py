@@ -27,7 +27,7 @@ from advisor.advice.diagnosis.machine_causes import (
     measured_run,
     scaled_link,
 )
-from advisor.advice.diagnosis.text import diagnosis_text, reported, sentence
+from advisor.advice.diagnosis.text import diagnosis_text, grouped_causes, reported, sentence
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
@@ -505,10 +505,14 @@ class TestOutcome:
         assert "whole_reply" in keys(measured_as("full RAM", 0.6))
         assert "whole_reply" not in keys(measured_as("full RAM", 0.6, prompt=1.0))
 
-    def test_causes_of_the_whole_stand_before_those_of_a_part(self) -> None:
+    def test_a_likelier_cause_of_a_part_stands_before_one_of_the_whole(self) -> None:
         for factor in (0.2, 0.4, 2.5):
-            reaches = [cause.explains for cause in measured_as("split", factor).causes]
-            assert reaches == sorted(reaches, reverse=True)
+            diagnosis = measured_as("split", factor)
+            weights = [cause.weight for cause in diagnosis.causes]
+            assert weights == sorted(weights, reverse=True)
+            full, brief, _ = grouped_causes(diagnosis)
+            shown = [*full, *brief]
+            assert shown == list(diagnosis.causes[: len(shown)])
 
     def test_a_part_is_less_than_all_of_the_way(self) -> None:
         diagnosis = measured_as("split", 0.2)
@@ -545,12 +549,11 @@ class TestDensity:
         assert below == sorted(below, reverse=True)
 
     def test_its_width_is_that_of_an_80_percent_range(self) -> None:
-        # 80 % of a normal distribution lie within 1.2816 deviations, where its density is
-        # exp(-1.2816^2 / 2) = 0.4399 of the middle's.
+        # Laplace's distribution, exp(-|z| / b) / 2b, has exp(-1 / b) beyond |z| = 1: a fifth of
+        # it where b = 1 / ln 5, and so a fifth of the middle's density at the edge.
         so = Degree(decode=self.half, prompt=self.half)
         middle, edge = (density(so, Measured(decode=value)) for value in (10, 20))
-        assert edge / middle == pytest.approx(0.4399, rel=1e-3)
-        assert math.erf(1.2816 / math.sqrt(2)) == pytest.approx(0.8, rel=1e-4)
+        assert edge / middle == pytest.approx(math.exp(-math.log(5)))
 
     def test_a_sure_prediction_counts_more_when_it_is_met(self) -> None:
         sure = Range(value=10.0, low=9.0, high=10 / 0.9)
