@@ -4,27 +4,34 @@
 
 The speed of each is its estimate times an error drawn from published runs that were left out of the
 fit, in half widths of their ranges. A fault changes the machine or the placement whose estimate is
-taken; what `watch` sees are counters of llama-server alone. It prints false alarms, missed faults
-(a fault within the range cannot be seen), and how often the true cause stands first or among the
-first three of an alarm.
+taken, or slows it by a drawn factor. Each alarm is judged twice: by the counters of llama-server
+alone, and with what this machine would tell of its process: sizes, times and states, drawn about
+what the faulty estimate says, three in ten of them unseen; what is seen is true. It prints false
+alarms, missed faults (a fault within the range cannot be seen), how often the true cause stands
+first or among the first three of an alarm, and what it was taken for.
 """
 
 import csv
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
+from typing import Any
 
 from advisor.advice.compare import compare, usable
 from advisor.advice.diagnosis.watching import watched
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Tier
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError
+from advisor.machine.catalog import find_gpu
 from advisor.probes.server import ServerReading
+from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
+from advisor.units import GIB
 
 SOUND, FAULTY = 300, 200
 REGIMES = ("resident, dense", "resident, experts", "experts in RAM, RAM stated",
@@ -34,6 +41,8 @@ MODELS = ("Llama-3.1-8B", "Qwen3-8B", "Qwen3-14B", "Gemma 3 12B", "Qwen3-32B", "
 CARDS = ("RTX 3060 12GB", "RTX 3090", "RTX 4090", "RTX 5090", "RTX 4060 Ti 16GB", "RTX A6000")
 CPUS = ("Ryzen 9 7950X", "Core i5-12400", "Ryzen 5 5600", "EPYC 7763")
 TOKENS, PROMPT = 3000.0, 20000.0
+UNSEEN = 0.3
+"""Share of what a process shows that a system does not tell; assumed."""
 
 
 def errors() -> tuple[float, ...]:
@@ -46,38 +55,106 @@ def errors() -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
+class Faulty:
+    """A server with a fault: the request whose estimate has it, and what shows it."""
+
+    request: Request
+    process: Mapping[str, Any] = field(default_factory=dict)  # what its process shows otherwise
+    speeds: tuple[float, float] = (1.0, 1.0)  # factors of generation and prompt
+
+
+@dataclass(frozen=True)
 class Fault:
-    """A fault: the causes that name it, and the request whose estimate has it."""
+    """A fault: the causes that name it, and a server that has it; None where it does nothing."""
 
     causes: tuple[str, ...]
-    request: Callable[[Request, Estimate], Request | None]
+    server: Callable[[Request, Estimate, Random], Faulty | None]
 
 
-def _fewer_layers(request: Request, estimate: Estimate) -> Request | None:
+def _without_gpu(request: Request, _: Estimate, __: Random) -> Faulty:
+    return Faulty(replace(request, gpu="none"), {"slowed_by": None, "power": None, "link": None})
+
+
+def _fewer_layers(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
     placed = estimate.placement
     layers = float(placed.gpu_layers) if placed else 0.0
-    fewer = replace(request, gpu_layers=int(layers * 0.6), placement="cpu-offload")
-    return fewer if layers >= 10 else None
+    fewer = int(layers * random.uniform(0.3, 0.8))
+    split = replace(request, gpu_layers=fewer, placement="cpu-offload")
+    return Faulty(split) if layers >= 10 else None
 
 
 def _in_ram(estimate: Estimate) -> bool:
     return any(str(route) == "in_place" for route in estimate.routes)
 
 
-def _half_the_channels(request: Request, estimate: Estimate) -> Request | None:
-    return replace(request, ram_channels=1) if _in_ram(estimate) else None
+def _half_the_channels(request: Request, estimate: Estimate, _: Random) -> Faulty | None:
+    return Faulty(replace(request, ram_channels=1)) if _in_ram(estimate) else None
 
 
-def _cache_in_ram(request: Request, _: Estimate) -> Request | None:
-    return replace(request, kv_in_ram=True) if request.context >= 32768 else None
+def _few_threads(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
+    cores = estimate.machine.host.cores if estimate.machine else 0
+    used = random.randint(2, max(cores // 3, 2))
+    shown = random.choice(({"processors": float(used)}, {"words": (*SERVER, "-t", str(used))}))
+    return Faulty(replace(request, cores=used), shown) if _in_ram(estimate) else None
 
 
+def _cache_in_ram(request: Request, _: Estimate, __: Random) -> Faulty | None:
+    moved = replace(request, kv_in_ram=True)
+    return Faulty(moved, {"words": (*SERVER, "-nkvo")}) if request.context >= 32768 else None
+
+
+def _little_memory(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
+    if not _in_ram(estimate):
+        return None
+    held = sum(map(float, estimate.held.get(Tier.RAM, ())))
+    cache = held * random.uniform(0.2, 0.7) / 1e9
+    return Faulty(replace(request, placement="nvme-offload", cache_gb=cache))
+
+
+def _hot(request: Request, _: Estimate, random: Random) -> Faulty:
+    slower = random.uniform(0.2, 0.7)
+    shown = random.choice(({"slowed_by": ("heat",)}, {"power": slower}))
+    return Faulty(request, shown, (slower, slower * random.uniform(0.7, 1.0)))
+
+
+def _shared_gpu(request: Request, _: Estimate, random: Random) -> Faulty:
+    left = random.uniform(0.3, 0.7)
+    return Faulty(request, {"gpu_programs": 1}, (left, left))
+
+
+def _shared_processor(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
+    machine, left = estimate.machine, random.uniform(0.3, 0.7)
+    if machine is None or not _in_ram(estimate):
+        return None
+    host = machine.host
+    rate = float(host.bandwidth.value) * left / 1e9
+    slower = replace(request, cores=max(int(host.cores * left), 1), ram_gbs=rate)
+    return Faulty(slower, {"others": 1.0 - left})
+
+
+def _thin_link(request: Request, _: Estimate, random: Random) -> Faulty:
+    made, lanes = random.choice(((1, 16), (3, 4), (2, 4), (1, 4)))
+    return Faulty(replace(request, pcie_gen=made, pcie_lanes=lanes), {"link": (made, lanes)})
+
+
+def _larger_file(request: Request, _: Estimate, __: Random) -> Faulty:
+    return Faulty(replace(request, format="Q8_0"))
+
+
+SERVER = ("llama-server", "-m", "model.gguf")
 FAULTS = (
-    Fault(("cpu_alone",), lambda request, _: replace(request, gpu="none")),
+    Fault(("cpu_alone",), _without_gpu),
     Fault(("fewer_layers", "more_context", "whole_layers"), _fewer_layers),
-    Fault(("one_channel", "slow_modules", "other_load", "older_memory"), _half_the_channels),
+    Fault(("one_channel", "slow_modules", "older_memory"), _half_the_channels),
+    Fault(("few_threads",), _few_threads),
     Fault(("cache_in_ram",), _cache_in_ram),
-)  # fmt: skip
+    Fault(("pages_lost", "slow_drive"), _little_memory),
+    Fault(("gpu_limits",), _hot),
+    Fault(("other_load",), _shared_gpu),
+    Fault(("other_load",), _shared_processor),
+    Fault(("narrow_link",), _thin_link),
+    Fault(("larger_file",), _larger_file),
+)
 
 
 def request_of(random: Random) -> Request:
@@ -107,8 +184,11 @@ def drawn(speed: Range, error: float) -> float:
     return float(value * (end / value) ** abs(error))
 
 
-def counted(estimate: Estimate, random: Random, off: tuple[float, ...]) -> ServerReading:
-    """Counters of a server that runs as an estimate says, up to errors."""
+def counted(
+    estimate: Estimate, random: Random, off: tuple[float, ...],
+    factors: tuple[float, float] = (1.0, 1.0),
+) -> ServerReading:  # fmt: skip
+    """Counters of a server that runs as an estimate says, up to errors and factors."""
     decode, prompt = estimate.decode, estimate.prefill
     assert decode is not None
     assert prompt is not None
@@ -118,10 +198,35 @@ def counted(estimate: Estimate, random: Random, off: tuple[float, ...]) -> Serve
         model=f"{estimate.model.name}-{estimate.model.format}.gguf",
         context=float(estimate.work.context),
         tokens=TOKENS,
-        token_seconds=TOKENS / drawn(decode, error),
+        token_seconds=TOKENS / drawn(decode, error) / factors[0],
         prompt_tokens=PROMPT,
-        prompt_seconds=PROMPT / drawn(prompt, random.choice(off)),
+        prompt_seconds=PROMPT / drawn(prompt, random.choice(off)) / factors[1],
         prompts=PROMPT / 1000,
+    )
+
+
+def process(run: Estimate, reading: ServerReading, threads: int, random: Random) -> ProcessReading:
+    """What this machine tells of a server that runs as an estimate says."""
+    assert run.machine is not None
+    assert run.step is not None
+    parts = {str(route): float(part) for route, part in run.step.parts.items()}
+    share = {name: part / sum(parts.values()) for name, part in parts.items()}
+    seconds = (reading.token_seconds or 0.0) + (reading.prompt_seconds or 0.0)
+    disk, cards = run.machine.disk, run.machine.gpus
+    drive = float(disk.sequential.value) * share.get("paged", 0.0) * seconds if disk else 0.0
+    held = sum(map(float, run.held.get(Tier.VRAM, ())))
+    row = find_gpu(cards[0].name) if cards else None
+    return ProcessReading(
+        words=SERVER,
+        processors=2.0 * threads,
+        busy=seconds * (1 + (threads - 1) * share.get("in_place", 0.0)) * random.uniform(0.8, 1.1),
+        others=random.uniform(0.0, 0.06),
+        read=drive + random.uniform(0, 1e7),
+        gpu_bytes=max(held + random.uniform(-0.4, 0.4) * GIB, 0.0) if cards else 0.0,
+        gpu_programs=0,
+        slowed_by=random.choice(((), (), ("the power limit",))),
+        power=1.0,
+        link=(int(row.pcie_gen or 0), int(row.pcie_lanes or 0)) if row else None,
     )
 
 
@@ -136,44 +241,53 @@ def false_alarms(random: Random, off: tuple[float, ...]) -> int:
     return alarms
 
 
-def faulty(random: Random) -> tuple[Fault, Estimate, Estimate] | None:
-    """A fault, what the server should reach, and what it runs as; None where it does nothing."""
+def faulty(random: Random) -> tuple[Fault, Estimate, Estimate, Faulty] | None:
+    """A fault, what the server should reach, what it runs as; None where the fault does nothing."""
     request, fault = request_of(random), random.choice(FAULTS)
     estimate = expected(request)
-    broken = fault.request(request, estimate) if estimate else None
+    broken = fault.server(request, estimate, random) if estimate else None
     if estimate is None or broken is None:
         return None
     with suppress(AdvisorError):
-        run = expected(broken)
-        return None if run is None else (fault, estimate, run)
+        run = expected(broken.request)
+        return None if run is None else (fault, estimate, run, broken)
     return None
 
 
 def main() -> None:
-    """Print both kinds of error."""
+    """Print both kinds of error, and what each fault was taken for."""
     random, off = Random("watching"), errors()
     alarms = false_alarms(random, off)
     print(f"sound servers: {alarms} false alarms of {SOUND} ({alarms / SOUND:.1%})")
-    made, seen, first, three = (Counter[str]() for _ in range(4))
-    while made.total() < FAULTY:
-        case = faulty(random)
-        if case is None:
-            continue
-        fault, estimate, run = case
-        name = fault.causes[0]
-        made[name] += 1
-        answer = watched(counted(run, random, off), estimate)
-        if answer.alarm and answer.diagnosis:
-            keys = [cause.row.key for cause in answer.diagnosis.causes]
-            seen[name] += 1
-            first[name] += bool(keys) and keys[0] in fault.causes
-            three[name] += bool(set(keys[:3]) & set(fault.causes))
-    for name in made:
-        print(f"{name}: {made[name]} made, {seen[name]} alarms, true cause first in "
-              f"{first[name]}, among three in {three[name]}")  # fmt: skip
-    total = seen.total()
-    print(f"all: {total} alarms of {FAULTY}; first in {first.total() / total:.0%}, among three in "
-          f"{three.total() / total:.0%}")  # fmt: skip
+    cases: list[tuple[Fault, Estimate, ServerReading, ProcessReading]] = []
+    while len(cases) < FAULTY:
+        if case := faulty(random):
+            fault, estimate, run, broken = case
+            reading = counted(run, random, off, broken.speeds)
+            threads = run.machine.host.cores if run.machine else 1
+            shown = replace(process(run, reading, threads, random), **broken.process)
+            seen = {name: value for name, value in vars(shown).items() if random.random() > UNSEEN}
+            cases.append((fault, estimate, reading, ProcessReading(**seen)))
+    for whole in (False, True):
+        print("\nwith its process:" if whole else "\ncounters alone:")
+        made, first, three = Counter[str](), Counter[str](), Counter[str]()
+        taken: dict[str, Counter[str]] = {}
+        for fault, estimate, reading, shown in cases:
+            name = fault.causes[0]
+            made[name] += 1
+            answer = watched(reading, estimate, "Linux", shown if whole else None)
+            if answer.alarm and answer.diagnosis:
+                keys = [cause.row.key for cause in answer.diagnosis.causes] or ["none"]
+                taken.setdefault(name, Counter())[keys[0]] += 1
+                first[name] += keys[0] in fault.causes
+                three[name] += bool(set(keys[:3]) & set(fault.causes))
+        for name in made:
+            named = taken.get(name, Counter())
+            print(f"{name}: {made[name]} made, {named.total()} alarms, true cause first in "
+                  f"{first[name]}, among three in {three[name]}; {dict(named)}")  # fmt: skip
+        total = sum(named.total() for named in taken.values())
+        print(f"all: {total} alarms of {FAULTY}; first in {first.total() / total:.0%}, among three "
+              f"in {three.total() / total:.0%}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.formatting import tokens_per_second
 from advisor.probes.server import ServerReading, read_server
+from advisor.probes.server_process import ServerProcess
 from advisor.request import command_line
 from advisor.request.request import Request
 
@@ -55,20 +56,28 @@ def _watch(args: argparse.Namespace) -> int:
     request = command_line.from_args(args)
     first = read_server(args.url)
     request = replace(request, runtime=request.runtime or first.server)
-    reading = first if args.total or first.tokens is None else _counted(first, args)
+    process, reading = None, first
+    if not args.total and first.tokens is not None:
+        process = ServerProcess(args.url)
+        reading = _counted(first, args, process)
     estimate = _expected(request, reading)
-    answer = watched(reading, estimate, system_of(request))
+    seen = process.reading() if process else None
+    answer = watched(reading, estimate, system_of(request), seen)
     show(args, _record(answer, reading, estimate), lambda: "\n".join(_lines(answer, reading)))
     return 1 if answer.alarm else 0
 
 
-def _counted(first: ServerReading, args: argparse.Namespace) -> ServerReading:
+def _counted(
+    first: ServerReading, args: argparse.Namespace, process: ServerProcess
+) -> ServerReading:
     """What the server counts until enough tokens are generated; a line for each reading."""
     users: list[float] = []
     while True:
         time.sleep(args.every)
         now = read_server(args.url)
-        users += [now.running] if now.running else []
+        if now.running:
+            users.append(now.running)
+            process.look()
         counted = now.since(first)
         if not args.json:
             print(_progress(counted), flush=True)

@@ -50,6 +50,11 @@ RUNNING = {
     "nvmlDeviceGetCurrPcieLinkGeneration": 4,
     "nvmlDeviceGetCurrPcieLinkWidth": 8,
     "nvmlDeviceGetEnforcedPowerLimit": 450_000,
+    "nvmlDeviceGetPowerManagementDefaultLimit": 600_000,
+    "nvmlDeviceGetComputeRunningProcesses": [
+        SimpleNamespace(pid=7, usedGpuMemory=6 * 2**30),
+        SimpleNamespace(pid=8, usedGpuMemory=None),
+    ],
 }
 
 
@@ -187,6 +192,9 @@ class TestUnderLoad:
             memory_clock=10.251e9,
             power=449.2,
             power_limit=450.0,
+            usual_power=600.0,
+            memory_used=2**30,
+            held_by={7: 6 * 2**30},
             slowed_by=("the power limit", "heat"),
         )
         assert state.sentence() == (
@@ -204,7 +212,7 @@ class TestUnderLoad:
         assert nvml.state("0000:01:00.0").slowed_by == ("the power limit",)
 
     def test_a_driver_that_supports_nothing(self, driver):
-        refused = {name: NVMLError(NOT_SUPPORTED) for name in RUNNING}
+        refused = {name: NVMLError(NOT_SUPPORTED) for name in (*RUNNING, "nvmlDeviceGetMemoryInfo")}
         driver(**refused | {"nvmlDeviceGetHandleByPciBusId": "card"})
         state = nvml.state("0000:01:00.0")
         assert state == GpuState()

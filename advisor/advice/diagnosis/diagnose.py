@@ -11,13 +11,14 @@ W the mean of both sides. Errors of left-out runs have such tails (Laplace's dis
 80 % lie within |z| = 1): its mean logarithmic density there is 0.15 above that of a normal one
 (`errors` of benchmarks/watching.py, 2026-11-23). The density is multiplied by that of the prompt's
 speed, if measured, and by the prior of the cause (`prior` in data/diagnosis/causes.csv, our
-judgement). A cause with a wide range of speeds thus counts less than one with a narrow range at the
-measured speed. A speed within its range is as predicted.
+judgement), and by what else was seen (`observations`). A cause with a wide range of speeds thus
+counts less than one with a narrow range at the measured speed. A speed within its range is as
+predicted.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -207,6 +208,9 @@ class Measured:
     depth: float | None = None
     output: float | None = None  # generated tokens; None for those of the request [tokens]
     ruled_out: frozenset[str] = frozenset()  # causes that are known not to hold
+    shown: frozenset[str] = frozenset()  # causes that were seen, whatever they explain
+    # how much likelier what else was seen makes a cause, by its key and the estimate with it
+    evidence: Callable[[str, Estimate], float] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         values = (self.decode, self.prompt, self.prompt_tokens)
@@ -385,22 +389,28 @@ def _half_width(speed: Range) -> float:
 def _cause(run: MeasuredRun, measured: Measured, gap: _Gap, key: str) -> Cause | None:
     vendor = run.machine.gpus[0].vendor if run.machine.gpus else ""
     row = row_for(key, vendor, run.system)
-    tried = [degree for degree in degrees(run, key) if _helps(degree, gap)] if row else []
+    shown = key in measured.shown
+    tried = [each for each in degrees(run, key) if shown or _helps(each, gap)] if row else []
     if row is None or not tried:
         return None
-    best = max(tried, key=lambda degree: density(degree, measured))
+    weights = [float(density(each, measured)) * _seen(run, measured, key, each) for each in tried]
+    best = tried[max(range(len(tried)), key=weights.__getitem__)]
     share = _moved(best, gap) / gap.size
     explains = _holds(best, measured)
-    if not explains and (share < PART or not _nearer(best, predicted_rates(run), measured)):
+    part = share >= PART and _nearer(best, predicted_rates(run), measured)
+    if not (explains or part or shown):
         return None
-    mean = sum(density(degree, measured) for degree in tried) / len(tried)
     return Cause(
         row=row,
         degree=best,
         explains=explains,
         share=share,
-        weight=row.prior * mean,
+        weight=row.prior * sum(weights) / len(weights),
     )
+
+
+def _seen(run: MeasuredRun, measured: Measured, key: str, degree: Degree) -> float:
+    return 1.0 if measured.evidence is None else float(measured.evidence(key, degree.of(run)))
 
 
 def _helps(degree: Degree, gap: _Gap) -> bool:
@@ -417,10 +427,9 @@ def _moved(degree: Degree, gap: _Gap) -> float:
 
 def density(degree: Degree, measured: Measured) -> float:
     """Likelihood of the measurement under a degree, up to a constant factor."""
-    return math.prod(
-        BEYOND ** abs(distance(value, speed)) / _half_width(speed)
-        for value, speed in _beside(measured, degree.decode, degree.prompt)
-    )
+    pairs = _beside(measured, degree.decode, degree.prompt)
+    off = sum(abs(distance(value, speed)) for value, speed in pairs)
+    return math.pow(BEYOND, off) / math.prod(_half_width(speed) for _, speed in pairs)
 
 
 def _holds(degree: Degree, measured: Measured) -> bool:

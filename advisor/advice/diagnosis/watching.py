@@ -2,18 +2,20 @@
 
 An alarm is a speed as far below its range as one published run in a hundred is: with two speeds,
 two sound servers in a hundred raise it (`python -m benchmarks.watching`). What the server tells of
-its file, context and users rules causes out.
+its file, context and users rules causes out; what this machine tells of its process makes others
+likelier or unlikelier (`observations`).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance
+from advisor.advice.diagnosis.observations import Evidence
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import context_size
-from advisor.model import catalog
 from advisor.probes.server import ServerReading
+from advisor.probes.server_process import ProcessReading
 
 LEAST = -2.78
 """Distance of the slowest in a hundred of 1,532 published runs of llama.cpp that were left out of
@@ -21,7 +23,6 @@ the fit, in half widths of their ranges (data/generated/accuracy_points.csv, 202
 KNOWN = frozenset({"whole_reply", "all_users", "other_requests", "empty_context"})
 """Causes that a server's own counters and number of users leave no room for."""
 OF_CONTEXT = frozenset({"more_context"})
-OF_FILE = frozenset({"larger_file", "smaller_file"})
 LEAST_TOKENS = 200
 """Generated tokens from which a speed is judged [tokens]."""
 LEAST_PROMPT = 1000
@@ -41,38 +42,40 @@ class Watched:
     signs: tuple[str, ...]  # what the server's own figures show, each a sentence with what helps
 
 
-def watched(reading: ServerReading, estimate: Estimate, system: str = "") -> Watched:
+def watched(
+    reading: ServerReading,
+    estimate: Estimate,
+    system: str = "",
+    process: ProcessReading | None = None,
+) -> Watched:
     """Judgement of what a server counted.
 
     Args:
         reading: figures of the time that is judged.
         estimate: what the server should reach, for as many users as it had at work.
         system: operating system, as in `diagnose`.
+        process: its process in the same time; None where it cannot be seen.
 
     Raises:
         InputError: speeds outside the limits.
     """
     measured = speeds(reading, _ruled_out(reading, estimate))
+    evidence = Evidence(process=process or ProcessReading(), reading=reading, estimate=estimate)
+    if measured is not None:
+        measured = replace(measured, evidence=evidence.factor, shown=evidence.shown)
     diagnosis = None if measured is None else diagnose(estimate, measured, system)
     slow = diagnosis is not None and _below(diagnosis)
     amiss = slow or _spilled(reading, estimate)
-    return Watched(diagnosis=diagnosis, alarm=amiss, signs=tuple(_signs(reading, estimate)))
+    seen = [each.words for each in evidence.observations if each.words]
+    signs = (*_signs(reading, estimate), *seen)
+    return Watched(diagnosis=diagnosis, alarm=amiss, signs=signs)
 
 
 def _ruled_out(reading: ServerReading, estimate: Estimate) -> frozenset[str]:
     causes = KNOWN
     if reading.context is not None and not _longer(reading, estimate):
         causes |= OF_CONTEXT
-    if _format(reading) == estimate.model.format:
-        causes |= OF_FILE
     return causes
-
-
-def _format(reading: ServerReading) -> str:
-    """Format that the served file's name says; empty where it says none."""
-    stem = reading.model.upper().replace("-", "_").removesuffix(".GGUF")
-    told = [form for form in catalog.model_formats() if stem.endswith((f"_{form}", f".{form}"))]
-    return max(told, key=len, default="")
 
 
 def _longer(reading: ServerReading, estimate: Estimate) -> bool:
@@ -110,9 +113,6 @@ def _signs(reading: ServerReading, estimate: Estimate) -> Iterator[str]:
             f"{share:.0%} of the model lies in RAM, though it fits in the GPU: close what else "
             "uses the GPU, or give it a shorter context, and load it again."
         )
-    form = _format(reading)
-    if form and form != estimate.model.format:
-        yield f"It serves {form}, where {estimate.model.format} is expected."
     if _longer(reading, estimate):
         yield (
             f"Each user has a context of {context_size(reading.context or 0.0)}, where "

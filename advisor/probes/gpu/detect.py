@@ -6,7 +6,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -58,7 +58,11 @@ class GpuState:
     memory_clock: float | None = None  # clock of the memory [Hz]
     power: float | None = None  # power draw [W]
     power_limit: float | None = None  # enforced power limit [W]
+    usual_power: float | None = None  # power limit as the card was sold [W]
     slowed_by: tuple[str, ...] = ()  # reasons for reduced clocks, in words
+    memory_used: float | None = None  # memory in use, by whatever [B]
+    # memory of each process that computes on it [B]; empty where the driver tells none
+    held_by: Mapping[int, float] = field(default_factory=dict)
 
     def sentence(self) -> str:
         """State in a sentence; empty where nothing is known."""
@@ -493,6 +497,9 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
     reasons = _asked(nvml, nvml.nvmlDeviceGetCurrentClocksEventReasons, card) or _asked(
         nvml, nvml.nvmlDeviceGetCurrentClocksThrottleReasons, card
     )
+    programs = _asked(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, card) or ()
+    usual = _asked(nvml, nvml.nvmlDeviceGetPowerManagementDefaultLimit, card)
+    memory = _asked(nvml, nvml.nvmlDeviceGetMemoryInfo, card)
     return GpuState(
         link_generation=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkGeneration, card) or None,
         link_width=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkWidth, card) or None,
@@ -500,6 +507,9 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
         memory_clock=_scaled(MEGAHERTZ, _asked(nvml, clock, card, nvml.NVML_CLOCK_MEM)),
         power=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetPowerUsage, card)),
         power_limit=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, card)),
+        usual_power=_scaled(MILLI, usual),
+        memory_used=memory.total - memory.free if memory else None,
+        held_by={each.pid: each.usedGpuMemory for each in programs if each.usedGpuMemory},
         slowed_by=tuple(
             dict.fromkeys(word for bit, word in SLOWED_BY.items() if (reasons or 0) & bit)
         ),

@@ -1,0 +1,249 @@
+"""Observations of a server's process: how much likelier or unlikelier each makes a cause.
+
+Each rule compares what the system or the driver tells with what the row's own test in
+data/diagnosis/causes.csv looks for. How much it counts is our judgement, as the priors are.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from advisor.advice.diagnosis.diagnose import BEYOND
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.schedule import Route
+from advisor.formatting import memory
+from advisor.machine import from_catalog
+from advisor.model import catalog
+from advisor.probes.server import ServerReading
+from advisor.probes.server_process import ProcessReading
+from advisor.units import GIB
+
+SHOWN = 50.0
+"""Factor of a cause that an observation shows; its reciprocal is that of one it speaks against."""
+SLACK, SHARE = 0.5 * GIB, 0.05
+"""Memory of a GPU that may be off beside what is placed there: its context and libraries, and a
+share of all."""
+LARGE = 4 * SLACK
+"""Expected memory of a GPU whose absence is seen [B]."""
+OF_FILE = frozenset({"larger_file", "smaller_file"})
+"""Causes of another format."""
+COMPUTES = 0.2
+"""Share of a token's time in RAM from which the processor counts as computing."""
+BUSY = 1.5
+"""Processors at work from which a server computes on them: a thread that waits for a GPU takes one
+(llama.cpp's `--poll`, tools/server/README.md, read 2026-11-23)."""
+MUCH = 0.1
+"""Share of the processors, or of the time, from which something counts."""
+ROOM = 0.95
+"""Share of a usual power limit, or of a link's rate, below which it counts as lower."""
+OFF = ("off", "0", "false", "disabled")
+USUAL_REASON = "the power limit"
+"""Reason for reduced clocks that a sound card has under full load."""
+STARTS = ("-m", "--model", "-hf", "--hf-repo", "serve", "--model-path")
+"""Options of which a server's command line has one."""
+FLAGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "cache_in_ram": (("-nkvo", "--no-kv-offload"), ()),
+    "no_flash_attention": (("-fa", "--flash-attn"), OFF),
+    "cpu_alone": (("-dev", "--device"), ("none",)),
+    "drafted_tokens": (("-md", "--model-draft", "--spec-type"), ()),
+    "eager_mode": (("--enforce-eager", "--disable-cuda-graph", "-O0"), ()),
+}
+"""Options that show a cause, and the values with which they do; empty for any
+(tools/server/README.md of llama.cpp, docs.vllm.ai, docs.sglang.io, read 2026-11-23)."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What was seen of a process, and what it says of causes."""
+
+    shown: frozenset[str] = frozenset()  # causes that it shows
+    against: frozenset[str] = frozenset()  # causes that it speaks against
+    words: str = ""  # a sentence with what helps; empty for what is as it should be
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All observations of a server."""
+
+    process: ProcessReading
+    reading: ServerReading
+    estimate: Estimate  # what the server should reach
+
+    @cached_property
+    def observations(self) -> tuple[Observation, ...]:
+        """What each thing that was seen says; nothing of what was not seen."""
+        rules = (_file, _memory, _flags, _threads, _others, _drive, _clocks, _link)
+        return tuple(seen for rule in rules for seen in rule(self))
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """Causes that an observation shows."""
+        return frozenset[str]().union(*(each.shown for each in self.observations))
+
+    @property
+    def seconds(self) -> float:
+        """Time at work, of all users together [s]."""
+        told = (self.reading.token_seconds or 0.0) + (self.reading.prompt_seconds or 0.0)
+        return told / max(self.reading.running or 1.0, 1.0)
+
+    def factor(self, key: str, after: Estimate) -> float:
+        """How much likelier the observations make a cause.
+
+        Args:
+            key: key of the cause.
+            after: estimate with it.
+        """
+        factor = 1.0
+        for seen in self.observations:
+            factor *= SHOWN if key in seen.shown else 1.0 / SHOWN if key in seen.against else 1.0
+        return factor * self._of_memory(after) * self._of_processors(after)
+
+    def _of_memory(self, after: Estimate) -> float:
+        held, told = _in_gpu(after), self.process.gpu_bytes
+        if told is None or not _in_gpu(self.estimate):
+            return 1.0
+        return float(max(BEYOND ** (abs(told - held) / (SLACK + SHARE * held)), 1.0 / SHOWN))
+
+    def _of_processors(self, after: Estimate) -> float:
+        busy, allowed = self.process.busy, self.process.processors
+        parts = after.step.parts if after.step else {}
+        share = float(parts.get(Route.IN_PLACE, 0.0)) / max(sum(map(float, parts.values())), 1e-12)
+        if busy is None or not self.seconds or (allowed or 1) <= 2 or 0 < share < COMPUTES:
+            return 1.0
+        if not after.how.takes_layers:  # other engines keep several busy without computing there
+            return 1.0
+        return 1.0 if (busy / self.seconds >= BUSY) is (share > 0) else 1.0 / SHOWN
+
+
+def _in_gpu(estimate: Estimate) -> float:
+    """Memory held on cards of their own [B]."""
+    machine = estimate.machine
+    if machine is None or machine.unified:
+        return 0.0
+    return float(sum(map(float, estimate.held.get(Tier.VRAM, ()))))
+
+
+def _file(seen: Evidence) -> Iterator[Observation]:
+    """Format in the served file's name."""
+    stem = seen.reading.model.upper().replace("-", "_").removesuffix(".GGUF")
+    told = [form for form in catalog.model_formats() if stem.endswith((f"_{form}", f".{form}"))]
+    expected, form = seen.estimate.model.format, max(told, key=len, default="")
+    if form == expected:
+        yield Observation(against=OF_FILE)
+    elif form:
+        words = f"It serves {form}, where {expected} is expected."
+        yield Observation(OF_FILE, words=words)
+
+
+def _memory(seen: Evidence) -> Iterator[Observation]:
+    held, told = _in_gpu(seen.estimate), seen.process.gpu_bytes
+    if told is None or held < LARGE:
+        return
+    key = frozenset({"cpu_alone"})
+    if told < SLACK:
+        words = (
+            f"It holds no GPU memory, where {memory(held)} is expected: it does not use the GPU."
+        )
+        yield Observation(key, words=words)
+    else:
+        yield Observation(against=key)
+
+
+def _flags(seen: Evidence) -> Iterator[Observation]:
+    words = seen.process.words
+    if not set(words) & set(STARTS):
+        return
+    for key, (names, values) in FLAGS.items():
+        if any(_given(words, name, values) for name in names):
+            yield Observation(frozenset({key}))
+        elif key != "cpu_alone":  # a build without the GPU needs no option
+            yield Observation(against=frozenset({key}))
+
+
+def _given(words: tuple[str, ...], name: str, values: tuple[str, ...]) -> bool:
+    return any(value in (values or (value,)) for value in _values(words, name))
+
+
+def _values(words: tuple[str, ...], name: str) -> Iterator[str]:
+    """Words after an option, an empty one at the end."""
+    for word, after in pairwise((*words, "")):
+        if word == name:
+            yield after
+        elif word.startswith(f"{name}="):
+            yield word.partition("=")[2]
+
+
+def _threads(seen: Evidence) -> Iterator[Observation]:
+    allowed, machine = seen.process.processors, seen.estimate.machine
+    if not allowed or machine is None or not seen.estimate.how.takes_layers:
+        return
+    cores = machine.host.cores
+    given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
+    told = next((float(word) for word in given if word.isdigit()), None)
+    threads = min(told or cores, allowed)
+    if threads < cores:
+        words = (
+            f"It computes with {threads:.0f} of {cores} cores: set `-t` to the physical cores, and "
+            "let it use them all (`taskset -p`, limits of a container)."
+        )
+        yield Observation(frozenset({"few_threads"}), frozenset({"many_threads"}), words)
+    elif threads > cores:
+        yield Observation(frozenset({"many_threads"}), frozenset({"few_threads"}))
+    else:
+        yield Observation(against=frozenset({"few_threads", "many_threads"}))
+
+
+def _others(seen: Evidence) -> Iterator[Observation]:
+    others, programs = seen.process.others, seen.process.gpu_programs
+    if others is not None and others >= MUCH:
+        words = f"Other programs take {others:.0%} of the processors: close them."
+        yield Observation(frozenset({"other_load"}), words=words)
+    if programs:
+        words = f"Beside it {programs} programs compute on the GPU: nvidia-smi lists them."
+        yield Observation(frozenset({"other_load"}), words=words)
+    idle = others is not None and others < MUCH
+    if idle and (programs == 0 or not seen.estimate.machine or not seen.estimate.machine.gpus):
+        yield Observation(against=frozenset({"other_load"}))
+
+
+def _drive(seen: Evidence) -> Iterator[Observation]:
+    read, machine = seen.process.read, seen.estimate.machine
+    on_drive = seen.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
+    if read is None or machine is None or machine.disk is None or on_drive or not seen.seconds:
+        return
+    keys = frozenset({"pages_lost", "slow_drive"})
+    if read / float(machine.disk.sequential.value) >= MUCH * seen.seconds:
+        words = (
+            f"It read {memory(read)} from the drive meanwhile: RAM does not hold the file. Close "
+            "what takes RAM, or choose a smaller format."
+        )
+        yield Observation(keys, words=words)
+    else:
+        yield Observation(against=keys)
+
+
+def _clocks(seen: Evidence) -> Iterator[Observation]:
+    reasons, power = seen.process.slowed_by, seen.process.power
+    if reasons is None:
+        return
+    key, amiss = frozenset({"gpu_limits"}), [why for why in reasons if why != USUAL_REASON]
+    if amiss:
+        yield Observation(key, words=f"The GPU is slowed by {' and '.join(amiss)}.")
+    elif power is not None and power < ROOM:
+        yield Observation(key, words=f"The GPU's power limit is {power:.0%} of its usual one.")
+    elif not reasons:
+        yield Observation(against=key)
+
+
+def _link(seen: Evidence) -> Iterator[Observation]:
+    link, machine = seen.process.link, seen.estimate.machine
+    if link is None or machine is None or not machine.gpus:
+        return
+    key, now = frozenset({"narrow_link"}), from_catalog.pcie(*link)
+    if now.pinned.value < ROOM * machine.gpus[0].link.pinned.value:
+        words = f"Its link was never faster than {now.name}, where more is expected."
+        yield Observation(key, words=words)
+    else:
+        yield Observation(against=key)

@@ -1,0 +1,137 @@
+"""The process behind a server's address, as this machine's system and its GPUs' driver see it.
+
+Of a server of another machine, of another user or in a container nothing is told. Windows and WSL
+tell no GPU memory by process (docs.nvidia.com, `nvmlProcessInfo_t`); Linux counts pages of mapped
+files among the bytes read (`read_bytes`, proc_pid_io(5)). Both read 2026-11-23.
+"""
+
+import ipaddress
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+import psutil
+
+from advisor.probes.gpu import detect
+from advisor.probes.gpu.detect import GpuState
+from advisor.probes.host import Neighbours
+
+UNSEEN = (psutil.Error, OSError, NotImplementedError, AttributeError)
+"""Refusals of a system that tells less than Linux, or less to this user."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessReading:
+    """A server's process over some time; None where the system does not tell."""
+
+    words: tuple[str, ...] = ()  # its command line
+    processors: float | None = None  # logical processors that it may use
+    busy: float | None = None  # processor time that it took [s]
+    others: float | None = None  # share of all processors that other programs took
+    read: float | None = None  # bytes that it fetched from the drive [B]
+    # GPU memory that it holds, or all in use where the driver does not list the process [B]
+    gpu_bytes: float | None = None
+    gpu_programs: int | None = None  # programs besides it that compute on the GPUs
+    slowed_by: tuple[str, ...] | None = None  # reasons for reduced clocks of a GPU, in words
+    power: float | None = None  # power limit of a GPU, relative to its usual one
+    # PCIe generation and lanes of the first GPU, the fastest that was seen
+    link: tuple[int, int] | None = None
+
+
+class ServerProcess:
+    """Process behind an address, watched from now on."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        self._process = _listening(port) if _is_here(parts.hostname or "") else None
+        facts = detect.gpus()[0] if self._process else ()
+        self._buses = [gpu.bus for gpu in facts if gpu.bus and gpu.vendor == "NVIDIA"]
+        self._states: list[tuple[GpuState, ...]] = []
+        self._neighbours, self._start = Neighbours(), time.monotonic()
+        self._before = self._counted()
+
+    def look(self) -> None:
+        """Note the state of the GPUs, which tells most while the server works."""
+        states = tuple(filter(None, map(detect.state, self._buses)))
+        self._states += [states] if states else []
+
+    def reading(self) -> ProcessReading | None:
+        """What was seen since the beginning; None of a server that cannot be seen."""
+        if self._process is None:
+            return None
+        busy, read = (
+            None if now is None or before is None else now - before
+            for now, before in zip(self._counted(), self._before, strict=True)
+        )
+        reading = ProcessReading(busy=busy, others=self._others(busy), read=read)
+        with suppress(*UNSEEN):
+            reading = replace(reading, words=tuple(self._process.cmdline()))
+        with suppress(*UNSEEN):  # a Mac knows no such list
+            reading = replace(reading, processors=float(len(self._process.cpu_affinity() or ())))
+        return self._with_gpus(reading) if self._states else reading
+
+    def _with_gpus(self, reading: ProcessReading) -> ProcessReading:
+        states = [state for states in self._states for state in states]
+        mine = {each.pid for each in self._family()}
+        held = [each for state in self._states[-1] for each in state.held_by.items()]
+        used = [state.memory_used for state in self._states[-1] if state.memory_used is not None]
+        listed = any(pid in mine for pid, _ in held)  # not from a container, WSL or Windows
+        links = [(each[0].link_generation, each[0].link_width) for each in self._states]
+        limits = [
+            each.power_limit / each.usual_power
+            for each in states
+            if each.power_limit and each.usual_power
+        ]
+        return replace(
+            reading,
+            gpu_bytes=sum(size for pid, size in held if pid in mine) if listed else sum(used),
+            gpu_programs=len({pid for pid, _ in held} - mine) if listed else None,
+            slowed_by=tuple(dict.fromkeys(why for each in states for why in each.slowed_by)),
+            power=min(limits, default=None),
+            link=max(((made, lanes) for made, lanes in links if made and lanes), default=None),
+        )
+
+    def _family(self) -> Iterator[psutil.Process]:
+        """The process and those that it started: Ollama and vLLM compute in children."""
+        if self._process is not None:
+            yield self._process
+            with suppress(*UNSEEN):
+                yield from self._process.children(recursive=True)
+
+    def _counted(self) -> tuple[float | None, float | None]:
+        """Processor time [s] and bytes from the drive [B] so far."""
+        busy, read = None, None
+        for each in self._family():
+            with suppress(*UNSEEN):
+                times = each.cpu_times()
+                busy = (busy or 0.0) + times.user + times.system
+            with suppress(*UNSEEN):
+                read = (read or 0.0) + each.io_counters().read_bytes
+        return busy, read
+
+    def _others(self, busy: float | None) -> float | None:
+        """Share of all processors that neither the server nor this program took."""
+        everything = (psutil.cpu_count() or 1) * (time.monotonic() - self._start)
+        return None if busy is None else max(self._neighbours.share() - busy / everything, 0.0)
+
+
+def _is_here(host: str) -> bool:
+    """Whether an address is this machine's, by its number or the name localhost."""
+    if host == "localhost":
+        return True
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
+
+
+def _listening(port: int) -> psutil.Process | None:
+    """Process that answers on a port; None where the system does not name it."""
+    with suppress(*UNSEEN):
+        for each in psutil.net_connections("tcp"):
+            listens = each.status == psutil.CONN_LISTEN and getattr(each.laddr, "port", 0) == port
+            if listens and each.pid:
+                return psutil.Process(each.pid)
+    return None

@@ -1,0 +1,118 @@
+"""What a server's process shows, and which causes it makes likelier."""
+
+import pytest
+
+from advisor import describe_machine, estimate
+from advisor.advice.diagnosis.observations import Evidence
+from advisor.advice.diagnosis.watching import watched
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import Tier
+from advisor.probes.server import ServerReading
+from advisor.probes.server_process import ProcessReading
+from advisor.units import GIB
+
+SERVER = ("llama-server", "-m", "model.gguf")
+
+
+def made(model: str = "Llama-3.1-8B", **parts: object) -> Estimate:
+    """First estimate of llama.cpp on a machine."""
+    machine = describe_machine(**{"gpu": "RTX 3090", "cpu": "Ryzen 9 7950X", "ram_gb": 64} | parts)
+    return estimate(model, machine)
+
+
+RESIDENT, SPLIT = made(), made("Llama-3.1-70B")
+
+
+def evidence(expected: Estimate, file: str = "", **seen: object) -> Evidence:
+    """Evidence of a process that wrote 100 tokens in 10 s and shows only what is given."""
+    reading = ServerReading(server="llama.cpp", model=file, tokens=100, token_seconds=10)
+    return Evidence(process=ProcessReading(**seen), reading=reading, estimate=expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen", "shown", "against"),
+    [
+        (RESIDENT, {"words": (*SERVER, "-nkvo")}, "cache_in_ram", "no_flash_attention"),
+        (RESIDENT, {"words": (*SERVER, "-fa", "off")}, "no_flash_attention", "cache_in_ram"),
+        (RESIDENT, {"words": (*SERVER, "-fa", "on")}, "", "no_flash_attention"),
+        (RESIDENT, {"words": (*SERVER, "--device=none")}, "cpu_alone", "drafted_tokens"),
+        (RESIDENT, {"words": ("python", "-nkvo")}, "", ""),  # no server's command line
+        (SPLIT, {"processors": 2.0}, "few_threads", "many_threads"),
+        (SPLIT, {"processors": 32.0, "words": (*SERVER, "-t", "32")}, "many_threads", ""),
+        (SPLIT, {"processors": 32.0}, "", "few_threads"),
+        (SPLIT, {"others": 0.4}, "other_load", ""),
+        (SPLIT, {"others": 0.01, "gpu_programs": 0}, "", "other_load"),
+        (SPLIT, {"others": 0.01}, "", ""),  # who else uses the GPU is not known
+        (RESIDENT, {"gpu_programs": 2}, "other_load", ""),
+        # a drive of several GB/s reads 100 GB in 10 s or more, 1 MB in no time
+        (SPLIT, {"read": 100e9}, "pages_lost", ""),
+        (SPLIT, {"read": 1e6}, "", "pages_lost"),
+        (RESIDENT, {"slowed_by": ("heat", "the power limit")}, "gpu_limits", ""),
+        (RESIDENT, {"slowed_by": ("the power limit",), "power": 0.5}, "gpu_limits", ""),
+        (RESIDENT, {"slowed_by": ("the power limit",), "power": 1.0}, "", ""),
+        (RESIDENT, {"slowed_by": ()}, "", "gpu_limits"),
+        (RESIDENT, {"link": (1, 16)}, "narrow_link", ""),
+        (RESIDENT, {"link": (4, 16)}, "", "narrow_link"),
+        (RESIDENT, {"gpu_bytes": 0.1 * GIB}, "cpu_alone", ""),
+        (RESIDENT, {"gpu_bytes": 6.0 * GIB}, "", "cpu_alone"),
+    ],
+)  # fmt: skip
+def test_what_was_seen_speaks_for_or_against_a_cause(
+    expected: Estimate, seen: dict[str, object], shown: str, against: str
+) -> None:
+    observations = evidence(expected, **seen).observations
+    assert shown in {"", *(key for each in observations for key in each.shown)}
+    assert against in {"", *(key for each in observations for key in each.against)}
+    assert evidence(expected, **seen).shown == ({shown} if shown != "pages_lost" else
+                                                {"pages_lost", "slow_drive"}) - {""}  # fmt: skip
+
+
+def test_nothing_seen_says_nothing() -> None:
+    assert evidence(SPLIT).observations == ()
+    assert evidence(SPLIT).factor("cpu_alone", SPLIT) == 1.0
+
+
+def test_the_name_of_the_file_tells_its_format() -> None:
+    assert evidence(RESIDENT, file="a-Q4_K_M.gguf").shown == frozenset()
+    assert "larger_file" in evidence(RESIDENT, file="a-Q8_0.gguf").shown
+
+
+def test_memory_of_the_gpu_tells_placements_apart() -> None:
+    """The factor is greatest for the placement that holds what was seen."""
+    assert RESIDENT.machine is not None
+    fewer = estimate("Llama-3.1-8B", RESIDENT.machine, placement="cpu-offload", gpu_layers=16)
+    half, whole = (float(sum(each.held[Tier.VRAM])) for each in (fewer, RESIDENT))
+    assert half < whole - 1.5 * GIB
+    seen = evidence(RESIDENT, gpu_bytes=half)
+    assert seen.factor("x", fewer) == pytest.approx(1.0)
+    assert seen.factor("x", RESIDENT) < 0.1
+
+
+def test_busy_processors_tell_who_computes() -> None:
+    # 10 s of tokens: 150 s of processor time are 15 processors at work, 9 s one that waits
+    computing, waiting = (evidence(RESIDENT, busy=busy, processors=32.0) for busy in (150.0, 9.0))
+    alone = made(gpu="none")
+    assert computing.factor("x", alone) > 10 * computing.factor("x", RESIDENT)
+    assert waiting.factor("x", RESIDENT) > 10 * waiting.factor("x", alone)
+
+
+def test_a_cause_that_was_seen_stands_first_with_its_sentence() -> None:
+    """A third of the speed may be a hot card, or another program on it; the driver tells."""
+    assert RESIDENT.decode is not None
+    assert RESIDENT.prefill is not None
+    third = float(RESIDENT.decode.value) / 3
+    reading = ServerReading(
+        server="llama.cpp", tokens=3000, token_seconds=3000 / third,
+        prompt_tokens=20000, prompt_seconds=60000 / float(RESIDENT.prefill.value), prompts=20,
+    )  # fmt: skip
+    firsts = {}
+    for key, seen in (
+        ("gpu_limits", ProcessReading(slowed_by=("heat",), gpu_programs=0, others=0.0)),
+        ("other_load", ProcessReading(slowed_by=(), gpu_programs=1, others=0.0)),
+    ):
+        answer = watched(reading, RESIDENT, "Linux", seen)
+        assert answer.alarm
+        assert answer.diagnosis is not None
+        assert answer.signs
+        firsts[key] = answer.diagnosis.causes[0].row.key
+    assert firsts == {key: key for key in firsts}
