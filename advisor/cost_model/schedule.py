@@ -53,8 +53,6 @@ class Flow:
     moved: Array = 0.0
     pieces: Array = 0.0  # part of the paged bytes that is scattered over the file [B]
     renewal: Array = 0.0  # time to evict old pages for the paged bytes [s]
-    # time of a copy within RAM before the link, where the two do not overlap [s]
-    staging: Array = 0.0
     device: int = 0  # index of the GPU that computes or receives
     # way over the link; None for bytes that stay in RAM
     transfer: Transfer | None = Transfer.PINNED

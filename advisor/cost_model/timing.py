@@ -60,16 +60,17 @@ def link_seconds(moved: Array, link: Link, transfer: Transfer, constants: Consta
     t = bytes / (share S) + bytes / host copy + wait bytes / S_faster
 
     The second term is for runtimes that first copy each tensor within RAM. The third is for
-    pageable memory, whose bytes a core copies to pinned buffers of the driver first: S is the
-    slower of core and link, S_faster the other, and `wait` the share of its time that does not
-    overlap. CUDA's driver fills one buffer while it sends another (0); Vulkan's backend copies a
-    tensor and then sends it, and ROCm's runtime locks its pages first (1).
+    pageable memory, whose bytes a core copies to pinned buffers of the driver or the backend first:
+    S is the slower of core and link, S_faster the other, and `wait` the share of its time that does
+    not overlap. CUDA's driver fills one buffer while it sends another (0); Vulkan's backend copies
+    a tensor and then sends it, and ROCm's runtime locks its pages first (1).
     """
-    rate = rates(link)[transfer].value * constants.value("link_share")
-    seconds = moved / rate + moved / constants.value("host_copy")
+    rate, share = rates(link)[transfer].value, constants.value("link_share")
     if transfer is not Transfer.PAGEABLE:
-        return seconds
-    faster = np.maximum(link.pinned.value, constants.value("pageable_copy"))
+        return moved / (rate * share) + moved / constants.value("host_copy")
+    core = constants.value("pageable_copy")
+    slower, faster = np.minimum(rate, core), np.maximum(link.pinned.value, core)
+    seconds = moved / (slower * share) + moved / constants.value("host_copy")
     return seconds + constants.value("staging_wait") * moved / faster
 
 
@@ -110,7 +111,7 @@ def flow_seconds(flow: Flow, machine: Machine, constants: Constants) -> FlowTime
         return _computed(flow, machine, constants)
     onward = _onward(flow, machine, constants)
     if flow.route is Route.STREAMED:
-        return FlowTime(moving=onward + flow.staging)
+        return FlowTime(moving=onward)
     if machine.disk is None:
         raise InputError("The drive's speed is not known; give it in GB/s or measure it.")
     if flow.route is Route.PAGED:

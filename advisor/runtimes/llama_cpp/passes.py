@@ -35,7 +35,6 @@ from advisor.cost_model.schedule import (
     alone,
 )
 from advisor.cost_model.workload import Workload
-from advisor.machine import backends
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
@@ -57,10 +56,6 @@ checkpoints at 4 tokens and at 4 tokens and a micro-batch before the end) [token
 CACHE_TOKENS = 32
 """Largest micro-batch that the cache of experts serves (src/llama-moe-cache.cpp, `max_batch`)
 [tokens]."""
-VULKAN_STAGING = 6.8e9
-"""Rate at which Vulkan copies pages of a mapped file to page-locked memory, before the link
-[B/s]: prompts on 2 Radeon PRO V620 read 120 to 123 tokens/s mapped and 391 to 397 page-locked
-(marchah/Proxmox, runs/2026-10-08-load-modes.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,17 +257,6 @@ def _cached(
     return used, np.asarray(used.experts * (1.0 - share))
 
 
-def _copied(placement: Placement, machine: Machine, moved: Array) -> Flow:
-    """Copy of weights to the GPU, by Vulkan through page-locked memory."""
-    way = copies(placement)
-    if way is Transfer.PAGEABLE and backends.of_machine(machine) == "vulkan":
-        return Flow(
-            route=Route.STREAMED, moved=moved, transfer=Transfer.PINNED,
-            staging=moved / VULKAN_STAGING,
-        )  # fmt: skip
-    return Flow(route=Route.STREAMED, moved=moved, transfer=way)
-
-
 def _outside(
     model: Model,
     placement: Placement,
@@ -307,7 +291,7 @@ def _outside(
         routed = (load + copying.times(-1.0)).routed
         cached, missed = _cached(model, placement, step, routed, rules)
         copying, moved = copying + cached, moved + missed
-        flow = _copied(placement, machine, moved)
+        flow = replace(flow, moved=moved)
     staying = load + copying.times(-1.0)
     in_place = Flow(route=Route.IN_PLACE, load=staying, repacked=not on_disk)
     if not np.any(copying.weights):
