@@ -156,7 +156,7 @@ def form_of(machine: Machine) -> Form:
         return Form.LAPTOP
     if machine.unified:
         return Form.MINI
-    return Form.SERVER if machine.host.segment == "server" else Form.DESKTOP
+    return Form.SERVER if machine.host.segment.endswith("server") else Form.DESKTOP
 
 
 def slots(machine: Machine) -> int:

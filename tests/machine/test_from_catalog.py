@@ -115,7 +115,8 @@ def test_cards_without_dot_products_of_integers(name: str, has: float) -> None:
      ("Core Ultra 7 258V", "thin laptop"),
      ("Intel Core i5-6300U CPU @ 2.40GHz", "thin laptop"), ("Core i7-12700H", "laptop"),
      ("AMD Ryzen 7 PRO 5850U with Radeon Graphics", "thin laptop"), ("Ryzen 9 7940HS", "laptop"),
-     ("Ryzen 5 5600G", "desktop"), ("Core i7-6700", "desktop"), ("Apple M4 Max", "Apple")],
+     ("Ryzen 5 5600G", "desktop"), ("Core i7-6700", "desktop"), ("Apple M4 Max", "Apple"),
+     ("EPYC 9175F", "fast server"), ("EPYC 74F3", "fast server"), ("EPYC 9355", "server")],
 )  # fmt: skip
-def test_chips_for_thin_laptops_are_a_segment_of_their_own(name: str, segment: str) -> None:
+def test_chips_with_another_clock_are_a_segment_of_their_own(name: str, segment: str) -> None:
     assert from_catalog.ram_segment(name) == segment
