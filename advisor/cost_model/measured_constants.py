@@ -151,8 +151,12 @@ def _computing(
 ) -> Iterator[ConstantRow]:
     """Fixed costs of layers and experts, attention speed, and matrix speed."""
     multiplying = _multiplying(engine, model, constants)
+    if engine.layer is not None:
+        alone, each = constants.row("cpu_layer"), constants.row("cpu_barrier")
+        scale = float(engine.layer.value / (alone.value + each.value * engine.cores))
+        for row in (alone, each):
+            yield _row(row, engine.layer, row.value * scale)
     for constant, figure, cores in (
-        ("cpu_layer", engine.layer, engine.cores),
         ("cpu_expert_layer", engine.expert_layer, 1),
         ("core_attention_flops", attending(engine.attention, model), engine.cores),
         ("core_flops", multiplying, engine.cores),
@@ -211,7 +215,7 @@ GPU_TIMES = (
 """Fixed times of a GPU."""
 GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 """Constants in proportion to a GPU's speed in a prompt."""
-CPU_TIMES = ("cpu_layer", "cpu_expert_layer")
+CPU_TIMES = ("cpu_layer", "cpu_barrier", "cpu_expert_layer")
 """Fixed times of a processor."""
 CORE_RATES = (
     "core_decode_rate",

@@ -185,15 +185,17 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     """Time of the host's cores for the parts in RAM [s].
 
     t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
-        + layers cores tau
+        + layers (tau + cores tau_b)
     t_ram = W / S_ram,  t_cores = W / (cores c r k) + F (1 - 1/T) / (c_m C k_m)
 
     Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that.
     k and k_m are below 1 for instruction sets that llama.cpp has few kernels for, or none.
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
     with every further token of the step at the rate C of matrices. Where all sequences lie in one
-    cache, attention of each goes through a share o of the n others, masked. A layer's barriers take
-    longer the more cores meet at them.
+    cache, attention of each goes through a share o of the n others, masked. Cores meet after every
+    operation of a layer, which takes longer the more they are, tau_b each, and wait for what one of
+    them does alone, tau: a node of a graph took 2.0 us with four threads and 3.0 with eight on an
+    EPYC (llama.cpp pull request 9598), and a layer has some 20.
     """
     several = np.asarray(host.sockets) > 1
     ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
@@ -217,7 +219,8 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     return FlowTime(
         moving=slower(weights / ram, unpacking + further_flops(load) / flops)
         + np.maximum(load.kv / ram, attended / attention),
-        layers=load.layers * constants.value("cpu_layer") * host.cores
+        layers=load.layers
+        * (constants.value("cpu_layer") + constants.value("cpu_barrier") * host.cores)
         + load.expert_layers * constants.value("cpu_expert_layer"),
     )
 

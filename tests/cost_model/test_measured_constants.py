@@ -198,7 +198,7 @@ def test_assumptions_name_the_timed_constants() -> None:
     kinds = {each.what: each.figure.kind for each in answer.assumptions}
     assert kinds["weight bytes that one core decodes"] is Provenance.MEASURED
     assert (
-        kinds["fixed cost of a layer on the CPU for each core that takes part"]
+        kinds["further cost of a layer on the CPU for each core that takes part"]
         is Provenance.MEASURED
     )
 

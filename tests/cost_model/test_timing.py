@@ -73,6 +73,7 @@ CONSTANTS = {
     "plain_layout_share": 0.5,
     "others_cache_share": 0.5,
     "cpu_layer": 1e-3,
+    "cpu_barrier": 2e-4,
     "cpu_expert_layer": 4e-3,
     "link_share": 0.9,
     "host_copy": 10e9,
@@ -275,6 +276,13 @@ def test_a_lower_clock_for_matrices_slows_prompts_alone(constants: Constants) ->
     usual, slower = (float(cpu_seconds(prompt, HOST, entry).moving) for entry in (constants, slow))
     assert (usual, slower) == (pytest.approx(99 / 80), pytest.approx(99 / 40))
     assert cpu_seconds(token, HOST, slow).moving == cpu_seconds(token, HOST, constants).moving
+
+
+def test_cores_meet_after_every_layer(constants: Constants) -> None:
+    # 40 layers of 1 ms, and 0.2 ms for each of 8 cores; 16 cores take 1.6 ms more a layer.
+    many = replace(HOST, cores=16)
+    times = [float(cpu_seconds(load(layers=40), host, constants).layers) for host in (HOST, many)]
+    assert times == [pytest.approx(40 * 2.6e-3), pytest.approx(40 * 4.2e-3)]
 
 
 def test_weights_that_are_not_repacked_are_slower(constants: Constants) -> None:
