@@ -54,7 +54,10 @@ BACKENDS = (
     ("metal", "metal"),
 )
 """Patterns in a runtime or note, with the backend they mean; the first match counts."""
-SERVED = re.compile(r"llama-server|ollama|lm[ -]?studio|\bserver timings\b", re.IGNORECASE)
+SERVED = re.compile(
+    r"llama-server|ollama|lm[ -]?studio|\bserver timings\b|first-token time|single_stream",
+    re.IGNORECASE,
+)
 """Runs of a server; other runs are of a bench, which cuts no prompt."""
 SPLIT_CACHE = "2025-08"
 """Month from which each sequence has a cache buffer of its own (pull request 14363 of llama.cpp,
