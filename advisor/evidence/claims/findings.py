@@ -47,6 +47,9 @@ FLOAT = 4.0
 """Size of an activation that crosses to another processor [B]."""
 
 
+UNKNOWN = StepTime(total=np.nan, parts={}, hidden=np.nan)
+
+
 def decode(scenario: Scenario) -> Range:
     """Decoding speed of each user [tokens/s]."""
     return _where_it_fits(scenario.estimate, scenario.estimate.decode)
@@ -59,51 +62,10 @@ def decode_total(scenario: Scenario) -> Range:
     return Range(value=each.value * users, low=each.low * users, high=each.high * users)
 
 
-def token_time(scenario: Scenario) -> Range:
-    """Time of a token [s]."""
-    return inverse(decode(scenario))
-
-
-def link_rate(scenario: Scenario) -> Range:
-    """Rate of copies from pinned memory to the first GPU [B/s]."""
-    return exact(scenario.machine.gpus[0].link.pinned.value)
-
-
-def pageable_rate(scenario: Scenario) -> Range:
-    """Rate of copies from pageable memory to the first GPU [B/s]."""
-    return exact(scenario.machine.gpus[0].link.pageable.value)
-
-
-def link_share(scenario: Scenario) -> Range:
-    """Share of a token's time for weights on the link."""
-    return exact(_share(_step(scenario.estimate), Route.STREAMED, Route.STAGED))
-
-
-def crossing_share(scenario: Scenario) -> Range:
-    """Share of a token's time for hand-overs between processors."""
-    return exact(_share(_step(scenario.estimate), CROSSINGS))
-
-
 def crossing_copy(scenario: Scenario) -> Range:
     """Time to copy one token's activations over the link: hidden x 4 B / rate [s]."""
     moved = scenario.model.architecture.hidden * FLOAT
     return exact(moved / scenario.machine.gpus[0].link.pinned.value)
-
-
-def hidden_decode(scenario: Scenario) -> Range:
-    """Share of a token's copies that overlap with computing."""
-    return _where_it_fits(scenario.estimate, exact(_hidden(_step(scenario.estimate))))
-
-
-def hidden_prompt(scenario: Scenario) -> Range:
-    """Share of a prompt's copies that overlap with computing."""
-    prompt = scenario.estimate.prompt
-    return _where_it_fits(scenario.estimate, exact(_hidden(_known(prompt))))
-
-
-def weights(scenario: Scenario) -> Range:
-    """Size of the weights [B]."""
-    return exact(scenario.model.file_bytes)
 
 
 def cache(scenario: Scenario) -> Range:
@@ -115,20 +77,9 @@ def cache(scenario: Scenario) -> Range:
     return exact(np.sum(kept, axis=-1))
 
 
-def cache_share(scenario: Scenario) -> Range:
-    """KV cache of one user, relative to the weights."""
-    return exact(cache(scenario).value / scenario.model.file_bytes)
-
-
-def ram_share(scenario: Scenario) -> Range:
-    """RAM in use, relative to the weights."""
-    return exact(_in_ram(scenario.estimate) / scenario.model.file_bytes)
-
-
 def ram_used(scenario: Scenario) -> Range:
     """RAM in use, the system's part included, relative to the machine's RAM."""
-    needed = _in_ram(scenario.estimate) + SYSTEM_RAM
-    return exact(needed / scenario.machine.host.memory.value)
+    return exact((_in_ram(scenario) + SYSTEM_RAM) / scenario.machine.host.memory.value)
 
 
 def pinned_used(scenario: Scenario) -> Range:
@@ -138,17 +89,6 @@ def pinned_used(scenario: Scenario) -> Range:
     streamed = [flow for flow in flows if flow.route is Route.STREAMED]
     pinned = sum(flow.moved for flow in streamed if flow.transfer is Transfer.PINNED)
     return exact(np.asarray(pinned) / scenario.machine.host.memory.value)
-
-
-def missing(scenario: Scenario) -> Range:
-    """Missing memory [B]."""
-    return exact(scenario.estimate.missing)
-
-
-def gpu_layers(scenario: Scenario) -> Range:
-    """Number of layers on the GPU."""
-    placed = scenario.estimate.placement
-    return exact(np.nan if placed is None else placed.gpu_layers)
 
 
 CONTEXTS = 256.0 * np.arange(1, 8193)
@@ -231,35 +171,36 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
     return max(min((cost.total - kept.total for cost in costs), default=np.nan), 0.0)
 
 
-def cited(scenario: Scenario) -> Range:
-    """A figure published by others."""
-    return exact(scenario.number("cited") or np.nan)
-
-
 MEASURES: dict[str, Measure] = {
     "decode": decode,
     "decode_total": decode_total,
-    "token_time": token_time,
-    "link_rate": link_rate,
-    "pageable_rate": pageable_rate,
-    "link_share": link_share,
-    "crossing_share": crossing_share,
+    "token_time": lambda case: inverse(decode(case)),  # [s]
+    # copies from pinned and from pageable memory to the first GPU [B/s]
+    "link_rate": lambda case: exact(case.machine.gpus[0].link.pinned.value),
+    "pageable_rate": lambda case: exact(case.machine.gpus[0].link.pageable.value),
+    # shares of a token's time: weights on the link, hand-overs between processors
+    "link_share": lambda case: exact(_share(case, Route.STREAMED, Route.STAGED)),
+    "crossing_share": lambda case: exact(_share(case, CROSSINGS)),
     "crossing_copy": crossing_copy,
-    "hidden_decode": hidden_decode,
-    "hidden_prompt": hidden_prompt,
-    "weights": weights,
+    # shares of the copies of a token, and of a prompt, that overlap with computing
+    "hidden_decode": lambda case: _hidden(case, case.estimate.step),
+    "hidden_prompt": lambda case: _hidden(case, case.estimate.prompt),
+    "weights": lambda case: exact(case.model.file_bytes),  # [B]
     "cache": cache,
-    "cache_share": cache_share,
-    "ram_share": ram_share,
+    # cache of a user, and RAM in use, relative to the weights
+    "cache_share": lambda case: exact(cache(case).value / case.model.file_bytes),
+    "ram_share": lambda case: exact(_in_ram(case) / case.model.file_bytes),
     "ram_used": ram_used,
     "pinned_used": pinned_used,
-    "missing": missing,
-    "gpu_layers": gpu_layers,
+    "missing": lambda case: exact(case.estimate.missing),  # memory [B]
+    "gpu_layers": lambda case: exact(
+        case.estimate.placement.gpu_layers if case.estimate.placement else np.nan
+    ),
     "longest_context": longest_context,
     "bandwidth": bandwidth,
     "settings": settings,
     "paying_replies": paying_replies,
-    "cited": cited,
+    "cited": lambda case: exact(case.number("cited") or np.nan),  # published by others
 }
 """Measures by their name in data files."""
 
@@ -272,26 +213,21 @@ def _where_it_fits(estimate: Estimate, figure: Range | None) -> Range:
     return Range(value=value, low=low, high=high)
 
 
-def _known(time: StepTime | None) -> StepTime:
-    return StepTime(total=np.nan, parts={}, hidden=np.nan) if time is None else time
-
-
-def _step(estimate: Estimate) -> StepTime:
-    return _known(estimate.step)
-
-
-def _share(time: StepTime, *names: str) -> Array:
+def _share(scenario: Scenario, *names: str) -> Array:
+    time = scenario.estimate.step or UNKNOWN
     return np.asarray(sum(time.parts.get(name, 0.0) for name in names)) / time.total
 
 
-def _hidden(time: StepTime) -> Array:
+def _hidden(scenario: Scenario, step: StepTime | None) -> Range:
     """Share of the copies that overlap with computing: 1 where computing takes longer."""
+    time = step or UNKNOWN
     shown = np.asarray(time.parts.get(Route.STREAMED, np.nan))
-    return np.where(shown > 0, time.hidden / np.where(shown > 0, shown, 1.0), 1.0)
+    share = np.where(shown > 0, time.hidden / np.where(shown > 0, shown, 1.0), 1.0)
+    return _where_it_fits(scenario.estimate, exact(share))
 
 
-def _in_ram(estimate: Estimate) -> Array:
-    return np.asarray(sum(estimate.held.get(Tier.RAM, ())))
+def _in_ram(scenario: Scenario) -> Array:
+    return np.asarray(sum(scenario.estimate.held.get(Tier.RAM, ())))
 
 
 def _waits(scenario: Scenario) -> Range:
@@ -452,7 +388,7 @@ def _tried(scenario: Scenario, measure: Measure) -> tuple[Range, str]:
         return exact(np.nan), f"not possible: {refused}"
     if not np.isnan(figure.value):
         return figure, ""
-    short = f"does not fit, {memory(float(missing(scenario).value))} short"
+    short = f"does not fit, {memory(float(scenario.estimate.missing))} short"
     return figure, f"not possible: {refusal}" if refusal else short
 
 
