@@ -22,6 +22,12 @@ ledger                  all of them, and how far two sources differ
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+
+def rounded(number: Any, digits: int) -> float:
+    """Number with some digits, as files hold it."""
+    return float(f"{float(number):.{digits}g}")
 
 
 def write(tables: Mapping[Path, str]) -> int:

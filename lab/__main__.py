@@ -19,7 +19,7 @@ import numpy as np
 from advisor.catalog.constants import FACTOR, STACKED, ConstantRow, constant_rows
 from advisor.catalog.csv_tables import DATA, as_text
 from advisor.cost_model.uncertainty import PUBLISHERS, SEVERAL, THIN
-from lab import engine_tables, held_out, write
+from lab import engine_tables, held_out, rounded, write
 from lab.fit import Fit
 from lab.frameworks import fitted, stream_rows
 from lab.llama_cpp import (
@@ -30,7 +30,7 @@ from lab.llama_cpp import (
     solved,
     whole_architectures,
 )
-from lab.parameters import LLAMA_CPP, parameters
+from lab.parameters import LLAMA_CPP, fitted_row, parameters
 from lab.row_errors import layer_publishers, sources
 from lab.spreads import COVERED, Spread, spreads
 
@@ -147,7 +147,7 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
         row = _row(
             constant,
             {**dict(scope), "runtime": parameter.runtime},
-            float(f"{np.exp(value):.4g}"),
+            rounded(np.exp(value), 4),
             FACTOR if scope else parameter.unit,
             0 if held else int(rows),
             parameter.note,
@@ -155,7 +155,7 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
         if held:
             yield replace(row, kind="derived", source=OF_HARDWARE)
         else:
-            yield replace(row, spread=float(f"{spread:.2g}") if rows else None)
+            yield replace(row, spread=rounded(spread, 2) if rows else None)
 
 
 def _spread_rows(spreads: Iterable[Spread]) -> Iterable[ConstantRow]:
@@ -168,7 +168,7 @@ def _spread_rows(spreads: Iterable[Spread]) -> Iterable[ConstantRow]:
             yield _row(
                 spread.constant,
                 {**spread.scope, "runtime": runtime},
-                float(f"{spread.value:.3g}"),
+                rounded(spread.value, 3),
                 FACTOR if spread.factor else "share",
                 spread.rows,
                 _note(spread.constant),
@@ -191,7 +191,7 @@ def _timed_row() -> ConstantRow:
     with OWN.open(encoding="utf-8", newline="") as file:
         runs = [row for row in csv.DictReader(file) if row["category"] == "cpu"]
     off = [math.log(float(row["predicted_tps"]) / float(row["tg_tps"])) for row in runs]
-    value = float(f"{np.quantile(np.abs(off), COVERED):.3g}")
+    value = rounded(np.quantile(np.abs(off), COVERED), 3)
     note = "80 % range where llama.cpp was timed, as the logarithm of a factor"
     row = _row("spread_timed", {}, value, "share", len(runs), note)
     return replace(row, source=f"python -m lab on data/measurements/{OWN.name}")
@@ -223,21 +223,7 @@ def _publisher_rows(
 def _row(
     constant: str, scope: Mapping[str, str], value: float, unit: str, rows: int, note: str
 ) -> ConstantRow:
-    return ConstantRow(
-        constant=constant,
-        runtime=scope.get("runtime") or None,
-        family=scope.get("family"),
-        backend=scope.get("backend"),
-        build=scope.get("build"),
-        decode_class=scope.get("decode_class"),
-        value=value,
-        unit=unit,
-        kind="fitted" if rows else "assumed",
-        rows=rows or None,
-        source=SOURCE if rows else "expected before any measurement",
-        date="2026-11",
-        note=note,
-    )
+    return fitted_row(constant, value, unit, rows, note=note, source=SOURCE, **scope)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from advisor.cost_model.uncertainty import (
 )
 from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
+from lab import rounded
 from lab.engines import PUBLISHED, EngineCase, published, simulated
 from lab.fit import (
     Fit,
@@ -34,7 +35,7 @@ from lab.fit import (
     without_clusters,
 )
 from lab.frameworks import GROUP_POWER, SERVING
-from lab.parameters import SERVING_ENGINES, Parameter, parameters
+from lab.parameters import DATE, SERVING_ENGINES, Parameter, fitted_row, parameters
 from lab.row_errors import Errors
 from lab.spreads import COVERED, GPU, LEAN_GPU, TRAIT, widths
 from lab.stack import Cases
@@ -112,7 +113,7 @@ def _no_slower_than_through_the_host(kernel: Kernel, rows: Rows) -> Kernel:
     )
     most = rows[f"{SUMS} {HOST_MEMORY}", "", ""].value * share / through
     return {
-        family: replace(row, value=float(f"{min(row.value, most):.4g}"))
+        family: replace(row, value=rounded(min(row.value, most), 4))
         for family, row in kernel.items()
     }
 
@@ -145,7 +146,6 @@ FAR_WIDER = (("Hopper", "Blackwell HBM"),)
 # publisher. First tokens have too few publishers for more than one width.
 
 PARTS = (Route.RESIDENT, LAYERS, TOKEN, CROSSINGS)
-DATE = "2026-11"
 NOTES = {
     IN_DECODE: "80 % range, as the logarithm of a factor",
     IN_PROMPT: "80 % range, as the logarithm of a factor",
@@ -189,7 +189,7 @@ def spread_rows(cases: Cases[EngineCase], predicted: Floats, source: str) -> Ite
         for key in SERVING:
             yield ConstantRow(
                 constant=constant, runtime=key, family=family or None,
-                value=float(f"{value:.3g}"), unit=unit, kind="fitted", rows=count or None,
+                value=rounded(value, 3), unit=unit, kind="fitted", rows=count or None,
                 source=source, date=DATE, note=NOTES[constant],
             )  # fmt: skip
 
@@ -341,7 +341,7 @@ def ordered_formats(rows: Rows) -> Rows:
                     if name == f"{part}_{less}_{kind}":
                         larger = _nearest(ordered, f"{part}_{more}_{kind}", engine, family)
                         value = _ordered(kind, row.value, larger, share, family in OWN_PEAK[less])
-                        ordered[name, engine, family] = replace(row, value=float(f"{value:.4g}"))
+                        ordered[name, engine, family] = replace(row, value=rounded(value, 4))
     return ordered
 
 
@@ -379,19 +379,11 @@ def _row(fit: Fit, parameter: Parameter, engine: str, family: str) -> ConstantRo
     rows = int(min(fit.rows[at]))
     spread = float(np.sqrt(np.sum(fit.spreads[at] ** 2)))
     constant, _, link = name.partition(" ")
-    return ConstantRow(
-        constant=constant,
-        runtime=engine or None,
-        family=family or link or None,
-        value=float(f"{value:.4g}"),
-        unit=parameter.unit,
-        kind="fitted" if rows else "assumed",
-        rows=rows or None,
-        spread=float(f"{spread:.2g}") if rows else None,
-        source=SOURCE if rows else "expected before any measurement",
-        date=DATE,
-        note=parameter.note,
-    )
+    row = fitted_row(
+        constant, rounded(value, 4), parameter.unit, rows,
+        runtime=engine, family=family or link, note=parameter.note, source=SOURCE,
+    )  # fmt: skip
+    return replace(row, spread=rounded(spread, 2) if rows else None)
 
 
 def _shared(row: ConstantRow, rows: Rows) -> Iterable[ConstantRow]:
@@ -412,8 +404,8 @@ def _releases(fit: Fit, parameter: Parameter) -> Iterator[ConstantRow]:
     for (name, scope), at in sorted(fit.at.items()):
         if name == parameter.name and scope:
             yield replace(
-                row, build=scope[0][1], value=float(f"{np.exp(fit.logs[at]):.4g}"), unit=FACTOR,
-                kind="fitted", rows=int(fit.rows[at]), spread=float(f"{fit.spreads[at]:.2g}"),
+                row, build=scope[0][1], value=rounded(np.exp(fit.logs[at]), 4), unit=FACTOR,
+                kind="fitted", rows=int(fit.rows[at]), spread=rounded(fit.spreads[at], 2),
                 source=SOURCE,
             )  # fmt: skip
 
@@ -429,8 +421,8 @@ def left_out() -> Iterator[EngineLeftOutRow]:
             id=case.id,
             group=case.group,
             evidence=case.evidence,
-            seconds=float(f"{case.seconds:.5g}"),
-            predicted=float(f"{predicted:.5g}"),
-            tokens=float(f"{case.tokens:.5g}"),
-            **{name: float(f"{values[at]:.3g}") for name, values in reached.items()},
+            seconds=rounded(case.seconds, 5),
+            predicted=rounded(predicted, 5),
+            tokens=rounded(case.tokens, 5),
+            **{name: rounded(values[at], 3) for name, values in reached.items()},
         )

@@ -21,6 +21,7 @@ from advisor.evidence.published.row import PublishedRow, group_of, published_row
 from advisor.evidence.published.run_settings import lengths
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
+from lab import rounded
 from lab.fit import (
     Fit,
     Settings,
@@ -30,7 +31,7 @@ from lab.fit import (
     solve,
     without_clusters,
 )
-from lab.parameters import FRAMEWORKS, Parameter, parameters
+from lab.parameters import FRAMEWORKS, Parameter, fitted_row, parameters
 from lab.spreads import COVERED
 from lab.stack import Cases, Timed
 
@@ -154,7 +155,6 @@ SETTINGS = Settings(far=2.0, damping=0.8, farthest=0.6, rounds=12, close=0.03)
 GROUP_POWER = -0.35
 """Power of a run's weight: each run of a group of n weighs n^-0.35."""
 SOURCE = "python -m lab on data/measurements/offload_papers.csv"
-DATE = "2026-11"
 ON_GPU = (Route.RESIDENT, LAYERS, TOKEN)
 EVERYWHERE = (*ON_GPU, Route.IN_PLACE, Route.STREAMED, Route.STAGED)
 OF_LINKS = ("link_share", "host_copy")
@@ -219,7 +219,7 @@ def _constant(fit: Fit, parameter: Parameter, key: str) -> ConstantRow:
     value = float(limited(np.exp(fit.logs[own].sum()), parameter))
     spread = float(np.sqrt(fit.covariance[np.ix_(own, own)].sum()))
     row = _row(parameter.name, key, "", value, parameter.unit, rows, parameter.note)
-    return replace(row, spread=float(f"{spread:.2g}") if rows else None)
+    return replace(row, spread=rounded(spread, 2) if rows else None)
 
 
 def _spreads(done: FrameworkFit) -> Iterator[ConstantRow]:
@@ -306,18 +306,10 @@ def _reach(values: Floats, weights: Floats, share: float) -> float:
 def _row(
     constant: str, runtime: str | None, family: str, value: float, unit: str, rows: int, note: str
 ) -> ConstantRow:
-    return ConstantRow(
-        constant=constant,
-        runtime=runtime,
-        family=family or None,
-        value=float(f"{value:.4g}"),
-        unit=unit,
-        kind="fitted" if rows else "assumed",
-        rows=rows or None,
-        source=SOURCE if rows else "expected before any measurement",
-        date=DATE,
-        note=note,
-    )
+    return fitted_row(
+        constant, rounded(value, 4), unit, rows,
+        runtime=runtime, family=family, note=note, source=SOURCE,
+    )  # fmt: skip
 
 
 def margins(run: FrameworkRun) -> Margins:

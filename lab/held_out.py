@@ -12,6 +12,7 @@ import numpy as np
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError
 from advisor.model.model import Floats
+from lab import rounded
 
 LEFT_OUT = DATA / "generated/left_out.csv"
 GENERATED, READ, WHOLE, UNSEEN = "generation", "prompt", "run", "generation, new layers"
@@ -35,7 +36,7 @@ def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow
         yield LeftOutRow(
             id=row_id,
             timed=timed,
-            seconds=float(f"{value:.5g}"),
+            seconds=rounded(value, 5),
             source="python -m lab",
         )
 

@@ -29,7 +29,7 @@ from advisor.evidence.accuracy.shipped import (
     PointRow,
 )
 from advisor.evidence.published.row import publisher_of
-from lab import write
+from lab import rounded, write
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, stated_tps
 from lab.points import drafting, engine, framework, llama_cpp, load_curves, paged, split
@@ -107,10 +107,10 @@ def coverage_row(score: Score) -> CoverageRow:
         rows=score.rows,
         groups=score.groups,
         held=round(score.covered * score.rows),
-        held_groups=float(f"{score.group_covered:.3g}"),
-        median_error=float(f"{score.median:.3g}"),
-        group_error=float(f"{score.group_median:.3g}"),
-        width=float(f"{score.width:.3g}"),
+        held_groups=rounded(score.group_covered, 3),
+        median_error=rounded(score.median, 3),
+        group_error=rounded(score.group_median, 3),
+        width=rounded(score.width, 3),
         source="python -m lab.ledger",
     )
 
@@ -125,52 +125,32 @@ def tables(ledger: Ledger) -> Mapping[Path, str]:
     written = {
         COVERAGE: as_text(map(coverage_row, ledger.scores)),
         POINTS: points_table(ledger),
-        FLOOR: as_text([_rounded(ledger.floor, Floor)]),
-        SIMULATED: as_text(_rounded(score, OwnScore) for score in ledger.simulated),
+        FLOOR: as_text([_kept(Floor, ledger.floor)]),
+        SIMULATED: as_text(_kept(OwnScore, score) for score in ledger.simulated),
     }
     if ledger.unseen is not None:
-        written[UNSEEN] = as_text([_rounded(ledger.unseen, StrangerScore)])
+        written[UNSEEN] = as_text([_kept(StrangerScore, ledger.unseen)])
     return written
 
 
 Kept = TypeVar("Kept")
 
 
-def _rounded(score: Kept, record: type[Kept]) -> Kept:
-    """Fields of a record, with six digits."""
-    values = {field.name: getattr(score, field.name) for field in fields(record)}  # type: ignore[arg-type]  # of any dataclass
+def _kept(record: type[Kept], source: object, **others: object) -> Kept:
+    """Record with the fields of another one, its numbers with six digits."""
+    names = [field.name for field in fields(record)]  # type: ignore[arg-type]  # of any dataclass
+    values = {name: others[name] if name in others else getattr(source, name) for name in names}
     return record(
-        **{name: _six(own) if isinstance(own, float) else own for name, own in values.items()}
+        **{name: rounded(own, 6) if isinstance(own, float) else own for name, own in values.items()}
     )
 
 
 def _rows(ledger: Ledger) -> Iterator[PointRow]:
     for scored, points in ((True, ledger.points), (False, ledger.doubtful)):
         for point in points:
-            yield PointRow(
-                id=point.id,
-                scored=scored,
-                regime=point.regime,
-                group=point.group,
-                gpu=point.gpu,
-                cpu=point.cpu,
-                model=point.model,
-                format=point.format,
-                runtime=point.runtime,
-                date=point.date,
-                first_seen=point.first_seen,
-                measured=_six(point.measured),
-                predicted=_six(point.predicted),
-                below=_six(point.margins.below),
-                above=_six(point.margins.above),
-                source=point.source,
-                peers="; ".join(f"{name}={_six(speed):g}" for name, speed in point.peers.items()),
-            )
-
-
-def _six(number: object) -> float:
-    """Number with six digits, as files hold it."""
-    return float(f"{float(number):.6g}")  # type: ignore[arg-type]  # a number of a row
+            peers = (f"{name}={rounded(speed, 6):g}" for name, speed in point.peers.items())
+            margins = {name: float(margin) for name, margin in vars(point.margins).items()}
+            yield _kept(PointRow, point, scored=scored, peers="; ".join(peers), **margins)
 
 
 def main() -> int:

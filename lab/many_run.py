@@ -6,22 +6,23 @@ writes data/measurements/what_many_run.csv anew. A publisher is the owner of a r
 the thread in which strangers post, or a test that somebody sent to localscore.ai.
 """
 
-import csv
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
-from advisor.catalog.csv_tables import DATA
+from advisor.advice.table.rules import ManyRunRow
+from advisor.catalog.csv_tables import DATA, as_text
 from advisor.errors import AdvisorError
 from advisor.evidence.published.engines import engine
 from advisor.evidence.published.machine import stated_gpus
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.machine.catalog import find_gpu
 from advisor.machine.spec import MIXED, NO_GPU
+from lab import write
 
 TABLE = DATA / "measurements/what_many_run.csv"
-COLUMNS = ("gpu", "runtime", "publishers", "rows", "newest")
 FILES = ("llama_cpp.csv", "llama_cpp_more.csv", "frameworks_more.csv", "offload_papers.csv")
 PAGE = re.compile(r"https?://(?:www\.|gist\.)?([^#?]+)")
 THREAD = re.compile(r"github\.com/[^/]+/[^/]+/(?:issues|discussions|pull)/\d+")
@@ -40,24 +41,24 @@ def publisher(row: PublishedRow) -> str:
     return thread[0] if thread else "/".join(page[1].split("/")[:2])
 
 
-def many_run(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
-    """Card, engine, and number of publishers and rows, with the newest date; most first."""
+def many_run(rows: Iterable[PublishedRow]) -> list[ManyRunRow]:
+    """Rows of the table, most publishers first."""
     seen: dict[tuple[str, str], list[PublishedRow]] = defaultdict(list)
     for row in rows:
         card, runtime = _card(row), engine(row.runtime, row.category)
         if card and runtime is not None:
             seen[card, runtime.engine].append(row)
     counted = (
-        {
-            "gpu": card,
-            "runtime": runtime,
-            "publishers": len({publisher(row) for row in of_both}),
-            "rows": len(of_both),
-            "newest": max(row.date for row in of_both),
-        }
+        ManyRunRow(
+            gpu=card,
+            runtime=runtime,
+            publishers=len(set(map(publisher, of_both))),
+            rows=len(of_both),
+            newest=max(row.date for row in of_both),
+        )
         for (card, runtime), of_both in seen.items()
     )
-    return iter(sorted(counted, key=lambda each: (-int(str(each["publishers"])), str(each["gpu"]))))
+    return sorted(counted, key=lambda row: (-row.publishers, row.gpu))
 
 
 def _card(row: PublishedRow) -> str:
@@ -69,14 +70,11 @@ def _card(row: PublishedRow) -> str:
     return "" if MIXED in names or names == NO_GPU else find_gpu(names).name
 
 
-def main(path: Path = TABLE) -> None:
+def main(path: Path = TABLE) -> int:
     """Write the table."""
     rows = (row for name in FILES for row in published_rows(DATA / "measurements" / name))
-    with path.open("w", newline="") as table:
-        writer = csv.DictWriter(table, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(many_run(rows))
+    return write({path: as_text(many_run(rows))})
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

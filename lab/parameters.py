@@ -12,12 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
+from advisor.catalog.constants import ConstantRow
 from advisor.catalog.csv_tables import assignments, read
 
 LLAMA_CPP, FRAMEWORKS, SERVING_ENGINES = "llama.cpp", "frameworks", "engines"
 """Regimes that are fitted apart: llama.cpp and its forks, frameworks that stream, stage or batch,
 and serving engines."""
+DATE = "2026-11"
+"""Month of the fit."""
 TABLE = Path(__file__).with_name("parameters.csv")
 
 
@@ -60,6 +64,31 @@ class Parameter:
         """Whether a run with these values of its columns has the constant."""
         column, _, values = self.only.partition("=")
         return not column or scope[column] in values.split("|")
+
+
+def fitted_row(
+    constant: str,
+    value: float,
+    unit: str,
+    rows: int,
+    *,
+    note: str,
+    source: str,
+    **scope: str | None,
+) -> ConstantRow:
+    """Row of a constant in a scope, assumed where no measured rows are behind it."""
+    where: dict[str, Any] = {column: name or None for column, name in scope.items()}
+    return ConstantRow(
+        constant=constant,
+        value=value,
+        unit=unit,
+        kind="fitted" if rows else "assumed",
+        rows=rows or None,
+        source=source if rows else "expected before any measurement",
+        date=DATE,
+        note=note,
+        **where,
+    )
 
 
 @cache

@@ -99,12 +99,6 @@ def bandwidth_decode(facts: Facts) -> float:
     return 1.0 / seconds
 
 
-BANDWIDTH = Peer(
-    name="bandwidth over bytes",
-    decode=bandwidth_decode,
-)
-
-
 # CanIRun.ai: 0.7 of bandwidth over an estimated working set.
 #
 # midudev/canirun.ai, `packages/compatibility/src/index.ts: estimateTokensPerSecond` and
@@ -142,12 +136,6 @@ def _bytes(form: str) -> float:
     return CANIRUN_BYTES[min(CANIRUN_BYTES, key=lambda known: abs(known - bits))]
 
 
-CANIRUN = Peer(
-    name="CanIRun.ai",
-    decode=canirun_decode,
-)
-
-
 # GGUF Parser: each device's bytes over its bandwidth, by its share of the layers.
 #
 # gpustack/gguf-parser-go, `file_estimate__llamacpp.go` (maximum tokens per second) in v0.25.0,
@@ -175,12 +163,6 @@ def gguf_parser_decode(facts: Facts) -> float | None:
         for share, layers, speed in devices
     ]
     return max(times) / sum(time * time for time in times)
-
-
-GGUF_PARSER = Peer(
-    name="GGUF Parser",
-    decode=gguf_parser_decode,
-)
 
 
 # gpu_poor: bandwidth over 1.5 times the bytes, for dense models.
@@ -233,13 +215,6 @@ def _several(facts: Facts) -> float:
     return 1.25 / facts.gpus if facts.gpus > 1 else 1.0
 
 
-GPU_POOR = Peer(
-    name="gpu_poor",
-    decode=gpu_poor_decode,
-    prefill=gpu_poor_prefill,
-)
-
-
 # LLM-Viewer: a roofline over the operations of a dense model on one GPU.
 #
 # hahnyuan/LLM-Viewer, `roofline_model.py` and `model_analyzer.py` at commit 472f71f, 2024-07-30.
@@ -265,13 +240,6 @@ def llm_viewer_prefill(facts: Facts) -> float | None:
     return facts.prompt / max(computing, facts.file_bytes / facts.gpu_bandwidth)
 
 
-LLM_VIEWER = Peer(
-    name="LLM-Viewer",
-    decode=llm_viewer_decode,
-    prefill=llm_viewer_prefill,
-)
-
-
 # LLMcalc: bandwidth over bytes, and an exponential of the offloaded share.
 #
 # Raskoll2/LLMcalc, `LLMcalc.py` at commit 45f78d9, 2025-01-30.
@@ -291,12 +259,6 @@ def llmcalc_decode(facts: Facts) -> float | None:
     if facts.where is Where.RAM:
         return in_ram
     return in_ram * (0.052 * math.exp(4.55 * facts.gpu_share) + 1.06)
-
-
-LLMCALC = Peer(
-    name="LLMcalc",
-    decode=llmcalc_decode,
-)
 
 
 # llmfit: 0.55 of bandwidth over bytes, with a formula of its own for experts.
@@ -366,12 +328,6 @@ def _tier(form: str) -> str:
     return DYNAMIC.get(form[4], form)
 
 
-LLMFIT = Peer(
-    name="llmfit",
-    decode=llmfit_decode,
-)
-
-
 # MoE speed calculator: half of bandwidth over bytes, for models with experts.
 #
 # jamesyc/MoEspeedcalc, `script.js` and the first lines of `index.html` at commit 4e8bef0,
@@ -386,12 +342,6 @@ def moe_speed_decode(facts: Facts) -> float | None:
     only.
     """
     return 0.5 * bandwidth_decode(facts) if facts.experts else None
-
-
-MOE_SPEED = Peer(
-    name="MoEspeedcalc",
-    decode=moe_speed_decode,
-)
 
 
 # whichllm: bandwidth over bytes, times a factor for the format and one for the vendor.
@@ -434,13 +384,15 @@ def _read_share(facts: Facts) -> float:
     return min(1.0, max(facts.active_params / facts.params, floor))
 
 
-WHICHLLM = Peer(
-    name="whichllm",
-    decode=whichllm_decode,
-)
-
-
 PEERS = (
-    BANDWIDTH, LLMFIT, WHICHLLM, CANIRUN, MOE_SPEED, GPU_POOR, GGUF_PARSER, LLMCALC, LLM_VIEWER,
-)  # fmt: skip
+    Peer(name="bandwidth over bytes", decode=bandwidth_decode),
+    Peer(name="llmfit", decode=llmfit_decode),
+    Peer(name="whichllm", decode=whichllm_decode),
+    Peer(name="CanIRun.ai", decode=canirun_decode),
+    Peer(name="MoEspeedcalc", decode=moe_speed_decode),
+    Peer(name="gpu_poor", decode=gpu_poor_decode, prefill=gpu_poor_prefill),
+    Peer(name="GGUF Parser", decode=gguf_parser_decode),
+    Peer(name="LLMcalc", decode=llmcalc_decode),
+    Peer(name="LLM-Viewer", decode=llm_viewer_decode, prefill=llm_viewer_prefill),
+)
 """Public advisors, in the order of the tables."""

@@ -18,7 +18,7 @@ from advisor.catalog.csv_tables import as_text
 from advisor.cost_model.uncertainty import IN_DECODE
 from advisor.evidence.accuracy.shipped import ROLLING, OriginRow
 from advisor.model.model import Floats
-from lab import write
+from lab import rounded, write
 from lab.fit import Fit, Problem, best_values, without_each
 from lab.llama_cpp import (
     APART,
@@ -105,16 +105,12 @@ def _scored(
         before=before,
         rows=int(inside.sum()),
         publishers=len(names),
-        error=_three(np.median([np.median(error[publishers == name]) for name in names])),
-        held=_three(np.average(held[inside], weights=equal_weights(publishers, groups))),
-        width=_three(np.median([np.median(width[publishers == name]) for name in names])),
+        error=rounded(np.median([np.median(error[publishers == name]) for name in names]), 3),
+        held=rounded(np.average(held[inside], weights=equal_weights(publishers, groups)), 3),
+        width=rounded(np.median([np.median(width[publishers == name]) for name in names]), 3),
         newest=max(date for date in dates if date[:2] == "20"),
         source="python -m lab.rolling",
     )
-
-
-def _three(number: object) -> float:
-    return float(f"{float(number):.3g}")  # type: ignore[arg-type]  # a number of numpy
 
 
 def main() -> int:

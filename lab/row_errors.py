@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -50,18 +50,9 @@ class Errors:
 
     def of(self, rows: Mask) -> "Errors":
         """Errors of some of the rows."""
-        return Errors(
-            off=self.off[rows],
-            new=self.new[rows],
-            kinds=self.kinds[rows],
-            groups=self.groups[rows],
-            publishers=self.publishers[rows],
-            backends=self.backends[rows],
-            builds=self.builds[rows],
-            on_gpu=self.on_gpu[rows],
-            traits={name: values[rows] for name, values in self.traits.items()},
-            guessed=self.guessed[rows],
-        )
+        traits = {name: values[rows] for name, values in self.traits.items()}
+        names = (field.name for field in fields(self) if field.name != "traits")
+        return Errors(traits=traits, **{name: getattr(self, name)[rows] for name in names})
 
     @cached_property
     def weights(self) -> Floats:

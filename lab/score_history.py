@@ -8,6 +8,7 @@ from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.evidence.accuracy.score_history import HISTORY, HistoryRow
 from advisor.evidence.accuracy.shipped import Ledger
 from advisor.evidence.accuracy.text import stranger_scores
+from lab import rounded
 
 CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels.csv")
 """Files of the constants that a prediction depends on."""
@@ -31,10 +32,10 @@ def _today(ledger: Ledger) -> Iterator[HistoryRow]:
             kind=score.name,
             rows=score.rows,
             groups=score.groups,
-            error=_four(score.error),
-            held=_four(score.held),
-            width=_four(score.width),
-            interval=_four(score.interval),
+            error=rounded(score.error, 4),
+            held=rounded(score.held, 4),
+            width=rounded(score.width, 4),
+            interval=rounded(score.interval, 4),
         )
 
 
@@ -42,7 +43,3 @@ def digest() -> str:
     """Beginning of the digest of the constants' files."""
     content = b"".join(path.read_bytes() for path in CONSTANTS)
     return hashlib.sha256(content).hexdigest()[:8]
-
-
-def _four(number: float) -> float:
-    return float(f"{number:.4g}")

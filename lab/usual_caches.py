@@ -5,14 +5,12 @@
 writes data/generated/usual_caches.csv anew, after a change of the list or of a rule.
 """
 
-import csv
-import io
 import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, fields
 
+from advisor.catalog.csv_tables import as_text
 from advisor.errors import AdvisorError
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.hub_list import HubRow, hub_rules, is_described
@@ -32,6 +30,7 @@ from advisor.model.by_name.stand_in import (
     family_of,
     year_of,
 )
+from lab import write
 
 SINCE = 2024
 """Year of publication from which models are in the table."""
@@ -102,12 +101,7 @@ def _writes_text(row: KnownRow) -> bool:
 
 def main() -> int:
     """Write the table."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(field.name for field in fields(CacheRow))
-    writer.writerows(astuple(row) for row in counted_rows())
-    FILE.write_text(text.getvalue(), encoding="utf-8")
-    return 0
+    return write({FILE: as_text(counted_rows())})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from advisor.evidence.published.engines import chance, engine
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import resolve
-from lab.points.point import margins_of
+from lab.points.point import margins_of, point_of
 
 FILE = DATA / "measurements" / "drafting.csv"
 USUAL_FORMAT = "Q4_K_M"
@@ -60,20 +60,13 @@ def _point(row: DraftedRow) -> AccuracyPoint:
     if plain.decode is None or drafted.decode is None:
         raise ValueError(f"{row.id}: {plain.refusal or drafted.refusal}")
     gain = float(drafted.decode.value / plain.decode.value)
-    return AccuracyPoint(
-        id=row.id,
+    return point_of(
+        row,
         regime=regime_of({"category": "drafted", "timed": GENERATION}),
         group=f"{row.source_url} {row.gpu}",
-        gpu=row.gpu,
-        cpu="",
-        model=row.model,
-        format=row.quant,
-        runtime=row.runtime,
-        date=row.date,
         measured=row.drafted_tps,
         predicted=row.plain_tps * gain,
-        margins=margins_of(drafted),
-        source=row.source_url,
+        margins=margins_of(drafted.decode),
     )
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, Range, margins
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, margins
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import (
     DATASHEET,
@@ -83,17 +84,25 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
         if not kept(timed.timed, timed.row.id):
             continue
         (predicted,) = left_out(timed.timed, [timed.row.id])
-        measured = stated_tps(timed.row, timed.timed)
-        yield point_of(
-            timed.row,
-            regime=regime_of(traits(timed)),
-            group=timed.group,
-            measured=measured,
-            predicted=measured * float(seconds / predicted),
-            margins=ranges,
+        yield _point(
+            timed,
+            regime_of(traits(timed)),
+            float(seconds / predicted),
+            ranges,
             peers=_peers(timed),
             first_seen=released(timed.case.model.architecture.name),
         )
+
+
+def _point(
+    timed: TimedRow, regime: str, faster: float, ranges: Margins, **others: Any
+) -> AccuracyPoint:
+    """Point of a row whose speed is predicted `faster` times as high as it was measured."""
+    measured = stated_tps(timed.row, timed.timed)
+    return point_of(
+        timed.row, regime=regime, group=timed.group, measured=measured,
+        predicted=measured * faster, margins=ranges, **others,
+    )  # fmt: skip
 
 
 def unseen(published: Published) -> Iterable[AccuracyPoint]:
@@ -104,15 +113,7 @@ def unseen(published: Published) -> Iterable[AccuracyPoint]:
         if timed.timed == READ or not kept(UNSEEN, timed.row.id):
             continue
         (predicted,) = left_out(UNSEEN, [timed.row.id])
-        measured = stated_tps(timed.row, timed.timed)
-        yield point_of(
-            timed.row,
-            regime=kinds_of(timed),
-            group=timed.group,
-            measured=measured,
-            predicted=measured * float(seconds / predicted),
-            margins=ranges,
-        )
+        yield _point(timed, kinds_of(timed), float(seconds / predicted), ranges)
 
 
 @cache
@@ -131,15 +132,7 @@ def doubtful(published: Published) -> Iterable[AccuracyPoint]:
     for timed, seconds, (predicted, ranges) in zip(
         rows.timed, rows.seconds, by_table(rows), strict=True
     ):
-        measured = stated_tps(timed.row, timed.timed)
-        yield point_of(
-            timed.row,
-            regime=regime_of(traits(timed)),
-            group=timed.group,
-            measured=measured,
-            predicted=measured * float(seconds) / predicted,
-            margins=ranges,
-        )
+        yield _point(timed, regime_of(traits(timed)), float(seconds) / predicted, ranges)
 
 
 def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins], ...]:
@@ -176,13 +169,6 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
 
 def _shape_uncertainty(timed: TimedRow) -> float:
     return float(timed.case.model.architecture.shape_uncertainty)
-
-
-def margins_of(speed: Range) -> Margins:
-    """Margins of a range around its value."""
-    return Margins(
-        below=float(np.log(speed.value / speed.low)), above=float(np.log(speed.high / speed.value))
-    )
 
 
 def _peers(timed: TimedRow) -> Mapping[str, float]:

@@ -32,7 +32,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import runtime
-from lab.points.point import margins_of
+from lab.points.point import margins_of, point_of
 
 SCORED, CARD = "score", "card"
 """Uses of a row."""
@@ -58,20 +58,13 @@ def points() -> Iterable[AccuracyPoint]:
 def _point(row: LoadCurveRow) -> AccuracyPoint:
     met = under_load(row)
     by_user = row.rate_per_s is not None and row.tpot_p50_s is not None
-    return AccuracyPoint(
-        id=row.id,
+    return point_of(
+        row,
         regime=regime_of({"category": "load", "timed": GENERATION}),
         group=f"{row.source_url} {row.gpu}",
-        gpu=row.gpu,
-        cpu="",
-        model=row.model,
-        format=row.quant,
-        runtime=row.runtime,
-        date=row.date,
         measured=1.0 / row.tpot_p50_s if by_user and row.tpot_p50_s else row.output_tps,
         predicted=1.0 / met.token_p50 if by_user else met.together_tps,
-        margins=margins_of(_estimate(row)),
-        source=row.source_url,
+        margins=margins_of(_estimate(row).decode),
     )
 
 

@@ -30,7 +30,7 @@ from advisor.model.spec import ArchitectureSpec
 from advisor.runtimes import LLAMA_CPP
 from advisor.runtimes.llama_cpp.paging import WATCHED, Reread, Rereading, reread
 from advisor.units import GB, GIB, KIB, Array
-from lab.points.llama_cpp import margins_of
+from lab.points.point import margins_of, point_of
 
 # Rows of data/measurements/own.csv: our own runs of real engines beside their predictions.
 
@@ -278,20 +278,13 @@ def _point(run: Watched, constants: Rereading) -> AccuracyPoint:
     row, decode = run.row, run.estimate.decode
     if decode is None:
         raise InputError(run.estimate.refusal)
-    return AccuracyPoint(
-        id=row.id,
+    return point_of(
+        replace(row, gpu=""),
         regime=regime_of({"category": regimes.PAGED}),
         group=f"{row.source_url} {row.cpu} {row.model}",
-        gpu="",
-        cpu=row.cpu,
-        model=row.model,
-        format=row.quant,
-        runtime=row.runtime,
-        date=row.date,
         measured=row.tg_tps,
         predicted=1.0 / float(seconds(run, constants)),
         margins=margins_of(decode),
-        source=row.source_url,
     )
 
 

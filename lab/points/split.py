@@ -24,9 +24,9 @@ from advisor.units import GB, Array
 from lab.held_out import GENERATED
 from lab.llama_cpp import stated_tps
 from lab.peers import PEERS, Facts, Peer
-from lab.points.llama_cpp import LlamaCppRun, Published, margins_of
+from lab.points.llama_cpp import LlamaCppRun, Published
 from lab.points.peer_facts import facts_of
-from lab.points.point import point_of
+from lab.points.point import margins_of, point_of
 
 RATES = np.geomspace(2 * GB, 2000 * GB, 400)
 """Sustained RAM rates tried by the inversion [B/s]."""

@@ -5,6 +5,7 @@ without predicting thousands of figures anew.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.cost_model.uncertainty import Margins
@@ -107,21 +108,11 @@ def shipped_ledger() -> Ledger:
 
 
 def _point(row: PointRow) -> AccuracyPoint:
-    peers = assignments(row.peers, f"generated/{POINTS.name}")
+    cells: dict[str, Any] = {**vars(row)}
+    below, above, told, _ = map(cells.pop, ("below", "above", "peers", "scored"))
+    peers = assignments(told, f"generated/{POINTS.name}")
     return AccuracyPoint(
-        id=row.id,
-        regime=row.regime,
-        group=row.group,
-        gpu=row.gpu,
-        cpu=row.cpu,
-        model=row.model,
-        format=row.format,
-        runtime=row.runtime,
-        date=row.date,
-        first_seen=row.first_seen,
-        measured=row.measured,
-        predicted=row.predicted,
-        margins=Margins(below=row.below, above=row.above),
-        source=row.source,
+        **cells,
+        margins=Margins(below=below, above=above),
         peers={name: float(speed) for name, speed in peers},
     )
