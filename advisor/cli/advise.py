@@ -36,7 +36,6 @@ def add(commands: Any) -> None:
 
 
 def _advise(args: argparse.Namespace) -> None:
-    """Run `advise --model NAME`."""
     nouns = command_line.from_args(args).nouns()
     machine = told(nouns)
     answered = answer(nouns)

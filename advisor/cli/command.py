@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.uncertainty import Range
 from advisor.machine.machine import Machine
 from advisor.request.request import Nouns
 
@@ -78,15 +77,3 @@ def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> N
 # keys.
 
 Json = dict[str, Any]
-
-
-def range_record(name: str, figure: Range | None, unit: str = "") -> Json:
-    """Value and ends of a range under three keys ("decode_tps", "decode_tps_low", ...); None where
-    there is none.
-    """
-    ends = ("value", "low", "high")
-    keys = (f"{name}{unit}", f"{name}{unit}_low", f"{name}{unit}_high")
-    return {
-        key: None if figure is None else float(getattr(figure, end))
-        for key, end in zip(keys, ends, strict=True)
-    }

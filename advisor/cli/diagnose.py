@@ -15,9 +15,10 @@ from advisor.advice.diagnosis.diagnose import (
     this_system,
 )
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
-from advisor.cli.command import Json, add_measured, added, range_record, show
+from advisor.cli.command import Json, add_measured, added, show
 from advisor.cli.estimate import DESCRIBED, estimates_of
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.uncertainty import range_fields
 from advisor.errors import InputError
 from advisor.machine.backends import SYSTEMS, system_named
 from advisor.request import command_line
@@ -34,7 +35,6 @@ def add(commands: Any) -> None:
 
 
 def _diagnose(args: argparse.Namespace) -> None:
-    """Run `diagnose --model NAME --measured TPS`."""
     measured = measured_of(args)
     nouns = command_line.from_args(args).nouns()
     answer = diagnose(_meant(estimates_of(nouns)), measured, system_of(nouns.request))
@@ -89,8 +89,8 @@ def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
         "measured_tps": diagnosis.measured.decode,
         "measured_prompt_tps": diagnosis.measured.prompt,
         "measured_prompt_tokens": diagnosis.measured.prompt_tokens,
-        **range_record("decode_tps", decode),
-        **range_record("prefill_tps", prompt),
+        **range_fields("decode_tps", decode),
+        **range_fields("prefill_tps", prompt),
         "outcome": diagnosis.outcome.value,
         "sentence": sentence(diagnosis),
         "causes": [_cause(each) for each in diagnosis.causes],
@@ -105,8 +105,8 @@ def _cause(cause: Cause) -> Json:
         "detail": cause.degree.words,
         "explains": cause.explains,
         "share_of_gap": cause.share,
-        **range_record("decode_tps", cause.degree.decode),
-        **range_record("prefill_tps", cause.degree.prompt),
+        **range_fields("decode_tps", cause.degree.decode),
+        **range_fields("prefill_tps", cause.degree.prompt),
         "prior": cause.row.prior,
         "weight": cause.weight,
         "test": cause.row.test,

@@ -12,10 +12,11 @@ from advisor.advice.compare import compare, decode_tps, usable
 from advisor.advice.start_files import StartFile, start_file
 from advisor.advice.words.verdict import context_notes, title_of
 from advisor.cli import session
-from advisor.cli.command import Json, added, range_record, show, told
+from advisor.cli.command import Json, added, show, told
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
+from advisor.cost_model.uncertainty import range_fields
 from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
@@ -38,7 +39,6 @@ def add(commands: Any) -> None:
 
 
 def _estimate(args: argparse.Namespace) -> None:
-    """Run `estimate --model NAME`."""
     nouns = command_line.from_args(args).nouns()
     resolved = nouns.resolved
     estimates = estimates_of(nouns)
@@ -104,10 +104,10 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         "routes": [route.value for route in estimate.routes],
         "fits": fits,
         "missing_bytes": float(estimate.missing),
-        **range_record("decode_tps", estimate.decode if fits else None),
+        **range_fields("decode_tps", estimate.decode if fits else None),
         "decode_tps_total": decode_tps(estimate) * float(estimate.work.users) if fits else None,
-        **range_record("prefill_tps", estimate.prefill if fits else None),
-        **range_record("ttft", estimate.first_token if fits else None, unit="_s"),
+        **range_fields("prefill_tps", estimate.prefill if fits else None),
+        **range_fields("ttft_s", estimate.first_token if fits else None),
         "users_running": float(estimate.work.users) if fits else None,
         "users_waiting": float(estimate.waiting) if fits else None,
         "ttft_p50_s": first_token_within(estimate, 0.5) if fits else None,

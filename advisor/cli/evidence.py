@@ -17,7 +17,6 @@ def add(commands: Any) -> None:
 
 
 def _accuracy(args: argparse.Namespace) -> None:
-    """Run `accuracy`."""
     from advisor.catalog.csv_tables import read
     from advisor.evidence.accuracy.score_history import HISTORY, HistoryRow, history_markdown
     from advisor.evidence.accuracy.shipped import shipped_ledger
@@ -34,7 +33,6 @@ def _accuracy(args: argparse.Namespace) -> None:
 
 
 def _claims(args: argparse.Namespace) -> None:
-    """Run `claims`."""
     from advisor.evidence.claims import claims as computed
 
     answers = computed()

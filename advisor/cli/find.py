@@ -39,7 +39,6 @@ def add(commands: Any) -> None:
 
 
 def _find(args: argparse.Namespace) -> None:
-    """Run `find`."""
     request = command_line.from_args(args)
     if not request.model:
         _models(args, request)

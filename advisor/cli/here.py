@@ -23,7 +23,6 @@ def add(commands: Any) -> None:
 
 
 def _here(args: argparse.Namespace) -> None:
-    """Run `here`."""
     nouns = Request(machine=THIS).nouns()
     reading = nouns.money.reading_tps
     models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=LLAMA_CPP)

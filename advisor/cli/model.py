@@ -26,7 +26,6 @@ def add(commands: Any) -> None:
 
 
 def _model(args: argparse.Namespace) -> None:
-    """Run `model NAME`."""
     nouns = command_line.from_args(args).nouns()
     answer = model_answer(nouns.resolved, nouns.work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))

@@ -50,7 +50,6 @@ def add(commands: Any) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
-    """Run `predict ROWS.csv`."""
     from tqdm import tqdm
 
     file = given_files.opened(args.rows)

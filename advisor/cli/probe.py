@@ -38,7 +38,6 @@ def add(commands: Any) -> None:
 
 
 def _probe(args: argparse.Namespace) -> None:
-    """Run `probe [ram|disk|gpu|engine ...]`."""
     for part in args.parts:
         if part not in PARTS:
             raise InputError(f"No probe is called {part!r}; choose from {', '.join(PARTS)}.")

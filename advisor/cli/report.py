@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from advisor.reports.from_advice import MeasuredResult
     from advisor.reports.scenarios import ScenarioResult
     from advisor.reports.store.saved import SavedReport
+    from advisor.reports.store.store import ReportStore
+
+
+def _store() -> "ReportStore":
+    """Store of the user's reports; SQLAlchemy is loaded by the actions alone."""
+    from advisor.reports.store.store import open_store
+
+    return open_store()
+
 
 # `report attach` and `report contribute`: measured results of a report.
 
@@ -44,10 +53,7 @@ def add_results(actions: Any) -> None:
 
 
 def _attach(args: argparse.Namespace) -> None:
-    """Run `report attach ID --measured TPS`."""
-    from advisor.reports.store.store import open_store
-
-    store = open_store()
+    store = _store()
     result = result_of(args, store.load(args.id))
     judged = store.attach(args.id, result).judged[-1]
     record = {"id": args.id, "outcome": judged.outcome, "words": judged.words}
@@ -77,11 +83,9 @@ def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResul
 
 
 def _contribute(args: argparse.Namespace) -> None:
-    """Run `report contribute ID --agree`."""
     from advisor.reports.files.contribution import contribution
-    from advisor.reports.store.store import open_store
 
-    made = contribution(open_store().load(args.id), args.result)
+    made = contribution(_store().load(args.id), args.result)
     if not args.agree:
         raise InputError(
             "A contributed row is public: model, format, GPU, runtime, speeds, date, the name of "
@@ -111,11 +115,9 @@ def add_compare(actions: Any) -> None:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    """Run `report compare ID ID`."""
     from advisor.reports.comparison import compared, comparison_json
-    from advisor.reports.store.store import open_store
 
-    store = open_store()
+    store = _store()
     reports = [store.load(number) for number in args.ids]
     if args.today and len(reports) == 1:
         record: dict[str, Any] = {}
@@ -165,7 +167,6 @@ def _table_text(table: "WordTable") -> str:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Run `report run FILE.yaml`."""
     from advisor.reports.scenarios import read_scenarios, run
 
     results = tuple(run(read_scenarios(args.file)))
@@ -263,10 +264,8 @@ def _day(text: str) -> datetime:
 
 
 def _list(args: argparse.Namespace) -> None:
-    """Run `report list`."""
     from advisor.reports.content import parted
     from advisor.reports.store.rows import ReportQuery
-    from advisor.reports.store.store import open_store
 
     if args.limit is not None and args.limit < 1:
         raise InputError(f"--limit is {args.limit}; give 1 or more.")
@@ -279,7 +278,7 @@ def _list(args: argparse.Namespace) -> None:
         until=args.until,
         deleted=args.deleted,
     )
-    heads = open_store().page(query, limit=args.limit).heads
+    heads = _store().page(query, limit=args.limit).heads
     records: list[Json] = [
         {
             "id": head.id,
@@ -302,39 +301,28 @@ def _list(args: argparse.Namespace) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    """Run `report show ID`."""
     from advisor.reports.files.export import markdown
     from advisor.reports.store.saved import report_json
-    from advisor.reports.store.store import open_store
 
-    saved = open_store().load(args.id)
+    saved = _store().load(args.id)
     show(args, report_json(saved), lambda: markdown(saved))
 
 
 def _delete(args: argparse.Namespace) -> None:
-    """Run `report delete ID`."""
-    from advisor.reports.store.store import open_store
-
-    open_store().delete(args.id)
+    _store().delete(args.id)
     undo = f"report restore {args.id}"
     show(args, {"deleted": args.id}, lambda: f"Report {args.id} is deleted; {undo} undoes it.")
 
 
 def _restore(args: argparse.Namespace) -> None:
-    """Run `report restore ID`."""
-    from advisor.reports.store.store import open_store
-
-    head = open_store().restore(args.id)
+    head = _store().restore(args.id)
     show(args, {"restored": head.id}, lambda: f"Report {head.id} is restored: {head.name}.")
 
 
 def _annotate(args: argparse.Namespace) -> None:
-    """Run `report annotate ID --notes TEXT`."""
-    from advisor.reports.store.store import open_store
-
     if args.name is None and args.notes is None and not (args.tag or args.untag):
         raise InputError("Nothing to change; give --name, --notes, --tag or --untag.")
-    store = open_store()
+    store = _store()
     tags = None
     if args.tag or args.untag:
         tags = (set(store.load(args.id).tags) | set(args.tag)) - set(args.untag)
@@ -344,11 +332,9 @@ def _annotate(args: argparse.Namespace) -> None:
 
 
 def _export(args: argparse.Namespace) -> None:
-    """Run `report export ID --format html`."""
     from advisor.reports.files.export import FORMS as FILE_FORMS
-    from advisor.reports.store.store import open_store
 
-    content = FILE_FORMS[args.format].make(open_store().load(args.id))
+    content = FILE_FORMS[args.format].make(_store().load(args.id))
     if args.output is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
@@ -360,16 +346,14 @@ def _export(args: argparse.Namespace) -> None:
 
 
 def _import(args: argparse.Namespace) -> None:
-    """Run `report import FILE`."""
     from advisor.reports.store.saved import read_report
-    from advisor.reports.store.store import open_store
 
     text = given_files.text(args.file, LARGEST_REPORT)
     try:
         file = read_report(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise StoreError(f"{args.file} is not a report exported as JSON: {error}.") from error
-    saved = open_store().save(
+    saved = _store().save(
         file.document,
         args.name or file.name or file.document.title,
         file.notes,

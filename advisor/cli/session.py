@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from advisor.advice.compare import usable
 from advisor.advice.task import Task, sentences, task_of
-from advisor.cli.command import Json, range_record
+from advisor.cli.command import Json
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.uncertainty import range_fields
 from advisor.formatting import percent, range_of, seconds
 from advisor.request.session import AgentSession
 
@@ -20,7 +21,7 @@ def record(task: Task | None, session: AgentSession | None) -> Json:
     if session is None:
         return {}
     return {
-        **range_record("task", task.range if task else None, unit="_s"),
+        **range_fields("task_s", task.range if task else None),
         "turns": session.turns,
         "reread_share": task.reread_share if task else None,
         "saves": [

@@ -49,6 +49,15 @@ class Range:
     high: Array  # upper end
 
 
+def range_fields(name: str, figure: Range | None) -> dict[str, float | None]:
+    """Value and ends of a range under three names ("decode_tps", "decode_tps_low", ...); None where
+    there is none.
+    """
+    ends = (None, None, None) if figure is None else (figure.value, figure.low, figure.high)
+    names = (name, f"{name}_low", f"{name}_high")
+    return {key: None if end is None else float(end) for key, end in zip(names, ends, strict=True)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Margins:
     """Distances from a predicted speed to the ends of its range, as logarithms of factors."""

@@ -1,7 +1,7 @@
 """Reports side by side: differences in request, speeds, options and verdict."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,7 +21,6 @@ from advisor.reports.charts import (
 from advisor.reports.content import NONE, WordTable, best_options, shown_cards
 from advisor.reports.document import (
     PLACEMENTS,
-    AssumptionRow,
     OptionRow,
     PlacementCard,
     PlacementKey,
@@ -92,40 +91,24 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 def _tables(
     names: tuple[str, ...], reports: Sequence[SavedReport], documents: Sequence[ReportDocument]
 ) -> Iterator[WordTable]:
-    headings = ("", *names)
-    differing = WordTable(
-        title="Inputs that differ",
-        headings=headings,
-        rows=tuple(differing_inputs(documents)),
+    same = ("everything", *["the same"] * len(names))
+    speeds = (
+        (words, *(_speed(document, placement) for document in documents))
+        for placement, words in PLACEMENTS.items()
     )
-    if not differing.rows:
-        same = ("everything", *["the same"] * len(names))
-        differing = WordTable(title=differing.title, headings=headings, rows=(same,))
-    yield differing
-    yield WordTable(
-        title="Speed",
-        headings=headings,
-        rows=tuple(
-            (words, *(_speed(document, placement) for document in documents))
-            for placement, words in PLACEMENTS.items()
-        ),
+    verdicts = (
+        ("verdict", *(document.verdict for document in documents)),
+        ("made", *(f"{d.created_at[:10]}, version {d.version}" for d in documents)),
     )
-    yield WordTable(
-        title="What was measured", headings=headings, rows=tuple(_measured_rows(reports))
-    )
-    yield WordTable(
-        title="What it would cost to do better",
-        headings=headings,
-        rows=tuple(_option_rows(documents)),
-    )
-    yield WordTable(
-        title="Verdict",
-        headings=headings,
-        rows=(
-            ("verdict", *(document.verdict for document in documents)),
-            ("made", *(f"{d.created_at[:10]}, version {d.version}" for d in documents)),
-        ),
-    )
+    tables: dict[str, Iterable[tuple[str, ...]]] = {
+        "Inputs that differ": tuple(differing_inputs(documents)) or (same,),
+        "Speed": speeds,
+        "What was measured": _measured_rows(reports),
+        "What it would cost to do better": _option_rows(documents),
+        "Verdict": verdicts,
+    }
+    for title, rows in tables.items():
+        yield WordTable(title=title, headings=("", *names), rows=tuple(rows))
 
 
 def differing_inputs(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...]]:
@@ -163,14 +146,12 @@ def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...
         for document in documents
     ]
     for place in range(max(map(len, options), default=0)):
-        cells = (
-            ", ".join(filter(None, (option_name(own[place]), speed_words(own[place]),
-                                    cost_words(own[place]))))
-            if place < len(own)
-            else NONE
-            for own in options
-        )  # fmt: skip
-        yield (f"option {place + 1}", *cells)
+        rows = (own[place] if place < len(own) else None for own in options)
+        yield (f"option {place + 1}", *map(_option, rows))
+
+
+def _option(row: OptionRow | None) -> str:
+    return NONE if row is None else _words(option_name(row), speed_words(row), cost_words(row))
 
 
 def _chart(names: Sequence[str], documents: Sequence[ReportDocument]) -> BarChart:
@@ -328,32 +309,27 @@ def _inputs(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
 
 
 def _figures(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
-    before, after = (_by_name(document.assumptions) for document in (then, now))
+    before, after = (
+        {row.what: _words(row.value, row.kind, row.date) for row in reversed(document.assumptions)}
+        for document in (then, now)
+    )
     for name in dict.fromkeys((*before, *after)):
-        yield Change(kind="figure", what=name, then=_figure(before, name), now=_figure(after, name))
+        there, here = (figures.get(name, "not used") for figures in (before, after))
+        yield Change(kind="figure", what=name, then=there, now=here)
 
 
-def _by_name(figures: tuple[AssumptionRow, ...]) -> dict[str, AssumptionRow]:
-    return {figure.what: figure for figure in reversed(figures)}
-
-
-def _figure(figures: Mapping[str, AssumptionRow], name: str) -> str:
-    figure = figures.get(name)
-    if figure is None:
-        return "not used"
-    return ", ".join(filter(None, (figure.value, figure.kind, figure.date)))
+def _words(*words: str) -> str:
+    return ", ".join(filter(None, words))
 
 
 def _prices(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
     before, after = (
-        {option_name(row): row for row in document.options} for document in (then, now)
+        {
+            option_name(row): _words(cost_words(row), row.price_date or row.price_note) or NONE
+            for row in document.options
+        }
+        for document in (then, now)
     )
     for name in dict.fromkeys((*before, *after)):
-        yield Change(kind="price", what=name, then=_price(before, name), now=_price(after, name))
-
-
-def _price(options: Mapping[str, OptionRow], name: str) -> str:
-    row = options.get(name)
-    if row is None:
-        return "not offered"
-    return ", ".join(filter(None, (cost_words(row), row.price_date or row.price_note))) or NONE
+        there, here = (prices.get(name, "not offered") for prices in (before, after))
+        yield Change(kind="price", what=name, then=there, now=here)

@@ -18,7 +18,7 @@ from advisor.advice.table.sensitivity import in_question, inputs, what_changes, 
 from advisor.advice.task import Task, sentences
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
-from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.uncertainty import range_fields
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import (
@@ -239,7 +239,6 @@ def gpu_names(machine: Machine) -> str:
 def _request(
     model: Model, advice: Advice, machine: Machine, work: Workload, money: MoneyInputs
 ) -> dict[str, str]:
-    """The request in words."""
     return {
         "model": model.name,
         "format": model.format,
@@ -281,21 +280,13 @@ def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
         title=f"{TITLES[estimate.strategy]}: {estimate.runtime}, {estimate.model.format}",
         fits=fits,
         missing_bytes=None if fits or estimate.refusal else float(estimate.missing),
-        decode_tps=_end(speed, "value"),
-        decode_tps_low=_end(speed, "low"),
-        decode_tps_high=_end(speed, "high"),
-        ttft_s=_end(first, "value"),
-        ttft_s_low=_end(first, "low"),
-        ttft_s_high=_end(first, "high"),
+        **range_fields("decode_tps", speed),
+        **range_fields("ttft_s", first),
         bottleneck=estimate.bottleneck if fits else "",
         explanation=estimate.refusal or estimate.format_note,
         command=estimate.command,
         shown=shown,
     )
-
-
-def _end(figure: Range | None, end: str) -> float | None:
-    return None if figure is None else float(getattr(figure, end))
 
 
 def _options(advice: Advice) -> Iterable[OptionRow]:

@@ -15,7 +15,7 @@ from advisor.advice.speeds import speed_of
 from advisor.advice.table.options import keep
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.uncertainty import range_fields
 from advisor.errors import InputError
 from advisor.formatting import money, number, seconds
 from advisor.request.request import Nouns
@@ -120,17 +120,13 @@ def figures(best: Estimate | None, nouns: Nouns) -> dict[str, float | None]:
     if best is None:
         return dict.fromkeys(FIGURES)
     monthly = keep(question_of(nouns, nouns.machine), speed_of(best)).monthly
-    return {
-        "decode_tps": _end(best.decode, "value"),
-        "decode_tps_low": _end(best.decode, "low"),
-        "prefill_tps": _end(best.prefill, "value"),
-        "ttft_s": _end(best.first_token, "value"),
+    every = {
+        **range_fields("decode_tps", best.decode),
+        **range_fields("prefill_tps", best.prefill),
+        **range_fields("ttft_s", best.first_token),
         "monthly_usd": monthly,
     }
-
-
-def _end(figure: Range | None, end: str) -> float | None:
-    return None if figure is None else float(getattr(figure, end))
+    return {name: every[name] for name in FIGURES}
 
 
 def broken(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from csv import QUOTE_NONNUMERIC, writer
 from dataclasses import dataclass
 from io import StringIO
@@ -121,25 +121,28 @@ Value: TypeAlias = str | float | None
 Row: TypeAlias = tuple[str, str, Value, str, Value, str]
 
 HEADINGS = ("section", "item", "part", "quantity", "value", "unit")
-_CARD_NUMBERS = (
-    ("missing", "missing_bytes", "B"),
-    ("speed", "decode_tps", "tokens/s"),
-    ("speed, low", "decode_tps_low", "tokens/s"),
-    ("speed, high", "decode_tps_high", "tokens/s"),
-    ("first token", "ttft_s", "s"),
-    ("first token, low", "ttft_s_low", "s"),
-    ("first token, high", "ttft_s_high", "s"),
-)
-_OPTION_NUMBERS = (
-    ("speed", "decode_tps", "tokens/s"),
-    ("speed, low", "decode_tps_low", "tokens/s"),
-    ("speed, high", "decode_tps_high", "tokens/s"),
-    ("cost once", "upfront_usd", "USD"),
-    ("cost a month", "monthly_usd", "USD/month"),
-    ("cost of tokens", "usd_per_million_tokens", "USD/million tokens"),
-    ("waiting", "hours_lost", "h/month"),
-    ("waiting saved", "saves_hours", "h/month"),
-)
+_CARD = {
+    "missing": ("missing_bytes", "B"),
+    "speed": ("decode_tps", "tokens/s"),
+    "speed, low": ("decode_tps_low", "tokens/s"),
+    "speed, high": ("decode_tps_high", "tokens/s"),
+    "first token": ("ttft_s", "s"),
+    "first token, low": ("ttft_s_low", "s"),
+    "first token, high": ("ttft_s_high", "s"),
+    "bound by": ("bottleneck", ""),
+}
+_OPTION = {
+    "speed": ("decode_tps", "tokens/s"),
+    "speed, low": ("decode_tps_low", "tokens/s"),
+    "speed, high": ("decode_tps_high", "tokens/s"),
+    "cost once": ("upfront_usd", "USD"),
+    "cost a month": ("monthly_usd", "USD/month"),
+    "cost of tokens": ("usd_per_million_tokens", "USD/million tokens"),
+    "waiting": ("hours_lost", "h/month"),
+    "waiting saved": ("saves_hours", "h/month"),
+}
+_RESULT = {"speed": ("decode_tps", "tokens/s"), "prompt speed": ("prefill_tps", "tokens/s")}
+"""Fields of a record and their units, by the quantity of a row."""
 
 
 @in_its_currency
@@ -172,51 +175,51 @@ def _long_table(report: SavedReport) -> Iterator[Row]:
     yield from _series_rows("cost against tokens", costs)
     yield from _sensitivity_rows(document)
     for figure in document.assumptions:
-        for name in ("value", "kind", "source", "date"):
-            yield "assumptions", figure.what, "", name, getattr(figure, name), ""
+        item = ("assumptions", figure.what, "")
+        yield from _rows_of(item, figure, {}, "value", "kind", "source", "date")
+
+
+def _rows_of(
+    item: tuple[str, str, str], record: object, numbers: Mapping[str, tuple[str, str]], *texts: str
+) -> Iterator[Row]:
+    """A row for each number of a record, then for each of its texts."""
+    for quantity, (name, unit) in numbers.items():
+        value = getattr(record, name)
+        paid = unit.startswith(US_DOLLAR.code)
+        yield *item, quantity, *(_paid(value, unit) if paid else (value, unit))
+    for name in texts:
+        yield *item, name.replace("_", " "), getattr(record, name), ""
 
 
 def _report_rows(report: SavedReport) -> Iterator[Row]:
-    for name in ("name", "notes", "author"):
-        yield "report", "", "", name, getattr(report, name), ""
-    yield "report", "", "", "tags", ", ".join(report.tags), ""
-    for name in ("title", "verdict", "created_at", "version", "command", "link"):
-        yield "report", "", "", name.replace("_", " "), getattr(report.document, name), ""
-    for caveat in report.document.caveats:
-        yield "report", "", "", "caveat", caveat, ""
-    for name, value in (report.document.request or report.document.inputs).items():
+    item, document = ("report", "", ""), report.document
+    yield from _rows_of(item, report, {}, "name", "notes", "author")
+    yield *item, "tags", ", ".join(report.tags), ""
+    texts = ("title", "verdict", "created_at", "version", "command", "link")
+    yield from _rows_of(item, document, {}, *texts)
+    for caveat in document.caveats:
+        yield *item, "caveat", caveat, ""
+    for name, value in (document.request or document.inputs).items():
         yield "request", "", "", name, value, ""
 
 
 def _card_rows(card: PlacementCard) -> Iterator[Row]:
-    item = (PLACEMENTS[card.placement], card.runtime)
-    yield "placements", *item, "fits", "yes" if card.fits else "no", ""
-    for name, field, unit in _CARD_NUMBERS:
-        yield "placements", *item, name, getattr(card, field), unit
-    yield "placements", *item, "bound by", card.bottleneck, ""
-    for name in ("title", "explanation", "command"):
-        yield "placements", *item, name, getattr(card, name), ""
+    item = ("placements", PLACEMENTS[card.placement], card.runtime)
+    yield *item, "fits", "yes" if card.fits else "no", ""
+    yield from _rows_of(item, card, _CARD, "title", "explanation", "command")
 
 
 def _option_rows(option: OptionRow) -> Iterator[Row]:
-    item = (option.name, OPTIONS[option.kind])
-    for name, field, unit in _OPTION_NUMBERS:
-        value = getattr(option, field)
-        paid = unit.startswith(US_DOLLAR.code)
-        yield "options", *item, name, *(_paid(value, unit) if paid else (value, unit))
-    for name in ("price_note", "price_date", "verdict"):
-        yield "options", *item, name.replace("_", " "), getattr(option, name), ""
+    item = ("options", option.name, OPTIONS[option.kind])
+    yield from _rows_of(item, option, _OPTION, "price_note", "price_date", "verdict")
 
 
 def _result_rows(report: SavedReport) -> Iterator[Row]:
     for judged in report.judged:
         result = judged.result
-        item = (PLACEMENTS[result.placement], result.runtime)
-        yield "measured", *item, "speed", result.decode_tps, "tokens/s"
-        yield "measured", *item, "prompt speed", result.prefill_tps, "tokens/s"
-        for name in ("source", "when", "note"):
-            yield "measured", *item, name, getattr(result, name), ""
-        yield "measured", *item, "compared", judged.words, ""
+        item = ("measured", PLACEMENTS[result.placement], result.runtime)
+        yield from _rows_of(item, result, _RESULT, "source", "when", "note")
+        yield *item, "compared", judged.words, ""
 
 
 def _use_rows(report: SavedReport) -> Iterator[Row]:
