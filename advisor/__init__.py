@@ -9,7 +9,15 @@ if TYPE_CHECKING:
     from advisor.errors import AdvisorError
     from advisor.request.money import MoneyInputs
     from advisor.request.request import Request
-    from advisor.scripting import advise, compare, describe_machine, estimate, find_model, sweep
+    from advisor.scripting import (
+        advise,
+        compare,
+        describe_machine,
+        estimate,
+        find_model,
+        sweep,
+        task,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
@@ -24,6 +32,7 @@ __all__ = [
     "find_model",
     "named_machine",
     "sweep",
+    "task",
 ]
 
 _MODULES = {
@@ -38,6 +47,7 @@ _MODULES = {
     "find_model": "advisor.scripting",
     "named_machine": "advisor.calibration.imported_machine",
     "sweep": "advisor.scripting",
+    "task": "advisor.scripting",
 }
 
 

@@ -11,6 +11,7 @@ from advisor.advice import advise as whole_answer
 from advisor.advice import compare as comparison
 from advisor.advice.advise import Advice
 from advisor.advice.answer import answer
+from advisor.advice.task import Task
 from advisor.catalog.inputs import PLACEMENT
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
@@ -219,6 +220,16 @@ def advise(
         settings=split_of(**split),
         chosen=None if runtime is None else runtime_named(runtime),
     )
+
+
+def task(request: Request) -> Task | None:
+    """Time of an agent's session in the best placement, with what would save most; None where the
+    request has no session, or nothing runs it.
+
+    Raises:
+        AdvisorError: an unknown name, or a number outside its limits.
+    """
+    return answer(request.nouns()).task
 
 
 # Many requests, models and machines at a time, as a table.

@@ -61,6 +61,7 @@ TOOLS: Mapping[str, AdvisorTool] = {
         command="estimate",
         about="Speed, memory and first token of a language model on a machine, for each runtime "
         "(llama.cpp, Ollama, vLLM ...) and placement (in the GPU, offloaded to RAM, to NVMe).",
+        groups=(*DESCRIBED, "session"),
         further={},
         rows="estimates",
     ),

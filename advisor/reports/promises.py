@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from advisor.advice.answer import question_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.options import keep
+from advisor.advice.task import task_of
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import range_fields
@@ -51,6 +52,7 @@ FIGURES = {
     ),
     "prefill_tps": Figure(words=" prompt tokens/s", shown=lambda value: number(value, 3)),
     "ttft_s": Figure(words=" to the first token", shown=seconds),
+    "task_s": Figure(words=" for the task of a session", shown=seconds),
     "monthly_usd": Figure(words=" a month", shown=money),
 }
 PROMISED = (*FIGURES, FITS, PLACEMENT)
@@ -120,10 +122,12 @@ def figures(best: Estimate | None, nouns: Nouns) -> dict[str, float | None]:
     if best is None:
         return dict.fromkeys(FIGURES)
     monthly = keep(question_of(nouns, nouns.machine), speed_of(best)).monthly
+    task = task_of(best, nouns.session) if nouns.session else None
     every = {
         **range_fields("decode_tps", best.decode),
         **range_fields("prefill_tps", best.prefill),
         **range_fields("ttft_s", best.first_token),
+        **range_fields("task_s", task.range if task else None),
         "monthly_usd": monthly,
     }
     return {name: every[name] for name in FIGURES}

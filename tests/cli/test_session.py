@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from advisor import Request, task
+from advisor.cli import mcp
 from advisor.cli.main import main
+from advisor.request import command_line
 
 PAGE = Path(__file__).parents[2] / "docs" / "sessions.md"
 LINES = re.findall(r"^python -m advisor (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -36,6 +39,19 @@ def test_every_line_of_the_page_answers(capsys: pytest.CaptureFixture[str]) -> N
             assert row["turns"] == 36, line
             assert 0 <= row["reread_share"] < 1, line
             assert len(row["saves"]) <= 3, line
+
+
+def test_python_and_an_assistant_read_the_same_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    words = {"model": "Llama-3.1-8B", "gpu": "RTX 4090", "session": "pinchbench", "turns": 20}
+    typed = command_line.to_argv(Request(**words))  # type: ignore[arg-type]
+    record: dict[str, object] = _json(capsys, "advise", *typed)  # type: ignore[assignment]
+    work = task(Request(**words))  # type: ignore[arg-type]
+    assert work is not None
+    assert (record["task_s"], record["reread_share"]) == (work.seconds, work.reread_share)
+    saved = [each.seconds for each in work.saves]
+    assert [row["saves_s"] for row in record["saves"]] == saved  # type: ignore[attr-defined]
+    _, rows = mcp.answer("estimate", words, allow_files=False)
+    assert work.seconds in [row.get("task_s") for row in rows["estimates"]]
 
 
 def test_a_row_that_does_not_fit_has_no_time(capsys: pytest.CaptureFixture[str]) -> None:

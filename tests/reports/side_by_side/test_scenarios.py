@@ -76,6 +76,19 @@ def test_every_promise_can_be_broken_and_kept() -> None:
             assert not failed or words in result.failures[0]
 
 
+def test_a_session_can_be_promised() -> None:
+    session = {**PLAIN, "request": {"session": "swe-bench"}}
+    for bound, words in (
+        ("<= 36000", ""),
+        ("<= 0.5", "for the task of a session, more than 500 ms"),
+    ):
+        (result,) = run(scenarios({**session, "promises": {"task_s": bound}}))
+        assert words in "".join(result.failures)
+        assert bool(result.failures) is bool(words)
+    (without,) = run(scenarios({**PLAIN, "promises": {"task_s": "<= 36000"}}))
+    assert "unknown for the task of a session" in without.failures[0]
+
+
 def test_a_promise_that_a_model_does_not_fit_is_kept_by_a_small_machine() -> None:
     data = {"models": ["Llama-3.1-70B"], "machines": [{"ram_gb": 2, "disk_gbs": 1}],
             "runtime": "vLLM", "promises": {"fits": False, "decode_tps": ">= 20"}}  # fmt: skip
