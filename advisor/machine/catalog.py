@@ -8,12 +8,11 @@ from functools import cache, lru_cache
 from advisor.catalog.csv_tables import DATA, RowsByName, read
 from advisor.catalog.name_matching import by_name, find, spelled
 from advisor.errors import UnknownName
-from advisor.machine.names.cpu_checks import contradictions
-from advisor.machine.names.cpu_names import CpuName, CpuNames
+from advisor.machine.names.cpu_names import CpuName, CpuNames, contradictions
 from advisor.machine.names.gpu_names import GpuName, GpuNames
-from advisor.machine.names.gpu_words import plain, size_gib
 from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
+from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import (
     CpuGenerationRow,
     CpuModelRow,

@@ -37,8 +37,8 @@ from advisor.machine.machine import (
     usual_network,
 )
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.gpu_words import plain
 from advisor.machine.names.preset_names import TYPICAL_LAPTOP
+from advisor.machine.names.words import plain
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.rows import GpuRow
 from advisor.machine.shared_memory import with_screen, with_shared_memory

@@ -17,14 +17,16 @@ from advisor.machine.catalog import (
 from advisor.machine.machine import Machine
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.gpu_words import OtherMemory, has_maker, plain
-from advisor.machine.names.machine_words import (
+from advisor.machine.names.gpu_words import OtherMemory, has_maker
+from advisor.machine.names.preset_names import MachineName, share_of_channels
+from advisor.machine.names.words import (
     cores_of_part,
     is_laptop,
     is_tower,
     memory_rate,
     memory_sizes,
     names_ram,
+    plain,
     refusal,
     server_memory,
     spelled_out,
@@ -32,7 +34,6 @@ from advisor.machine.names.machine_words import (
     virtual_processors,
     without_system,
 )
-from advisor.machine.names.preset_names import MachineName, share_of_channels
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import NO_GPU, MachineSpec

@@ -1,11 +1,15 @@
 """Machines, generations and models of processors: each with its source."""
 
 import re
+from pathlib import Path
 
 from provenance import is_past, is_public
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.catalog import cpu_generations, cpu_models, find_gpu, find_host, machine_rows
+from advisor.machine.names import words
 from advisor.machine.names.machine_names import families
+from advisor.machine.names.words import NameWordRow
 
 
 def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:
@@ -34,3 +38,14 @@ def test_generations_and_models_of_processors_have_their_pages() -> None:
         assert is_public(model.source), model.name
         assert model.cores > 0
         assert not model.gpu or find_gpu(model.gpu).name == model.gpu, model.name
+
+
+def test_every_word_of_names_is_a_pattern_that_its_reader_asks_for() -> None:
+    """A kind that no file asks for would be read by nobody."""
+    rows = read(DATA / "hardware/name_words.csv", NameWordRow)
+    keys = [(row.kind, row.pattern) for row in rows]
+    assert len(keys) == len(set(keys))
+    for row in rows:
+        re.compile(row.pattern)
+    code = "".join(file.read_text() for file in Path(words.__file__).parent.glob("*.py"))
+    assert {kind for kind, _ in keys if f'"{kind}"' not in code} == set()

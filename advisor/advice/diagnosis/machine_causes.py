@@ -30,7 +30,7 @@ from advisor.machine import from_catalog
 from advisor.machine.backends import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.machine import Gpu, Machine
-from advisor.machine.names.machine_words import TAKES_BOTH
+from advisor.machine.names.words import TAKES_BOTH
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import HostRow
 from advisor.model.model import Model

@@ -12,8 +12,8 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.gpu_words import plain, size_gib
 from advisor.machine.names.preset_names import MachineName
+from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import HostRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
 from advisor.runtimes import Runtime

@@ -11,10 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 
-from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
-from advisor.machine.names.cpu_checks import contradictions, other_brand
-from advisor.machine.names.gpu_words import plain, size_gib, without_sizes
+from advisor.machine.names.words import any_of, patterns, plain, rewritten, size_gib, without_sizes
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
 # Rows of processors that the catalogue has no row of: by their generation, with several sockets,
@@ -121,35 +119,14 @@ def title(candidate: str) -> str:
 # Words of a processor's name: model number, number of sockets, and words without meaning.
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CpuSpellingRow:
-    """One row of data/hardware/cpu_spellings.csv: a pattern of a shortened model number, and the
-    full names that it may mean, likeliest first; `listed` for bare numbers, which count only for
-    listed models.
-    """
-
-    pattern: str
-    names: str
-    listed: bool
-
-
-@cache
-def _spellings(*, listed: bool) -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    return tuple(
-        (re.compile(row.pattern), tuple(row.names.split("; ")))
-        for row in read(DATA / "hardware/cpu_spellings.csv", CpuSpellingRow)
-        if row.listed == listed
-    )
-
-
 def written_out(text: str, *, listed: bool) -> Iterator[str]:
     """Full names for the shortened model numbers in a plain text, likeliest first."""
     bare = re.sub(r"[(),/\s]+", " ", without_noise(text))
-    for pattern, templates in _spellings(listed=listed):
+    for pattern, names in patterns("processor number" if listed else "processor"):
         for match in pattern.finditer(bare):
             groups = [group or "" for group in match.groups()]
-            for template in templates:
-                yield " ".join(template.format(*groups).split())
+            for name in names.split("; "):
+                yield " ".join(name.format(*groups).split())
 
 
 BESIDES = r"(?![ -]?(?:cores?|channels?|ranks?|slots?|fans?|nics?|ports?|\d+ ?gb|edition|boot)\b)"
@@ -203,26 +180,11 @@ def packages(text: str) -> tuple[str, int]:
     return text, 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CpuRefusalRow:
-    """One row of data/hardware/cpu_refusals.csv: a pattern of names that say less than the model of
-    a processor, and the reason.
-    """
-
-    pattern: str
-    reason: str
-
-
-@cache
-def _refusals() -> tuple[tuple[re.Pattern[str], str], ...]:
-    rows = read(DATA / "hardware/cpu_refusals.csv", CpuRefusalRow)
-    return tuple((re.compile(row.pattern), row.reason) for row in rows)
-
-
 def refusal(text: str) -> str:
     """Why a plain text does not tell a processor's model; empty for others."""
     bare = " ".join(re.sub(r"[,;]", " ", text).split())
-    return next((reason for pattern, reason in _refusals() if pattern.fullmatch(bare)), "")
+    reasons = patterns("refused processor")
+    return next((reason for pattern, reason in reasons if pattern.fullmatch(bare)), "")
 
 
 OF_SAMPLE = re.compile(r"(?<=[\d+])(?:es\d?|qs)\b|\(?\b(?:es[123]?|qs|engineering sample)\b\)?")
@@ -232,18 +194,6 @@ def without_sample(text: str) -> tuple[str, bool]:
     """Plain text without the sign of an engineering sample ("9334QS"), and whether it has one."""
     bare = OF_SAMPLE.sub(" ", text)
     return " ".join(bare.split()), bare != text
-
-
-WORDS = (
-    ("\u53cc\u8def", "dual "), ("\u53cc\u63d2\u69fd", "dual "), ("\u53cc", "dual "),
-    ("\u56db\u8def", "quad "), ("\u5355\u8def", " "), ("\u82f1\u7279\u5c14", " intel "),
-    ("\u81f3\u5f3a", " xeon "), ("\u9177\u777f", " core "), ("\u9510\u9f99", " ryzen "),
-    ("\u7ebf\u7a0b\u6495\u88c2\u8005", " threadripper "), ("\u9704\u9f99", " epyc "),
-    ("\u5904\u7406\u5668", " processor "), ("\u6838", "-core "), ("\u9bf2\u9e4f", " kunpeng "),
-    ("\u9cb2\u9e4f", " kunpeng "), ("\u98de\u817e", " phytium "), ("\u9f99\u82af", " loongson "),
-    ("\u5146\u82af", " zhaoxin "), ("\u6d77\u5149", " hygon "),
-)  # fmt: skip
-"""Chinese words of processors: sockets, makers and product lines."""
 
 
 JOINED = re.compile(r"\b(epyc|xeon|ryzen|threadripper|opteron|platinum|gold|silver|bronze)(?=\d)")
@@ -262,31 +212,18 @@ def in_latin(text: str) -> str:
     numbers together with their letters.
     """
     if not text.isascii():
-        for word, meant in WORDS:
-            text = text.replace(word, meant)
-        text = " ".join(text.split())
+        text = " ".join(rewritten(text, "processor translated").split())
     text = SUPERCHIP.sub("2x grace", JOINED.sub(r"\1 ", text))
     return APART.sub(r"\1\2", text)
 
 
-NOISE = re.compile(
-    r"@\s*[\d.]+\s*[gm]hz|\b[\d.]+\s*[gm]hz\b"
-    r"|\b(?:with|w/)\s*radeon.*$|\bradeon\b.*$"
-    r"|(?<!athlon )\b(?:\d+|single|dual|triple|quad|two|four|six|eight|ten|twelve|sixteen)"
-    r"[- ]cores?\b"
-    r"|\b\d+ ?(?:threads?|vcpus?)\b|\b\d+ compute cores\b.*$"
-    r"|\b\d+(?:th|nd|rd|st) gen(?:eration)?\b"
-    r"|\b(?:intel|amd|genuine|authentic|corporation|cpu|processors?|apu|soc|inc)\b"
-    r"|\b(?:ddr\d|lpddr\d\w*)(?:-\d+)?\b|\b\d+ ?ch(?:annels?)?\b"
-    r"|\b(?:black edition|extreme edition|x-series|includes optane memory|oem|boxed|tray)\b"
-    r"|\bmicrosoft surface(?:\(r\))? edition\b"
-)
-"""Words around a model's name that carry no meaning."""
-
-
 def without_noise(text: str) -> str:
     """Plain text without vendor, clock, core count, graphics, memory and sizes."""
-    bare = NOISE.sub(" ", without_sizes(text)).replace("ryzen threadripper", "threadripper")
+    bare = (
+        any_of("beside processor")
+        .sub(" ", without_sizes(text))
+        .replace("ryzen threadripper", "threadripper")
+    )
     return " ".join(bare.split()).strip(" ,;")
 
 
@@ -526,3 +463,95 @@ def _beginning(pattern: str) -> str:
     several = "|" in outside
     beginning = re.match(r"[a-z ]*(?![?*{])", pattern)
     return "" if several or beginning is None else beginning[0]
+
+
+# Words of a processor's name that contradict the processor that its number means.
+
+BRAND = re.compile(
+    r"\b(epyc|xeon|core ?2(?!\d)|opteron|ryzen|threadripper|athlon|phenom|sempron|turion|atom"
+    r"|celeron|pentium|altra|ampereone|emag|graviton|cobalt|axion|kunpeng|phytium|snapdragon"
+    r"|loongson|hygon|zhaoxin|thunderx|power(?=\d)|sparc)"
+)
+"""Brands that stand in the full names of their processors."""
+
+
+def other_brand(text: str, name: str) -> str:
+    """Why a plain text does not name a processor that has its number, but another brand: "eMAG
+    8180" is no Xeon; empty where it may.
+    """
+    brands, own = set(BRAND.findall(text)), set(BRAND.findall(name.casefold()))
+    if not brands or brands & own:
+        return ""
+    return f"The number is that of {name}, which is no {sorted(brands)[0].title()}."
+
+
+def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
+    """Notes on what a plain text says otherwise than the processor it is read as.
+
+    Args:
+        text: plain name, without its number of sockets.
+        single: row of a single processor.
+        row: row of all sockets together.
+    """
+    return chain(
+        _line(text, single.name),
+        _letters(text, single.name),
+        _cores(text, single, row),
+        _sockets(text, row),
+    )
+
+
+STATED_LINE = re.compile(
+    r"\b(ryzen(?: ai)?|ultra|core i|i)(?: pro)?[ -]?([0-9])[ -](?:pro )?(?=\d|[a-z])"
+)
+"""Line of a brand: "Ryzen 5", "Core i7", "Ultra 9"."""
+METAL = re.compile(r"\b(?:platinum|gold|silver|bronze)\b")
+
+
+def _line(text: str, name: str) -> Iterator[str]:
+    """Note on a line where the number is of another: "Ryzen 9 9800X3D"."""
+    typed, own = STATED_LINE.search(text), STATED_LINE.search(name.casefold())
+    if typed and own and typed[2] != own[2]:
+        line = typed[0].strip(" -").title()
+        yield f"There is no {line} of that number: {name} is taken."
+    metal, right = METAL.search(text), METAL.search(name.casefold())
+    if metal and right and metal[0] != right[0]:
+        yield f"There is no Xeon {metal[0].title()} of that number: {name} is taken."
+
+
+MODEL_NUMBER = re.compile(r"\d{4,5}")
+
+
+def _letters(text: str, name: str) -> Iterator[str]:
+    """Note on the letters of a model that shares the row of another: EPYC 9354P, i5-12400F."""
+    number = MODEL_NUMBER.search(name)
+    model = name[number.start() :].split()[0].casefold() if number else ""
+    typed = re.search(rf"(?<!\d){re.escape(model)}([a-z]{{1,2}})\b", text) if model else None
+    if typed:
+        yield f"{typed[0].upper()} has the cores and the memory of {name}, and is counted as it."
+    elif model and re.search(rf"(?<!\d){re.escape(model)}\+(?=\s|$)", text):
+        yield f"There is no {model.upper()}+: {name} is taken."
+
+
+STATED_CORES = re.compile(
+    r"(?<![\w.])(\d{1,3})(?: physical)?[- ]?(?:cores?\b|c\b(?!h))(?!\s*(?:per|of|on|from|out)\b)"
+)
+FEWEST_STATED_CORES = 2
+"""Fewest cores that count as a statement; "single-core" speeds are of one."""
+
+
+def _cores(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
+    """Notes on cores that are neither those of a socket, nor of all of them, nor their threads."""
+    usual = {single.cores, row.cores, single.performance_cores, single.threads, row.threads}
+    for count in dict.fromkeys(int(number) for number in STATED_CORES.findall(text)):
+        if count >= FEWEST_STATED_CORES and count not in usual | {2 * single.cores, 2 * row.cores}:
+            yield f"The name says {count} cores: {row.name} has {row.cores}."
+
+
+OF_ONE_SOCKET = re.compile(r"\bepyc[ -]*\d[0-9a-z]{2}\d ?p[nx]?\b")
+
+
+def _sockets(text: str, row: HostRow) -> Iterator[str]:
+    """Note on several EPYCs with a P."""
+    if row.sockets > 1 and OF_ONE_SOCKET.search(text):
+        yield "EPYCs with a P work in boards with a single socket only."

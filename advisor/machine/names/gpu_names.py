@@ -18,13 +18,9 @@ from advisor.machine.names.gpu_words import (
     named_part,
     names_apple,
     of_size,
-    plain,
-    size_gib,
     taken_apart,
-    without_sizes,
-    words_of_kind,
 )
-from advisor.machine.names.machine_words import refusal
+from advisor.machine.names.words import plain, refusal, size_gib, without_sizes, words_of_kind
 from advisor.machine.rows import GpuRow
 
 # Readings of a GPU's name: as typed, with abbreviations expanded, and without optional words; and

@@ -5,105 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
+from advisor.machine.names.words import (
+    counted,
+    plain,
+    rewritten,
+    size_gib,
+    without_sizes,
+    words_of_kind,
+)
 from advisor.machine.rows import GpuRow
-
-# Common parts of hardware names: marks to ignore, sizes and counts.
-
-MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
-OF_SIZE = re.compile(r"\b([a-z]\d{2,4})\.(?=\d+ ?gb\b)")
-DECIMAL_COMMA = re.compile(r"(?<=(?<![\w.,])\d),(?=\d{1,2} ?ti?b?\b)")
-"""Decimal comma of a size in TB; "9,16GB" may be a list."""
-OF_THOUSANDS = re.compile(r"(?<=(?<![\w.,])[12]),(?=(?:000|024|048|152|536) ?[gm]i?b?\b)")
-PLURAL = re.compile(r"(?<=\bxtx)s\b|(?<=\d xt)s\b|(?<=\btitan)s\b|(?<=\d super)s\b")
-"""Pattern of the plural of a card's last word: "7900 XTXs"."""
-DASHES = re.compile(r"[\u2010-\u2015\u2212]")
-TIMES = "\N{MULTIPLICATION SIGN}"
-WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b", "(),:;+")
-"""Chinese brackets and punctuation, with those of other languages."""
-SIZE = re.compile(
-    r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gi|gigs?|go|mib|mb)"
-    r"|(\d{1,3}|\d\.\d(?= ?t)) ?(g|(?<=\.\d)t|(?<=\.\d )t))\b"
-    r"(?!\s*/\s*s|ps)"
-)
-FACTORS = {"m": 1 / 1024, "t": 1024.0}
-SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
-
-
-def plain(text: str) -> str:
-    """Text in lower case, without trademark signs and unusual spaces and dashes, and with a space
-    in the names of clusters' resources ("h100.96gb").
-    """
-    folded = text.casefold()
-    if "(" in folded or not folded.isascii():
-        folded = DASHES.sub("-", MARKS.sub(" ", folded.translate(WIDE))).replace(TIMES, "x")
-    if "." in folded:
-        folded = OF_SIZE.sub(r"\1 ", folded)
-    if "," in folded:
-        folded = OF_THOUSANDS.sub("", DECIMAL_COMMA.sub(".", folded))
-    if "xts" in folded or "xtxs" in folded or "titans" in folded or "supers" in folded:
-        folded = PLURAL.sub("", folded)
-    return " ".join(folded.split())
-
-
-def sizes_gib(text: str) -> list[float]:
-    """All memory sizes in a plain text, in order [GiB]."""
-    sizes = (
-        float(number or short) * FACTORS.get((unit or letter)[0], 1.0)
-        for number, unit, short, letter in SIZE.findall(text)
-    )
-    return [size for size in sizes if SMALLEST_GIB <= size <= LARGEST_GIB]
-
-
-def size_gib(text: str) -> float | None:
-    """First memory size in a plain text; None without one [GiB]."""
-    return next(iter(sizes_gib(text)), None)
-
-
-def without_sizes(text: str) -> str:
-    """Plain text without memory sizes."""
-    return SIZE.sub(" ", text)
-
-
-NUMBERS = {
-    "single": 1, "one": 1, "dual": 2, "double": 2, "twin": 2, "two": 2, "both": 2, "pair": 2,
-    "triple": 3, "three": 3, "quad": 4, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "ten": 10,
-}  # fmt: skip
-NUMBER_WORD = re.compile(
-    rf"(?<!\d )\b({'|'.join(NUMBERS)})\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)"
-)
-MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
-COUNTS = (
-    re.compile(r"(?<![\w.-])(\d{1,3})\s*(?:x(?!tx?\b)|\*)(?:\s*|[-_](?!slot|fan))(?=[a-z0-9(])"),
-    re.compile(
-        r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)(?!x[5-9][89]\b)[x*]\s*(\d{1,2})"
-        r"(?=\s*(?:$|[,;+&()]|gpus?\b|cards?\b))"
-    ),
-    re.compile(r"^[x*]\s?(\d{1,2})\s+(?=[a-z]*\d)"),
-    re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
-    re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
-    re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
-    re.compile(r"\s(?:-\s*)?(\d|1[06])x$"),
-)
-"""Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs", "A - 2x"; X58, X79 and X99
-are boards.
-"""
-MOST = 128
-
-
-def counted(text: str) -> tuple[str, int]:
-    """Plain text without its count, and the count, 1 by default."""
-    word = NUMBER_WORD.search(text)
-    if word:
-        return text[: word.start()] + text[word.end() :], NUMBERS[word[1]]
-    for pattern in COUNTS:
-        match = pattern.search(text)
-        if match and int(match[1]) <= MOST:
-            return f"{text[: match.start()]} {text[match.end() :]}", int(match[1])
-    return text, 1
-
 
 # Apple's chips by name; the number of GPU cores follows from the name or the memory size.
 
@@ -291,29 +202,6 @@ def is_of_size(row: GpuRow, size: float) -> bool:
     return abs(row.memory_gib - size) <= OF_VARIANT * size
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GpuWordRow:
-    """One row of data/hardware/gpu_words.csv: a brand with its vendor, a synonym with its word, an
-    architecture ("family"), an ignored word, a maker of cards, or a chip with the GPUs that have
-    it, the usual one first.
-    """
-
-    word: str
-    kind: str
-    value: str
-
-
-@cache
-def _rows() -> tuple[GpuWordRow, ...]:
-    return read(DATA / "hardware/gpu_words.csv", GpuWordRow)
-
-
-@cache
-def words_of_kind(kind: str) -> dict[str, str]:
-    """Words of a kind, each with its meaning."""
-    return {row.word: row.value for row in _rows() if row.kind == kind}
-
-
 @dataclass(frozen=True, kw_only=True)
 class GpuWords:
     """Words of a GPU's name by meaning."""
@@ -327,60 +215,6 @@ class GpuWords:
     count: int  # number of cards
     code: frozenset[str]  # words in brackets, such as the name of the chip
 
-
-UNGLUED = (
-    (re.compile(r"(nvidia|geforce|quadro|tesla|instinct)(?=[a-z0-9])"), r"\1 "),
-    (re.compile(r"\b(rtx|gtx|rx)(?=pro|\d)|(?<=rtx)(pro)(?=\d{4})"), r"\1\2 "),
-    (re.compile(r"(\d{4})(?=ada|sff|blackwell)|(?<=\d)(sff)(?=ada)"), r"\1\2 "),
-    (re.compile(r"\b([ah][128]00)(?=sxm|pcie|nvl|mega|\d{2,3} ?gb)|(mega)(?=\d)"), r"\1\2 "),
-)
-"""Patterns of names that clouds and programs write as a single word: "NvidiaA10080Gb"."""
-
-SPACED = (
-    (
-        re.compile(r"\b(rtx|gtx|rx|gt|arc|pro|wx|quadro|tesla|radeon|geforce|titan)(?=\d|[a-z]\d)"),
-        r"\1 ",
-    ),
-    (re.compile(r"\b(\d{4})\s?ti\s?s(?:uper)?\b"), r"\1 ti super"),
-    (re.compile(r"\b(\d{3,4})(ti|super|xtx|xt|gre|laptop|mobile|maxq)\b"), r"\1 \2"),
-    (re.compile(r"\b([ahbvp]\d{2,3})(sxm\d?|pcie)"), r"\1 \2"),
-)
-JOINED = (
-    (re.compile(r"\b(pro \d{4}) s\b"), r"\1 server"),
-    (re.compile(r"\b(\w*\d{2,4})[ -]([dmsx])\b"), r"\1\2"),
-    (re.compile(r"\b(titan|fury) ([xvz])\b"), r"\1\2"),
-    (re.compile(r"\bmax[- ]?q\b"), "maxq"),
-    (re.compile(r"\bvega (\d{1,2})\b"), r"vega\1"),
-    (re.compile(r"\bmi[- ](\d{1,3}[a-z]?)\b"), r"mi\1"),
-    (re.compile(r"\b(hbm\d)[- ](e)\b"), r"\1\2"),
-    (re.compile(r"\b(gaudi) (\d)\b"), r"\1\2"),
-    (re.compile(r"\btitan black\b"), "titanblack"),
-    (re.compile(r"\b3050 a\b"), "3050a"),
-    (re.compile(r"\bq (?=rtx)"), "quadro "),
-    (re.compile(r"\bgrid (?=rtx [68]000\b(?!.*ada))"), "quadro "),
-    (re.compile(r"\b[dg]([56]x?)\b"), r"gddr\1"),
-)
-"""Patterns of names with a space that others write without, and the other way round."""
-
-DRIVERS = "radv|aco|llvm|nvk|mtl|dg2|bmg|rpl|adl|tgl|cfl|kbl|cml|arl|lnl|intel open|mesa|amdvlk"
-BACKENDS = "gpu|device|cuda|vulkan|ggml_vulkan|card|rocm|hip|sycl|metal|mtl|opencl"
-SCAFFOLD = (
-    re.compile(r"^.*?\b(?:vga compatible|3d|display) controller\s*:\s*"),
-    re.compile(rf"^\s*(?:{BACKENDS})\s*[:#]?\s*\d+\s*(?:[:=]\s*|(?=\())"),
-    re.compile(r"\(uuid.*?\)|,?\s*compute capability.*$|\|.*$|\(rev [0-9a-f]+\)"),
-    re.compile(r",\s*gfx[0-9a-f]{3,4}\b.*$|/pcie/sse2$|\(gfx[0-9a-f]{3,4}[^)]*\)"),
-    re.compile(r"\(\d+-core [^)]*\)"),
-    re.compile(r"\b(?:gaming|suprim|liquid|armor|vapor)[- ]x\b"),
-    re.compile(r"\b(?:100|900)-\w{5,}(?:-\w+)*"),
-    re.compile(r"\bw(?:/|ith)\s*nvlink\b|\blite hash rate\b|\blhr\b"),
-    re.compile(r"\b\d{1,2}g-p\d-\d{4}-\w+|\b(?:(?:merc|swft|qick) ?\d{3}|50th anniversary)\b"),
-    re.compile(rf"\((?:{DRIVERS})\b[^)]*\)"),
-    re.compile(r"\b(?:\d+[- ]?bit|\d+ ?w(?:att)?s?)\b"),
-    re.compile(r"\brev\.? ?[a\d]\b|(?<=\w )\b(?:g[mpv]|tu|ga|ad)(?!100)\d{3}[a-z]{0,3}\b"),
-    re.compile(r"\b(?:pci-?e ?\d(?:\.\d)?(?: ?x\d+)?|gen ?\d ?x\d+)\b"),
-    re.compile(r"\b(?:\d+ ?(?:cuda )?(?:sms?|cus?)|sm_?\d{2,3}|nvlink|nvl\d+)\b"),
-)
-"""Patterns that nvidia-smi, lspci, vulkaninfo, llama.cpp and shops print around a name."""
 
 SLICE = re.compile(r"-(\d{1,2})[abcq]$")
 """Pattern of the memory of a virtual machine's part of a card: "A10-4Q"."""
@@ -401,22 +235,15 @@ SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 @lru_cache(maxsize=16_384)
 def taken_apart(name: str) -> GpuWords:
     """Words of a name by meaning."""
-    text = plain(name)
-    for pattern, written in UNGLUED:
-        text = pattern.sub(written, text)
-    text = named_part(text)
+    text = named_part(rewritten(plain(name), "card glued"))
     part = SLICE.search(text)
     text = SLICE.sub("", text)
     bracketed = " ".join(re.findall(r"\(([^)]*)\)", text))
     code = frozenset(re.findall(r"[a-z0-9_]+", bracketed) + GFX.findall(text))
-    for pattern in SCAFFOLD:
-        text = pattern.sub(" ", text)
-    text, count = counted(_without_coolers(text))
+    text, count = counted(_without_coolers(rewritten(text, "beside card")))
     text = BARE_SIZE.sub(r"\1gb", text.replace("_", " "))
     size = size_gib(text)
-    text = without_sizes(text)
-    for pattern, written in (*SPACED, *JOINED):
-        text = pattern.sub(written, text)
+    text = rewritten(without_sizes(text), "card spelled")
     synonyms = words_of_kind("synonym")
     listed = " ".join(synonyms.get(w, w) for w in re.findall(r"[a-z0-9.]+", text)).split()
     vendors = words_of_kind("brand")

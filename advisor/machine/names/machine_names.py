@@ -18,29 +18,9 @@ from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
 from advisor.machine.names.gpu_words import (
     OtherMemory,
     count_of_macs,
-    counted,
     is_of_size,
     named_part,
     names_apple,
-    plain,
-    sizes_gib,
-    without_sizes,
-)
-from advisor.machine.names.machine_words import (
-    KINDS_OF_MACHINE,
-    is_laptop,
-    is_tower,
-    memory_channels,
-    memory_rate,
-    memory_type,
-    refusal,
-    spelled_out,
-    stray_number,
-    translated,
-    unknown_items,
-    with_modules_summed,
-    without_line_numbers,
-    without_system,
 )
 from advisor.machine.names.preset_names import (
     OWN_COUNT,
@@ -49,6 +29,27 @@ from advisor.machine.names.preset_names import (
     listed,
     machine_of_parts,
     share_of_channels,
+)
+from advisor.machine.names.words import (
+    any_of,
+    counted,
+    is_laptop,
+    is_tower,
+    memory_channels,
+    memory_rate,
+    memory_type,
+    plain,
+    refusal,
+    sizes_gib,
+    spelled_out,
+    stray_number,
+    translated,
+    unknown_items,
+    with_modules_summed,
+    without_line_numbers,
+    without_sizes,
+    without_system,
+    words_of_kind,
 )
 from advisor.machine.rows import MachineRow
 from advisor.machine.spec import MachineSpec
@@ -168,39 +169,26 @@ COUNT = (
     r"(?:\d{1,3} ?gb\s+)?)?"
 )
 MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
-MODELS = (
-    r"rtx pro \d{3,4}", r"(?:rtx|gtx|rx|gt) ?a?\d{3,4}", r"(?:quadro )?[pmtk]\d{3,4}\b",
-    r"rtx titan\b", r"titan \w+", r"(?:pro )?wx ?\d{4}\b", r"cmp ?\d{2,3}(?:hx)?(?:-\d{3})?\b",
-    r"arc (?:pro )?[ab]\d{2,3}m?\b", r"arc [3-7][1-8]0\b", r"arc 1[34]0[vt]\b",
-    r"[ab][57]\d0\b",
-    r"vega (?:56|64|fe)\b", r"radeon (?:vii|pro [wv]\w+)\b", r"iris xe\b", r"mi ?\d{2,3}[axc]?\b",
-    r"[ahbvplkmt]\d{1,3}[sg]?\b(?!-\d{4})", r"g[bh]\d{2,3}\b", r"a[2456]000\b",
-    r"w[5-7]\d00x?\b(?: duo\b)?", r"(?:ai pro )?r9[67]00[sd]?\b", r"[67][6-9]00[sm]\b",
-    r"pro ?(?:6000|5000|4500|4000)\b", r"6000 ada\b", r"(?:[1-9]\d{2}m|80[456][05]s)\b",
-    r"(?:[1-5]0[5-9]0|16[356]0|[5-9]\d[05-7]0 ?(?:xtx|xt|gre))(?:ti|s|d|m)?(?:\b|(?=x\d{1,2}\b))",
-    r"(?:jetson |agx |orin |thor\b)(?:(?!cortex)[\w ])*",
-)  # fmt: skip
 NO_INSTANCE = r"(?!\.\d*x?large|\.metal|-(?:\w+gpu|standard|highmem|highcpu)-\d)"
 """What follows the family of a rented machine ("m4.16xlarge", "a2-highgpu-1g") and no card."""
-SUFFIXES = (
-    r"(?:(?:[ -]*(?:ti super|ti|super|xtx|xt|gre|laptop|mobile|(?:with )?max-?q(?: design)?"
-    r"|ada(?: generation)?"
-    r"|blackwell|generation|server|workstation|edition|pcie|sxm\d?|nvl|hbm\de?|sff|founders|fe"
-    r"|xfx|msi|evga|zotac|palit|sapphire|powercolor|pny|gainward|inno3d|galax|kfa2|oc|ventus|ftw3"
-    r"|suprim|windforce|d|s|(?!x[5-9][89]\b)x ?\d{1,2}))\b)*"
-)
 CARD_SIZE = (
     r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?(?:\b|(?=x ?\d\b))\)?"
     r"(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
 )
 SLICE = r"(?:(?: hbm\de?)?[\s,(-]*(?:mig[\s:-]*)?\d ?g[._]\d{1,3} ?gb\)?)?"
 CARD_SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
-CARD = re.compile(
-    rf"{COUNT}{MAKERS}(?:{'|'.join(MODELS)}){NO_INSTANCE}{SUFFIXES}{CARD_SIZE}{CARD_SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
-)
-"""Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and X99
-are boards.
-"""
+
+
+@cache
+def _card() -> re.Pattern[str]:
+    """Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and
+    X99 are boards.
+    """
+    models, suffixes = (any_of(kind).pattern for kind in ("card model", "card suffix"))
+    return re.compile(
+        rf"{COUNT}{MAKERS}(?:{models}){NO_INSTANCE}(?:(?:[ -]*(?:{suffixes}))\b)*{CARD_SIZE}"
+        rf"{CARD_SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
+    )
 
 
 # Graphics cards within the name of a machine: which, how many, and what of the name is left.
@@ -219,7 +207,7 @@ class CardMentions:
     def lists_several(self, text: str) -> bool:
         """Whether a plain text lists graphics cards: "3090 + 3090"."""
         text = named_part(text)
-        return bool(LIST.search(text)) and len(CARD.findall(text)) > 1 and self.names_any(text)
+        return bool(LIST.search(text)) and len(_card().findall(text)) > 1 and self.names_any(text)
 
     def within(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
         """GPUs in a text, kind by kind, and the rest of the text; graphics that share the RAM are
@@ -246,7 +234,7 @@ class CardMentions:
                 return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
-        rest = CARD.sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
+        rest = _card().sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
         own = [gpu for gpu in cards if not gpu.row.of_ram]
         return _summed(own or cards), rest
 
@@ -263,7 +251,7 @@ class CardMentions:
 
     def refuse_unknown(self, rest: str) -> None:
         """A card that is named beside known parts is not left out."""
-        for mention in (match[0].strip() for match in CARD.finditer(rest)):
+        for mention in (match[0].strip() for match in _card().finditer(rest)):
             if SURELY_A_CARD.search(mention):
                 self.gpus.match(mention)
 
@@ -503,7 +491,9 @@ class MachineNames:
             bare = f"{sockets[2]}x {before.lstrip(' ,')}{after}"
         words = set(re.findall(r"[a-z]+", without_sizes(bare)))
         try:
-            return self.cpus.match(bare) if words - KINDS_OF_MACHINE else None
+            return (
+                self.cpus.match(bare) if words - words_of_kind("kind of machine").keys() else None
+            )
         except TooManySockets:
             raise
         except UnknownName:

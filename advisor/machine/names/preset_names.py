@@ -7,25 +7,22 @@ from dataclasses import dataclass, replace
 
 from advisor.machine.names.cpu_names import CpuName
 from advisor.machine.names.gpu_names import GpuName, GpuNames
-from advisor.machine.names.gpu_words import (
+from advisor.machine.names.gpu_words import either, memory_options, names_apple
+from advisor.machine.names.words import (
     NUMBERS,
-    either,
-    memory_options,
-    names_apple,
-    plain,
-    sizes_gib,
-)
-from advisor.machine.names.machine_words import (
     cores_of_part,
     main_memory,
     memory_sizes,
+    plain,
     rate_of_type,
     says_nothing,
     server_memory,
+    sizes_gib,
     squeezed,
     telling_words,
     typical_platform,
     virtual_processors,
+    words_of_kind,
 )
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_GPU, MachineSpec
@@ -70,7 +67,7 @@ class PresetNames:
         self._worded.sort(key=lambda entry: -entry[0].total())
         cards = " ".join(f"{row.name} {row.aliases}" for row in gpus.rows.values()).casefold()
         named = (word for words, _ in self._worded for word in words)
-        self._telling = {*OF_PROCESSORS, *NUMBERS, *LETTERS.findall(cards), *named}
+        self._telling = {*words_of_kind("of processors"), *NUMBERS, *LETTERS.findall(cards), *named}
 
     def row_of(self, text: str) -> MachineRow | None:
         """Preset of a plain text: by name, else the one whose words are all in the text, without
@@ -168,12 +165,6 @@ class PresetNames:
 PRODUCT_OF_APPLE = re.compile(r"\b(?:mac (?:studio|mini|pro)|macbook (?:pro|air)|imac)\b")
 NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.])")
 LETTERS = re.compile(r"[a-z]{3,}")
-OF_PROCESSORS = (
-    "intel", "amd", "ryzen", "threadripper", "epyc", "xeon", "core", "ultra", "max", "pro", "plus",
-    "snapdragon", "ampere", "graviton", "celeron", "pentium", "athlon", "egpu", "oculink", "tower",
-    "laptop", "server", "workstation", "rack", "pair", "cluster",
-)  # fmt: skip
-"""Words that may mean another machine than the preset beside them."""
 COUNTED = re.compile(r"\d+x", re.IGNORECASE)
 """Names of rented machines that begin with a count are those of their cards too."""
 DRIVE_FROM = 4
@@ -270,7 +261,7 @@ def machine_of_parts(
         ram_channels=channels,
         ram_mts=rate,
         vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
-        cpu=platform,
+        cpu=platform or None,
         ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
     )
     unsaid = _unsaid_memory(gpus[0]) if chip and spec.ram_gb is None else ""

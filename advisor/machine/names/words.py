@@ -1,59 +1,189 @@
-"""Words of a machine's name: kinds, product lines, abbreviations, translations, and fillers."""
+"""Words of hardware's names, for cards, processors and whole machines alike: the table of words,
+plain text, sizes and counts; kinds of machines, abbreviations and fillers; main memory and drives.
+"""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.names.gpu_words import plain, sizes_gib, without_sizes
 from advisor.machine.rows import HostRow
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MachineWordRow:
-    """One row of data/hardware/machine_words.csv: a word for laptops or towers, for a kind of
-    platform (with the typical one of the catalogue), of owners and sellers, a product line with its
-    own numbers, a cloud's name of cards ("rented", else "instance") with its meaning, an
-    abbreviation, a translated word, or a refused name with the reason.
-    """
+class NameWordRow:
+    """One row of data/hardware/name_words.csv: a word or pattern of names in lower case."""
 
-    pattern: str
-    kind: str
+    kind: str  # what it is for, as the functions here and in the other files ask for it
+    pattern: str  # the word, or the pattern of it
+    # what it means or is written as, a reason, or a catalogue row; "␣" is a blank at an end
     value: str
 
 
 @cache
-def _rows() -> tuple[MachineWordRow, ...]:
-    return tuple(read(DATA / "hardware/machine_words.csv", MachineWordRow))
+def _rows() -> Mapping[str, tuple[NameWordRow, ...]]:
+    rows: dict[str, list[NameWordRow]] = defaultdict(list)
+    for row in read(DATA / "hardware/name_words.csv", NameWordRow):
+        rows[row.kind].append(row)
+    return {kind: tuple(of_kind) for kind, of_kind in rows.items()}
 
 
 @cache
-def _patterns(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple(
-        (re.compile(rf"\b(?:{row.pattern})\b"), row.value) for row in _rows() if row.kind == kind
+def words_of_kind(kind: str) -> dict[str, str]:
+    """Words or patterns of a kind, each with its meaning."""
+    return {row.pattern: row.value.replace("␣", " ") for row in _rows()[kind]}
+
+
+@cache
+def patterns(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Patterns of a kind with their values, as they stand."""
+    return tuple((re.compile(part), value) for part, value in words_of_kind(kind).items())
+
+
+@cache
+def whole_words(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Patterns of a kind that stand for whole words, with their values."""
+    words = words_of_kind(kind).items()
+    return tuple((re.compile(rf"\b(?:{part})\b"), value) for part, value in words)
+
+
+@cache
+def any_of(*kinds: str) -> re.Pattern[str]:
+    """Pattern of all patterns of some kinds."""
+    return re.compile("|".join(part for kind in kinds for part in words_of_kind(kind)))
+
+
+def rewritten(text: str, kind: str) -> str:
+    """Plain text with the patterns of a kind, one after another, as their values."""
+    for pattern, value in patterns(kind):
+        text = pattern.sub(value, text)
+    return text
+
+
+def _value(text: str, kind: str) -> str:
+    """Value of the first word of a kind in a plain text; empty without one."""
+    return next((value for pattern, value in whole_words(kind) if pattern.search(text)), "")
+
+
+# Common parts of hardware names: marks to ignore, sizes and counts.
+
+MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
+OF_SIZE = re.compile(r"\b([a-z]\d{2,4})\.(?=\d+ ?gb\b)")
+DECIMAL_COMMA = re.compile(r"(?<=(?<![\w.,])\d),(?=\d{1,2} ?ti?b?\b)")
+"""Decimal comma of a size in TB; "9,16GB" may be a list."""
+OF_THOUSANDS = re.compile(r"(?<=(?<![\w.,])[12]),(?=(?:000|024|048|152|536) ?[gm]i?b?\b)")
+PLURAL = re.compile(r"(?<=\bxtx)s\b|(?<=\d xt)s\b|(?<=\btitan)s\b|(?<=\d super)s\b")
+"""Pattern of the plural of a card's last word: "7900 XTXs"."""
+DASHES = re.compile(r"[\u2010-\u2015\u2212]")
+TIMES = "\N{MULTIPLICATION SIGN}"
+WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b", "(),:;+")
+"""Chinese brackets and punctuation, with those of other languages."""
+SIZE = re.compile(
+    r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gi|gigs?|go|mib|mb)"
+    r"|(\d{1,3}|\d\.\d(?= ?t)) ?(g|(?<=\.\d)t|(?<=\.\d )t))\b"
+    r"(?!\s*/\s*s|ps)"
+)
+FACTORS = {"m": 1 / 1024, "t": 1024.0}
+SMALLEST_GIB, LARGEST_GIB = 1.0, 100_000.0
+
+
+def plain(text: str) -> str:
+    """Text in lower case, without trademark signs and unusual spaces and dashes, and with a space
+    in the names of clusters' resources ("h100.96gb").
+    """
+    folded = text.casefold()
+    if "(" in folded or not folded.isascii():
+        folded = DASHES.sub("-", MARKS.sub(" ", folded.translate(WIDE))).replace(TIMES, "x")
+    if "." in folded:
+        folded = OF_SIZE.sub(r"\1 ", folded)
+    if "," in folded:
+        folded = OF_THOUSANDS.sub("", DECIMAL_COMMA.sub(".", folded))
+    if "xts" in folded or "xtxs" in folded or "titans" in folded or "supers" in folded:
+        folded = PLURAL.sub("", folded)
+    return " ".join(folded.split())
+
+
+def sizes_gib(text: str) -> list[float]:
+    """All memory sizes in a plain text, in order [GiB]."""
+    sizes = (
+        float(number or short) * FACTORS.get((unit or letter)[0], 1.0)
+        for number, unit, short, letter in SIZE.findall(text)
     )
+    return [size for size in sizes if SMALLEST_GIB <= size <= LARGEST_GIB]
+
+
+def size_gib(text: str) -> float | None:
+    """First memory size in a plain text; None without one [GiB]."""
+    return next(iter(sizes_gib(text)), None)
+
+
+def without_sizes(text: str) -> str:
+    """Plain text without memory sizes."""
+    return SIZE.sub(" ", text)
+
+
+NUMBERS = {
+    "single": 1, "one": 1, "dual": 2, "double": 2, "twin": 2, "two": 2, "both": 2, "pair": 2,
+    "triple": 3, "three": 3, "quad": 4, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "octa": 8, "ten": 10, "twelve": 12,
+}  # fmt: skip
+NUMBER_WORD = re.compile(
+    rf"(?<!\d )\b({'|'.join(NUMBERS)})\b(?![- ](?:slot|fan|channel|rank|die)\b)(?: of)?\s+(?=\w)"
+)
+MAKERS = r"nvidia|amd|geforce|rtx|gtx|rx|radeon|tesla|instinct|arc"
+COUNTS = (
+    re.compile(r"(?<![\w.-])(\d{1,3})\s*(?:x(?!tx?\b)|\*)(?:\s*|[-_](?!slot|fan))(?=[a-z0-9(])"),
+    re.compile(
+        r"(?:(?<=[\ds)\]])\s*|(?<=\w)\s+)(?!x[5-9][89]\b)[x*]\s*(\d{1,2})"
+        r"(?=\s*(?:$|[,;+&()]|gpus?\b|cards?\b))"
+    ),
+    re.compile(r"^[x*]\s?(\d{1,2})\s+(?=[a-z]*\d)"),
+    re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
+    re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
+    re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
+    re.compile(r"\s(?:-\s*)?(\d|1[06])x$"),
+)
+"""Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs", "A - 2x"; X58, X79 and X99
+are boards.
+"""
+MOST = 128
+
+
+def counted(text: str) -> tuple[str, int]:
+    """Plain text without its count, and the count, 1 by default."""
+    word = NUMBER_WORD.search(text)
+    if word:
+        return text[: word.start()] + text[word.end() :], NUMBERS[word[1]]
+    for pattern in COUNTS:
+        match = pattern.search(text)
+        if match and int(match[1]) <= MOST:
+            return f"{text[: match.start()]} {text[match.end() :]}", int(match[1])
+    return text, 1
+
+
+# Kinds of machines, abbreviations and fillers.
 
 
 def is_laptop(text: str) -> bool:
     """Whether a plain text names a machine with laptop graphics."""
-    return any(pattern.search(text) for pattern, _ in _patterns("laptop")) and not is_tower(text)
+    return any(pattern.search(text) for pattern, _ in whole_words("laptop")) and not is_tower(text)
 
 
 def is_tower(text: str) -> bool:
     """Whether a plain text names a machine or dock that takes desktop cards."""
-    return any(pattern.search(text) for pattern, _ in _patterns("tower"))
+    return any(pattern.search(text) for pattern, _ in whole_words("tower"))
 
 
-def typical_platform(text: str) -> str | None:
-    """Typical platform of a kind that is named without a number ("Threadripper")."""
-    return next((name for pattern, name in _patterns("platform") if pattern.search(text)), None)
+def typical_platform(text: str) -> str:
+    """Typical platform of a kind that is named without a number ("Threadripper"); empty without."""
+    return _value(text, "platform")
 
 
 def refusal(text: str) -> str:
     """Why a machine or part that a plain text names cannot be described; empty for others."""
-    return next((why for pattern, why in _patterns("refused") if pattern.search(text)), "")
+    return _value(text, "refused")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,8 +217,8 @@ def spelled_out(text: str) -> str:
     "bm.gpu.h100.8" is "8x h100", unless the cards are also named beside it ("HGX H100 (8x H100)").
     """
     text = MAC.sub(lambda match: _macs().get(match[0], match[0]), text)
-    rented = _patterns("rented") if OF_INSTANCES.search(text) else ()
-    for pattern, meant in (*_patterns("short"), *rented, *_patterns("instance")):
+    rented = whole_words("rented") if OF_INSTANCES.search(text) else ()
+    for pattern, meant in (*whole_words("short"), *rented, *whole_words("instance")):
         match = pattern.search(text)
         if match:
             words = meant.format(*(JOINTS.sub(" ", group) for group in match.groups()))
@@ -103,20 +233,16 @@ def without_line_numbers(text: str) -> str:
     """Plain text without numbers of product lines and inches: the 7780 of "Precision 7780", the 16
     of "Blade 16".
     """
-    for pattern, _ in _patterns("line"):
+    for pattern, _ in whole_words("line"):
         text = pattern.sub(" | ", text)
     return text
 
 
 def without_owners(text: str) -> str:
     """Plain text without words of owners and sellers, and without articles."""
-    return _owners().sub(" ", text)
-
-
-@cache
-def _owners() -> re.Pattern[str]:
-    patterns = "|".join(row.pattern for row in _rows() if row.kind == "owner")
-    return re.compile(rf"\b(?:{patterns})\b")
+    for pattern, _ in whole_words("owner"):
+        text = pattern.sub(" ", text)
+    return text
 
 
 VIRTUAL = re.compile(r"\b(\d{1,3})[ -]?v-?(?:cpus?|cores?)\b")
@@ -138,22 +264,22 @@ def virtual_processors(text: str) -> int | None:
 
 
 WORD = re.compile(r"[a-z0-9+.]+")
-OF_SIZE = re.compile(r"\d[ -]?[gtm]")
+HAS_SIZE = re.compile(r"\d[ -]?[gtm]")
 INCHES = re.compile(r"\b1[1-8](?:\.\d)?(?:[- ]?inch\b|\"|'')")
 NO_LETTER = re.compile(r"[^a-z0-9+]")
 CORES = re.compile(r"\b\d{1,3}[- ]?c(?:ores?)?\b(?:/\d{1,3}[- ]?c\b)?")
 CHIP = re.compile(r"\bm([1-9])[ -](pro|max|ultra)\b")
 TURNED_CHIP = re.compile(r"\b(max|ultra)[ -]m([1-9])\b")
-TIMES = re.compile(r"\b(\d{1,2}) ?[x*] ?(?=[a-z]{1,2}\d)")
+COUNTED_BEFORE = re.compile(r"\b(\d{1,2}) ?[x*] ?(?=[a-z]{1,2}\d)")
 
 
 def telling_words(text: str) -> Counter[str]:
     """Words of a name that distinguish presets, with their numbers."""
     bare = INCHES.sub(" ", plain(text))
-    if OF_SIZE.search(bare):
-        bare = without_sizes(STORAGE.sub(" ", bare))
+    if HAS_SIZE.search(bare):
+        bare = without_sizes(_without_storage(bare))
     bare = TURNED_CHIP.sub(r"m\2\1", CHIP.sub(r"m\1\2", CORES.sub(" ", bare)))
-    bare = TIMES.sub(r"\1x ", bare).replace("-", " ")
+    bare = COUNTED_BEFORE.sub(r"\1x ", bare).replace("-", " ")
     return Counter(WORD.findall(without_owners(bare)))
 
 
@@ -162,72 +288,31 @@ def squeezed(text: str) -> str:
     return NO_LETTER.sub("", without_owners(plain(text)))
 
 
-MONTHS = "jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec"
-SAYS_NOTHING = re.compile(
-    r"1[1-8]|2[47]|20[12]\d|mid|late|early|base|model|silver|black|space|gr[ae]y|gb"
-    rf"|mini|box|nucbox|system|ai|mainboard|fe|founders|cluster|node|dev|kit|devkit|{MONTHS}"
-    r"|linux|windows|ubuntu|debian|fedora|macos|proxmox|wsl2?|blackwell|hopper|ampere|grace|class|l?p?ddr\d\w*"
-)
-
-
 def says_nothing(word: str) -> bool:
     """Whether a word is no part of a machine: inches, a year, a colour, a kind of box."""
-    return bool(SAYS_NOTHING.fullmatch(word))
-
-
-RATES_AND_YEARS = re.compile(
-    r"\b(?:driver|cuda|rocm) [\d.]+|\bsm_?\d+\b|\bu?hd(?: graphics)? \d{3,4}\b"
-    r"|\b\d+ ?(?:sms?|cus?)\b"
-    r"|\b\d+[ -]?(?:v?cpus?|threads?)\b"
-    r"|\bgfx\d+\w*\b"
-    r"|\b(?:\d{1,2} ?x ?)?l?p?ddr\d\w*(?:[- ](?:(?:rdimm|udimm|ecc|reg) )*\d{3,5})?(?:/s)?\b"
-    r"|\b20[12]\d\b|\b\d{3,4} ?(?:mhz|mt/s|w|hz|p)\b"
-)
-
-
-@cache
-def _translations() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple(
-        (re.compile(row.pattern), row.value) for row in _rows() if row.kind == "translated"
-    )
+    return any_of("says nothing").fullmatch(word) is not None
 
 
 def translated(text: str) -> str:
     """Plain text with Chinese words for parts, and full-width signs, in English."""
     if text.isascii():
         return text
-    for pattern, meant in _translations():
+    for pattern, meant in patterns("translated"):
         text = pattern.sub(f" {meant} ", text)
     return " ".join(text.split())
 
 
-BESIDE = re.compile(
-    r"[$\u20ac\u00a3] ?[\d.,]+k?|\b(?:rs\.?|usd|eur|gbp|inr) ?[\d.,]+\b"
-    r"|\b[\d.,]+ ?(?:usd|eur|gbp)\b|\bsm_?\d{2,3}\b|\bl?p?ddr\d\w*-\d{4,5}\b(?! ?gb)"
-    r"|\b(?:1[269]|2[2458]|3[0248]|5[01])\d\d ?x ?\d{3,4}p?\b(?! ?(?:ti|xt|super))|\b\d+ ?gb/s\b"
-    r"|\bmac ?os(?: x)?(?:[- ](?:big sur|[a-z]+(?= \d|$|[,;)])))?(?:[- ][\d.]+)?"
-    r"|\b(?:ubuntu|debian|fedora|proxmox(?: ve)?|rhel|centos|rocky|linux|kernel|driver|cuda"
-    r"|rocm)"
-    r" (?:server )?[\d.]+(?:-[\d.]+\S*)?(?: lts)?"
-    r"|\bml\.(?=[a-z]\d)|\b(?:py)?torch [\d.]+(?:\+cu\d+)?|\bcu1[1-3]\d\b"
-    r"|\bbatch(?: size)? \d+\b"
-    r"|\b(?:v?bios|uefi|fw|firmware|idrac|dgx os|jetpack)\b(?! vram)[^(),;|+]*"
-    r"|(?<=\dg)[/+]\d+t\b|\b(?:performance|balanced|quiet|silent|turbo) mode(?: \d+ ?w)?\b"
-    r"|\bwindows (?:server )?(?:7|8|10|11|20\d\d)(?: (?:pro|home))?\b"
-    r"|\b(?:(?:brand[- ])?new|used|free|rented|spare|second-?hand|refurbished|kaggle)\b"
-    r"(?= (?:kaggle|nvidia|rtx|gtx|rx|radeon|tesla|threadripper|[a-z]{0,2}\d))"
-)
-
-
 LABEL = re.compile(r"\b(?:cpus?|gpus?|processor|graphics(?: card)?|os|motherboard)\s*:\s*")
-LABEL_OF_SIZE = re.compile(r"\b(ram|memory|ssd|storage|disk)\s*:\s*")
+LABEL_HAS_SIZE = re.compile(r"\b(ram|memory|ssd|storage|disk)\s*:\s*")
 
 
 def without_system(text: str) -> str:
     """Plain text without prices, versions of systems and firmware, and with a comma for the label
     of a part ("GPU:").
     """
-    bare = LABEL_OF_SIZE.sub(r", \1 ", LABEL.sub(", ", BESIDE.sub(" ", text).replace("( )", " ")))
+    bare = LABEL_HAS_SIZE.sub(
+        r", \1 ", LABEL.sub(", ", any_of("beside machine").sub(" ", text).replace("( )", " "))
+    )
     bare = LETTERS_OF_MODEL.sub(r"\1\2", bare)
     return AZURE_SIZE.sub(lambda size: size[0].replace(" ", "_"), bare)
 
@@ -245,29 +330,9 @@ AZURE_SIZE = re.compile(
 
 def stray_number(text: str) -> str:
     """Number of three digits or more that belongs to no part; it may be an unknown card."""
-    bare = RATES_AND_YEARS.sub(" ", without_sizes(STORAGE.sub(" ", text)))
+    bare = any_of("no part number").sub(" ", without_sizes(_without_storage(text)))
     match = re.search(r"\b[a-z]{0,3}\d{3,4}[a-z]{0,4}\b", bare)
     return match[0] if match else ""
-
-
-KINDS_OF_MACHINE = frozenset(
-    re.findall(
-        r"\w+",
-        "server workstation desktop laptop tower pc rig machine gaming home my old new a an the of"
-        " in on ram memory with and vram total legion loq thinkpad rog tuf strix zephyrus omen"
-        " victus predator nitro alienware razer blade asus acer msi dell hp lenovo gigabyte",
-    )
-)
-"""Words of a machine's kind and of makers, which name no processor alone."""
-BESIDE_PARTS = frozenset(
-    re.findall(
-        r"\w+",
-        "ssd nvme disk drive storage case psu power supply board motherboard mainboard cooling"
-        " cooled water fan cpu gpu processor graphics card cards ecc riser nvlink bridge pcie"
-        " integrated igpu",
-    )
-)
-"""Words for parts that are read from the whole name, or that no figure here depends on."""
 
 
 def unknown_items(rest: str) -> Iterator[str]:
@@ -276,7 +341,7 @@ def unknown_items(rest: str) -> Iterator[str]:
     """
     items = [item.strip(" (),") for item in rest.split(" + ")]
     for item in items if len(items) > 1 else ():
-        bare = RATES_AND_YEARS.sub(" ", without_sizes(STORAGE.sub(" ", item)))
+        bare = any_of("no part number").sub(" ", without_sizes(_without_storage(item)))
         words = re.findall(r"[a-z]{3,}", bare)
         if words and "|" not in item and not any(map(_is_known, words)):
             yield item
@@ -284,33 +349,14 @@ def unknown_items(rest: str) -> Iterator[str]:
 
 def _is_known(word: str) -> bool:
     return (
-        word in KINDS_OF_MACHINE
-        or word in BESIDE_PARTS
+        word in words_of_kind("kind of machine")
+        or word in words_of_kind("part beside")
         or says_nothing(word)
-        or typical_platform(word) is not None
+        or bool(typical_platform(word))
     )
 
 
 # Memory in a machine's name: modules, RAM, and sizes that are a drive's or the cards'.
-
-KINDS_OF_DRIVE = r"(?:ssd|nvme|hdd|disk|drive|storage|m\.2|emmc|raid)"
-DRIVE = re.compile(
-    rf"\b\d+(?:\.\d+)? ?[tg]b (?:gen ?\d |pcie |m\.2 )*{KINDS_OF_DRIVE}\b"
-    rf"|\b{KINDS_OF_DRIVE}:? ?(?:of )?\d+(?:\.\d+)? ?[tg]b\b(?! (?:d?ram|ddr|memory))"
-)
-OF_CARDS = (
-    r"\b\d+(?:\.\d+)? ?g(?:i?b)?(?: of)?(?: (?:total|combined|gddr\d\w*|uma|dedicated|gpu))*"
-    r" (?:v-?ram|video memory|gpu memory)\b|\bv-?ram:? ?\d+(?:\.\d+)? ?g(?:i?b)?\b"
-    r"|\b(?:gpu|card) mem(?:ory)?:? ?\d+ ?[gm](?:i?b)?\b"
-    r"|\b\d+ ?g(?:i?b)?(?: (?:gpu|graphics) (?:ram|memory))(?: each)?\b"
-    r"|\b\d{4,6} ?mib\b"
-    r"|\b\d+ ?g(?:i?b)? ?(?:/ ?|per |a |on each )(?:card|gpu)\b"
-)
-STORAGE = re.compile(
-    rf"{OF_CARDS}|{DRIVE.pattern}|\b\d+(?:\.\d+)? ?tb\b"
-    r"(?!(?: of)?(?: (?:cpu|system|host))? (?:d?ram|memory|ddr))"
-)
-
 
 MODULES = re.compile(r"(?<![\w.])(\d{1,2}) ?[x*] ?(\d{1,3}) ?gi?b?\b")
 OF_MODULES = (
@@ -345,9 +391,14 @@ RAM = re.compile(
 )
 
 
+def _without_storage(text: str) -> str:
+    """Plain text without sizes of drives and of the cards' memory."""
+    return any_of("memory of cards", "drive", "terabytes").sub(" ", text)
+
+
 def memory_sizes(text: str) -> list[float]:
     """Memory sizes in a plain text, without the drive's; "8x 32 GB" is 256 [GiB]."""
-    return sizes_gib(with_modules_summed(STORAGE.sub(" ", text)))
+    return sizes_gib(with_modules_summed(_without_storage(text)))
 
 
 def main_memory(text: str) -> float | None:
@@ -356,7 +407,7 @@ def main_memory(text: str) -> float | None:
     """
     sizes = memory_sizes(text)
     called = [
-        size for match in RAM.finditer(STORAGE.sub(" ", text)) for size in sizes_gib(match[0])
+        size for match in RAM.finditer(_without_storage(text)) for size in sizes_gib(match[0])
     ]
     if called and max(called) in sizes:
         return max(called)
@@ -374,23 +425,14 @@ DRIVE_FROM = 8
 
 def names_ram(text: str) -> bool:
     """Whether a plain text has a memory size that it calls RAM: "64 GB DDR5"."""
-    return bool(RAM.search(STORAGE.sub(" ", text)))
+    return bool(RAM.search(_without_storage(text)))
 
 
 def server_memory(text: str) -> list[float]:
     """Sizes in TB that are a server's memory, as no drive is named beside them [GiB]."""
-    return sizes_gib(DRIVE.sub(" ", text))
+    return sizes_gib(any_of("drive").sub(" ", text))
 
 
-CHANNELS_OF_WORDS = {
-    "single": 1,
-    "dual": 2,
-    "quad": 4,
-    "six": 6,
-    "octa": 8,
-    "eight": 8,
-    "twelve": 12,
-}
 RATE = re.compile(
     r"\bl?p?ddr[345]x?(?:[- @,]|r-?dimm|u-?dimm|ecc|reg)*(\d{4,5})(?! ?g)(?:\b|(?=mhz|mt))"
     r"|(?<![\d.])(\d{4,5}) ?mt/?s\b"
@@ -398,7 +440,7 @@ RATE = re.compile(
 )
 RATES = range(800, 12_801)
 """Rates of memory modules, from DDR3-800 to LPDDR6-12800 [MT/s]."""
-CHANNELS = re.compile(rf"\b(?:(\d{{1,2}})|({'|'.join(CHANNELS_OF_WORDS)}))[- ]?ch(?:annels?)?\b")
+CHANNELS = re.compile(rf"\b(?:(\d{{1,2}})|({'|'.join(NUMBERS)}))[- ]?ch(?:annels?)?\b")
 
 
 def memory_rate(text: str) -> float | None:
@@ -435,8 +477,5 @@ def rate_of_type(stated: str, row: HostRow) -> tuple[float | None, str]:
 
 def memory_channels(text: str) -> int | None:
     """Memory channels in a plain text, "8-channel" or "quad channel"."""
-    counts = {
-        int(number) if number else CHANNELS_OF_WORDS[word]
-        for number, word in CHANNELS.findall(text)
-    }
+    counts = {int(number) if number else NUMBERS[word] for number, word in CHANNELS.findall(text)}
     return counts.pop() if len(counts) == 1 else None
