@@ -70,6 +70,25 @@ def test_reading_again_worked_by_hand() -> None:
     assert task.seconds - whole.seconds == pytest.approx(twice, rel=1e-9)
 
 
+def test_reading_again_takes_as_long_as_others_measured() -> None:
+    """Qwen3.6-27B Q4_K_M on an RTX 3090 (llama.cpp #22384, spiritbuun/buun-llama-cpp PR 26): a
+    conversation of 12,146 tokens is read again in 11 s, its last 31 alone in 115 ms.
+    """
+    estimate = _estimates("Qwen3.6-27B", "llama.cpp", gpu="RTX 3090", format="Q4_K_M")[0]
+    session = AgentSession(turns=2, first=12_015, added=31, reply=100, kept=0.0)
+    for kept, measured in ((0.0, 11.0), (1.0, 0.115)):
+        task = task_of(estimate, replace(session, kept=kept))
+        assert task is not None
+        assert task.session.prompts[1] == 12_146
+        speeds = task.turns.prefill
+        assert speeds is not None
+        ends = [
+            float(task.reading[1]) * np.broadcast_to(speeds.value / end, (2,))[1]
+            for end in (speeds.high, speeds.low)
+        ]
+        assert ends[0] < measured < ends[1], (kept, measured, ends)
+
+
 def test_more_turns_are_never_cheaper_and_a_cached_prefix_never_slower() -> None:
     for model in (DENSE, HYBRID, "gpt-oss-120b"):
         for name in ("llama.cpp", "vllm", "ktransformers"):

@@ -1,4 +1,4 @@
-"""A session of an agent, in a folded part: its time, what would save most, speed over its turns."""
+"""A session of an agent: its time, what would save most, speed over its turns."""
 
 import numpy as np
 import streamlit as st
@@ -18,22 +18,25 @@ NONE = (
 )
 
 
+def how_to_ask() -> None:
+    """How to ask for a session, in a folded part."""
+    part = st.expander("An agent's session", key="open_session", on_change="rerun")
+    if part.open:
+        with part:
+            show(block("oa-soft", NONE, "p"))
+
+
 def agent_session(answer: AdviseAnswer) -> None:
-    """Its answer, unfolded where one is asked for; else how to ask."""
-    asks = answer.answered.nouns.session is not None
-    part = st.expander("An agent's session", expanded=asks, key="open_session", on_change="rerun")
-    if not (part.open or asks):
+    """The session that is asked for."""
+    st.subheader("An agent's session", anchor="session")
+    task = answer.answered.task
+    if task is None:
+        show(block("oa-soft", "The session does not fit here.", "p"))
         return
-    with part:
-        task = answer.answered.task
-        if task is None:
-            words = "The session does not fit here." if asks else NONE
-            show(block("oa-soft", words, "p"))
-            return
-        words = " ".join(sentences(task))
-        show(block("oa-why", plain_words(words), "p"))
-        show(_saves(task))
-        show(_chart(task, words))
+    words = " ".join(sentences(task))
+    show(block("oa-why", plain_words(words), "p"))
+    show(_saves(task))
+    show(_chart(task, words))
 
 
 def _saves(task: Task) -> Markup:

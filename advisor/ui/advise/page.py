@@ -217,6 +217,8 @@ def _time(answer: AdviseAnswer) -> None:
     from advisor.ui.parts import comparison_charts
 
     advice, machine, work = answer.advice, answer.machine, answer.work
+    if answer.answered.nouns.session is not None:
+        agent_session.agent_session(answer)
     cards.cards(answer)
     left, right = st.columns(2, gap="medium")
     shown_cards = from_advice.shown_placements(advice)
@@ -235,7 +237,8 @@ def _time(answer: AdviseAnswer) -> None:
             st.subheader("Faster, in order of gain", anchor="faster")
             what_ifs(answer)
     concurrency.in_place_or_streamed(answer)
-    agent_session.agent_session(answer)
+    if answer.answered.nouns.session is None:
+        agent_session.how_to_ask()
 
 
 def _runtimes(answer: AdviseAnswer) -> None:
