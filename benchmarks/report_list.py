@@ -76,9 +76,7 @@ def _page(report: str = "", search: str = "") -> AppTest:
 def _fill(store: ReportStore, url: str) -> None:
     model = resolve.find("Llama-3.1-70B", None).model
     here, work, money = machine(MachineSpec(gpu="RTX 3090", ram_gb=64)), Workload(), MoneyInputs()
-    made = document(
-        advise(model, here, work, money=money), here, work, money, model=model, inputs={}
-    )
+    made = document(advise(model, here, work, money=money), here, {})
     store.save(made, "report 1", "some notes of a usual length, a line or two")
     engine = create_engine(url)
     with engine.begin() as connection:

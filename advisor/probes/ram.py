@@ -159,7 +159,7 @@ def buffer_bytes(facts: host.HostFacts, share: float = 1 / 4) -> int:
             f"The memory probe needs {LEAST_BYTES / share / MIB:.0f} MiB of free memory and "
             f"{facts.memory_available / MIB:.0f} MiB is free; close other programs and try again."
         )
-    return min(most, max(LEAST_BYTES, _past_caches(facts)))
+    return min(most, max(LEAST_BYTES, CACHES * (facts.llc or UNKNOWN_LLC)))
 
 
 def rates(
@@ -170,10 +170,6 @@ def rates(
     return repeated(
         lambda: readers.bytes_per_pass * passes / readers.seconds(passes), seconds, watch
     )
-
-
-def _past_caches(facts: host.HostFacts) -> int:
-    return CACHES * (facts.llc or UNKNOWN_LLC)
 
 
 def _shared_out(cores: int) -> Iterator[tuple[_Series, float, float]]:

@@ -33,7 +33,6 @@ from advisor.formatting import (
 )
 from advisor.formatting import money as money_words
 from advisor.machine.machine import Disk, Machine
-from advisor.model.model import Model
 from advisor.reports.document import (
     AssumptionRow,
     OptionRow,
@@ -50,7 +49,6 @@ from advisor.reports.document import (
     check_time,
 )
 from advisor.request.command_line import command
-from advisor.request.money import MoneyInputs
 from advisor.request.texts import to_texts
 from advisor.runtimes import LLAMA_CPP
 
@@ -151,17 +149,14 @@ def measured_card(
 def document(
     advice: Advice,
     machine: Machine,
-    work: Workload,
-    money: MoneyInputs,
-    *,
-    model: Model,
     inputs: Mapping[str, str],
+    *,
     task: Task | None = None,
     command: str = "",
-    link: str = "",
     caveats: Iterable[str] = (),
 ) -> ReportDocument:
     """Report document with everything that the Advise page shows."""
+    model, work, money = advice.question.model, advice.question.work, advice.question.money
     shown, option = _shown(advice), in_question(advice.options, advice.choice.safe)
     return ReportDocument(
         title=advice.title,
@@ -173,7 +168,7 @@ def document(
             placement_card(estimate, shown=any(estimate is card for card in shown))
             for estimate in advice.estimates
         ),
-        options=tuple(_options(advice)),
+        options=tuple(map(_option, split(advice.options)[0])),
         memory=memory_use(advice, machine, work),
         token_time=token_time(advice),
         layer_sweep=layer_sweep(advice, machine, work),
@@ -184,11 +179,27 @@ def document(
         sensitivity=sensitivity(advice),
         assumptions=_assumptions(advice.estimates, shown),
         command=command,
-        link=link,
         runtime=advice.chosen.name if advice.chosen else "",
         model=model.name,
         gpu=gpu_names(machine),
-        request=_request(model, advice, machine, work, money),
+        request={
+            "model": model.name,
+            "format": model.format,
+            "machine": machine.name,
+            "GPU": gpu_names(machine),
+            "processor": machine.host.name,
+            "RAM": memory(float(machine.host.memory.value)),
+            "RAM speed": rate(float(machine.host.bandwidth.value)),
+            "drive": _drive(machine.disk),
+            "runtime": advice.chosen.name if advice.chosen else "any",
+            "context": f"{float(work.context):,.0f} tokens",
+            "prompt": f"{float(work.prompt):,.0f} tokens",
+            "reply": f"{float(work.output):,.0f} tokens",
+            "users": f"{float(work.users):,.0f}",
+            "cache type": work.kv_type,
+            "replies a day": f"{money.replies_per_day:,.0f}",
+            "worth of an hour": money_words(money.usd_per_hour_of_time),
+        },
         caveats=(*caveats, *_chosen(advice)),
         currency=shown_currency().code,
         usd_per_unit=shown_currency().usd,
@@ -197,12 +208,11 @@ def document(
 
 def answer_document(answer: Answer) -> ReportDocument:
     """Report document of an answer, from which its request is read back, defaults too."""
-    nouns = answer.nouns
-    with money_shown_in(nouns.request.paying):
+    request = answer.nouns.request
+    with money_shown_in(request.paying):
         return document(
-            answer.advice, nouns.machine, nouns.work, answer.advice.question.money,
-            model=nouns.model, inputs=to_texts(nouns.request, defaults=True),
-            task=answer.task, command=command(nouns.request), caveats=answer.caveats,
+            answer.advice, answer.nouns.machine, to_texts(request, defaults=True),
+            task=answer.task, command=command(request), caveats=answer.caveats,
         )  # fmt: skip
 
 
@@ -236,29 +246,6 @@ def gpu_names(machine: Machine) -> str:
     return " + ".join(names) or "no GPU"
 
 
-def _request(
-    model: Model, advice: Advice, machine: Machine, work: Workload, money: MoneyInputs
-) -> dict[str, str]:
-    return {
-        "model": model.name,
-        "format": model.format,
-        "machine": machine.name,
-        "GPU": gpu_names(machine),
-        "processor": machine.host.name,
-        "RAM": memory(float(machine.host.memory.value)),
-        "RAM speed": rate(float(machine.host.bandwidth.value)),
-        "drive": _drive(machine.disk),
-        "runtime": advice.chosen.name if advice.chosen else "any",
-        "context": f"{float(work.context):,.0f} tokens",
-        "prompt": f"{float(work.prompt):,.0f} tokens",
-        "reply": f"{float(work.output):,.0f} tokens",
-        "users": f"{float(work.users):,.0f}",
-        "cache type": work.kv_type,
-        "replies a day": f"{money.replies_per_day:,.0f}",
-        "worth of an hour": money_words(money.usd_per_hour_of_time),
-    }
-
-
 def _drive(drive: Disk | None) -> str:
     if drive is None:
         return "unknown"
@@ -287,11 +274,6 @@ def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
         command=estimate.command,
         shown=shown,
     )
-
-
-def _options(advice: Advice) -> Iterable[OptionRow]:
-    """The present machine, then a few options of each kind, as on the page."""
-    return map(_option, split(advice.options)[0])
 
 
 def _option(option: Option) -> OptionRow:

@@ -209,7 +209,7 @@ def _pass(
     return Schedule(
         stages=(
             alone(Flow(route=Route.RESIDENT, load=first, device=device)),
-            alone(_copy(moved, device)),
+            alone(Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED)),
             Stage(
                 flows=(
                     Flow(route=Route.IN_PLACE, load=outside.times(1.0 - copied)),
@@ -225,10 +225,6 @@ def _pass(
 def _experts(placement: Placement, where: Location, share: Floats) -> Placement:
     """Placement of only the experts at one location."""
     return replace(placement, weights={where: {Group.ROUTED_EXPERTS: share}}, kv={}, output={})
-
-
-def _copy(moved: Array, device: int) -> Flow:
-    return Flow(route=Route.STREAMED, moved=moved, device=device, transfer=Transfer.PINNED)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:

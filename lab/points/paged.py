@@ -235,7 +235,11 @@ def fitted(runs: Sequence[Watched]) -> Rereading:
     late = _late(scans, replace(with_scan, renewed=RENEWED, growth=GROWTH))
     rate, growth = _least(late, RENEWED, GROWTH)
     renewed = replace(with_scan, renewed=rate, growth=growth)
-    far = _far(routed, replace(renewed, windows=WINDOWS, most=MOST))
+    far = _sum(
+        np.log(predicted(run, replace(renewed, windows=WINDOWS, most=MOST)).total / run.read) ** 2
+        for run in routed
+        if run.pages
+    )
     windows, most = _least(far, WINDOWS, MOST)
     return replace(renewed, windows=windows, most=most)
 
@@ -249,13 +253,6 @@ def _least(loss: Floats, *tried: Floats) -> tuple[float, ...]:
 def _missed(runs: Iterable[Watched], constants: Rereading) -> Floats:
     """Sum of squared errors of the bytes read, as shares of a token's bytes."""
     return _sum(((predicted(run, constants).total - run.read) / run.needed) ** 2 for run in runs)
-
-
-def _far(runs: Iterable[Watched], constants: Rereading) -> Floats:
-    """Sum of squares of log(predicted bytes / bytes read)."""
-    return _sum(
-        np.log(predicted(run, constants).total / run.read) ** 2 for run in runs if run.pages
-    )
 
 
 def _late(runs: Iterable[Watched], constants: Rereading) -> Floats:

@@ -104,7 +104,7 @@ def inputs(text: str) -> dict[str, object]:
 def changed(before: Inputs, text: str) -> dict[str, object]:
     """Inputs with changes; an empty value removes its key."""
     both = {**before, **inputs(text)}
-    return {key: value for key, value in both.items() if not _empty(value)}
+    return {key: value for key, value in both.items() if not (isinstance(value, str) and not value)}
 
 
 def inherited(own: str, claims: str) -> str:
@@ -118,10 +118,6 @@ def _value(text: str) -> object:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _empty(value: object) -> bool:
-    return isinstance(value, str) and not value
 
 
 OF_CLAIMS = ("upgrade", "cited")

@@ -212,7 +212,16 @@ def _turns(
         began = now()
         try:
             with _written(sample, own) as (file, descriptor):
-                job = _job(sample, file, descriptor, threads, seconds / len(wanted) / 2)
+                job = EngineJob(
+                    path=file,
+                    descriptor=descriptor,
+                    threads=threads,
+                    vocab=sample.model.architecture.vocab,
+                    depths=sample.depths,
+                    prompt=sample.prompt,
+                    seconds=min(seconds / len(wanted) / 2, REPEATING),
+                    plain=sample.role == PLAIN,
+                )
                 timings = ENGINES[name].run(job, stop)
         except ProbeError as error:
             failures.append(str(error))
@@ -220,21 +229,6 @@ def _turns(
         if set(timings.token_seconds) >= set(sample.depths):
             turns.append(Turn(sample=sample, timings=timings, began=began, ended=now()))
     return turns, failures
-
-
-def _job(
-    sample: Sample, path: Path, descriptor: int | None, threads: int, seconds: float
-) -> EngineJob:
-    return EngineJob(
-        path=path,
-        descriptor=descriptor,
-        threads=threads,
-        vocab=sample.model.architecture.vocab,
-        depths=sample.depths,
-        prompt=sample.prompt,
-        seconds=min(seconds, REPEATING),
-        plain=sample.role == PLAIN,
-    )
 
 
 @contextmanager

@@ -28,7 +28,6 @@ from sqlalchemy import (
     Integer,
     NullPool,
     String,
-    Table,
     Text,
     TypeDecorator,
     create_engine,
@@ -97,26 +96,7 @@ class SchemaRow(Base):
 
 
 class ReportRow(Base):
-    """Saved report without its contents.
-
-    Attributes:
-        id: number of the report.
-        name: name given by the author.
-        created_at: time of saving.
-        notes: notes of the author.
-        app_version: version of the program that made it.
-        summary: verdict.
-        author: name of the author.
-        model: name of the model, for filters.
-        gpu: name of the GPU, for filters.
-        document_text: words of the document in lower case, for searches.
-        annotation_text: words of the annotations in lower case, for searches.
-        digest: hash of everything saved, with name and owner; empty in rows of the first tables.
-        owner: owner who is logged in; empty without login.
-        share: secret part of its public link; empty for a private report.
-        result_count: number of measured results.
-        deleted_at: time of deletion; None for an existing report.
-    """
+    """Saved report without its contents: `ReportHead`, and what searches and filters look at."""
 
     __tablename__ = "reports"
 
@@ -129,10 +109,12 @@ class ReportRow(Base):
     author: Mapped[str] = mapped_column(Text, server_default="")
     model: Mapped[str] = mapped_column(Text, server_default="")
     gpu: Mapped[str] = mapped_column(Text, server_default="")
+    # words of the document, and of the annotations, in lower case
     document_text: Mapped[str] = mapped_column(Text, server_default="")
     annotation_text: Mapped[str] = mapped_column(Text, server_default="")
+    # hash of everything saved, with name and owner; empty in rows of the first tables
     digest: Mapped[str | None] = mapped_column(String(64))
-    owner: Mapped[str] = mapped_column(Text, server_default="")
+    owner: Mapped[str] = mapped_column(Text, server_default="")  # empty without login
     share: Mapped[str] = mapped_column(Text, server_default="")
     result_count: Mapped[int] = mapped_column(server_default="0", index=True)
     deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -153,13 +135,7 @@ class ReportRow(Base):
 
 
 class ContentRow(Base):
-    """Document and measured results of a report.
-
-    Attributes:
-        report_id: number of the report.
-        document: content of `document.to_json`.
-        results: measured results, as JSON content.
-    """
+    """Document (`document.to_json`) and measured results of a report, as JSON content."""
 
     __tablename__ = "report_contents"
 
@@ -416,10 +392,6 @@ def _migrate(connection: Connection, version: int | None) -> None:
     else:
         for step in STEPS[version - FIRST_VERSION :]:
             step(connection)
-    schema = _table(SchemaRow)
+    schema = Base.metadata.tables[SchemaRow.__tablename__]
     connection.execute(schema.delete())
     connection.execute(schema.insert().values(version=newest))
-
-
-def _table(row: type[Base]) -> Table:
-    return Base.metadata.tables[row.__tablename__]

@@ -45,10 +45,7 @@ def answer(situation: str, name: str = "") -> tuple[Advice, ReportDocument]:
     chosen = replace(chosen, name=name) if name else chosen
     here, work, money = machine(MachineSpec(**text)), Workload(), MoneyInputs()
     advice = advise(chosen, here, work, money=money)
-    report = document(
-        advice, here, work, money, model=chosen, inputs={"model": model},
-        command="python -m advisor", link="x",
-    )  # fmt: skip
+    report = document(advice, here, {"model": model}, command="python -m advisor")
     return advice, report
 
 
@@ -176,7 +173,7 @@ def test_a_report_is_of_the_chosen_runtime(runtime: Runtime) -> None:
     model = catalog.model("Llama-3.1-70B", "Q4_K_M")
     here = machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
     advice = advise(model, here, Workload(), chosen=runtime)
-    made = document(advice, here, Workload(), MoneyInputs(), model=model, inputs={})
+    made = document(advice, here, {})
     assert made.runtime == runtime.name
     assert made.layer_sweep is None, "it is not told a number of layers"
     assert bool(made.memory) == bool(made.token_time) == (runtime is VLLM)
