@@ -185,21 +185,9 @@ def _working_set(folder: Path) -> int:
     return max(0, used - int(match[1])) if match else used
 
 
-INSTRUCTION_SETS = frozenset(
-    [
-        "avx2",
-        "avx512f",
-        "avx512_vnni",
-        "avx512_bf16",
-        "avx_vnni",
-        "amx_int8",
-        "amx_bf16",
-        "asimd",
-        "asimddp",
-        "i8mm",
-        "sve",
-    ]
-)
+X86_SETS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx_vnni", "amx_int8", "amx_bf16")
+ARM_SETS = ("asimd", "asimddp", "i8mm", "sve")
+INSTRUCTION_SETS = frozenset((*X86_SETS, *ARM_SETS))
 """Instruction sets that change the speed of a quantized model, by their names in Linux."""
 
 _MAC_INSTRUCTION_SETS = {

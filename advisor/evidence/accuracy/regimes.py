@@ -30,6 +30,7 @@ class Regime:
 
     name: str  # name in tables
     text: str  # description in a sentence
+    front: int = 0  # place in the table of README; 0 for none
     category: str
     timed: str
     deep: bool | None
@@ -46,7 +47,7 @@ class Regime:
         return {key: value for key, value in stated if key not in NAMED and value not in ("", None)}
 
 
-NAMED = ("name", "text")
+NAMED = ("name", "text", "front")
 REGIMES = read(DATA / "regimes.csv", Regime)
 """All regimes, in the order of tables; a run belongs to the first that matches."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from advisor.catalog.csv_tables import read
 from advisor.evidence.accuracy.peers import PEERS
 from advisor.evidence.accuracy.point import AccuracyPoint
-from advisor.evidence.accuracy.regimes import ALL
+from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import (
     GroupScore,
     PeerScore,
@@ -128,23 +128,7 @@ MONTH = re.compile(r"(20\d\d)-(\d\d)")
 
 
 FRONT = (
-    "resident, dense",
-    "resident, experts",
-    "resident, deep context",
-    "CPU alone, RAM stated",
-    "CPU alone",
-    "dense split",
-    "experts in RAM, RAM stated",
-    "experts in RAM",
-    "streamed from RAM",
-    "experts streamed",
-    "read from a drive",
-    "paged by llama.cpp",
-    "prompt, resident",
-    "prompt, experts in RAM",
-    "serving engines",
-    "server under load",
-    "MLX",
+    *(regime.name for regime in sorted(REGIMES, key=lambda row: row.front) if regime.front),
     ALL,
 )
 """Regimes of the table in README: every placement, the prompt, and several users."""
