@@ -22,14 +22,7 @@ from advisor.cost_model.uncertainty import PUBLISHERS, SEVERAL, THIN
 from lab import engine_tables, held_out, rounded, write
 from lab.fit import Fit
 from lab.frameworks import fitted, stream_rows
-from lab.llama_cpp import (
-    LEAST_GROUPS,
-    LlamaFit,
-    published,
-    rows_of,
-    solved,
-    whole_architectures,
-)
+from lab.llama_cpp import LEAST_GROUPS, LlamaFit, published, rows_of, solved, whole_architectures
 from lab.parameters import LLAMA_CPP, fitted_row, parameters
 from lab.row_errors import layer_publishers, sources
 from lab.spreads import COVERED, Spread, spreads
@@ -85,10 +78,7 @@ def refitted() -> Mapping[Path, str]:
     constants = [row for row in (*of_llama_cpp, *kept) if _key(row) not in streams]
     frameworks = fitted()
     names = (run.id for run in frameworks.runs)
-    without = (
-        *_held_out(done),
-        *held_out.rows(held_out.WHOLE, names, frameworks.predicted),
-    )
+    without = (*_held_out(done), *held_out.rows(held_out.WHOLE, names, frameworks.predicted))
     return {
         engine_tables.TABLE: constant_table(engine_tables.constants()),
         engine_tables.LEFT_OUT: as_text(engine_tables.left_out()),
@@ -204,9 +194,7 @@ def _source_rows(urls_by_family: Mapping[str, frozenset[str]]) -> Iterable[Const
         yield _row("sources", {"family": family}, float(len(urls)), "count", len(urls), note)
 
 
-def _publisher_rows(
-    counted: Mapping[tuple[str, str], frozenset[str]],
-) -> Iterable[ConstantRow]:
+def _publisher_rows(counted: Mapping[tuple[str, str], frozenset[str]]) -> Iterable[ConstantRow]:
     note = "publishers who timed layers of a kind"
     yield _row(PUBLISHERS, {}, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes")
     for runtime in ENGINES_OF_LLAMA_CPP:

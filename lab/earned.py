@@ -11,16 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.model.model import Floats
-from lab.fit import (
-    HELD,
-    Fit,
-    Prior,
-    Problem,
-    counts,
-    newton,
-    solve,
-    without_each,
-)
+from lab.fit import HELD, Fit, Prior, Problem, counts, newton, solve, without_each
 from lab.llama_cpp import Rows, left_out_with, task
 
 FARTHEST = 1.5

@@ -25,15 +25,7 @@ from advisor.machine.catalog import gpu_rows
 from advisor.model.model import Floats
 from lab import rounded
 from lab.engines import PUBLISHED, EngineCase, published, simulated
-from lab.fit import (
-    Fit,
-    Settings,
-    counts,
-    limited,
-    problem,
-    solve,
-    without_clusters,
-)
+from lab.fit import Fit, Settings, counts, limited, problem, solve, without_clusters
 from lab.frameworks import GROUP_POWER, SERVING
 from lab.parameters import DATE, SERVING_ENGINES, Parameter, fitted_row, parameters
 from lab.row_errors import Errors

@@ -22,15 +22,7 @@ from advisor.evidence.published.run_settings import lengths
 from advisor.model.model import Floats
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from lab import rounded
-from lab.fit import (
-    Fit,
-    Settings,
-    counts,
-    limited,
-    problem,
-    solve,
-    without_clusters,
-)
+from lab.fit import Fit, Settings, counts, limited, problem, solve, without_clusters
 from lab.parameters import FRAMEWORKS, Parameter, fitted_row, parameters
 from lab.spreads import COVERED
 from lab.stack import Cases, Timed

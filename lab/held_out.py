@@ -33,12 +33,7 @@ class LeftOutRow:
 def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow]:
     """Rows of the file from predictions of shape (rows,) [s]."""
     for row_id, value in zip(ids, seconds, strict=True):
-        yield LeftOutRow(
-            id=row_id,
-            timed=timed,
-            seconds=rounded(value, 5),
-            source="python -m lab",
-        )
+        yield LeftOutRow(id=row_id, timed=timed, seconds=rounded(value, 5), source="python -m lab")
 
 
 def left_out(timed: str, ids: Sequence[str]) -> Floats:

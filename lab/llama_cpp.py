@@ -24,16 +24,7 @@ from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from advisor.runtimes import MLX
 from lab.doubtful import FASTEST, SLOWEST, Bound, doubtful
-from lab.fit import (
-    Fit,
-    Problem,
-    Settings,
-    best_values,
-    counts,
-    problem,
-    solve,
-    without_each,
-)
+from lab.fit import Fit, Problem, Settings, best_values, counts, problem, solve, without_each
 from lab.held_out import GENERATED, READ
 from lab.parameters import LLAMA_CPP, parameters
 from lab.stack import Cases, Timed

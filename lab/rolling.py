@@ -85,12 +85,7 @@ def _margins(done: LlamaFit, earlier: Mask) -> tuple[Floats, Floats]:
 
 
 def _scored(
-    origin: str,
-    before: str,
-    off: Floats,
-    inside: Mask,
-    margins: tuple[Floats, Floats],
-    rows: Rows,
+    origin: str, before: str, off: Floats, inside: Mask, margins: tuple[Floats, Floats], rows: Rows
 ) -> OriginRow:
     """Score of the rows of some months; `off` is log(measured speed / predicted speed)."""
     below, above = margins

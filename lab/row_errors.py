@@ -10,22 +10,11 @@ import numpy.typing as npt
 
 from advisor.cost_model import uncertainty
 from advisor.cost_model.schedule import Route
-from advisor.cost_model.uncertainty import (
-    SPLIT,
-    TRAITS,
-    UNKNOWN,
-    Circumstances,
-)
+from advisor.cost_model.uncertainty import SPLIT, TRAITS, UNKNOWN, Circumstances
 from advisor.model.architecture import operators, together
 from advisor.model.model import Floats
 from lab.held_out import READ
-from lab.llama_cpp import (
-    APART,
-    LlamaFit,
-    Rows,
-    left_out_with,
-    whole_architectures,
-)
+from lab.llama_cpp import APART, LlamaFit, Rows, left_out_with, whole_architectures
 from lab.stack import Stack
 
 Mask = npt.NDArray[np.bool_]

@@ -23,13 +23,7 @@ from advisor.model.by_name.known import (
     makers_keys,
 )
 from advisor.model.by_name.names import stated_size, take_apart, words
-from advisor.model.by_name.stand_in import (
-    FILE,
-    CacheRow,
-    cached_values,
-    family_of,
-    year_of,
-)
+from advisor.model.by_name.stand_in import FILE, CacheRow, cached_values, family_of, year_of
 from lab import write
 
 SINCE = 2024

@@ -115,10 +115,7 @@ def with_parts(
     """History with the parts missing from its file as typed; empty or 0 for unknown."""
     known = history.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
     known = replace(
-        known,
-        cpu=known.cpu or cpu,
-        memory=known.memory or memory,
-        gpus=known.gpus or tuple(gpus),
+        known, cpu=known.cpu or cpu, memory=known.memory or memory, gpus=known.gpus or tuple(gpus)
     )
     nothing = known == Fingerprint(cpu="", cores=0, memory=0, gpus=())
     return replace(history, fingerprint=None if nothing else known)
@@ -135,8 +132,7 @@ def _together(
                 f"{name} first."
             )
     return MeasurementHistory(
-        fingerprint=added.fingerprint or known.fingerprint,
-        history=known.with_more(added.history),
+        fingerprint=added.fingerprint or known.fingerprint, history=known.with_more(added.history)
     )
 
 

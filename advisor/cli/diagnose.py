@@ -63,10 +63,7 @@ def measured_of(args: argparse.Namespace) -> Measured:
     if args.measured_prompt is None:
         return measured
     return replace(
-        measured,
-        prompt=args.measured_prompt,
-        prompt_tokens=args.measured_prompt_tokens,
-        cached=0.0,
+        measured, prompt=args.measured_prompt, prompt_tokens=args.measured_prompt_tokens, cached=0.0
     )
 
 

@@ -165,10 +165,7 @@ async def _serve(allow_files: bool) -> None:
         return types.CallToolResult(content=[shown], structured_content=record)
 
     server: Any = Server(
-        "offload-advisor",
-        version=advisor.__version__,
-        on_list_tools=listed,
-        on_call_tool=called,
+        "offload-advisor", version=advisor.__version__, on_list_tools=listed, on_call_tool=called
     )
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -117,9 +117,7 @@ class _Series:
 
 
 def measure(
-    seconds: float = 3.0,
-    progress: Progress | None = None,
-    cancelled: Cancelled | None = None,
+    seconds: float = 3.0, progress: Progress | None = None, cancelled: Cancelled | None = None
 ) -> tuple[Measurement, ...]:
     """`ram_read` [B/s]: highest median over 1, 2, 4 ... threads up to all cores. On a machine with
     several memory nodes also `ram_read_node0`, ...: each node's cores reading its own memory.

@@ -396,8 +396,7 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
     others = [card for card in document.placements if card not in own]
     whole = ("The same comparison on the command line", document.command)
     yield ReportSection(
-        title="Commands",
-        commands=(*_commands(own), *([whole] if document.command else [])),
+        title="Commands", commands=(*_commands(own), *([whole] if document.command else []))
     )
     yield ReportSection(
         title="Memory and time",

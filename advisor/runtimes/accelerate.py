@@ -370,9 +370,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
         for place, size in (placement.limits or held).items()
     )
     return SNIPPET.format(
-        name=repr(catalog.repository(model.name)),
-        limits=limits,
-        output=int(work.output),
+        name=repr(catalog.repository(model.name)), limits=limits, output=int(work.output)
     )
 
 

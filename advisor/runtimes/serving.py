@@ -289,11 +289,7 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
 
 
 def users_at_once(
-    room_of: RoomOf,
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    settings: Settings = DEFAULT,
+    room_of: RoomOf, model: Model, machine: Machine, work: Workload, settings: Settings = DEFAULT
 ) -> Array:
     """Users whose requests fit in the cache beside all weights; the others wait [users].
 

@@ -15,13 +15,7 @@ from functools import partial, reduce
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass
-from advisor.cost_model.placement import (
-    RAM,
-    Placement,
-    PlacementStrategy,
-    Settings,
-    weight_bytes,
-)
+from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory

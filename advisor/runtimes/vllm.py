@@ -36,14 +36,7 @@ from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
 from advisor.runtimes.format_support import loaded_format_of
-from advisor.runtimes.parallelism import (
-    GpuGroup,
-    Parallel,
-    chunks,
-    gpu_groups,
-    parallel,
-    several,
-)
+from advisor.runtimes.parallelism import GpuGroup, Parallel, chunks, gpu_groups, parallel, several
 from advisor.runtimes.serving import (
     KernelsOf,
     Room,

@@ -22,13 +22,7 @@ from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
 from advisor.evidence.published.row import PublishedRow, published_rows
 from lab.engine_tables import LEFT_OUT, EngineLeftOutRow
-from lab.engines import (
-    FILES,
-    PUBLISHED,
-    SIMULATED,
-    SimulatedRow,
-    simulated_rows,
-)
+from lab.engines import FILES, PUBLISHED, SIMULATED, SimulatedRow, simulated_rows
 from lab.points.point import point_of
 
 SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"

@@ -9,14 +9,7 @@ import numpy as np
 
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, margins
 from advisor.evidence.accuracy.point import AccuracyPoint
-from advisor.evidence.accuracy.regimes import (
-    DATASHEET,
-    DEEP,
-    GENERATION,
-    PROMPT,
-    STATED,
-    regime_of,
-)
+from advisor.evidence.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow

@@ -99,10 +99,7 @@ def _simulated(row: LoadCurveRow, slower: float) -> UnderLoad:
 
 def _lengths(row: LoadCurveRow) -> Lengths:
     return Lengths(
-        prompt=row.prompt_len,
-        output=row.gen_len,
-        spread=row.spread,
-        cached_share=row.cached_share,
+        prompt=row.prompt_len, output=row.gen_len, spread=row.spread, cached_share=row.cached_share
     )
 
 

@@ -9,10 +9,7 @@ import numpy as np
 
 from advisor.evidence.accuracy.peers import PEERS
 from advisor.evidence.accuracy.point import AccuracyPoint
-from advisor.evidence.accuracy.regimes import (
-    ALL,
-    REGIMES,
-)
+from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.published.row import source_of
 from advisor.model.model import Floats
 

@@ -10,12 +10,7 @@ from typing import Any
 from advisor.catalog.csv_tables import DATA, assignments, read
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.point import AccuracyPoint
-from advisor.evidence.accuracy.scoring import (
-    OwnScore,
-    Score,
-    StrangerScore,
-    scores,
-)
+from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores
 
 # Result of judging predictions: points, scores, noise floor.
 

@@ -354,10 +354,7 @@ def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
     """Range of a case; that of the claim where the case states no unit."""
     own = case if case.unit else row
     return Claimed(
-        low=own.low,
-        high=own.high,
-        unit=own.unit,
-        figure=inherited(case.figure, row.figure),
+        low=own.low, high=own.high, unit=own.unit, figure=inherited(case.figure, row.figure)
     )
 
 

@@ -35,9 +35,7 @@ from advisor.runtimes.llama_cpp.split_mode_tensor import LLAMA_CPP_TENSOR
 from advisor.runtimes.serving import framework_kernels
 
 FRAMEWORK = replace(
-    VLLM,
-    schedule=partial(vllm.schedule, computed=framework_kernels),
-    reads_over_link=False,
+    VLLM, schedule=partial(vllm.schedule, computed=framework_kernels), reads_over_link=False
 )
 DEEPSPEED_INFERENCE = replace(FRAMEWORK, name="DeepSpeed-Inference", key="deepspeed-inference")
 VLLM_V0 = replace(VLLM, schedule=sglang.schedule, reads_over_link=False)
@@ -56,8 +54,7 @@ DEEPSPEED_POLICY = replace(DEEPSPEED, key="flexgen")
 NO_HOST_ATTENTION = replace(FLEXGEN, schedule=partial(flexgen.schedule, host_attention=False))
 MIXTRAL_OFFLOADING = replace(EXPERT_STREAMING, key="mixtral-offloading")
 ALL_EXPERTS = replace(
-    MIXTRAL_OFFLOADING,
-    schedule=partial(expert_offloading.schedule, cached=False, whole=True),
+    MIXTRAL_OFFLOADING, schedule=partial(expert_offloading.schedule, cached=False, whole=True)
 )
 ON_DEMAND = replace(
     MIXTRAL_OFFLOADING, schedule=partial(expert_offloading.schedule, cached=False, ahead=False)
@@ -151,11 +148,7 @@ def drafting_of(row: PublishedRow) -> dict[str, str | float]:
         accepted = (float(passed[1]) - 1.0) / drafted
     else:
         accepted = float(share[1]) / 100.0 if share else USUAL_SHARE[method]
-    return {
-        "draft": method,
-        "drafted": drafted,
-        "acceptance": chance(drafted, min(accepted, 1.0)),
-    }
+    return {"draft": method, "drafted": drafted, "acceptance": chance(drafted, min(accepted, 1.0))}
 
 
 def chance(drafted: float, accepted_share: float) -> float:

@@ -183,9 +183,7 @@ class _Work:
 
 
 def measure(
-    seconds: float = 6.0,
-    progress: Progress | None = None,
-    cancelled: Cancelled | None = None,
+    seconds: float = 6.0, progress: Progress | None = None, cancelled: Cancelled | None = None
 ) -> tuple[Measurement, ...]:
     """Rates of copies to and from every GPU in CUDA's list, and of reads of its memory.
 

@@ -122,10 +122,7 @@ def _together(first: Timings, other: Timings) -> Timings:
     )
 
 
-ENGINES: Mapping[str, ModuleType] = {
-    "llama-bench": by_llama_bench,
-    "xllamacpp": by_xllamacpp,
-}
+ENGINES: Mapping[str, ModuleType] = {"llama-bench": by_llama_bench, "xllamacpp": by_xllamacpp}
 """Ways to run llama.cpp: the user's own program first, then the wheel."""
 MISSING = (
     "The engine probe runs llama.cpp and finds none: put its llama-bench on the PATH, or install "

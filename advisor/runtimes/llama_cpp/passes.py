@@ -120,10 +120,7 @@ def phases(
         saved = _saved(machine, kept * several * np.asarray(work.users, dtype=float))
         return replace(one_pass(*before), then=replace(tail, stages=(*tail.stages, saved)))
 
-    return Phases(
-        of_prompt=of_prompt,
-        of_token=lambda: one_pass(token_step(work)),
-    )
+    return Phases(of_prompt=of_prompt, of_token=lambda: one_pass(token_step(work)))
 
 
 def _pass(
@@ -151,11 +148,7 @@ def _pass(
         alone(Flow(route=Route.IN_PLACE, load=step_load(model, away, RAM, step))) for away in apart
     ]
     return Schedule(
-        stages=(
-            *on_gpus,
-            *attended,
-            *_outside(model, own, machine, step, rules),
-        ),
+        stages=(*on_gpus, *attended, *_outside(model, own, machine, step, rules)),
         repeats=repeats,
         first=first,
         crossings=crossings(model, placement, machine),
@@ -258,11 +251,7 @@ def _cached(
 
 
 def _outside(
-    model: Model,
-    placement: Placement,
-    machine: Machine,
-    step: ForwardPass,
-    rules: Rules,
+    model: Model, placement: Placement, machine: Machine, step: ForwardPass, rules: Rules
 ) -> tuple[Stage, ...]:
     """Layers outside the GPUs: computed in place, or copied and computed on the first GPU."""
     on_disk = placement.strategy is PlacementStrategy.NVME_OFFLOAD
