@@ -32,7 +32,7 @@ def test_a_card_of_a_model_changes_the_question_and_code_is_a_kind_in_the_addres
         test.get_by_role("radio", name="Code").click()
         test.get_by_role("heading", name="Best code model here").wait_for(timeout=FIRST)
         test.wait_for_url(re.compile("kind=Code"))
-        card = test.locator(".st-key-model_cards [class*=st-key-card_]").first
+        card = test.locator(".oa-models .oa-card").first
         name = card.locator(".oa-name").inner_text()
         card.get_by_role("link", name="See advice").click()
         test.wait_for_url(re.compile(f"/\\?.*model={name.replace(' ', '-')}"), timeout=FIRST)

@@ -33,6 +33,7 @@ MODELS = (
     "Phi-3.5-mini",
 )
 HERE = {"gpu": "RTX 3060", "ram_gb": "64", "reading_tps": "20"}
+TABLE = {"models_tab": "All rated models"}
 
 
 def opened(page: str, **parameters: str) -> AppTest:
@@ -152,7 +153,7 @@ def few_models(monkeypatch) -> None:
 
 @pytest.mark.usefixtures("few_models")
 def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys) -> None:
-    scored = opened("run", **HERE).dataframe[0].value
+    scored = opened("run", **HERE, **TABLE).dataframe[0].value
     unscored = opened("run", **HERE, models_tab="Not rated").dataframe[0].value
     (command,) = copied(opened("run", **HERE, models_tab="Command"))
     rows = printed(command, capsys)
@@ -169,7 +170,7 @@ def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys) -> None
 
 @pytest.mark.usefixtures("few_models")
 def test_cards_have_the_speed_words_and_lead_to_the_advice_that_they_name() -> None:
-    page = opened("run", **HERE)
+    page = opened("run", **HERE, **TABLE)
     text = page_text(page)
     assert "Best model here: Qwen3-30B-A3B" in text
     for words in ("tokens/s", "to download", "Rated 13", ">keeps up<", "Meta", "Google"):
@@ -181,10 +182,10 @@ def test_cards_have_the_speed_words_and_lead_to_the_advice_that_they_name() -> N
 
 @pytest.mark.usefixtures("few_models")
 def test_the_card_alone_holds_smaller_formats_and_kinds_are_kept_apart() -> None:
-    whole = opened("run", **HERE, in_card="true").dataframe[0].value
+    whole = opened("run", **HERE, **TABLE, in_card="true").dataframe[0].value
     assert set(whole["Weights are"]) == {"In the GPU"}
     assert "Llama-3.1-8B" in set(whole["Model"])
-    seen = opened("run", **HERE, kind="Vision")
+    seen = opened("run", **HERE, **TABLE, kind="Vision")
     assert list(seen.dataframe[0].value["Model"]) == ["Gemma-3-12B"]
     assert "No code model runs here" in page_text(opened("run", **HERE, kind="Code"))
 
@@ -202,7 +203,7 @@ def test_states_that_have_no_answer_say_what_to_do_next() -> None:
 def test_what_only_the_drive_holds_is_no_card_where_something_runs() -> None:
     # 70 billion weights in Q2_K are 26 GB: 22 of them from a drive at 7 GB/s, 3 s for a token
     small = {"gpu": "none", "ram_gb": "4"}
-    page = opened("run", **small)
+    page = opened("run", **small, **TABLE)
     assert "Llama 3.1 70B" not in page_text(page)
     assert "Llama-3.1-70B" in set(page.dataframe[0].value["Model"])
 

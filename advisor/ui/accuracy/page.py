@@ -33,20 +33,21 @@ def shown(first: str) -> None:
 
 def _how_good() -> None:
     accuracy = judged()
-    scores.verdict(accuracy)
-    scores.families(accuracy)
+    with st.container(key="how_good"):
+        show(scores.verdict(accuracy) + scores.families(accuracy))
     this_machine.page_link()
 
 
 def _how_it_works() -> None:
     """Routes of the present question, then the formulas; those hold without it."""
-    method.idea()
+    with st.container(key="idea"):
+        show(method.IDEA)
     row.question()
     request = current.present()
     try:
-        resolved = models.pick(request.model).in_format(request.format)
-        nouns = request.nouns(resolved)
-        method.five_routes(nouns.model, nouns.machine, nouns.work)
+        nouns = request.nouns(models.pick(request.model).in_format(request.format))
+        with st.container(key="routes"):
+            show(method.five_routes(nouns.model, nouns.machine, nouns.work))
     except AdvisorError as error:
         notice(str(error), "error")
     method.general()

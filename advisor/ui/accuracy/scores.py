@@ -48,46 +48,35 @@ def family_of(kind: str) -> str:
     return next(name for name, begins in FAMILIES.items() if kind.startswith(begins))
 
 
-def verdict(ledger: Ledger) -> None:
+def verdict(ledger: Ledger) -> Markup:
     """Accuracy in two lines."""
     *kinds, every = ledger.scores
     known = [score for score in kinds if score.rows >= ENOUGH]
     best, *_, worst = sorted(known, key=lambda score: score.median)
-    show(
-        heading(
-            f"Half within {percent(every.median)}",
-            f" of {every.rows:,} measured speeds; {percent(every.covered)} lie in their range.",
-            "oa-good-text",
-        )
+    rest = f" of {every.rows:,} measured speeds; {percent(every.covered)} lie in their range."
+    told = (
+        "A range should hold 80 %. Each speed is predicted from constants fitted without its "
+        "source (for LocalScore's hundreds of machines: without the machine), so none is "
+        f"tested on what it was fitted to. Of kinds of run with {ENOUGH} figures and more, the "
+        f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
+        f"{percent(worst.median)} ({worst.regime})."
     )
-    show(
-        block(
-            "oa-way",
-            "A range should hold 80 %. Each speed is predicted from constants fitted without its "
-            "source (for LocalScore's hundreds of machines: without the machine), so none is "
-            f"tested on what it was fitted to. Of kinds of run with {ENOUGH} figures and more, the "
-            f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
-            f"{percent(worst.median)} ({worst.regime}).",
-            "p",
-        )
-    )
+    first = heading(f"Half within {percent(every.median)}", rest, "oa-good-text")
+    return first + block("oa-way", told, "p")
 
 
-def families(ledger: Ledger) -> None:
+def families(ledger: Ledger) -> Markup:
     """The picture: median error of each family, and the best other tool's as a mark."""
     every = _families(tuple(ledger.points))
     chart = BarChart(
         name="families", title="", alt="Median errors by family of runs", unit="%",
         bars=tuple(map(_bar, every)), mark="best other tool, on the runs that it covers",
     )  # fmt: skip
-    show(bars(chart))
-    show(
-        block(
-            "oa-why",
-            "Bars are median errors: half of the runs are nearer. A range should contain what you "
-            "would measure in four cases of five. " + floor_sentence(ledger.floor), "p",
-        )
-    )  # fmt: skip
+    told = (
+        "Bars are median errors: half of the runs are nearer. A range should contain what you "
+        f"would measure in four cases of five. {floor_sentence(ledger.floor)}"
+    )
+    return bars(chart) + block("oa-why", told, "p")
 
 
 @st.cache_resource(show_spinner=False, max_entries=2, hash_funcs={tuple: id})

@@ -56,7 +56,8 @@ def view(name: str) -> None:
     latest = known.measurements
     marks = gauges.marks(latest, None if known.changed else seen)
     first, rest = _verdict(machine_list.title(name), latest, marks) if latest else NEVER
-    show(heading(first, rest, "oa-good-text" if latest else "oa-partly-text"))
+    with st.container(key="idea"):
+        show(heading(first, rest, "oa-good-text" if latest else "oa-partly-text"))
     if name == THIS:
         measure.section()
     for note in known.notes:

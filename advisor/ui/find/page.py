@@ -36,10 +36,20 @@ from advisor.ui.advise.answer import current_answer
 from advisor.ui.advise.ways import of_machine
 from advisor.ui.find.answer import FindAnswer
 from advisor.ui.parts import tabs
-from advisor.ui.parts.markup import block, copyable, heading, notice, show, table, two_lines
+from advisor.ui.parts.markup import (
+    block,
+    copyable,
+    heading,
+    joined,
+    link,
+    notice,
+    show,
+    table,
+    two_lines,
+)
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
-from advisor.ui.question import current, inputs, uploads
+from advisor.ui.question import current, inputs, presets, uploads
 from advisor.units import GIB
 
 # Chart of speed against monthly cost, with the Pareto front marked.
@@ -355,6 +365,7 @@ def choose() -> OfferKind:
         if part.open:
             with part:
                 _filters()
+        presets.undo()
     return kind
 
 
@@ -398,18 +409,16 @@ def shown(answer: FindAnswer, kind: OfferKind) -> None:
         return
     first, rest, way = verdict(answer, kind)
     level = placements.tone(_level(_first(answer, kind)))
-    show(heading(first, rest, f"oa-{level}-text"))
-    show(block("oa-way", f"{way} {_safe()}", "p"))
     rows = _rows(answer, kind)
-    if not rows:
-        return
-    left, right = st.columns([1.15, 1], gap="medium")
-    with left, st.container(key="best_machines"):
-        show(_ten(answer, rows[:FIRST]))
-    with right:
-        chosen = [hit for hit in answer.best if hit.offer in kind.offers]
-        show(points(cost_against_speed(chosen, front(chosen))))
-    _tabs(answer, rows)
+    chosen = [hit for hit in answer.best if hit.offer in kind.offers]
+    parts = [heading(first, rest, f"oa-{level}-text"), block("oa-way", f"{way} {_safe()}", "p")]
+    if rows:
+        picture = points(cost_against_speed(chosen, front(chosen)))
+        sides = block("oa-ten", _ten(answer, rows[:FIRST])) + block("oa-beside", picture)
+        parts.append(block("oa-sides", sides))
+    show(joined(parts))
+    if rows:
+        _tabs(answer, rows)
 
 
 def verdict(answer: FindAnswer, kind: OfferKind = OfferKind.BOTH) -> tuple[str, str, str]:
@@ -495,7 +504,6 @@ def _rows(answer: FindAnswer, kind: OfferKind) -> list[Hit]:
     ]  # fmt: skip
 
 
-LINK = Markup("<a href='{}' target='_self'>{}</a>")
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")
 
 
@@ -507,14 +515,14 @@ def _ten(answer: FindAnswer, rows: Sequence[Hit]) -> Markup:
 
 def _row(answer: FindAnswer, hit: Hit) -> tuple[Markup, Markup, Markup, str]:
     words = placements.BADGES[_level(hit)][0]
-    link = LINK.format(advise_link(hit, answer.request, answer.host), hit.title)
+    name = link(advise_link(hit, answer.request, answer.host), hit.title)
     where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
     rented = hit.offer == RENTED
     month = "no price" if hit.monthly is None else money(hit.monthly)
     old = f"old {hit.aged}" if hit.stale and not hit.price.listed else hit.aged
     told = f"{hours(answer.rented_hours(hit))} of rent" if rented else old
     return (
-        two_lines(link, where), two_lines(number(hit.speed.decode), words), two_lines(month, told),
+        two_lines(name, where), two_lines(number(hit.speed.decode), words), two_lines(month, told),
         "rented" if rented else money(hit.upfront) if hit.upfront is not None else "",
     )  # fmt: skip
 
@@ -542,9 +550,8 @@ def _options(kind: OfferKind) -> None:
     show(heading(first, speed, f"oa-{tone}-text"))
     if kind is OfferKind.API:
         show(block("oa-way", "Your texts leave your house. Speeds are the providers' own.", "p"))
-    with st.container(key="best_machines"):
-        show(table(HEADINGS, map(_option, rows), label="The cheapest month first",
-                   numeric=(1, 2, 3)))  # fmt: skip
+    every = table(HEADINGS, map(_option, rows), label="The cheapest month first", numeric=(1, 2, 3))
+    show(block("oa-ten", every))
 
 
 def _option(option: Option) -> tuple[object, object, object, str]:
@@ -554,7 +561,7 @@ def _option(option: Option) -> tuple[object, object, object, str]:
     name: Markup | str = plain(option.name)
     if option.machine is not None and option.machine.gpus:
         stated = ways.parts_of(option.machine, current.present())
-        name = LINK.format(current.link(replace(current.present(), **stated)), name)
+        name = link(current.link(replace(current.present(), **stated)), name)
     return (
         two_lines(name, "; ".join(option.odd) or option.price.note), two_lines(figure, words),
         two_lines(money(option.monthly or 0.0), aged(option).strip(" ()")),

@@ -19,7 +19,7 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, beside
 from advisor.ui.parts.glossary import explained, term
-from advisor.ui.parts.markup import block, heading, joined, show, table
+from advisor.ui.parts.markup import block, heading, joined, section, show, table
 
 # Use of the routes by a model on a machine.
 
@@ -208,7 +208,7 @@ def shown() -> None:
     """Each formula under its title, then the meaning of its symbols."""
     for place, formula in enumerate(FORMULAS):
         with st.container(gap=None, key=f"formula_{place}"):
-            title = Markup("<h4 class='oa-name' title='Computed in {}'>{}</h4>")
+            title = Markup("<h3 class='oa-name' title='Computed in {}'>{}</h3>")
             show(title.format(formula.module, formula.title))
             for equation in formula.latex:
                 st.latex(equation)
@@ -347,30 +347,28 @@ LIMITS = (
 """What the formulas leave out, a sentence or two each."""
 
 
-def idea() -> None:
-    """Idea of the method."""
-    show(
-        heading(
-            "Generating a token means reading bytes:",
-            " where they lie and who reads them decides the speed.", "oa-good-text",
-        )
-    )  # fmt: skip
+IDEA = heading(
+    "Generating a token means reading bytes:",
+    " where they lie and who reads them decides the speed.",
+    "oa-good-text",
+)
+"""Idea of the method."""
 
 
-def five_routes(model: Model, machine: Machine, work: Workload) -> None:
+def five_routes(model: Model, machine: Machine, work: Workload) -> Markup:
     """Routes of a model on a machine."""
-    st.subheader("Five routes", anchor="routes")
-    show(block("oa-sub", f"Speeds of {machine.name}. Hover over one for its source.", "p"))
+    told = f"Speeds of {machine.name}. Hover over one for its source."
     use = route_use_of(model, machine, work)
-    show(drawing(machine, use, f"{model.name}, {model.format}"))
+    drawn = drawing(machine, use, f"{model.name}, {model.format}")
+    return section("Five routes", "routes") + block("oa-sub", told, "p") + drawn
 
 
 def general() -> None:
     """Formulas and limits."""
-    st.subheader("Formulas", anchor="formulas")
+    show(section("Formulas", "formulas"))
     shown()
-    st.subheader("Limits", anchor="limits")
-    show(block("oa-answer", joined(block("", explained(limit), "li") for limit in LIMITS), "ul"))
+    limits = block("oa-answer", joined(block("", explained(limit), "li") for limit in LIMITS), "ul")
+    show(section("Limits", "limits") + limits)
 
 
 def figures() -> None:

@@ -1,24 +1,26 @@
 """The page Machines: machines that reach a target."""
 
+import streamlit as st
+
 from advisor.errors import AdvisorError
 from advisor.formatting import show_money_in
 from advisor.ui.find import page
 from advisor.ui.find.answer import answer
 from advisor.ui.parts.markup import waiting
-from advisor.ui.question import current, models, presets, refused, row, this_machine
+from advisor.ui.question import current, models, refused, row, this_machine
 
 show_money_in(current.present().paying)
 row.question("model", "machine", "use")
 kind = page.choose()
 failure: AdvisorError | None = None
-with waiting("Trying every GPU of the catalogue in every number and format."):
-    try:
-        picked = models.pick(current.present().model)
-        results = answer(page.target(), picked, this_machine.calibrated_at())
-    except AdvisorError as error:
-        failure = error
-if failure is not None:
-    refused.refused(failure)
-else:
-    presets.undo()
-    page.shown(results, kind)
+with st.container(key="machines"):
+    with waiting("Trying every GPU of the catalogue in every number and format."):
+        try:
+            picked = models.pick(current.present().model)
+            results = answer(page.target(), picked, this_machine.calibrated_at())
+        except AdvisorError as error:
+            failure = error
+    if failure is not None:
+        refused.refused(failure)
+    else:
+        page.shown(results, kind)

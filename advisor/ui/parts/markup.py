@@ -49,6 +49,11 @@ def plain_words(text: str) -> str:
     return re.sub(r"(?<![\w])'([^']{1,80})'(?!\w)", "\u201c\\1\u201d", text)
 
 
+def link(address: str, words: object) -> Markup:
+    """Link to another page of this visit, which the script of the pages opens without a reload."""
+    return Markup("<a href='{}' target='_self'>{}</a>").format(address, words)
+
+
 def heading(coloured: str, rest: str, tone: str) -> Markup:
     """Heading of a page's answer, to which the skip link leads.
 
@@ -61,6 +66,16 @@ def heading(coloured: str, rest: str, tone: str) -> Markup:
         "<h1 id='verdict' tabindex='-1' class='oa-verdict'><span class='{}'>{}</span>{}</h1>"
     )
     return html.format(tone, coloured, rest)
+
+
+def section(title: str, anchor: str) -> Markup:
+    """Heading of a part of a page.
+
+    Args:
+        title: words of the heading.
+        anchor: name of the part in an address, fixed in the program.
+    """
+    return Markup("<h2 id='{}' class='oa-section'>{}</h2>").format(anchor, title)
 
 
 def notice(text: str, kind: str = "note") -> None:

@@ -17,6 +17,20 @@ if (!window.copiesCode) {
   });
 }
 
+// A link within HTML to another page goes there as the browser's Back does, without a reload.
+if (!window.goesAlong) {
+  window.goesAlong = true;
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[target=_self]");
+    if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (new URL(link.href).origin !== location.origin) return;
+    event.preventDefault();
+    history.pushState({}, "", link.href);
+    dispatchEvent(new PopStateEvent("popstate"));
+    document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0);
+  });
+}
+
 // Buttons within HTML press the widget of their key. The answer is drawn anew then, so that the one
 // that was pressed is looked up again for the keyboard.
 if (!window.pressesWidgets) {

@@ -31,7 +31,8 @@ CHOSEN = "report_chosen"
 
 def listing(store: ReportStore) -> None:
     """Search field, filters and rows, newest first."""
-    show(block("oa-title", "Reports", "h1"))
+    with st.container(key="idea"):
+        show(block("oa-title", "Reports", "h1"))
     _messages(store)
     total = store.page(limit=1).total
     if not total and not store.page(ReportQuery(deleted=True), limit=1).total:
@@ -48,8 +49,9 @@ def listing(store: ReportStore) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="report_count"):
         show(block("oa-soft", f"{page.total} of {total} reports", "p"))
         _compare_button()
-    for head in page.heads:
-        _row(store, head, deleted=query.deleted)
+    with st.container(key="report_list"):
+        for head in page.heads:
+            _row(store, head, deleted=query.deleted)
     if page.total > PAGE:
         st.pagination(-(-page.total // PAGE), key="report_page")
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from advisor.request.request import Request, listed
 from advisor.ui.advise import placements
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, copyable, heading, joined, notice, show, waiting
+from advisor.ui.parts.markup import block, copyable, heading, joined, link, notice, show, waiting
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets
@@ -38,8 +37,6 @@ SHAPES = {
     PlacementStrategy.NVME_OFFLOAD: ("cross", "in part on the drive"),
 }
 """Shape and word of each placement: colour alone tells nothing."""
-PLACES = {strategy: word for strategy, (_, word) in SHAPES.items()}
-ADVICE = Path(__file__).parents[1] / "pages" / "advise.py"
 
 
 def best(rows: Sequence[Runnable]) -> list[Runnable]:
@@ -179,8 +176,8 @@ class ModelKind(StrEnum):
 
 
 CODE = re.compile(r"code|codestral", re.IGNORECASE)
-CARDS, COLUMNS = 9, 3
-"""Models on cards, and cards in a row."""
+CARDS = 9
+"""Models on cards."""
 SHOWN, WHOLE, TAB = "kind", "in_card", "models_tab"
 """Keys of the pills, the switch and the tabs, in the address too."""
 TABLE, PICTURE, UNRATED, TERMINAL = "All rated models", "Quality and speed", "Not rated", "Command"
@@ -198,11 +195,11 @@ def shown(request: Request, calibrated: int) -> None:
     """
     machine = request.nouns().machine
     presets.machines()
-    told = st.container()
+    told = st.container(key="told")
     kind, whole = _switches(machine)
 
     def of_kind(*, scored: bool) -> tuple[RunnableAnswer, list[Runnable]]:
-        with waiting("Trying every model of the catalogue in every format."):
+        with told, waiting("Trying every model of the catalogue in every format.", height=52):
             every = answer(request, calibrated, rated=scored, whole=whole)
         return every, [row for row in every.rows if kind.holds(row.model.name)]
 
@@ -210,20 +207,15 @@ def shown(request: Request, calibrated: int) -> None:
     few = kind in (ModelKind.CODE, ModelKind.VISION)
     rows = [*scored, *of_kind(scored=False)[1]] if few else scored
     usable = [row for row in rows if _level(rated, row) is not Judgement.UNUSABLE]
-    rows = usable or rows[:COLUMNS]
+    rows = usable or rows[:3]
     with told:
         for sentence in current.problems():
             notice(sentence, "warning")
-        _sentence(rated, rows, kind)
-    _cards(rated, rows)
+        first, rest, tone, way = verdict(rated, rows, kind)
+        show(heading(first, rest, tone) + block("oa-way", way, "p"))
+    with st.container(key="model_cards"):
+        show(block("oa-models", joined(_card(rated, row) for row in rows[:CARDS])))
     _tabs(rated, scored, lambda: _unrated(*of_kind(scored=False)))
-
-
-def _sentence(answer: RunnableAnswer, rows: Sequence[Runnable], kind: ModelKind) -> None:
-    """The best model that keeps up, and one that is rated higher but slower."""
-    first, rest, tone, way = verdict(answer, rows, kind)
-    show(heading(first, rest, tone))
-    show(block("oa-way", way, "p"))
 
 
 def verdict(
@@ -271,19 +263,6 @@ def _switches(machine: Machine) -> tuple[ModelKind, bool]:
     return kind, whole
 
 
-def _cards(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
-    with st.container(key="model_cards"):
-        for place in range(0, min(len(rows), CARDS), COLUMNS):
-            columns = st.columns(COLUMNS, gap="small")
-            for column, row in zip(columns, rows[place : place + COLUMNS], strict=False):
-                with column, st.container(
-                    border=True, height="stretch", key=f"card_{row.model.name}"
-                ):  # fmt: skip
-                    show(_card(answer, row))
-                    stated = current.parameters(_with(answer, row))
-                    st.page_link(ADVICE, label="See advice", query_params=stated)
-
-
 def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
     words, tone = placements.BADGES[_level(answer, row)]
     badge = Markup("<span class='oa-badge oa-{}'>{}</span>")
@@ -293,15 +272,16 @@ def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
     name = row.model.name
     repository = name if "/" in name else catalog.model_rows()[name].hf_id
     head = Markup("<span class='oa-name'>{}</span><span class='oa-badges'>{}</span>")
-    speed = Markup("<span>{}</span> tokens/s").format(number(row.speed.decode))
-    return joined((
+    size, place = memory(row.model.file_bytes), SHAPES[row.speed.strategy][1]
+    told = f"{maker(repository)}, {row.model.format}, {size} to download, {place}"
+    parts = (
         block("oa-head", head.format(inputs.spoken(name.split("/")[-1]), joined(badges))),
-        block("oa-gives", speed),
-        block("oa-soft", f"{maker(repository)}, {row.model.format}, "
-                         f"{memory(row.model.file_bytes)} to download, "
-                         f"{PLACES[row.speed.strategy]}"),
+        block("oa-gives", f"{number(row.speed.decode)} tokens/s"),
+        block("oa-soft", told),
         block("oa-soft", _rated(row)),
-    ))  # fmt: skip
+        link(current.link(_with(answer, row)), "See advice"),
+    )
+    return block("oa-card", joined(parts))
 
 
 def _rated(row: Runnable) -> str | Markup:
@@ -320,9 +300,9 @@ def _with(answer: RunnableAnswer, row: Runnable) -> Request:
 
 
 def _tabs(rated: RunnableAnswer, rows: Sequence[Runnable], other: Callable[[], None]) -> None:
-    """Table of all rated models, picture, models without a score, command; drawn when opened."""
+    """Picture, table of all rated models, models without a score, command; drawn when opened."""
     bodies: Mapping[str, Callable[[], None]] = {
-        TABLE: lambda: _table(rated, rows), PICTURE: lambda: _picture(rated, rows),
+        PICTURE: lambda: _picture(rated, rows), TABLE: lambda: _table(rated, rows),
         UNRATED: other, TERMINAL: lambda: _command(rated),
     }  # fmt: skip
     tabs.opened(bodies, TAB)
