@@ -192,12 +192,8 @@ def advise(
 
 
 def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Speed | None:
-    """Speed of what is kept; None where it runs nothing, or there is nothing.
-
-    Args:
-        question: the present machine.
-        best: best placement on the machine described; None where nothing runs.
-        other: the present machine is another one.
+    """Speed of what is kept, which may be another machine than the one described; None where it
+    runs nothing, or there is nothing.
     """
     if question.ownership.nothing:
         return None

@@ -88,13 +88,7 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
 
 
 def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:
-    """Question that a row of options answers.
-
-    Args:
-        nouns: nouns of the request.
-        machine: present machine, or the host of cards.
-        runtimes: allowed runtimes.
-    """
+    """Question that a row of options answers, with the present machine or the host of cards."""
     nothing = Ownership(form=form_of(machine), nothing=True)
     ownership = nothing if nouns.request.nothing else nouns.ownership
     return Question(

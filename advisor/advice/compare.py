@@ -30,12 +30,8 @@ def compare(
 ) -> tuple[Estimate, ...]:
     """Estimates for all runtimes and placements; impossible ones carry their reason.
 
-    Args:
-        model: model in the requested format; each runtime loads the nearest one that it can.
-        machine: machine.
-        work: request.
-        settings: fixed layers and page cache, for runtimes that take layers.
-        runtimes: runtimes to compare.
+    Each runtime loads the nearest format to the model's that it can; settings are for those that
+    take layers.
     """
     return tuple(
         estimate
@@ -202,12 +198,8 @@ FIRST_TRIED = np.unique(np.geomspace(1, MOST_READERS, 24).round())
 
 
 def readers(best: Estimate, reading_tps: float) -> int:
-    """Users whom a server answers together at reading speed, none of them waiting; 0 where even a
+    """Users whom a server answers together at a reading speed, none of them waiting; 0 where even a
     single one reads faster than it writes.
-
-    Args:
-        best: estimate of the server with any number of users.
-        reading_tps: reading speed [tokens/s].
     """
     if best.machine is None:
         return 0

@@ -69,12 +69,7 @@ class Together:
 
 
 def together(estimate: Estimate, target: float = READING) -> Together | None:
-    """Speeds of a runtime and placement over the number of users; None if not even one fits.
-
-    Args:
-        estimate: estimate to vary.
-        target: speed that each user should have [tokens/s].
-    """
+    """Speeds of a runtime and placement over the number of users; None if not even one fits."""
     tried: dict[int, Estimate] = {}
 
     def of(users: int) -> Estimate:
@@ -264,15 +259,11 @@ def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]
 
 
 def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
-    """Last crossing of two curves, interpolated in logarithms.
+    """Input from which the second of two curves is above the first: the last crossing, the first
+    point if it is so from the start, None if it is not at the last point of both.
 
     Between two points log(second / first) is taken as linear in log(at); the curves cross where it
-    is zero.
-
-    Args:
-        at: varied input, positive and rising, shape (points,).
-        first: first curve; NaN where it ends.
-        second: second curve; NaN where it ends.
+    is zero. Curves end where they are NaN.
 
     Returns:
         Input from which the second curve is above the first: the first point if it is so from the
@@ -370,11 +361,8 @@ def _line(name: str, option: Option, tokens: Floats) -> CostLine | None:
 
 
 def page_cache_for(estimated: Estimate, speed: float) -> float | None:
-    """RAM for the page cache with which a model on the drive reaches a speed.
-
-    Args:
-        estimated: estimate of llama.cpp with the model on the drive.
-        speed: target speed [tokens/s].
+    """Smallest page cache tried with which a model on the drive reaches a speed in llama.cpp [B];
+    None where none does.
 
     Returns:
         The smallest size tried that reaches it [B]; None where none does.

@@ -213,11 +213,7 @@ SMALLEST_FORMAT = 0.5
 
 def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
     """Most users of a machine whose GPUs are divided among copies of the model, and the number of
-    GPUs of each copy, largest first.
-
-    Args:
-        gpus: number of GPUs.
-        users_of: users of one copy on a number of GPUs.
+    GPUs of each copy, largest first; by the users of one copy on a number of GPUs.
     """
     best: list[tuple[int, Sizes]] = [(0, ())]
     for number in range(1, gpus + 1):
@@ -347,11 +343,6 @@ def _costs(
 ) -> Iterator[tuple[float, Servers]]:
     """Cost of serving all users with each offer alone, and the offer; those that serve nobody are
     left out [USD/month].
-
-    Args:
-        offers: machines.
-        users_of: users of one copy on a number of GPUs of a kind.
-        users: number of users.
     """
     for offer in offers:
         each, _ = divided(offer.count, _users(users_of, offer))
@@ -394,14 +385,10 @@ def _mixture(question: Question, parts: Sequence[Servers], users: int) -> Servin
 
 
 def cheapest_cover(users: int, each: Sequence[int], costs: Sequence[float]) -> list[int]:
-    """Number of machines of each kind that serve all users at the lowest cost.
+    """Number of machines of each kind that serve all users at the lowest cost, by the users that
+    each serves and its cost.
 
     c(n) = min over kinds of c(max(n - u, 0)) + cost
-
-    Args:
-        users: number of users.
-        each: users that a machine of each kind serves, above 0.
-        costs: its cost.
     """
     best, last = np.zeros(users + 1), np.zeros(users + 1, dtype=int)
     for number in range(1, users + 1):

@@ -60,10 +60,7 @@ def rented_estimates(question: Question, options: Iterable[Option]) -> dict[str,
 
 
 def task(estimate: Estimate) -> str:
-    """Text of the file, to save as `task.yaml`.
-
-    Args:
-        estimate: the model on a machine with the GPUs to rent.
+    """Text of the file, to save as `task.yaml`, for a model on a machine with the GPUs to rent.
 
     Raises:
         Refusal: SkyPilot has no name for the GPU, or the runtime has no setup.
@@ -152,11 +149,7 @@ def has_name(estimate: Estimate) -> bool:
 
 
 def accelerators(gpu: str, count: int) -> str:
-    """GPU to rent in SkyPilot's form: one name, or a set to take the cheapest of.
-
-    Args:
-        gpu: name in the catalogue.
-        count: number of GPUs.
+    """A number of GPUs to rent in SkyPilot's form: one name, or a set to take the cheapest of.
 
     Raises:
         Refusal: SkyPilot has no name for the GPU.

@@ -129,11 +129,8 @@ class Speeds:
     waiting: Floats  # users in the queue; NaN as `decode`
 
     def at(self, machine: int, context: int | None = None) -> Speed | None:
-        """Speed of one machine; None where the model does not run or does not fit.
-
-        Args:
-            machine: index of the machine.
-            context: index of the context, where there are several.
+        """Speed of one machine, of one context where there are several; None where the model does
+        not run or does not fit.
         """
         place = machine if context is None else (context, machine)
         if not self.fits[place]:
@@ -171,14 +168,7 @@ def each(strategy: PlacementStrategy | None, machines: int) -> npt.NDArray[np.ob
 def nothing(
     runtime: str, strategy: PlacementStrategy | None, machines: int, requests: int | None = None
 ) -> Speeds:
-    """Speeds of which none is known yet, to be filled.
-
-    Args:
-        runtime: name of the runtime.
-        strategy: placement strategy.
-        machines: number of machines.
-        requests: number of requests; None for a single one, without an axis.
-    """
+    """Speeds of which none is known yet, to be filled; of a single request without an axis."""
     shape = (machines,) if requests is None else (requests, machines)
     return Speeds(
         strategies=each(strategy, machines),

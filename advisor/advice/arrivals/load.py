@@ -90,16 +90,11 @@ def together(server: Server, lengths: Lengths) -> float:
 def users_supported(
     server: Server, lengths: Lengths, request: Request, most: int = MOST_USERS
 ) -> int:
-    """Largest number of simultaneous users who are all served in time; 0 if a single one is not.
+    """Largest number of simultaneous users, at most a number of interest, who all have the speed
+    and wait that a request wants; 0 if a single one has not.
 
     Each sends the next request when a reply is complete. The search starts from the closed form of
     a step and ends at a precision of 3 %.
-
-    Args:
-        server: server.
-        lengths: distribution of lengths.
-        request: speed and wait that each user should have.
-        most: largest number of interest.
     """
     most = min(most, MOST_USERS)
     known: dict[int, bool] = {}
@@ -160,7 +155,12 @@ class ServerLoad:
 
     @cached_property
     def users_supported(self) -> int:
-        """Largest number of simultaneous users who are all served in time."""
+        """Largest number of simultaneous users, at most a number of interest, who all have the
+        speed and wait that a request wants; 0 if a single one has not.
+
+        Each sends the next request when a reply is complete. The search starts from the closed form
+        of a step and ends at a precision of 3 %.
+        """
         return users_supported(self.server, self.lengths, self.request)
 
     @cached_property
@@ -193,9 +193,7 @@ def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | Non
     """Load on the runtime with a queue that serves most users, by the closed form; the fastest of
     equal ones. None where none holds the model in the GPUs.
 
-    Args:
-        estimates: estimates of a machine; their prompt and reply have the mean lengths.
-        request: speed and wait that each user should have.
+    The prompt and reply of the estimates have the mean lengths.
     """
     resident = (each for each in usable(estimates) if each.strategy is _RESIDENT)
     loads = [

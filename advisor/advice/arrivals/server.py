@@ -65,12 +65,7 @@ def first_token_times(estimate: Estimate) -> Floats:
 
 
 def first_token_within(estimate: Estimate, share: float) -> float:
-    """Time within which a share of the users have their first token [s].
-
-    Args:
-        estimate: estimate that fits.
-        share: share of the users, 0 to 1.
-    """
+    """Time within which a share of the users have their first token [s]."""
     return float(np.quantile(first_token_times(estimate), share, method="inverted_cdf"))
 
 
@@ -125,12 +120,8 @@ def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
 
 
 def of_users(users: int, count: int, lengths: Lengths) -> Requests:
-    """Requests of users who start together and each send the next one after a complete reply.
-
-    Args:
-        users: number of users.
-        count: number of requests of all users.
-        lengths: distribution of lengths.
+    """A number of requests of users who start together and each send the next one after a complete
+    reply.
     """
     generator = np.random.default_rng(SEED)
     prompts, outputs = lengths.drawn(count, generator)
@@ -209,12 +200,10 @@ class Server:
 
 
 def server(estimate: Estimate) -> Server | None:
-    """Server of an estimate; None where the model does not run or the runtime has no queue.
+    """Server of an estimate with prompt and reply of mean length; None where the model does not run
+    or the runtime has no queue.
 
     Caches take the tokens that requests have, not the whole context.
-
-    Args:
-        estimate: estimate of a single machine, with prompt and reply of mean length.
     """
     machine, work, at_once = estimate.machine, estimate.work, estimate.how.at_once
     if machine is None or at_once is None or not np.all(estimate.fits):

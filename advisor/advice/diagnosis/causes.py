@@ -76,12 +76,8 @@ def cause_rows() -> tuple[CauseRow, ...]:
 
 
 def row_for(key: str, vendor: str, system: str) -> CauseRow | None:
-    """Most specific row of a cause for a machine; None where none applies.
-
-    Args:
-        key: key of the cause.
-        vendor: vendor of the first GPU; empty for none.
-        system: operating system; empty where unknown, which excludes no row.
+    """Most specific row of a cause for a machine, by the maker of its first GPU; None where none
+    applies. An unknown system excludes no row.
     """
     fitting = [
         row

@@ -66,11 +66,8 @@ class RequiredBandwidth:
 
 
 def required(run: MeasuredRun, measured: float) -> Iterator[RequiredBandwidth]:
-    """Required bandwidths of the routes with a large share of a token's time, largest first.
-
-    Args:
-        run: run under diagnosis.
-        measured: measured speed of each user [tokens/s].
+    """Required bandwidths for the measured speed of each user, of the routes with a large share of
+    a token's time, largest first.
     """
     parts = run.step.parts if run.step else {}
     seconds = {route: float(parts.get(route, 0.0)) for route in BANDWIDTHS}
@@ -289,13 +286,8 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagnosis:
-    """Causes of a measured speed, likeliest first.
-
-    Args:
-        estimate: a single estimate, not a sweep.
-        measured: measured speeds.
-        system: "Linux", "Windows" or "macOS", to exclude causes of other systems; empty where
-            unknown.
+    """Causes of a measured speed, likeliest first, without those of other systems where "Linux",
+    "Windows" or "macOS" is stated.
 
     Raises:
         InputError: an impossible combination, or a sweep.

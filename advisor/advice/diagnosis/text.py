@@ -46,14 +46,10 @@ def reported_in(path: Path) -> Reported:
 
 
 def reported(content: bytes, name: str) -> Reported:
-    """Reported speeds of a file's content.
+    """Reported speeds of the content of a file; its name is for errors.
 
     Of several runs, the first with a speed of generation counts, and the first prompt at the same
     depth of the cache.
-
-    Args:
-        content: content of the file.
-        name: name of the file, for errors.
 
     Raises:
         InputError: a file of an unknown tool, or without a speed of generation.
@@ -216,12 +212,7 @@ def cause_words(cause: Cause) -> str:
 
 
 def speed_words(cause: Cause, *, prompt: bool) -> str:
-    """Speed under a cause, in words.
-
-    Args:
-        cause: cause with its speeds.
-        prompt: add the prompt's speed.
-    """
+    """Speed under a cause, in words, with the prompt's where wanted."""
     speed = _with_range(cause.degree.decode)
     return f"{speed}, prompt {_with_range(cause.degree.prompt)}" if prompt else speed
 

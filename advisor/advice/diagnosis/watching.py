@@ -48,13 +48,8 @@ def watched(
     system: str = "",
     process: ProcessReading | None = None,
 ) -> Watched:
-    """Judgement of what a server counted.
-
-    Args:
-        reading: figures of the time that is judged.
-        estimate: what the server should reach, for as many users as it had at work.
-        system: operating system, as in `diagnose`.
-        process: its process in the same time; None where it cannot be seen.
+    """Judgement of what a server counted, and its process where it can be seen, beside what it
+    should reach for as many users as it had at work; the system as in `diagnose`.
 
     Raises:
         InputError: speeds outside the limits.

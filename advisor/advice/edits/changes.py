@@ -64,15 +64,9 @@ Edits = Iterator[Edit]
 def faster_changes(
     model: Model, machine: Machine, work: Workload, best: Estimate | None
 ) -> tuple[Edited, ...]:
-    """Changes that make the best placement faster, by gain.
+    """Changes that make the best placement faster, by gain; none where nothing runs.
 
     A fixed split stays fixed, as undoing it would be no effect of the change.
-
-    Args:
-        model: model as it is stored.
-        machine: machine as it is.
-        work: request.
-        best: fastest placement now; None where nothing runs.
     """
     if best is None:
         return ()
@@ -337,12 +331,7 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
 
 def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) -> Edited | None:
     """Smaller format that loses least and keeps up with reading, else the fastest; never a last
-    resort; None where none is notably faster.
-
-    Args:
-        changes: changes with their gain.
-        reading_tps: reading speed [tokens/s].
-        least: smallest gain.
+    resort; None where none gains at least a factor.
     """
     mild = sorted(
         (

@@ -25,12 +25,8 @@ Rates = tuple[Range, Range]
 
 
 def again(before: Estimate, **changes: Any) -> Estimate:
-    """Estimate with some nouns changed, placed and timed anew.
-
-    Args:
-        before: estimate; an impossible one stays as it is.
-        changes: fields of an `Estimate`: model, machine, work, how, strategy, settings, constants
-            (fitted where none are given). Their numbers may be arrays.
+    """Estimate with some of its fields changed, placed and timed anew with the fitted constants
+    unless others are given; an impossible one stays as it is. Numbers may be arrays.
     """
     after = replace(before, **changes)
     if after.machine is None:
@@ -79,13 +75,10 @@ class Edited(Edit):
 
 
 def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) -> list[Edited]:
-    """Edits that make a run notably faster, largest gain first.
+    """Edits that make a run faster than now [tokens/s] by a factor that is worth it, largest gain
+    first.
 
-    Args:
-        before: model as it is stored, machine, request, runtime and settings.
-        edits: edits, each answered in the first placement that fits, which is the fastest.
-        now: present decode speed [tokens/s].
-        worth: smallest gain that counts, as a factor.
+    Each is answered in the first placement that fits, which is the fastest.
     """
     least = worth * now
     several = before.how.takes_several_formats and before.how.apart is None
@@ -127,12 +120,8 @@ def _fastest(before: Estimate, edit: Edit, least: float) -> Speed | None:
 
 
 def of_formats(before: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
-    """`_fastest` for each of several formats, by one estimate of each placement.
-
-    Args:
-        before: run of a runtime that takes several formats at once.
-        models: the model in formats that the runtime loads.
-        least: speed from which one is wanted [tokens/s].
+    """`_fastest` for each of several formats that the runtime loads, by one estimate of each
+    placement.
     """
     speeds: list[Speed | None] = [None] * len(models)
     left = list(range(len(models)))

@@ -59,13 +59,7 @@ def in_formats(model: Model, formats: Iterable[str] = BY_LOSS) -> Iterator[Model
 
 
 def tried_in(runtime: Runtime, models: Sequence[Model], *, stated: bool) -> tuple[int, ...]:
-    """Indices of the formats that are tried in a runtime.
-
-    Args:
-        runtime: runtime.
-        models: model in each format.
-        stated: the formats were chosen, and not all.
-    """
+    """Indices of the formats that are tried in a runtime: of stated ones all."""
     bits = stated or len(models) == 1 or runtime.name in IN_BITS
     return tuple(at for at, model in enumerate(models) if bits or model.format not in BY_BITS)
 
@@ -89,9 +83,6 @@ def card_host(host: Machine) -> Machine:
 def stack_of(host: Machine) -> Stack:
     """Machines of a search, cached for the next one: the host with every GPU in every number, each
     named by its GPU, and every machine that is sold whole.
-
-    Args:
-        host: machine whose processor, RAM and drive stay, as of `card_host`.
     """
     host = card_host(host)
     key = repr(host)  # records that contain tables have no hash
@@ -190,17 +181,8 @@ def cases(
     skip: tuple[int, ...] = (),
     stated: bool = False,
 ) -> list[RunSetup]:
-    """Setups of all runtimes with all formats of the weights.
-
-    Args:
-        models: model in each format.
-        work: request.
-        runtimes: runtimes to try.
-        caches: cache formats; empty for all of each runtime.
-        min_tps: lowest speed [tokens/s].
-        all_caches: as `RunSetup.all_caches`.
-        skip: as `RunSetup.skip`.
-        stated: the formats were chosen, so that each runtime tries all of them.
+    """Setups of all runtimes with all formats of the weights that they take, or with all stated
+    ones; with stated cache formats, else with all of each runtime.
     """
     return [
         RunSetup(
@@ -258,13 +240,8 @@ def _of_case(stack: Stack, case: RunSetup) -> Iterator[Combinations]:
 def _in_cache(
     stack: Stack, case: RunSetup, work: Workload, placed: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[Places, Combinations]]:
-    """Combinations of a setup that are fast enough with one cache format.
-
-    Args:
-        stack: machines.
-        case: setup.
-        work: request, with contexts of shape (contexts,).
-        placed: mask of machines to leave out, shape (formats x contexts, machines).
+    """Combinations of a setup that are fast enough with one cache format, where nothing is placed
+    yet, shape (formats x contexts, machines).
     """
     how, users = runtime(case.runtime), float(work.users)
     contexts = np.asarray(work.context)
@@ -327,10 +304,8 @@ WAIT = 10.0
 
 
 def on_cluster(address: str) -> Compute:
-    """Function that computes cases on the workers of a cluster.
-
-    Args:
-        address: address of the scheduler, such as "tcp://127.0.0.1:8786".
+    """Function that computes cases on the workers of the cluster of a scheduler
+    ("tcp://127.0.0.1:8786").
 
     Raises:
         InputError: the package `distributed` is not installed.

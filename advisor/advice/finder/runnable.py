@@ -242,15 +242,8 @@ def runnable(
     runtime: Runtime = LLAMA_CPP,
     whole: bool = False,
 ) -> list[Runnable]:
-    """Models that run on the machine, in the order given above.
-
-    Args:
-        machine: machine.
-        work: the request; its context must fit.
-        reading_tps: reading speed [tokens/s].
-        names: names of the models to try; empty for all in the catalogue.
-        runtime: runtime.
-        whole: only models that the GPUs hold whole.
+    """Models that run on a machine, in the order given above: those named, else all in the
+    catalogue; where `whole`, only those that the GPUs hold whole.
     """
     memory, drive = (IN_GPU, ()) if whole else (IN_MEMORY, ON_DRIVE)
     best = (
@@ -272,15 +265,8 @@ def rated_as_well(
     model: Model, machine: Machine, work: Workload, reading_tps: float, decode: float
 ) -> Runnable | None:
     """Highest rated of the models that keep up with a reader here, leave other programs room, are
-    faster than a model and are rated at least as well, format for format; None where there is none,
-    or the model has no score.
-
-    Args:
-        model: model in the format asked for.
-        machine: machine.
-        work: the request.
-        reading_tps: reading speed [tokens/s].
-        decode: speed of the model here; 0 where it does not run [tokens/s].
+    faster than a model is here [tokens/s] and are rated at least as well, format for format; None
+    where there is none, or the model has no score.
     """
     row = rating(model.name)
     if row is None:

@@ -163,13 +163,8 @@ def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Off
 def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
     """Price of the GPUs and the host parts that they need, or of the whole machine.
 
-    Where there is no machine that takes cards, they come in a new desktop. Server modules can only
-    be rented.
-
-    Args:
-        question: prices, and the host.
-        machine: machine with its GPUs.
-        cards: names of the GPUs that are sold for such a host.
+    Where there is no machine that takes cards, they come in a new desktop. Server modules, which
+    are not among the cards sold, can only be rented.
     """
     money, name, own = question.money, machine.name, question.ownership
     priced = selling_price(name) is not None or name in dict(money.own_price)
@@ -343,12 +338,7 @@ def _hits(
 
 
 def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
-    """What an expert finds odd about buying a machine, a sentence each; nothing about a rent.
-
-    Args:
-        question: host of cards, or no machine yet.
-        hit: machine with its engine.
-    """
+    """What an expert finds odd about buying a machine, a sentence each; nothing about a rent."""
     if hit.offer == RENTED:
         return ()
     own, gpus = question.ownership, hit.machine.gpus
@@ -370,13 +360,11 @@ MAINSTREAM = frozenset(known.name for known in SEARCHED if known.mainstream)
 
 
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
-    """Best hit of each machine, bought and rented: least loss of quality, then highest speed.
+    """Best hit of each machine, bought and rented: least loss of quality, then highest speed. The
+    order of their machines is kept.
 
     Each of several contexts has its own best hit. Ties are decided by the order of `BY_LOSS`, then
     by the larger cache format, then by runtimes in common use.
-
-    Args:
-        hits: hits; the order of their machines is kept.
     """
     best: dict[tuple[str, int, str, float], Hit] = {}
     for hit in hits:

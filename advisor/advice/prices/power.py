@@ -186,13 +186,8 @@ def supply_watts(cards: Iterable[Gpu]) -> float:
 def parts_for(
     form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...], slots: int = 0
 ) -> list[HostPartRow]:
-    """Parts to buy so that a machine can hold and power its cards, without the cards.
-
-    Args:
-        form: form of the machine.
-        before: present cards.
-        after: planned cards.
-        slots: cards that the present board takes, where more than usual.
+    """Parts to buy so that a machine can hold and power cards in place of those before, without the
+    cards. Its board has the usual slots, or more.
     """
     if in_dock(form):
         dock, docked = smallest("dock", 1), further(before, after)
@@ -210,15 +205,10 @@ def parts_for(
 
 
 def _housing(before: int, after: int, slots: int) -> list[HostPartRow | None]:
-    """Board, case and risers for more cards than the machine has or has slots for.
+    """Board, case and risers for more cards than the machine has, or its board has slots for.
 
     The present board stays for the four cards that share it through risers, and for as many as it
     has slots; a board of the same size would be no help.
-
-    Args:
-        before: present cards.
-        after: planned cards.
-        slots: cards that the present board takes.
     """
     board: list[HostPartRow | None] = []
     if after > max(slots, before, SHARED_SLOTS):

@@ -54,12 +54,7 @@ TokenPrices = Callable[[str, str], tuple[float, float, float | None] | None]
 
 
 def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
-    """Result of third-party code, within a time limit.
-
-    Args:
-        seconds: time limit [s].
-        fetch: function that uses the network.
-        what: name of the fetched data, for the message.
+    """Result of third-party code that uses the network, within a time limit [s].
 
     Raises:
         NetworkError: it failed, or took too long.
@@ -84,11 +79,8 @@ def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
 
 
 def rents_of(machines: Iterable[ListedMachine], today: date) -> Fetched[PriceRow]:
-    """Cheapest machine of each provider with each number of a GPU; unknown GPUs are left out.
-
-    Args:
-        machines: machines as listed by gpuhunt.
-        today: date of the list.
+    """Cheapest machine of each provider with each number of a GPU, of a list of gpuhunt; unknown
+    GPUs are left out.
     """
     cheapest: dict[tuple[str, str, int, bool], PriceRow] = {}
     left_out: list[str] = []
@@ -123,12 +115,7 @@ def _rent(machine: ListedMachine, today: date) -> PriceRow | None:
 
 
 def calls_of(prices: TokenPrices, today: date) -> Fetched[ApiPriceRow]:
-    """Present prices of the providers and models in the shipped table.
-
-    Args:
-        prices: newest list of genai-prices.
-        today: date of the list.
-    """
+    """Prices in a list of genai-prices, of the providers and models in the shipped table."""
     rows: list[ApiPriceRow] = []
     left_out: list[str] = []
     least, most = PLAUSIBLE_TOKENS

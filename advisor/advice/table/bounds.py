@@ -30,13 +30,8 @@ ROUNDING = 1.0 + 1e-9
 def may_hold(
     model: Model, machine: Machine, work: Workload, runtime: Runtime
 ) -> npt.NDArray[np.bool_]:
-    """False where the GPUs cannot hold the whole model, without placing it.
-
-    Args:
-        model: model in the format that the runtime loads, or in several.
-        machine: machine; its numbers may be of shape (machines,).
-        work: request.
-        runtime: runtime.
+    """False where the GPUs cannot hold the whole model, without placing it; in several formats or
+    machines at once.
     """
     outside = least_outside(model, machine, work, runtime)
     return np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes)
@@ -51,17 +46,8 @@ def may_reach(
     constants: Constants,
     least: Array,
 ) -> npt.NDArray[np.bool_]:
-    """False where a placement outside the GPUs cannot fit or cannot reach a speed, without placing
-    it.
-
-    Args:
-        model: model in the format that the runtime loads, or in several.
-        machine: machine; its numbers may be of shape (machines,).
-        work: request.
-        runtime: runtime.
-        strategy: placement with a part outside the GPUs.
-        constants: constants in the scope of the estimates.
-        least: speed of each user, a number or of shape (machines,) [tokens/s].
+    """False where a placement outside the GPUs cannot fit or cannot reach the least speed of each
+    user [tokens/s], without placing it; in several formats or machines at once.
     """
     reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
     if strategy is PlacementStrategy.NVME_OFFLOAD:

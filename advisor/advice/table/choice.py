@@ -35,13 +35,8 @@ class Choice:
 
 
 def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") -> Choice:
-    """What to choose of some options, the present machine first.
-
-    Args:
-        options: options.
-        money: use and reading speed.
-        runtime: why the chosen runtime refuses, and another that runs the model here, in a
-            sentence; else empty.
+    """What to choose of some options, the present machine first. Nothing is bought where the chosen
+    runtime refuses and another runs the model here, as a sentence then says.
     """
     kept, free = options[0], free_change(options)
     able = list(_able(options))

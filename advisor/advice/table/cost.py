@@ -36,42 +36,28 @@ def waiting_seconds(
 
     t_first + thought / S + max(0, shown / S - shown / r)
 
-    Args:
-        first_token: time to first token [s].
-        decode_tps: decode speed for each user [tokens/s].
-        thought: tokens of reasoning before the reply, which nobody reads [tokens].
-        shown: tokens of the reply [tokens].
-        reading_tps: reading speed; infinite for a batch job, which waits for all tokens [tokens/s].
+    A reply has thought and shown tokens; the reading speed r is infinite for a batch job, which
+    waits for all of them.
     """
     behind = np.maximum(shown / decode_tps - shown / reading_tps, 0.0)
     return first_token + thought / decode_tps + behind
 
 
 def queue_seconds(users: float, running: Array, reply: Array) -> Array:
-    """Mean time in the queue of users who all ask at once, when some run together [s].
+    """Mean time in the queue of users U who all ask at once, when R of them run together [s].
 
     t_reply / U x sum over i < U of floor(i / R)
-
-    Args:
-        users: number of users U.
-        running: users R who run together.
-        reply: time of a whole reply [s].
     """
     turns = np.arange(np.ceil(users)) // np.maximum(running, 1.0)[..., None]
     return np.asarray(np.mean(turns, axis=-1)) * reply
 
 
 def speed_for_wait(wait: Array, thought: Array, shown: Array, reading_tps: Array) -> Array:
-    """Decode speed at which a person waits that long: `waiting_seconds` solved for S [tokens/s].
+    """Decode speed at which a person waits that long after the first token, above 0 s:
+    `waiting_seconds` solved for S [tokens/s].
 
-    S = (thought + shown) / (wait + shown / r), which is the reading speed r at most where
-    thought <= r wait; else S = thought / wait
-
-    Args:
-        wait: waiting without that for the first token, above 0 [s].
-        thought: tokens of reasoning before the reply [tokens].
-        shown: tokens of the reply [tokens].
-        reading_tps: reading speed [tokens/s].
+    S = (thought + shown) / (wait + shown / r), which is the reading speed r at most where thought
+    <= r wait; else S = thought / wait
     """
     slower = (thought + shown) / (wait + shown / reading_tps)
     return np.where(thought <= reading_tps * wait, slower, thought / wait)
@@ -288,13 +274,8 @@ class Use:
     def owned(
         self, draw: PowerDraw, speed: Speed | None, usd: float = 0.0, tied_up: float = 0.0
     ) -> MonthlyCost:
-        """Monthly cost of an owned machine.
-
-        Args:
-            draw: electric power.
-            speed: that it reaches.
-            usd: price of what is bought [USD].
-            tied_up: resale value of what is kept [USD].
+        """Monthly cost of an owned machine: power, the price of what is bought and the resale value
+        of what is kept, spread.
         """
         idle, busy = self.power(draw, speed)
         return MonthlyCost(
@@ -322,14 +303,10 @@ class Use:
         return MonthlyCost(rent=rent, stopped=False, storage=self.storage)
 
     def called(self, usd_in: float, usd_out: float, usd_cached: float | None = None) -> MonthlyCost:
-        """Monthly cost of an API.
+        """Monthly cost of an API at prices of a million tokens [USD]; output has reasoning in it,
+        as providers charge, and cached input costs as other input where it has no price of its own.
 
         replies x ((prompt - cached) p_in + cached p_cached + generated p_out)
-
-        Args:
-            usd_in: price per million input tokens [USD].
-            usd_out: price per million output tokens, with reasoning, as providers charge [USD].
-            usd_cached: price per million cached tokens; None for that of other input [USD].
         """
         prompt, cached = float(self.work.prompt), float(self.work.cached)
         again = usd_in if usd_cached is None else usd_cached
@@ -337,12 +314,8 @@ class Use:
         return MonthlyCost(api=self.replies * each / 1e6)
 
     def served(self, draw: PowerDraw, usd: float, hours: float) -> MonthlyCost:
-        """Monthly cost of a bought machine that serves many users, busy all the time.
-
-        Args:
-            draw: electric power.
-            usd: price of the machine [USD].
-            hours: hours of a month in which it serves [h].
+        """Monthly cost of a bought machine that serves many users for some hours, busy all the
+        time.
         """
         power = monthly_energy(draw.busy, hours, self.money.usd_per_kwh)
         return MonthlyCost(purchase=float(self.spread(usd)), busy_power=float(power))

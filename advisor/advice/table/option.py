@@ -205,10 +205,6 @@ def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
 
     Sorted by cost, then by speed from the fastest: one is on the front where it is faster than all
     that are cheaper. Of several alike all are on it. What has no number is never on it.
-
-    Args:
-        cost: shape (n,), any unit.
-        speed: shape (n,), any unit.
     """
     cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
     known = np.isfinite(cost) & np.isfinite(speed)

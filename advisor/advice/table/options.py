@@ -67,12 +67,8 @@ from advisor.units import GIB
 
 
 def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> tuple[Option, ...]:
-    """Options, the present machine first, then by what they save.
-
-    Args:
-        question: model, machine, use and ownership.
-        now: speed of the present machine; None where nothing runs.
-        edits: changes other than another card.
+    """Options, the present machine first, then by what they save; changes other than another card
+    are given.
     """
     kept = keep(question, now)
     held = cards_held(question).holders
@@ -296,12 +292,7 @@ def _no_slower(speed: Speed, kept: Option) -> Speed:
 
 
 def _needless(machine: Machine, alike: Iterable[tuple[Machine, Option]]) -> bool:
-    """Whether fewer of the same cards are as fast.
-
-    Args:
-        machine: machine with cards.
-        alike: machines with cards of one kind each, with their options.
-    """
+    """Whether fewer of the same cards are as fast, by the machines with cards of one kind each."""
     name, number = machine.gpus[0].name, len(machine.gpus)
     if not _alike(machine, name):
         return False
@@ -343,11 +334,6 @@ def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
     """Other cards in place of the present ones: the fewest of each kind that hold the model.
 
     Where there are none, several are added; one of each kind comes from `added`.
-
-    Args:
-        question: question with the present cards.
-        kept: option of keeping them, for comparison.
-        held: fewest cards of each kind that hold the model, from `holders`.
     """
     own = question.ownership
     if not own.owned or question.machine.unified or _dock(question) or not room_for(own.form, 1):
@@ -446,12 +432,8 @@ def machines(question: Question, kept: Option) -> list[Option]:
 
 
 def desktops(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
-    """New desktops with cards, where the present machine takes none or is rented.
-
-    Args:
-        question: question with model and use.
-        kept: option of keeping the present machine, for comparison.
-        held: fewest cards of each kind that hold the model, in a desktop.
+    """New desktops with the fewest cards that hold the model, where the present machine takes none
+    or is rented.
     """
     host = cardless()
     return [
@@ -497,11 +479,6 @@ def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
     between sessions, and by the month.
 
     A machine with more cards than that is rented whole, and all of them are used.
-
-    Args:
-        question: question with model and use.
-        kept: option of keeping the present machine, for comparison.
-        cards: cards with their speeds.
     """
     rented_ones: list[Option] = []
     for card, fewest, least in cards.holders:

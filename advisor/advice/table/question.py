@@ -88,22 +88,9 @@ class Question:
         bought: tuple[Gpu, ...] = (),
         parts: Iterable[HostPartRow] = (),
     ) -> Option:
-        """Option whose waiting time, age of price and comparison follow from its parts.
-
-        Args:
-            kind: kind of option.
-            name: name of the change, GPUs, machine or provider.
-            speed: speed; None if unknown.
-            cost: monthly cost; None without a price.
-            price: price with its origin; None where nothing is paid.
-            sells: what is owned is sold.
-            kept: option of keeping the present machine, for comparison.
-            topic: as `Option.topic`.
-            always_on: rented and never stopped.
-            hours_rented: as `Option.hours_rented`.
-            machine: as `Option.machine`.
-            bought: as `Option.bought`.
-            parts: as `Option.parts`.
+        """Option whose waiting time, age of price and comparison with what is kept follow from its
+        parts, which are fields of `Option`: where what is owned is sold, and one that is never
+        stopped once it is rented, are said.
         """
         price = price or Price()
         if sells:

@@ -52,12 +52,7 @@ class CardRule:
     source_date: str  # its date
 
     def strikes(self, case: "Installed", *, first: bool = False) -> bool:
-        """Whether it strikes a card in a machine with it.
-
-        Args:
-            case: card and machine.
-            first: the machine has had no card.
-        """
+        """Whether it strikes a card in a machine with it, which may be its first."""
         return (
             (not self.form or case.form in self.form.split(";"))
             and re.search(self.host, case.host.casefold()) is not None
@@ -157,17 +152,8 @@ def oddities(
     takes_docks: bool = False,
     users: float = 1.0,
 ) -> Iterator[str]:
-    """What is odd about buying or renting cards, a sentence each.
-
-    Args:
-        form: form of the machine that holds them.
-        machine: machine with them.
-        cards: cards that are bought or rented.
-        parts: parts that they need.
-        before: cards that the machine has had.
-        built_anew: the machine comes with them, so that its parts are no change.
-        takes_docks: machines of its kind have a port for a dock.
-        users: people who are answered at the same time.
+    """What is odd about buying or renting cards for some users, a sentence each. Parts of a machine
+    that is built anew are no change; where its kind has a port for a dock, a dock is none.
     """
     had, first = () if built_anew else before, not (before or built_anew)
     for card in {card.name: card for card in cards}.values():

@@ -112,12 +112,8 @@ def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInp
 
 
 def _cost(option: Option, use: Floats, dearer: Floats | float = 1.0) -> Floats:
-    """Monthly cost of an option at another use and other prices [USD/month].
-
-    Args:
-        option: option.
-        use: replies relative to the stated ones.
-        dearer: prices relative to those known.
+    """Monthly cost of an option at another use and other prices, each relative to what is stated
+    [USD/month].
     """
     cost = option.cost
     if cost is None:
@@ -197,11 +193,8 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
 
 
 def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floats]:
-    """Whether it pays now, whether that changes within reach, and at which factor, for each input.
-
-    Args:
-        pays: function from factors, one per input alone, to whether it pays, shape (inputs,).
-        count: number of inputs.
+    """Whether it pays now, whether that changes within reach, and at which factor, for each input;
+    by whether it pays with factors, one per input alone, shape (inputs,).
     """
     now = pays(np.ones(count))
     down, up = (pays(np.full(count, end)) != now for end in (1 / REACH, REACH))
@@ -282,10 +275,6 @@ def _price(option: Option, point: TurningPoint) -> str:
 def in_question(options: Sequence[Option], safe: Option | None) -> Option | None:
     """Option in question: the safe choice, else the one that would pay at the fewest replies; None
     if no option can be compared with the kept machine.
-
-    Args:
-        options: options, the present machine first.
-        safe: purchase that the verdict names; None where it names none.
     """
     option = safe or nearest(options)
     return None if option is None or option.gain is None else option

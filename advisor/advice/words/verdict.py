@@ -52,11 +52,8 @@ def price_notes(question: Question) -> tuple[str, ...]:
 
 
 def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
-    """Sentences about lengths that exceed the allocated context or the model's own.
-
-    Args:
-        model: model, whose context is known if its file or row states it.
-        work: the request.
+    """Sentences about lengths that exceed the allocated context, or the model's own where its file
+    or row states it.
     """
     context, own = float(np.max(work.context)), model.architecture.max_context
     needed = float(np.max(work.prompt)) + float(np.max(work.output))
