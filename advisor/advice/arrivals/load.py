@@ -155,12 +155,7 @@ class ServerLoad:
 
     @cached_property
     def users_supported(self) -> int:
-        """Largest number of simultaneous users, at most a number of interest, who all have the
-        speed and wait that a request wants; 0 if a single one has not.
-
-        Each sends the next request when a reply is complete. The search starts from the closed form
-        of a step and ends at a precision of 3 %.
-        """
+        """Largest number of simultaneous users who are all served in time."""
         return users_supported(self.server, self.lengths, self.request)
 
     @cached_property

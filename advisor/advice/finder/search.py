@@ -28,7 +28,7 @@ from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import Mask, Speed
 from advisor.advice.table.cost import Timed, Use
 from advisor.advice.table.option import Option, on_front
-from advisor.advice.table.options import apis, keep
+from advisor.advice.table.options import apis
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.catalog.inputs import in_usd
@@ -222,7 +222,7 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     ]
     called = (
         option
-        for option in apis(question, keep(question, None))
+        for option in apis(question)
         if option.speed is not None and option.speed.decode >= request.min_tps
     )
     most = math.inf if monthly is None else monthly

@@ -5,7 +5,7 @@ Kept or changed, with cards added or replaced, another machine, rented, or an AP
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -70,20 +70,18 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
     """Options, the present machine first, then by what they save; changes other than another card
     are given.
     """
-    kept = keep(question, now)
-    held = cards_held(question).holders
-    whole = _takes_no_card(question)
-    others = [
-        *changes(question, kept, edits),
-        *added(question, kept),
-        *replaced(question, kept, held),
-        *machines(question, kept),
-        *(desktops(question, kept, _in_a_desktop(question, held)) if whole else ()),
-        *rents(question, kept, cards_held(question)),
-        *apis(question, kept),
-    ]
-    judged = (_judged(question, option) for option in others)
-    return (kept, *sorted(filter(None, judged), key=rank))
+    kept, cards = keep(question, now), cards_held(question)
+    others = (
+        *changes(question, edits),
+        *added(question, now),
+        *replaced(question, now, cards.holders),
+        *machines(question, now),
+        *desktops(question, cards.holders),
+        *rents(question, cards),
+        *apis(question),
+    )
+    judged = filter(None, (_judged(question, option) for option in others))
+    return (kept, *sorted((replace(option, kept=kept) for option in judged), key=rank))
 
 
 def _judged(question: Question, option: Option) -> Option | None:
@@ -104,19 +102,6 @@ def _judged(question: Question, option: Option) -> Option | None:
         users=float(question.work.users),
     ))]  # fmt: skip
     return replace(option, odd=tuple(odd)) if odd else option
-
-
-def _takes_no_card(question: Question) -> bool:
-    """Whether new cards need another machine: the present one takes none, or is rented."""
-    own = question.ownership
-    return not own.owned or question.machine.unified or not own.takes_cards
-
-
-def _in_a_desktop(question: Question, held: Iterable[CardSpeed]) -> Iterable[CardSpeed]:
-    """Cards for sale with their speeds in a desktop."""
-    for_sale = set(cards_for_sale(question.money.own_price))
-    rows = held if question.machine.unified else cards_in_a_desktop(question).holders
-    return [row for row in rows if row[0].name in for_sale]
 
 
 NOTHING_OWNED = "Nothing yet"
@@ -140,12 +125,14 @@ def keep(question: Question, speed: Speed | None) -> Option:
     own = question.ownership
     if own.nothing:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
-    price = _tied_up(question.resale) if question.money.resale_counts else Price()
+    price, resale = Price(), question.resale
     if own.rented_at is not None:
         price = _rent(question, own.rented_at)
-    name = question.machine.name
-    cost = cost_of_keeping(question, speed)
-    return question.option(OptionKind.KEEP, name, speed, cost, price, machine=question.machine)
+    elif question.money.resale_counts and resale.note and not resale.typed:
+        note = f"value tied up: {resale.note}; type what yours would sell for (--resale)"
+        price = replace(resale, usd=0.0, note=note)
+    cost, machine = cost_of_keeping(question, speed), question.machine
+    return question.option(OptionKind.KEEP, machine.name, speed, cost, price, machine=machine)
 
 
 def _rent(question: Question, usd: float) -> Price:
@@ -159,26 +146,13 @@ def _rent(question: Question, usd: float) -> Price:
     return Price(date=row.date, note=note, sources=(row.source,))
 
 
-def _tied_up(resale: Price) -> Price:
-    """Nothing to pay, with a note on the value that is tied up."""
-    if resale.typed or not resale.note:
-        return Price()
-    note = f"value tied up: {resale.note}; type what yours would sell for (--resale)"
-    return replace(resale, usd=0.0, note=note)
-
-
-def changes(question: Question, kept: Option, edits: Iterable[Edited]) -> list[Option]:
+def changes(question: Question, edits: Iterable[Edited]) -> Iterator[Option]:
     """Options of changed formats, caches, memory and drives, with their prices."""
-    rows = []
     for edit in edits:
-        cost = cost_of_keeping(question, edit.speed)
-        price = _price(question, edit)
+        cost, price = cost_of_keeping(question, edit.speed), _price(question, edit)
         if price.usd:
             cost = replace(cost, purchase=float(question.use.spread(price.usd)))
-        rows.append(
-            question.option(OptionKind.CHANGE, edit.words, edit.speed, cost, price, kept=kept)
-        )
-    return rows
+        yield question.option(OptionKind.CHANGE, edit.words, edit.speed, cost, price)
 
 
 def _price(question: Question, edit: Edited) -> Price:
@@ -190,7 +164,8 @@ def _price(question: Question, edit: Edited) -> Price:
     if edit.part == FAST_RAM:
         return _faster_memory(question)
     if edit.part:
-        return with_part(NOTHING_YET, _largest_part(edit.part), question.money.own_price)
+        largest = [row for row in host_part_rows() if row.part == edit.part][-1]
+        return with_part(NOTHING_YET, largest, question.money.own_price)
     return Price(usd=None, note=NO_PRICE)
 
 
@@ -240,10 +215,6 @@ def _faster_memory(question: Question) -> Price:
     return with_part(NOTHING_YET, module, question.money.own_price, PAIR)
 
 
-def _largest_part(part: str) -> HostPartRow:
-    return [row for row in host_part_rows() if row.part == part][-1]
-
-
 WORTHWHILE = 1.1
 """A card must make it this many times faster to be shown."""
 ONE_MORE, LARGEST = "one more", "the largest"
@@ -256,7 +227,7 @@ FOR_GAMES = {
 """Names of a maker's cards for games."""
 
 
-def added(question: Question, kept: Option) -> list[Option]:
+def added(question: Question, now: Speed | None) -> list[Option]:
     """More of the present card, up to the number that holds the model, or one of another kind.
 
     One more of the present card is listed even without a gain, as people ask for it.
@@ -264,16 +235,17 @@ def added(question: Question, kept: Option) -> list[Option]:
     if not question.ownership.owned:
         return []
     own = discrete(question.machine)
-    options = [
-        (machine, _added(question, kept, machine, _no_slower(speed, kept)))
+    # A further card stays unused where it would only slow the others down, as a third does that
+    # two divide each layer without.
+    faster = [
+        (machine, now if now and now.decode > speed.decode else speed)
         for machine, speed in cards_here(question).added
-        if speed is not None and (_one_more(own, machine) or _faster(speed, kept))
+        if speed is not None and (_one_more(own, machine) or _faster(speed, now))
     ]
-    alike = [row for row in options if _alike(row[0], row[0].gpus[0].name)]
     return [
-        option
-        for machine, option in options
-        if _one_more(own, machine) or not _needless(machine, alike)
+        _added(question, machine, speed)
+        for machine, speed in faster
+        if _one_more(own, machine) or not _needless(machine, faster)
     ]
 
 
@@ -284,60 +256,52 @@ def _one_more(own: tuple[Gpu, ...], machine: Machine) -> bool:
     return len(machine.gpus) == min((count for count in COUNTS if count > len(own)), default=0)
 
 
-def _no_slower(speed: Speed, kept: Option) -> Speed:
-    """Speed with a further card, which stays unused where it would only slow the others down, as
-    a third does that two divide each layer without.
-    """
-    return kept.speed if kept.speed and kept.speed.decode > speed.decode else speed
-
-
-def _needless(machine: Machine, alike: Iterable[tuple[Machine, Option]]) -> bool:
-    """Whether fewer of the same cards are as fast, by the machines with cards of one kind each."""
+def _needless(machine: Machine, faster: Iterable[tuple[Machine, Speed]]) -> bool:
+    """Whether fewer of the same cards are as fast."""
     name, number = machine.gpus[0].name, len(machine.gpus)
     if not _alike(machine, name):
         return False
-    speed = {len(m.gpus): o.speed.decode for m, o in alike if o.speed and _alike(m, name)}
-    own = speed.get(number, 0.0)
-    return any(WORTHWHILE * decode >= own for count, decode in speed.items() if count < number)
+    speeds = {len(each.gpus): speed.decode for each, speed in faster if _alike(each, name)}
+    fewer = (decode for count, decode in speeds.items() if count < number)
+    return any(WORTHWHILE * decode >= speeds[number] for decode in fewer)
 
 
 def _alike(machine: Machine, name: str) -> bool:
     return all(gpu.name == name for gpu in machine.gpus)
 
 
-def _dock(question: Question) -> bool:
-    return in_dock(question.ownership.form)
-
-
-def _added(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
-    own = discrete(question.machine)
+def _added(question: Question, machine: Machine, speed: Speed) -> Option:
+    own, form = discrete(question.machine), question.ownership.form
     new = further(own, machine.gpus)
     name = f"{_counted(len(new))}{new[0].name}"
     vendor = own[0].vendor if own else "NVIDIA"
-    topic = LARGEST if name == largest(question, vendor) else ""
+    topic = LARGEST if name == largest(question.for_sale, vendor) else ""
     if len(machine.gpus) > 1 and _alike(machine, new[0].name):
         name += f", {len(machine.gpus)} in all"
         topic = ONE_MORE if _one_more(own, machine) else topic
-    parts = parts_for(question.ownership.form, own, machine.gpus, slots(question.machine))
+    parts = parts_for(form, own, machine.gpus, slots(question.machine))
     price = bought(new[0].name, len(new), question.money, parts)
     cost = question.use.owned(
         draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.tied_up_usd
     )
-    where = " in a dock" if _dock(question) else ""
     return question.option(
-        OptionKind.ADD, f"{name}{where}", speed, cost, price, kept=kept, topic=topic,
-        machine=machine, bought=new, parts=parts,
+        OptionKind.ADD, f"{name} in a dock" if in_dock(form) else name, speed, cost, price,
+        topic=topic, machine=machine, bought=new, parts=parts,
     )  # fmt: skip
 
 
-def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
+def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -> list[Option]:
     """Other cards in place of the present ones: the fewest of each kind that hold the model.
 
-    Where there are none, several are added; one of each kind comes from `added`.
+    Where there are none, several are added; one of each kind comes from `added`. A desktop holds as
+    many as its board has slots for or as share it; more are rented, since only rented machines are
+    tried with them.
     """
-    own = question.ownership
-    if not own.owned or question.machine.unified or _dock(question) or not room_for(own.form, 1):
+    form = question.ownership.form
+    stays = question.machine.unified or in_dock(form) or not room_for(form, 1)
+    if stays or not question.ownership.owned:
         return []
+    most = max(SHARED_SLOTS, slots(question.machine)) if form is Form.DESKTOP else math.inf
     has = {gpu.name for gpu in question.machine.gpus}
     for_sale = set(question.for_sale) - has
     rows = [row for row in held if row[0].name in for_sale]
@@ -345,50 +309,30 @@ def replaced(question: Question, kept: Option, held: Iterable[CardSpeed]) -> lis
         # A single one of each card that holds the model only with others; it then holds a part.
         rows += cards_here(question).alone(card.name for card, count, _ in rows if count > 1)
     return [
-        _replaced(question, kept, (card,) * count, speed)
+        _replaced(question, (card,) * count, speed)
         for card, count, speed in rows
-        if housed(question, count) and _faster(speed, kept) and (has or count > 1)
+        if room_for(form, count) and count <= most and _faster(speed, now) and (has or count > 1)
     ]
 
 
-def housed(question: Question, count: int) -> bool:
-    """Whether a number of new cards stands in the machine: in a desktop as many as its board has
-    slots for or as share it; more are rented, since only rented machines are tried with them.
-    """
-    form = question.ownership.form
-    most = max(SHARED_SLOTS, slots(question.machine))
-    return room_for(form, count) and (form is not Form.DESKTOP or count <= most)
-
-
-def _replaced(question: Question, kept: Option, cards: tuple[Gpu, ...], speed: Speed) -> Option:
-    parts = parts_for(
-        question.ownership.form, question.machine.gpus, cards, slots(question.machine)
-    )
+def _replaced(question: Question, cards: tuple[Gpu, ...], speed: Speed) -> Option:
+    machine, before = replace(question.machine, gpus=cards), question.machine.gpus
+    parts = parts_for(question.ownership.form, before, cards, slots(machine))
     price = bought(cards[0].name, len(cards), question.money, parts)
-    sold = bool(question.machine.gpus)
-    usd = question.paid_for(price) if sold else price.usd or 0.0
-    with_cards = replace(question.machine, gpus=cards)
-    cost = question.use.owned(draw_of(with_cards), speed, usd=usd)
+    usd = question.paid_for(price) if before else price.usd or 0.0
+    cost = question.use.owned(draw_of(machine), speed, usd=usd)
     name = f"{_counted(len(cards))}{cards[0].name}"
-    if not sold:
-        return question.option(
-            OptionKind.ADD, name, speed, cost, price, kept=kept,
-            machine=with_cards, bought=cards, parts=parts,
-        )  # fmt: skip
-    topic = LARGEST if name == largest(question, question.machine.gpus[0].vendor) else ""
+    asked_for = bool(before) and name == largest(question.for_sale, before[0].vendor)
     return question.option(
-        OptionKind.REPLACE, name, speed, cost, price, sells=True, kept=kept, topic=topic,
-        machine=with_cards, bought=cards, parts=parts,
+        OptionKind.REPLACE if before else OptionKind.ADD, name, speed, cost, price,
+        sells=bool(before), topic=LARGEST if asked_for else "", machine=machine, bought=cards,
+        parts=parts,
     )  # fmt: skip
 
 
-def largest(question: Question, vendor: str) -> str:
-    """A maker's card for games with the most memory, the fastest of several; empty for none."""
-    return _largest(question.for_sale, vendor)
-
-
 @lru_cache(maxsize=64)
-def _largest(names: tuple[str, ...], vendor: str) -> str:
+def largest(names: tuple[str, ...], vendor: str) -> str:
+    """A maker's card for games with the most memory, the fastest of several; empty for none."""
     pattern = FOR_GAMES.get(vendor)
     rows = [find_gpu(name) for name in names if pattern and pattern.fullmatch(name)]
     best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)
@@ -399,74 +343,63 @@ def _counted(count: int) -> str:
     return f"{count}x " if count > 1 else ""
 
 
-def _faster(speed: Speed, kept: Option) -> bool:
-    return kept.speed is None or speed.decode >= WORTHWHILE * kept.speed.decode
+def _faster(speed: Speed, now: Speed | None) -> bool:
+    return now is None or speed.decode >= WORTHWHILE * now.decode
 
 
-def machines(question: Question, kept: Option) -> list[Option]:
+def machines(question: Question, now: Speed | None) -> list[Option]:
     """Whole machines with unified memory, in the size that has a price.
 
     Machines that would read from their drive are left out where the present one holds the model in
     memory.
     """
-    own = kept.name if question.ownership.owned else ""
-    reads_drive = kept.speed is None or kept.speed.strategy is PlacementStrategy.NVME_OFFLOAD
+    own = question.machine.name if question.ownership.owned else ""
+    reads_drive = now is None or now.strategy is PlacementStrategy.NVME_OFFLOAD
     strategies = tuple(PlacementStrategy) if reads_drive else IN_MEMORY
     others = np.array([own != machine.name for machine in whole_machines().values()])
     timed = whole_timed(question.model, question.work, question.runtimes)
+    rows = zip(whole_machines().items(), timed.fastest(others, strategies), strict=True)
     return [
-        _machine(
-            question,
-            kept,
-            name,
-            machine,
-            speed,
-            bought(name, 1, question.money),
-            topic=machine.gpus[0].vendor,
-        )
-        for (name, machine), speed in zip(
-            whole_machines().items(), timed.fastest(others, strategies), strict=True
-        )
+        _machine(question, name, machine, speed, topic=machine.gpus[0].vendor)
+        for (name, machine), speed in rows
         if speed is not None
     ]
 
 
-def desktops(question: Question, kept: Option, held: Iterable[CardSpeed]) -> list[Option]:
+def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     """New desktops with the fewest cards that hold the model, where the present machine takes none
     or is rented.
     """
-    host = cardless()
+    own, unified = question.ownership, question.machine.unified
+    if own.owned and own.takes_cards and not unified:
+        return []
+    host, for_sale = cardless(), set(cards_for_sale(question.money.own_price))
     return [
-        _desktop(question, kept, replace(host, gpus=(card,) * count), speed)
-        for card, count, speed in held
-        if count <= FEW and speed.whole
-    ]
-
-
-def _desktop(question: Question, kept: Option, machine: Machine, speed: Speed) -> Option:
-    gpus = machine.gpus
-    parts = desktop_parts(gpus)
-    price = bought(gpus[0].name, len(gpus), question.money, parts)
-    counted = f"{len(gpus)}x " if len(gpus) > 1 else ""
-    name = f"New desktop with {counted}{gpus[0].name}"
-    return _machine(question, kept, name, machine, speed, price, parts=parts)
+        _machine(
+            question, f"New desktop with {_counted(count)}{card.name}",
+            replace(host, gpus=(card,) * count), speed, parts=desktop_parts((card,) * count),
+        )
+        for card, count, speed in (held if unified else cards_in_a_desktop(question).holders)
+        if card.name in for_sale and count <= FEW and speed.whole
+    ]  # fmt: skip
 
 
 def _machine(
     question: Question,
-    kept: Option,
     name: str,
     machine: Machine,
     speed: Speed,
-    price: Price,
     *,
     topic: str = "",
-    parts: Iterable[HostPartRow] = (),
+    parts: Sequence[HostPartRow] = (),
 ) -> Option:
+    """A machine sold whole, or cards with the parts of a desktop."""
+    what, count = (machine.gpus[0].name, len(machine.gpus)) if parts else (name, 1)
+    price = bought(what, count, question.money, parts)
     cost = question.use.owned(draw_of(machine), speed, usd=question.paid_for(price))
     return question.option(
-        OptionKind.MACHINE, name, speed, cost, price, sells=True, kept=kept, topic=topic,
-        machine=machine, bought=machine.gpus, parts=parts,
+        OptionKind.MACHINE, name, speed, cost, price, sells=True, topic=topic, machine=machine,
+        bought=machine.gpus, parts=parts,
     )  # fmt: skip
 
 
@@ -474,7 +407,7 @@ BY_THE_MONTH = ", by the month"
 """End of the name of what is rented day and night."""
 
 
-def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
+def rents(question: Question, cards: TimedCards) -> list[Option]:
     """Existing rented machines with the fewest cards of each kind that hold the model: stopped
     between sessions, and by the month.
 
@@ -489,49 +422,35 @@ def rents(question: Question, kept: Option, cards: TimedCards) -> list[Option]:
         whole = rented_count(card.name, fewest, question.money)
         if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
             count, speed = whole, faster
-        name = f"{count}x {card.name}" if count > 1 else card.name
-        rented_ones += _rented(question, kept, name, (card,) * count, speed, *offer)
+        rented_ones += _rented(question, (card,) * count, speed, *offer)
     return rented_ones
 
 
 def _rented(
-    question: Question,
-    kept: Option,
-    name: str,
-    cards: tuple[Gpu, ...],
-    speed: Speed,
-    price: Price,
-    usd_per_hour: float,
-) -> Sequence[Option]:
-    """Option of renting; the owned machine stays meanwhile, with its value tied up."""
-    use = question.use
-    typed = question.money.rented_hours_per_day
+    question: Question, cards: tuple[Gpu, ...], speed: Speed, price: Price, usd_per_hour: float
+) -> Iterator[Option]:
+    """Options of renting; the owned machine stays meanwhile, with its value tied up."""
+    use, typed = question.use, question.money.rented_hours_per_day
+    name = f"{_counted(len(cards))}{cards[0].name}"
     kept_for = float(use.rented_hours(speed)) / question.money.days
     each_day = replace(price, note=f"{price.note}, {hours(kept_for)} a day")
-    by_use = question.option(
-        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), each_day, kept=kept,
+    yield question.option(
+        OptionKind.RENT, name, speed, use.rented(usd_per_hour, speed), each_day,
         hours_rented=kept_for, bought=cards,
     )  # fmt: skip
-    if typed is not None and typed >= 24:
-        return [by_use]
-    monthly = question.option(
-        OptionKind.RENT,
-        f"{name}{BY_THE_MONTH}",
-        speed,
-        use.rented_by_the_month(usd_per_hour),
-        replace(price, note=f"{price.note}, day and night"),
-        kept=kept,
-        always_on=True,
-        hours_rented=24.0,
-        bought=cards,
-    )
-    return [by_use, monthly]
+    if typed is None or typed < 24:
+        cost = use.rented_by_the_month(usd_per_hour)
+        day_and_night = replace(price, note=f"{price.note}, day and night")
+        yield question.option(
+            OptionKind.RENT, f"{name}{BY_THE_MONTH}", speed, cost, day_and_night, always_on=True,
+            hours_rented=24.0, bought=cards,
+        )  # fmt: skip
 
 
-def apis(question: Question, kept: Option) -> list[Option]:
+def apis(question: Question) -> list[Option]:
     """Providers that serve the model, cheapest for this use first."""
     rows = api_price_rows().get(question.model.name.rpartition("/")[2], ())
-    options = [_called(question, kept, row) for row in rows]
+    options = [_called(question, row) for row in rows]
     if question.money.api_usd_in is not None and question.money.api_usd_out is not None:
         usd = question.money.api_usd_in, question.money.api_usd_out
         cost = question.use.called(*usd)
@@ -539,19 +458,16 @@ def apis(question: Question, kept: Option) -> list[Option]:
         note = f"{each} out per million tokens, as you typed"
         price = Price(typed=True, note=note)
         speed = _at(question.money.api_tps, USUAL_API_FIRST_TOKEN)
-        options.append(question.option(OptionKind.API, "Your API", speed, cost, price, kept=kept))
+        options.append(question.option(OptionKind.API, "Your API", speed, cost, price))
     return sorted(options, key=lambda option: option.monthly or 0.0)
 
 
-def _by_token(usd_in: float, usd_out: float) -> str:
-    return f"${usd_in:g} in, ${usd_out:g} out per million tokens"
-
-
-def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
-    cost = question.use.called(row.usd_per_mtok_in, row.usd_per_mtok_out, row.usd_per_mtok_cached)
+def _called(question: Question, row: ApiPriceRow) -> Option:
+    sent, answered = row.usd_per_mtok_in, row.usd_per_mtok_out
+    cost = question.use.called(sent, answered, row.usd_per_mtok_cached)
     cached = row.usd_per_mtok_cached if question.work.cached else None
     again = "" if cached is None else f" (${cached:g} for what is cached)"
-    note = f"{_by_token(row.usd_per_mtok_in, row.usd_per_mtok_out)}{again}, {row.provider}"
+    note = f"${sent:g} in, ${answered:g} out per million tokens{again}, {row.provider}"
     usual = api_usual_speeds().get(row.model)
     waits = USUAL_API_FIRST_TOKEN if usual is None else usual.first_token_s
     first = api_first_tokens().get((row.provider, row.model_id), waits)
@@ -561,14 +477,7 @@ def _called(question: Question, kept: Option, row: ApiPriceRow) -> Option:
         sources.append(usual.source)
         note += f", at the median speed of the model's providers on {usual.date}"
     price = Price(date=api_day(row), note=note, sources=tuple(sources))
-    return question.option(
-        OptionKind.API,
-        f"{row.provider}: {row.model_id}",
-        speed,
-        cost,
-        price,
-        kept=kept,
-    )
+    return question.option(OptionKind.API, f"{row.provider}: {row.model_id}", speed, cost, price)
 
 
 def _at(speed: float | None, first_token: float, spread: float = 1.0) -> Speed | None:

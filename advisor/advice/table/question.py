@@ -1,6 +1,6 @@
 """Question that the options answer, and the construction of an option."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -80,17 +80,15 @@ class Question:
         price: Price | None = None,
         *,
         sells: bool = False,
-        kept: Option | None = None,
         topic: str = "",
         always_on: bool = False,
         hours_rented: float | None = None,
         machine: Machine | None = None,
         bought: tuple[Gpu, ...] = (),
-        parts: Iterable[HostPartRow] = (),
+        parts: Sequence[HostPartRow] = (),
     ) -> Option:
         """Option whose waiting time, age of price and comparison with what is kept follow from its
-        parts, which are fields of `Option`: where what is owned is sold, and one that is never
-        stopped once it is rented, are said.
+        parts; what is owned may be sold for it, and a rent may never be stopped.
         """
         price = price or Price()
         if sells:
@@ -113,7 +111,6 @@ class Question:
             keeps_up=speed is None or bool(self.use.keeps_up(speed)),
             worth=self.money.usd_per_hour_of_time,
             stale=asked_for and not price.typed and is_stale(price.date, self.today),
-            kept=kept,
             topic=topic,
             assumed_resale=float(self.use.spread(0.0 if self.resale.typed else sold)),
             standing=float(self.use.spread(self.tied_up_usd)) if kind in ELSEWHERE else 0.0,

@@ -102,13 +102,14 @@ def test_a_rent_for_typed_hours_is_fixed_so_that_few_replies_save_none_of_it() -
     assert kept.monthly == pytest.approx(2.50 * 10 * 30.4375)
     price = bought("RTX 3090", 1, replace(money, own_price=(("RTX 3090", 3600.0),)))
     cost = use.owned(METERED, SLOW, usd=3600)
-    desktop = base.option(OptionKind.MACHINE, "desktop", SLOW, cost, price, kept=kept)
+    desktop = base.option(OptionKind.MACHINE, "desktop", SLOW, cost, price)
+    desktop = replace(desktop, kept=kept)
     # as fast, and cheaper before the first token
     assert desktop.break_even_tokens == 0
     by_use = replace(base, money=MONEY).option(
         OptionKind.KEEP, "kept", SLOW, USE.rented(2.50, SLOW)
     )
-    later = base.option(OptionKind.MACHINE, "desktop", SLOW, cost, price, kept=by_use)
+    later = replace(desktop, kept=by_use)
     assert later.break_even_tokens is None or later.break_even_tokens > 0
 
 
@@ -158,7 +159,8 @@ def test_gain_worth_and_break_even_follow_from_two_options_by_hand() -> None:
     kept = base.option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
     cost = USE.owned(METERED, fast, usd=1800)
     price = bought("RTX 3090", 1, replace(MONEY, own_price=(("RTX 3090", 1800.0),)))
-    other = base.option(OptionKind.REPLACE, "faster", fast, cost, price, kept=kept)
+    other = base.option(OptionKind.REPLACE, "faster", fast, cost, price)
+    other = replace(other, kept=kept)
     # waits 22 s now, 1 s then: 40 x 30.4375 x 21 / 3600 = 7.10208 h at 30 USD = 213.0625 USD
     assert other.hours_saved == pytest.approx(7.10208, abs=1e-4)
     # busy 42 s now, 11 s then: 10.48403 h fewer at 760 W, more at 90 W, 0.20 USD: 1.40486 USD less
@@ -178,7 +180,8 @@ def test_an_option_that_costs_no_more_pays_from_the_first_token() -> None:
     base = replace(ask(resale=0.0), work=WORK, money=MONEY)
     kept = base.option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
     fast = replace(SLOW, decode=20)
-    called = base.option(OptionKind.API, "an API", fast, USE.called(0.5, 1.5), kept=kept)
+    called = base.option(OptionKind.API, "an API", fast, USE.called(0.5, 1.5))
+    called = replace(called, kept=kept)
     # 1217.5 calls x (512 x 0.50 + 200 x 1.50) / 1e6 = 0.67693 USD; per million of 243,500 tokens
     assert called.monthly == pytest.approx(0.67693, abs=1e-5)
     assert called.per_million_tokens == pytest.approx(2.78, abs=1e-3)
@@ -433,7 +436,8 @@ def test_an_api_of_unknown_speed_pays_only_if_it_is_cheaper_without_any_waiting(
     kept = ask().option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
     assert kept.with_waiting is not None
     for usd, pays in ((1.0, None), (1e6, False)):
-        called = ask().option(OptionKind.API, "an API", None, USE.called(usd, usd), kept=kept)
+        called = ask().option(OptionKind.API, "an API", None, USE.called(usd, usd))
+        called = replace(called, kept=kept)
         assert called.pays is pays
 
 
@@ -443,36 +447,33 @@ def test_an_apis_first_token_is_a_measured_or_a_usual_time() -> None:
         ask("RTX 3090", "Llama-3.3-70B"),
         money=MoneyInputs(api_usd_in=0.1, api_usd_out=0.4, api_tps=100.0),
     )
-    kept = keep(question, SLOW)
-    firsts = {
-        option.name: option.speed.first_token for option in apis(question, kept) if option.speed
-    }
+    firsts = {option.name: option.speed.first_token for option in apis(question) if option.speed}
     assert firsts["groq: llama-3.3-70b-versatile"] == 0.12
     assert firsts["Your API"] == 0.5
     # 0.5 s are lost 1217.5 times a month, and nothing else at 100 tokens/s
-    (own,) = [option for option in apis(question, kept) if option.name == "Your API"]
+    (own,) = [option for option in apis(question) if option.name == "Your API"]
     assert own.hours_lost == pytest.approx(1217.5 * 0.5 / 3600)
 
 
 def test_an_api_without_a_published_speed_has_its_models_median_by_hand() -> None:
     # Qwen3.6-27B on 2026-08-22: 59.35 tokens/s after 1.46 s, and a quarter to four times of it
     question = ask("RTX 3090", "Qwen3.6-27B")
-    (call,) = apis(question, keep(question, SLOW))
+    (call,) = apis(question)
     assert call.speed is not None
     assert (call.speed.low, call.speed.high) == pytest.approx((59.35 / 4, 59.35 * 4))
     assert (call.speed.decode, call.speed.first_token) == (59.35, 1.46)
     assert call.price.note.endswith("at the median speed of the model's providers on 2026-08-22")
     typed = replace(question, money=MoneyInputs(api_tps=30.0))
-    (call,) = apis(typed, keep(typed, SLOW))
+    (call,) = apis(typed)
     assert call.speed is not None
     assert call.speed.decode == call.speed.high == 30
     published = ask("RTX 3090", "Llama-3.3-70B")
-    speeds = {call.name: call.speed for call in apis(published, keep(published, SLOW))}
+    speeds = {call.name: call.speed for call in apis(published)}
     groq = speeds["groq: llama-3.3-70b-versatile"]
     assert groq is not None
     assert groq.decode == groq.low == 280
     older = ask("RTX 3090", "DeepSeek-R1")
-    assert [call.speed for call in apis(older, keep(older, SLOW))] == [None]
+    assert [call.speed for call in apis(older)] == [None]
 
 
 def test_a_part_without_a_price_on_record_is_typed() -> None:
@@ -491,8 +492,7 @@ def test_a_rented_machine_is_taken_whole() -> None:
         ask("H100", "DeepSeek-V3"),
         model=catalog.model("DeepSeek-V3", "AWQ"), runtimes=(VLLM,),
     )  # fmt: skip
-    kept = keep(question, None)
-    names = {option.name: option for option in rents(question, kept, cards_held(question))}
+    names = {option.name: option for option in rents(question, cards_held(question))}
     assert "6x H100 SXM" not in names
     whole = names["8x H100 SXM"]
     assert whole.speed is not None
@@ -583,8 +583,8 @@ def test_a_price_without_a_date_ranks_behind_all_dated_ones() -> None:
     kept = base.option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
     cost, sources = USE.owned(METERED, SLOW, usd=10), ("a page",)
     cheap, dear = (
-        base.option(OptionKind.REPLACE, when, SLOW, USE.owned(METERED, SLOW, usd=usd),
-                    Price(usd=usd, date=when, sources=sources), kept=kept)
+        replace(base.option(OptionKind.REPLACE, when, SLOW, USE.owned(METERED, SLOW, usd=usd),
+                            Price(usd=usd, date=when, sources=sources)), kept=kept)
         for when, usd in (("", 10.0), ("2026-11", 9000.0))
     )  # fmt: skip
     assert cheap.cost == cost

@@ -41,7 +41,7 @@ def faster_memory(
         work=Workload(), runtimes=(LLAMA_CPP,), money=money or MoneyInputs(),
         ownership=Ownership(form=form), today=date(2026, 11, 22),
     )  # fmt: skip
-    (option,) = changes(question, keep(question, FASTER), [FAST_MEMORY])
+    (option,) = changes(question, [FAST_MEMORY])
     return option
 
 
@@ -98,14 +98,9 @@ def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
         ownership=Ownership(nothing=True), today=date(2026, 11, 22),
     )  # fmt: skip
     kept = keep(question, None)
-    free = question.option(
-        kept.kind,
-        "8x V100 SXM2 16GB",
-        FASTER,
-        question.use.rented(0.01, FASTER),
-        undated[0],
-        kept=kept,
-    )
+    cost = question.use.rented(0.01, FASTER)
+    free = question.option(kept.kind, "8x V100 SXM2 16GB", FASTER, cost, undated[0])
+    free = replace(free, kept=kept)
     assert not free.may_win
     assert choice((kept, free)) is None
 
@@ -158,7 +153,7 @@ def test_a_card_that_only_slows_the_others_stays_unused() -> None:
     now = machine_speed(question)
     assert now is not None
     (third,) = (
-        option for option in added(question, keep(question, now))
+        option for option in added(question, now)
         if option.name == "RTX 3090, 3 in all"
     )  # fmt: skip
     assert third.speed is not None
@@ -200,7 +195,7 @@ def test_no_more_cards_replace_mine_than_a_desktop_houses() -> None:
         ownership=Ownership(), today=date(2026, 11, 22),
     )  # fmt: skip
     held = cards_held(question).holders
-    replacing = [option.name for option in replaced(question, keep(question, SLOWER), held)]
+    replacing = [option.name for option in replaced(question, SLOWER, held)]
     assert {count for _, count, _ in held} >= {6, 8}
     assert not [name for name in replacing if name.startswith(("6x", "8x"))]
     assert "2x RX 7900 XTX" in replacing

@@ -107,7 +107,8 @@ def swap(own: Question, usd: float, speed: Speed) -> tuple[Option, Option]:
     )
     price = Price(usd=usd, date="2026-11", note="a shop", sources=("a page",))
     cost = USE.owned(NO_POWER, speed, usd=usd)
-    return kept, own.option(OptionKind.MACHINE, "m", speed, cost, price, sells=True, kept=kept)
+    option = own.option(OptionKind.MACHINE, "m", speed, cost, price, sells=True)
+    return kept, replace(option, kept=kept)
 
 
 def test_what_is_bought_costs_less_the_used_price_and_is_as_old_by_hand() -> None:

@@ -125,7 +125,8 @@ def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
     )  # fmt: skip
     kept = base.option(OptionKind.KEEP, "kept", slow, MonthlyCost())
     price = Price(date="2026-11", note="a cloud", sources=("a page",))
-    rent = base.option(OptionKind.RENT, "r", fast, use.rented(0.50, fast), price, kept=kept)
+    rent = base.option(OptionKind.RENT, "r", fast, use.rented(0.50, fast), price)
+    rent = replace(rent, kept=kept)
     replies_a_month = 106.53125 / 0.175
     assert rent.break_even_tokens == pytest.approx(200 * replies_a_month)
     # that is 20 replies a day, also where the tornado's turning points are found

@@ -58,7 +58,8 @@ def kept() -> Option:
 def card(name: str, usd: float, at_launch: float = 0.0) -> Option:
     price = Price(usd=usd, date="2026-11", note="a card", sources=("a",), at_launch=at_launch)
     cost = USE.owned(NO_POWER, FAST, usd=usd)
-    return question().option(OptionKind.REPLACE, name, FAST, cost, price, kept=kept())
+    option = question().option(OptionKind.REPLACE, name, FAST, cost, price)
+    return replace(option, kept=kept())
 
 
 def test_a_launch_price_counts_half_as_much_again_by_hand() -> None:
@@ -113,9 +114,11 @@ def test_an_api_of_unknown_speed_pays_from_a_speed_by_hand() -> None:
     # 2.78 / 1e6 = 0.6769 USD: 222.5314 USD are 21.9333 s a reply, 0.5 s until its first token:
     # S = 200 / (21.4333 + 20)
     base = replace(question(), ownership=Ownership(resale=0.0))
-    called = base.option(OptionKind.API, "an API", None, USE.called(0.0, 2.78), kept=kept())
+    called = base.option(OptionKind.API, "an API", None, USE.called(0.0, 2.78))
+    called = replace(called, kept=kept())
     assert least_speed(called, MONEY) == pytest.approx(200 / (21.4333 + 20), abs=1e-5)
-    dear = base.option(OptionKind.API, "an API", None, USE.called(0.0, 5000.0), kept=kept())
+    dear = base.option(OptionKind.API, "an API", None, USE.called(0.0, 5000.0))
+    dear = replace(dear, kept=kept())
     assert least_speed(dear, MONEY) is None
 
 
@@ -163,8 +166,9 @@ def test_nothing_is_neither_sold_nor_rented() -> None:
 def test_nothing_is_bought_before_a_free_change_that_does_as_much() -> None:
     free = question().option(
         OptionKind.CHANGE, "a setting", FAST, USE.owned(NO_POWER, FAST),
-        Price(note="free, until the next start"), kept=kept(),
+        Price(note="free, until the next start"),
     )  # fmt: skip
+    free = replace(free, kept=kept())
     bought = card("sold", 800)
     assert choice_of([kept(), bought], MONEY).safe is bought
     both = choice_of([kept(), bought, free], MONEY)
