@@ -11,7 +11,7 @@ from advisor.advice.prices.power import parts_for
 from advisor.advice.prices.price import bought, rented, rents
 from advisor.advice.speeds import Speed
 from advisor.advice.table.option import Option, choice
-from advisor.advice.table.options import added, changes, keep, replaced
+from advisor.advice.table.options import changes, keep, options, replaced
 from advisor.advice.table.question import Question
 from advisor.advice.table.timed_machines import cards_held, machine_speed
 from advisor.cost_model.placement import PlacementStrategy
@@ -153,9 +153,8 @@ def test_a_card_that_only_slows_the_others_stays_unused() -> None:
     now = machine_speed(question)
     assert now is not None
     (third,) = (
-        option for option in added(question, now)
-        if option.name == "RTX 3090, 3 in all"
-    )  # fmt: skip
+        option for option in options(question, now, ()) if option.name == "RTX 3090, 3 in all"
+    )
     assert third.speed is not None
     assert third.speed.decode >= now.decode
     assert third.pays is False
