@@ -82,8 +82,7 @@ class Servers:
 
 def servers_on_offer(question: Question) -> list[Servers]:
     """Machines with a dated or typed price, rented and built."""
-    every = (*_to_rent(question), *_to_build(question))
-    return [servers for servers in every if servers.price.dated]
+    return [row for row in (*_to_rent(question), *_to_build(question)) if row.price.dated]
 
 
 def hours_served(question: Question) -> float:
@@ -167,8 +166,7 @@ class Replicas:
         """Server of a copy in the runtime that serves most; None where the model does not fit."""
         key = gpu, gpus
         if key not in self._loads:
-            machine = with_gpus(gpu, gpus)
-            self._loads[key] = load_on(self._estimates(machine), self.request)
+            self._loads[key] = load_on(self._estimates(with_gpus(gpu, gpus)), self.request)
         return self._loads[key]
 
     def _estimates(self, machine: Machine) -> Iterable[Estimate]:
@@ -312,9 +310,8 @@ def _of_kind(fleets: Sequence[ServingFleet], kind: str) -> list[ServingFleet]:
     """Fleets of machines to rent, or to build; of each GPU the cheapest."""
     best: dict[str, ServingFleet] = {}
     for fleet in fleets:
-        offer = fleet.parts[0]
-        if offer.kind == kind:
-            best.setdefault(offer.gpu, fleet)
+        if fleet.parts[0].kind == kind:
+            best.setdefault(fleet.parts[0].gpu, fleet)
     return list(best.values())
 
 
@@ -328,14 +325,10 @@ def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
         likely += _costs([offer], replicas.by_closed_form, users)
         likely.sort(key=itemgetter(0))
     served = [
-        (offer, *divided(offer.count, _users(replicas.simulated, offer)))
+        (offer, *divided(offer.count, partial(replicas.simulated, offer.gpu)))
         for _, offer in likely[:SIMULATED]
     ]
     return [_part(replicas, *each) for each in served if each[1]]
-
-
-def _users(users_of: Callable[[str, int], int], offer: Servers) -> Callable[[int], int]:
-    return partial(users_of, offer.gpu)
 
 
 def _costs(
@@ -345,7 +338,7 @@ def _costs(
     left out [USD/month].
     """
     for offer in offers:
-        each, _ = divided(offer.count, _users(users_of, offer))
+        each, _ = divided(offer.count, partial(users_of, offer.gpu))
         if each:
             yield -(-users // each) * offer.compared, offer
 
@@ -411,10 +404,10 @@ NONE_SERVES = (
 
 def heading(users: int, request: Request) -> str:
     """Heading above fleets: whom they serve how fast, and their order."""
-    who = "1 user" if users == 1 else f"{users:,} users"
+    speed, wait = tokens_per_second(request.user_tps), seconds(request.first_token_within)
     return (
-        f"Machines that serve {who} with {tokens_per_second(request.user_tps)} each and the first "
-        f"token within {seconds(request.first_token_within)}, cheapest first:"
+        f"Machines that serve {_counted(users, 'user')} with {speed} each and the first token "
+        f"within {wait}, cheapest first:"
     )
 
 
@@ -428,12 +421,16 @@ def lines(fleets: Sequence[ServingFleet]) -> Iterable[str]:
 
 def machines(fleet: ServingFleet) -> str:
     """Number and kind of the machines, their users, and how GPUs are divided."""
-    return ", and ".join(_machines(part) for part in fleet.parts)
+    return ", and ".join(
+        f"{_counted(part.machines, 'machine')} with {part.name}, {part.kind} "
+        f"({_counted(part.users_each, 'user')} each in {part.runtime}, {part.format}"
+        f"{_division(part)})"
+        for part in fleet.parts
+    )
 
 
-def _machines(part: Servers) -> str:
-    many = f"{part.machines:,} machines" if part.machines > 1 else "1 machine"
-    return f"{many} with {part.name}, {part.kind} ({_served_each(part)})"
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def cost(fleet: ServingFleet) -> str:
@@ -451,11 +448,6 @@ def aged(fleet: ServingFleet) -> str:
     if fleet.listed:
         return f" (launch price of {fleet.price_date})"
     return f" (oldest price of {fleet.price_date})" if fleet.stale else ""
-
-
-def _served_each(part: Servers) -> str:
-    each = f"{part.users_each:,} users" if part.users_each > 1 else "1 user"
-    return f"{each} each in {part.runtime}, {part.format}{_division(part)}"
 
 
 def _division(part: Servers) -> str:

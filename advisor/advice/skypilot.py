@@ -32,6 +32,7 @@ SYSTEM_DISK = 100
 """Drive space for the system, drivers and the build; assumed [GiB]."""
 SYSTEM_RAM = 8
 """RAM for the system; assumed [GiB]."""
+RESIDENT = PlacementStrategy.GPU_RESIDENT
 
 
 VARIABLES = {WeightFiles.GGUF: "GGUF_REPOSITORY", WeightFiles.CHECKPOINT: "MODEL_REPOSITORY"}
@@ -73,19 +74,21 @@ def task(estimate: Estimate) -> str:
             "GPU and type its command there."
         )
     gpu, count = _gpus(estimate)
-    name = _plain(f"{estimate.model.name}-{f'{count}x {gpu}' if count > 1 else gpu}")
-    known = _known(estimate, setup)
+    started = _started(estimate, setup)
+    name = f"{estimate.model.name}-{f'{count}x {gpu}' if count > 1 else gpu}".casefold()
+    name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
+    gguf, repository = setup.files is WeightFiles.GGUF, checkpoint(estimate.model)
+    known = "" if gguf or "/" not in repository or repository.startswith("OWNER/") else repository
     variable = VARIABLES[setup.files]
     given = "" if known else f" --env {variable}=OWNER/NAME"
+    files = "with the model as GGUF" if gguf else f"with the model in {estimate.model.format}"
+    # RAM for what stays outside the GPU, and for the system [GiB]
+    ram = math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM
     return "\n".join(
         (
             f"# {VERSION}, {estimate.how.version}",
             f"# start: sky launch -c {name} task.yaml{given}",
-            *(
-                ()
-                if known
-                else (f"# OWNER/NAME is a repository on Hugging Face {_with(estimate, setup)}.",)
-            ),
+            *(() if known else (f"# OWNER/NAME is a repository on Hugging Face {files}.",)),
             "# a repository with terms to accept also takes --secret HF_TOKEN",
             f"# use it: ssh -L {setup.port}:localhost:{setup.port} {name}, "
             f"then http://localhost:{setup.port}",
@@ -95,11 +98,7 @@ def task(estimate: Estimate) -> str:
             "resources:",
             f"  accelerators: {accelerators(gpu, count)}",
             f"  disk_size: {math.ceil(estimate.model.file_bytes / GIB) + SYSTEM_DISK}",
-            *(
-                [f"  memory: {_ram(estimate)}+"]
-                if estimate.strategy is not PlacementStrategy.GPU_RESIDENT
-                else []
-            ),
+            *(() if estimate.strategy is RESIDENT else (f"  memory: {ram}+",)),
             "",
             "envs:",
             f"  {variable}:{f' {known}' if known else ''}",
@@ -108,7 +107,7 @@ def task(estimate: Estimate) -> str:
             *(f"  {line}" for line in setup.install),
             "",
             "run: |",
-            *(f"  {line}" for line in _started(estimate, setup)),
+            *(f"  {line}" for line in started),
             "",
         )
     )
@@ -116,24 +115,10 @@ def task(estimate: Estimate) -> str:
 
 def _started(estimate: Estimate, setup: ServerSetup) -> tuple[str, ...]:
     """Shell lines that serve an estimate, with the model from the task's variable."""
-    if estimate.placement is None or estimate.machine is None:
+    model, placement, machine = estimate.model, estimate.placement, estimate.machine
+    if placement is None or machine is None:
         raise Refusal(estimate.refusal)
-    repository = f"${VARIABLES[setup.files]}"
-    return setup.start(
-        estimate.model, estimate.placement, estimate.machine, estimate.work, repository
-    )
-
-
-def _known(estimate: Estimate, setup: ServerSetup) -> str:
-    """Repository of the weights, if known; else empty."""
-    named = checkpoint(estimate.model)
-    known = "/" in named and not named.startswith("OWNER/")
-    return named if setup.files is WeightFiles.CHECKPOINT and known else ""
-
-
-def _with(estimate: Estimate, setup: ServerSetup) -> str:
-    gguf = setup.files is WeightFiles.GGUF
-    return "with the model as GGUF" if gguf else f"with the model in {estimate.model.format}"
+    return setup.start(model, placement, machine, estimate.work, f"${VARIABLES[setup.files]}")
 
 
 def _gpus(estimate: Estimate) -> tuple[str, int]:
@@ -159,13 +144,3 @@ def accelerators(gpu: str, count: int) -> str:
         raise Refusal(f"SkyPilot has no name on record for {gpu}; ask `sky gpus list -a`.")
     names = [f"{name}:{count}" for name in row.accelerators.split(";")]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
-
-
-def _plain(text: str) -> str:
-    """Name that SkyPilot accepts for a cluster: small letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")
-
-
-def _ram(estimate: Estimate) -> int:
-    """RAM for what stays outside the GPU, and for the system [GiB]."""
-    return math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM

@@ -9,10 +9,8 @@ import numpy.typing as npt
 
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.cost_model.schedule import Flow, Route
+from advisor.cost_model.schedule import Route
 from advisor.model.model import Floats
-
-# Use of the routes: which runtimes move bytes on a route, and how fast.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +27,8 @@ def route_bytes(estimate: Estimate) -> dict[Route, float]:
     carried: dict[Route, float] = {}
     for stage in estimate.phases.decode.stages if estimate.phases else ():
         for flow in stage.flows:
-            carried[flow.route] = carried.get(flow.route, 0.0) + _carried(flow)
+            size = flow.moved if flow.load is None else flow.load.weights + flow.load.kv
+            carried[flow.route] = carried.get(flow.route, 0.0) + float(np.ravel(size)[0])
     return carried
 
 
@@ -52,11 +51,6 @@ def route_use(estimates: Iterable[Estimate]) -> Mapping[Route, RouteUse]:
         route: RouteUse(runtimes=tuple(names), rate=rates[route])
         for route, names in runtimes.items()
     }
-
-
-def _carried(flow: Flow) -> float:
-    size = flow.moved if flow.load is None else flow.load.weights + flow.load.kv
-    return float(np.ravel(size)[0])
 
 
 Mask = npt.NDArray[np.bool_]

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import groupby
@@ -49,19 +50,20 @@ def in_formats(model: Model, formats: Iterable[str] = BY_LOSS) -> Iterator[Model
     """The model in each possible format; alone where it exists in a single one."""
     able = False
     for form in formats:
-        try:
+        with suppress(Refusal, UnknownName):
             yield catalog.in_format(model.architecture, form)
-        except (Refusal, UnknownName):
-            continue
-        able = True
+            able = True
     if not able:
         yield model
 
 
-def tried_in(runtime: Runtime, models: Sequence[Model], *, stated: bool) -> tuple[int, ...]:
-    """Indices of the formats that are tried in a runtime: of stated ones all."""
-    bits = stated or len(models) == 1 or runtime.name in IN_BITS
-    return tuple(at for at, model in enumerate(models) if bits or model.format not in BY_BITS)
+def tried_in(runtime: Runtime, models: Sequence[Model], *, stated: bool) -> list[tuple[int, ...]]:
+    """Formats that are tried in a runtime, by index, with those that are computed in one call: of
+    stated ones all.
+    """
+    every = stated or len(models) == 1 or runtime.name in IN_BITS
+    forms = tuple(at for at, model in enumerate(models) if every or model.format not in BY_BITS)
+    return [forms] if runtime.takes_several_formats else [(form,) for form in forms]
 
 
 def cache_types(runtime: Runtime) -> tuple[str, ...]:
@@ -196,13 +198,8 @@ def cases(
             skip=skip,
         )
         for how in runtimes
-        for forms in _together(how, tried_in(how, models, stated=stated))
+        for forms in tried_in(how, models, stated=stated)
     ]
-
-
-def _together(how: Runtime, every: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Formats that are computed in one call, by index."""
-    return [every] if how.takes_several_formats else [(form,) for form in every]
 
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
@@ -318,17 +315,13 @@ def on_cluster(address: str) -> Compute:
 
     def compute(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
         with _client(address) as client:
-            tasks = [list(cases) for _, cases in groupby(wanted, key=_task)]
+            by_call = groupby(wanted, key=lambda setup: (setup.runtime, setup.forms))
+            tasks = [list(setups) for _, setups in by_call]
             futures = client.map(combinations, [host] * len(tasks), tasks, pure=False)
             parts = client.gather(futures)
         return joined(parts, sum(part.tried for part in parts))
 
     return compute
-
-
-def _task(case: RunSetup) -> tuple[str, tuple[int, ...]]:
-    """Cases computed together by one worker."""
-    return case.runtime, case.forms
 
 
 def _client(address: str) -> Any:

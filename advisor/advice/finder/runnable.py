@@ -115,28 +115,23 @@ def ranked_models() -> tuple[str, ...]:
     """Names of the models that are ranked: the catalogue's, and those of the Hub's list with a
     score.
     """
-    return (*catalog.model_rows(), *filter(_is_listed, quality_rows()))
-
-
-def _is_listed(name: str) -> bool:
-    """Whether a name is of the Hub's list, "owner/name"."""
-    return "/" in name
+    return (*catalog.model_rows(), *(name for name in quality_rows() if "/" in name))
 
 
 @cache
 def _architecture(name: str) -> Architecture:
-    """Architecture of a ranked model.
+    """Architecture of a ranked model; a name of the Hub's list is "owner/name".
 
     Raises:
         Refusal: it cannot be derived.
     """
-    return named(name).architecture if _is_listed(name) else catalog.architecture(name)
+    return named(name).architecture if "/" in name else catalog.architecture(name)
 
 
 @cache
 def _native(name: str) -> str:
     """Native format of a ranked model; empty for 16 bits."""
-    return named(name).native if _is_listed(name) else native_format(name)
+    return named(name).native if "/" in name else native_format(name)
 
 
 SIZES = (("Llama-2-7B", "Llama-2-70B"), ("Llama-3-8B", "Llama-3-70B"))
@@ -333,13 +328,9 @@ def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) 
     own = usual_format(_native(name))
     for form in dict.fromkeys((*((own,) if own != USUAL else ()), *forms)):
         with suppress(Refusal):
-            if _least_bits(form) / 8 * _params_of_layers(name) <= most:
+            bits = int(next(filter(str.isdigit, form)))  # of each weight, at least
+            if bits / 8 * _params_of_layers(name) <= most:
                 yield catalog.in_format(_architecture(name), form)
-
-
-def _least_bits(form: str) -> int:
-    """Bits that each weight of a format has at least: the digit of its name [bit]."""
-    return int(next(filter(str.isdigit, form)))
 
 
 @cache

@@ -162,15 +162,15 @@ def oddities(
         yield from _struck(installed(form, machine, card), first=first)
     if users > 1 and any(gpu.name != machine.gpus[0].name for gpu in machine.gpus):
         yield UNLIKE
-    kept = machine.gpus[: len(had)] == had
-    if had and not kept and all(_slower(card, had[0]) for card in cards):
+    if (
+        had
+        and machine.gpus[: len(had)] != had
+        and all(
+            SLOWER * float(card.bandwidth.value) < float(had[0].bandwidth.value) for card in cards
+        )
+    ):
         yield f"It reads its memory slower than {had[0].name}: what fits that runs slower on it."
     yield from _of_parts(parts, built_anew=built_anew, takes_docks=takes_docks)
-
-
-def _slower(card: Gpu, before: Gpu) -> bool:
-    """Whether a card reads its memory notably slower than the one that it replaces."""
-    return SLOWER * float(card.bandwidth.value) < float(before.bandwidth.value)
 
 
 def _of_makers(card: Gpu, had: tuple[Gpu, ...]) -> Iterator[str]:
