@@ -52,31 +52,21 @@ def draw_of(machine: Machine) -> PowerDraw:
     """Power of a machine: its own row, else the sum of its parts."""
     if machine.unified:
         return _of_chip(machine.gpus[0])
-    if form_of(machine) is Form.LAPTOP:
-        return _of_laptop(machine.gpus)
-    if form_of(machine) is Form.SERVER:
-        return _with_cards(machine.gpus, "server")
-    return _with_cards(machine.gpus, "board" if BOARD.match(machine.host.name) else "desktop")
+    form = form_of(machine)
+    if form not in (Form.LAPTOP, Form.SERVER):
+        return _with_cards(machine.gpus, "board" if BOARD.match(machine.host.name) else "desktop")
+    return _with_cards(machine.gpus, form)
 
 
 BOARD = re.compile(r"Raspberry Pi|Orange Pi|Rock")
 """Names of single-board computers."""
 
 
-def _with_cards(cards: Iterable[Gpu], form: str = "desktop") -> PowerDraw:
-    """Power of a desktop, a server or a single board with some cards."""
+def _with_cards(cards: Iterable[Gpu], form: str) -> PowerDraw:
+    """Power of a host with some cards; the idle power of a laptop includes its own GPU."""
     host, cards = power_rows()["host", form], tuple(cards)
-    idle = host.idle_w + sum(map(_idle, cards))
+    idle = host.idle_w + sum(_idle(card) for card in cards if "Laptop" not in card.name)
     busy = (host.busy_w or host.idle_w) + sum(card.board_power or 0.0 for card in cards)
-    return PowerDraw(idle=idle, busy=max(busy, idle))
-
-
-def _of_laptop(cards: Iterable[Gpu]) -> PowerDraw:
-    """Power of a laptop, whose idle power includes its own GPU; cards in a dock come on top."""
-    row, cards = power_rows()["host", "laptop"], tuple(cards)
-    docked = (card for card in cards if "Laptop" not in card.name)
-    idle = row.idle_w + sum(map(_idle, docked))
-    busy = (row.busy_w or row.idle_w) + sum(card.board_power or 0.0 for card in cards)
     return PowerDraw(idle=idle, busy=max(busy, idle))
 
 
@@ -103,15 +93,10 @@ CORES, CLASSES = re.compile(r"\d+c"), ("Pro", "Max", "Ultra")
 
 
 def _idle(gpu: Gpu) -> float:
-    return _waiting(gpu.name, gpu.family)
-
-
-@cache
-def _waiting(name: str, family: str) -> float:
     """Power of a card that waits with a model loaded: of its own row, its family's, its kind's."""
-    rows, kind = power_rows(), "data center" if family in DATA_CENTER else "consumer"
-    row = rows.get(("gpu", name)) or rows.get(("gpu", family)) or rows["gpu", kind]
-    return row.idle_w
+    rows, kind = power_rows(), "data center" if gpu.family in DATA_CENTER else "consumer"
+    names = (gpu.name, gpu.family, kind)
+    return next(rows["gpu", name] for name in names if ("gpu", name) in rows).idle_w
 
 
 # Host parts that further cards need (power supply, board, case, dock, memory, drive), with prices.
@@ -244,7 +229,7 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
         None if served else smallest("cpu", DESKTOP_CORES),
         None if served else smallest("ram", DESKTOP_RAM),
         smallest("drive", DESKTOP_DRIVE),
-        smallest("board", _slots(len(cards))),
+        smallest("board", len(cards) if served else DESKTOP_SLOTS),  # two share four, by risers
         smallest("case", len(cards)),
         *_risers(len(cards)),
     )
@@ -256,8 +241,3 @@ def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:
     """A riser for each card that has no slot on the board; in an open frame for each card."""
     count = cards if cards > SHARED_SLOTS else max(cards - slots, 0)
     return [smallest("riser", 1)] * count
-
-
-def _slots(cards: int) -> int:
-    """Slots of a new board; up to four cards share a board for two, through risers."""
-    return DESKTOP_SLOTS if cards <= SHARED_SLOTS else cards

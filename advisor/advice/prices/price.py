@@ -106,11 +106,8 @@ def cards_for_rent(own_rent: TypedPrices) -> tuple[str, ...]:
 @cache
 def rents(gpu: str) -> tuple[PriceRow, ...]:
     """Available rented machines with a GPU: those with a dated price first, cheapest first."""
-    return tuple(sorted((row for row in rent_rows() if row.gpu == gpu), key=_undated))
-
-
-def _undated(row: PriceRow) -> bool:
-    return not row.date
+    rows = (row for row in rent_rows() if row.gpu == gpu)
+    return tuple(sorted(rows, key=lambda row: not row.date))
 
 
 def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | None:
@@ -248,7 +245,8 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     name = f"{count}x {part.name}" if count > 1 else part.name
     so_far = f"{price.note}, " if price.note else ""
     if each is None:
-        return replace(price, usd=None, note=f"{so_far}{name}: {_no_price(part)}")
+        unknown = f"{NO_PRICE}; type yours as --own-price {part.part}=USD"
+        return replace(price, usd=None, note=f"{so_far}{name}: {unknown}")
     usd = None if price.usd is None else price.usd + each * count
     if typed is not None:
         first = price == NOTHING_YET
@@ -289,7 +287,3 @@ def _prices_on_record(name: str) -> list[float]:
     parts = [row.usd for row in host_part_rows() if row.part == name and row.usd is not None]
     row = selling_price(name)
     return [*parts, *([row.usd / row.gpu_count] if row else [])]
-
-
-def _no_price(part: HostPartRow) -> str:
-    return f"{NO_PRICE}; type yours as --own-price {part.part}=USD"

@@ -8,7 +8,7 @@ latter two from their end, so that a price is called old only if it surely is.
 
 import calendar
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -240,14 +240,13 @@ class MachineForSale:
 @cache
 def machines_for_sale() -> Mapping[str, MachineForSale]:
     """Machines with unified memory for sale, by name, with the newer price of the two tables."""
-    listed = [_listed(row) for row in price_rows() if row.kind == "purchase" and _whole(row)]
     presets = [
         MachineForSale(name=_sized(row), price=_price_of(row), preset=row)
         for row in machine_rows().values()
         if row.per == "once" and row.usd and find_gpu(row.gpu).unified
     ]
     machines: dict[tuple[str, float | None, str], MachineForSale] = {}
-    for machine in (*listed, *presets):
+    for machine in (*_listed(), *presets):
         key = (machine.price.gpu, machine.price.memory_gib, machine.name.split()[0])
         before = machines.get(key)
         if before is None or standing(machine.price) > standing(before.price):
@@ -255,14 +254,13 @@ def machines_for_sale() -> Mapping[str, MachineForSale]:
     return {machine.name: machine for machine in machines.values()}
 
 
-def _whole(row: PriceRow) -> bool:
-    return find_gpu(row.gpu).unified and not row.provider.endswith("high")
-
-
-def _listed(row: PriceRow) -> MachineForSale:
-    """Name of a row of prices.csv, as its seller lists it."""
-    what = row.instance.removesuffix(", whole machine").removesuffix(", without storage")
-    return MachineForSale(name=f"{what} ({row.gpu})", price=row)
+def _listed() -> Iterator[MachineForSale]:
+    """Machines of prices.csv, each named as its seller lists it."""
+    for row in price_rows():
+        whole = row.kind == "purchase" and find_gpu(row.gpu).unified
+        if whole and not row.provider.endswith("high"):
+            what = row.instance.removesuffix(", whole machine").removesuffix(", without storage")
+            yield MachineForSale(name=f"{what} ({row.gpu})", price=row)
 
 
 def _sized(row: MachineRow) -> str:

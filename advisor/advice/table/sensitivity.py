@@ -1,6 +1,6 @@
 """Dependence of a verdict on its inputs: tornado and turning points."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -238,12 +238,8 @@ def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
     if not points:
         return ""
     verb = "stops paying" if option.pays else "pays"
-    return f"It {verb} {_either(_condition(option, point) for point in points)}."
-
-
-def _either(parts: Iterable[str]) -> str:
-    words = list(parts)
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    *first, last = (_condition(option, point) for point in points)
+    return f"It {verb} {', '.join(first)} or {last}." if first else f"It {verb} {last}."
 
 
 def _condition(option: Option, point: TurningPoint) -> str:
@@ -254,7 +250,9 @@ def _condition(option: Option, point: TurningPoint) -> str:
     if point.name == "worth of an hour":
         return f"at {side} {money_per_hour(point.value)}".replace(" an hour", " for your hour")
     if point.name == "price":
-        return f"at {side} {_price(option, point)}"
+        once = option.price.usd
+        price = money_words(once * point.share if once else point.value)
+        return f"at {side} {price}{'' if once else ' a month'} for it"
     speed = tokens_per_second(point.value)
     whose = "what you have gives" if point.name == "speed now" else "it gives"
     return f"where {whose} {side} {speed}"
@@ -263,13 +261,6 @@ def _condition(option: Option, point: TurningPoint) -> str:
 def rounded(value: float) -> str:
     """Number with two significant digits: "1,300"."""
     return number(float(f"{value:.1e}"))
-
-
-def _price(option: Option, point: TurningPoint) -> str:
-    """Price at a turning point: paid once, or else per month."""
-    if option.price.usd:
-        return f"{money_words(option.price.usd * point.share)} for it"
-    return f"{money_words(point.value)} a month for it"
 
 
 def in_question(options: Sequence[Option], safe: Option | None) -> Option | None:
