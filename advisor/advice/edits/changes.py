@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+
 from advisor.advice.compare import decode_tps
-from advisor.advice.edits.edit import Edit, Edited, edited
+from advisor.advice.edits.edit import Edit, Edited, again, edited
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -29,7 +31,7 @@ from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
 from advisor.request.money import Form, form_of
-from advisor.units import KIB, MIB
+from advisor.units import GIB, KIB, MIB
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
 """GGUF formats suggested in place of larger ones, largest first."""
@@ -80,6 +82,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     yield from _smaller_formats(machine, best)
     yield from _smaller_cache(work, best)
     yield from _drafted(model, work, best)
+    yield from _expert_cache(best)
     yield from _faster_memory(machine, best)
     yield from _faster_link(machine, best)
     yield from _other_read_ahead(machine, best)
@@ -168,6 +171,33 @@ def _drafted(model: Model, work: Workload, best: Estimate) -> Edits:
     if drafted is not None:
         words = f"draft {drafted.drafted:g} token a step by its own layers ({drafted.draft})"
         yield Edit(words=words, cost=SAME_TEXT, changes={"work": drafted})
+
+
+def _expert_cache(best: Estimate) -> Edits:
+    """VRAM for the experts in RAM that were used last, of the size that is fastest; the gain of a
+    cache turns on its hits, the link and the RAM.
+    """
+    split = best.strategy is PlacementStrategy.CPU_OFFLOAD and best.placement is not None
+    if not (split and best.how.caches_experts and best.model.has_experts) or best.machine is None:
+        return
+    if best.settings.expert_cache is not None or not best.machine.gpus:
+        return
+    most = float(np.max(best.machine.gpu_memory)) / GIB
+    sizes = np.unique(np.linspace(1.0, max(most, 1.0), CACHES_TRIED).round())
+    swept = again(best, settings=replace(best.settings, expert_cache=sizes * GIB))
+    if swept.decode_tps is None:
+        return
+    speeds = np.where(swept.fits, np.nan_to_num(np.asarray(swept.decode_tps)), 0.0)
+    size = float(sizes[np.argmax(np.broadcast_to(speeds, sizes.shape))])
+    yield Edit(
+        words=f"a cache of {size:g} GiB in the GPU for the experts used last (--moe-cache-mib)",
+        cost=SAME_TEXT,
+        changes={"settings": replace(best.settings, expert_cache=size * GIB)},
+    )
+
+
+CACHES_TRIED = 48
+"""Sizes of a cache of experts that are tried."""
 
 
 def _faster_memory(machine: Machine, best: Estimate) -> Edits:

@@ -289,7 +289,8 @@ def split(
         cache = np.zeros_like(cache)
     experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
     budget = _budget(model, machine, work, computing) - model.output
-    budget = np.maximum(budget - (settings.expert_cache or 0.0), 0.0)
+    cached = 0.0 if settings.expert_cache is None else np.asarray(settings.expert_cache)
+    budget = np.maximum(budget - cached, 0.0)
     layers = np.asarray(layers_that_fit(model.layer_bytes - experts + cache, budget))
     left = budget - np.sum(last_layers(model, layers) * (model.layer_bytes - experts + cache), -1)
     held = layers_that_fit(np.broadcast_to(experts, (*layers.shape, model.layers)), left)
