@@ -15,9 +15,8 @@ from advisor.advice.finder.runnable import Runnable, rated_as_well
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import Choice, choice_of
 from advisor.advice.table.option import Option
-from advisor.advice.table.options import options
+from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.question import Question, as_rented
-from advisor.advice.table.timed_machines import machine_speed
 from advisor.advice.words.verdict import VerdictText, judgement, title_of, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -157,7 +156,7 @@ def advise(
         question, _speed_now(question, best, other=other), () if other else faster
     )
     instead = "" if other or best is not None else _instead(estimates, chosen)
-    choice = choice_of(options_found, money, instead)
+    choice = choice_of(options_found, money.reading_tps, money.replies_per_day, instead)
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")

@@ -96,7 +96,7 @@ def _to_rent(question: Question) -> Iterator[Servers]:
     for gpu in cards_for_rent(money.own_rent):
         typed = gpu in dict(money.own_rent)
         for count in COUNTS if typed else sorted({row.gpu_count for row in rents(gpu)}):
-            offer = rented(gpu, count, money)
+            offer = rented(gpu, count, money.own_rent)
             if offer is not None:
                 cost = MonthlyCost(rent=offer[1] * hours)
                 yield Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer[0])
@@ -109,7 +109,7 @@ def _to_build(question: Question) -> Iterator[Servers]:
         if count > FEW:
             continue
         machine = with_gpus(gpu, count)
-        price = bought(gpu, count, question.money, desktop_parts(machine.gpus))
+        price = bought(gpu, count, question.money.own_price, desktop_parts(machine.gpus))
         if price.usd is not None:
             yield Servers(
                 gpu=gpu, count=count, kind="built", price=price, margin=use.margin(price),

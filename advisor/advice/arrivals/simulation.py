@@ -10,7 +10,7 @@ prompt's pass goes on beside the GPU's steps, so that it delays a reply and no o
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,24 +39,14 @@ class Served:
         return (self.ends - self.firsts) / more
 
 
-@dataclass(kw_only=True, eq=False)
+@dataclass(eq=False)
 class _Sequence:
     """Admitted request."""
 
     index: int
-    unread: float
-    kept: float
-    left: float
-
-
-@dataclass(kw_only=True, eq=False)
-class _Queue:
-    """Requests that have not arrived, that wait, and that are served."""
-
-    coming: deque[int]
-    waiting: deque[int] = field(default_factory=deque)
-    inside: list[_Sequence] = field(default_factory=list)
-    held: float = 0.0
+    unread: float  # tokens of its prompt [tokens]
+    kept: float  # tokens in its cache [tokens]
+    left: float  # tokens of its reply [tokens]
 
 
 def simulate(server: Server, requests: Requests) -> Served:
@@ -83,21 +73,23 @@ class _Run:
         self.firsts, self.ends = np.full(count, np.nan), np.full(count, np.nan)
         self.kept = np.minimum(np.broadcast_to(requests.cached, count), requests.prompts - 1.0)
         known = [index for index in range(count) if not math.isnan(self.arrivals[index])]
-        self.later = deque(range(len(known), count))
-        self.queue = _Queue(coming=deque(known))
+        self.later, self.coming = deque(range(len(known), count)), deque(known)
+        self.waiting: deque[int] = deque()  # requests that have arrived
+        self.inside: list[_Sequence] = []  # requests that are served
+        self.held = 0.0  # tokens of their caches, at full length
         self.now = 0.0
 
     def busy(self) -> bool:
         """Whether a request is not complete yet."""
-        queue = self.queue
-        return bool(queue.coming or queue.waiting or queue.inside)
+        return bool(self.coming or self.waiting or self.inside)
 
     def advance(self) -> None:
         """Advance to the end of the next step, or of all steps before the next event."""
-        self._arrive()
+        while self.coming and self.arrivals[self.coming[0]] <= self.now:
+            self.waiting.append(self.coming.popleft())
         self._admit()
-        if not self.queue.inside:
-            self.now = self.arrivals[self.queue.coming[0]]
+        if not self.inside:
+            self.now = self.arrivals[self.coming[0]]
             return
         reading = self._chunk()
         if reading:
@@ -105,29 +97,21 @@ class _Run:
         else:
             self._written()
 
-    def _arrive(self) -> None:
-        queue = self.queue
-        while queue.coming and self.arrivals[queue.coming[0]] <= self.now:
-            queue.waiting.append(queue.coming.popleft())
-
     def _admit(self) -> None:
-        queue = self.queue
-        while queue.waiting and len(queue.inside) < self.server.slots:
-            index = queue.waiting[0]
+        while self.waiting and len(self.inside) < self.server.slots:
+            index = self.waiting[0]
             prompt, output = self.requests.prompts[index], self.requests.outputs[index]
-            if queue.inside and queue.held + prompt + output > self.server.room:
+            if self.inside and self.held + prompt + output > self.server.room:
                 return
-            queue.waiting.popleft()
-            queue.held += prompt + output
+            self.waiting.popleft()
+            self.held += prompt + output
             kept = float(self.kept[index])
-            queue.inside.append(
-                _Sequence(index=index, unread=prompt - kept, kept=kept, left=output)
-            )
+            self.inside.append(_Sequence(index, prompt - kept, kept, output))
 
     def _chunk(self) -> list[tuple[_Sequence, float]]:
         """Prompts in the next step, with the number of tokens of each."""
-        unread = [sequence for sequence in self.queue.inside if sequence.unread > 0]
-        budget = self.server.budget - (len(self.queue.inside) - len(unread))
+        unread = [sequence for sequence in self.inside if sequence.unread > 0]
+        budget = self.server.budget - (len(self.inside) - len(unread))
         parts = []
         for sequence in unread:
             tokens = min(sequence.unread, budget)
@@ -139,7 +123,7 @@ class _Run:
 
     def _mixed(self, reading: list[tuple[_Sequence, float]]) -> None:
         """Run one step that reads prompts, with decoding beside it."""
-        inside = self.queue.inside if self.server.mixed else []
+        inside = self.inside if self.server.mixed else []
         writing = [sequence for sequence in inside if sequence.unread <= 0]
         self.now += self.server.step(
             len(writing),
@@ -157,12 +141,12 @@ class _Run:
 
     def _written(self) -> None:
         """Run all steps until a reply is complete or a request arrives."""
-        inside = self.queue.inside
+        inside = self.inside
         kept = sum(sequence.kept for sequence in inside)
         step = self.server.step(len(inside), kept, 0.0, 0.0)
         steps = int(min(sequence.left for sequence in inside))
-        if self.queue.coming and len(inside) < self.server.slots:
-            gap = self.arrivals[self.queue.coming[0]] - self.now
+        if self.coming and len(inside) < self.server.slots:
+            gap = self.arrivals[self.coming[0]] - self.now
             steps = min(steps, max(math.ceil(gap / step), 1))
         growth = len(inside) * (steps - 1) / 2.0
         self.now += steps * self.server.step(len(inside), kept + growth, 0.0, 0.0)
@@ -173,15 +157,14 @@ class _Run:
         for sequence in writing:
             sequence.left -= steps
             sequence.kept += steps
-        queue = self.queue
-        done = [each for each in queue.inside if each.unread <= 0 and each.left <= 0]
+        done = [each for each in self.inside if each.unread <= 0 and each.left <= 0]
         for sequence in done:
             index = sequence.index
             self.ends[index] = self.now
-            queue.held -= self.requests.prompts[index] + self.requests.outputs[index]
+            self.held -= self.requests.prompts[index] + self.requests.outputs[index]
             if self.later:
                 following = self.later.popleft()
                 self.arrivals[following] = self.now
-                queue.coming.append(following)
+                self.coming.append(following)
         if done:
-            queue.inside = [each for each in queue.inside if each.unread > 0 or each.left > 0]
+            self.inside = [each for each in self.inside if each.unread > 0 or each.left > 0]

@@ -224,8 +224,11 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
 
 
 def _to_buy(words: str, part: str, machine: Machine, ram: float = 0.0) -> Edit:
-    changes = {"machine": machine}
-    return Edit(words=words, cost="your price", changes=changes, part=part, ram=ram)
+    return replace(_on(machine, words, "your price"), part=part, ram=ram)
+
+
+def _on(machine: Machine, words: str, cost: str = "free") -> Edit:
+    return Edit(words=words, cost=cost, changes={"machine": machine})
 
 
 def _faster_link(machine: Machine, best: Estimate) -> Edits:
@@ -259,11 +262,8 @@ def _other_read_ahead(machine: Machine, best: Estimate) -> Edits:
     for size in READ_AHEAD:
         if size != now.value:
             drive = replace(disk, read_ahead=replace(now, value=size))
-            yield Edit(
-                words=f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}",
-                cost="free",
-                changes={"machine": replace(machine, disk=drive)},
-            )
+            words = f"read_ahead_kb of the drive at {size / KIB:.0f}, now {now.value / KIB:.0f}"
+            yield _on(replace(machine, disk=drive), words)
 
 
 def _software(machine: Machine, best: Estimate) -> Edits:
@@ -284,40 +284,27 @@ def _other_backend(machine: Machine, best: Estimate) -> Edits:
         return
     for name in backends.of_vendor(machine.gpus[0].vendor, machine.system):
         if name != now:
-            yield Edit(
-                words=f"{backends.LABELS[name]} in place of {backends.LABELS[now]}",
-                cost="free, another build",
-                changes={"machine": replace(machine, backend=name, driver="")},
-            )
+            words = f"{backends.LABELS[name]} in place of {backends.LABELS[now]}"
+            yield _on(replace(machine, backend=name, driver=""), words, "free, another build")
 
 
 def _of_today(machine: Machine) -> Edits:
     """A driver, or a build of llama.cpp, of today in place of a stated older one."""
     if effect_of_driver(machine) is not None:
-        yield Edit(
-            words=f"a graphics driver of today in place of {stated_driver(machine)}",
-            cost="free, an update",
-            changes={"machine": replace(machine, driver="")},
-        )
+        words = f"a graphics driver of today in place of {stated_driver(machine)}"
+        yield _on(replace(machine, driver=""), words, "free, an update")
     older = kernels_of(machine.build, backends.of_machine(machine))
     if older or effect_of_build(machine.build) is not None:
-        yield Edit(
-            words=f"llama.cpp of today in place of {month_words(machine.build)}",
-            cost="free, an update",
-            changes={"machine": replace(machine, build="")},
-        )
+        words = f"llama.cpp of today in place of {month_words(machine.build)}"
+        yield _on(replace(machine, build=""), words, "free, an update")
 
 
 def _more_of_shared_memory(machine: Machine) -> Edits:
     """All memory but the system's for a GPU that shares it, where a setting gives it that."""
-    with_more = raised(machine)
-    if with_more is not None:
+    if (with_more := raised(machine)) is not None:
         roomier, setting = with_more
-        yield Edit(
-            words=f"more of the shared memory for the GPU: {setting}",
-            cost="free, until the next start",
-            changes={"machine": roomier},
-        )
+        words = f"more of the shared memory for the GPU: {setting}"
+        yield _on(roomier, words, "free, until the next start")
 
 
 def _a_thread_each(machine: Machine) -> Edits:
@@ -328,11 +315,8 @@ def _a_thread_each(machine: Machine) -> Edits:
     cores = host.cores_there // (host.sockets if host.numa in ONE_NODE else 1)
     if host.threads != cores:
         alike = replace(host, cores=cores, threads=cores, thread_excess="")
-        yield Edit(
-            words=f"{cores} threads, one on each core, in place of {host.threads}",
-            cost="free",
-            changes={"machine": replace(machine, host=alike)},
-        )
+        words = f"{cores} threads, one on each core, in place of {host.threads}"
+        yield _on(replace(machine, host=alike), words)
 
 
 def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
@@ -352,11 +336,8 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
     )  # fmt: skip
     for policy, able, meaning, cost in policies:
         if able:
-            yield Edit(
-                words=f"--numa {policy}: {meaning}",
-                cost=cost,
-                changes={"machine": replace(machine, host=replace(host, numa=policy))},
-            )
+            words = f"--numa {policy}: {meaning}"
+            yield _on(replace(machine, host=replace(host, numa=policy)), words, cost)
 
 
 def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) -> Edited | None:

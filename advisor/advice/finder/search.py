@@ -144,7 +144,7 @@ def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Off
     cards, money = set(question.for_sale), question.money
     prices = [_price(question, machine, cards) for machine in machines]
     rents = [
-        None if machine.unified else rented(machine.name, len(machine.gpus), money)
+        None if machine.unified else rented(machine.name, len(machine.gpus), money.own_rent)
         for machine in machines
     ]
     draws = [draw_of(machine) for machine in machines]
@@ -171,11 +171,11 @@ def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
     if not priced or not (machine.unified or name in cards):
         return Price(usd=None)
     if machine.unified:
-        return bought(name, 1, money)
+        return bought(name, 1, money.own_price)
     there = own.owned and own.takes_cards and not question.machine.unified
     gpus, free = machine.gpus, slots(question.machine)
     parts = parts_for(own.form, (), gpus, free) if there else desktop_parts(gpus)
-    return bought(name, len(gpus), money, parts)
+    return bought(name, len(gpus), money.own_price, parts)
 
 
 @dataclass(frozen=True, kw_only=True)

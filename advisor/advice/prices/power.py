@@ -170,15 +170,15 @@ def supply_watts(cards: Iterable[Gpu]) -> float:
 
 def parts_for(
     form: Form, before: tuple[Gpu, ...], after: tuple[Gpu, ...], slots: int = 0
-) -> list[HostPartRow]:
+) -> tuple[HostPartRow, ...]:
     """Parts to buy so that a machine can hold and power cards in place of those before, without the
     cards. Its board has the usual slots, or more.
     """
     if in_dock(form):
         dock, docked = smallest("dock", 1), further(before, after)
-        return [dock, *supplies(supply_watts(docked))] if dock and docked else []
+        return (dock, *supplies(supply_watts(docked))) if dock and docked else ()
     if form is not Form.DESKTOP:
-        return []
+        return ()
     parts = _housing(len(before), len(after), max(slots, OWN_ROOM[form]))
     supply = sum(row.size for row in supplies(supply_watts(before)))
     has = supply if before else FIRST_SUPPLY
@@ -186,7 +186,7 @@ def parts_for(
     if needs > has:
         single = smallest("psu", needs)
         parts += [single] if single else supplies(needs - has)
-    return [row for row in parts if row is not None]
+    return tuple(row for row in parts if row is not None)
 
 
 def _housing(before: int, after: int, slots: int) -> list[HostPartRow | None]:
@@ -222,7 +222,7 @@ def supplies(watts: float) -> tuple[HostPartRow, ...]:
     return (*rows, last)
 
 
-def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
+def desktop_parts(cards: tuple[Gpu, ...]) -> tuple[HostPartRow, ...]:
     """Parts of a new desktop for these cards, without the cards."""
     served = len(cards) > SHARED_SLOTS
     parts = (
@@ -233,8 +233,7 @@ def desktop_parts(cards: tuple[Gpu, ...]) -> list[HostPartRow]:
         smallest("case", len(cards)),
         *_risers(len(cards)),
     )
-    known = [part for part in parts if part is not None]
-    return [*known, *supplies(supply_watts(cards))]
+    return (*filter(None, parts), *supplies(supply_watts(cards)))
 
 
 def _risers(cards: int, slots: int = DESKTOP_SLOTS) -> list[HostPartRow | None]:

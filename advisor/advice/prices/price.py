@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -23,7 +22,6 @@ from advisor.advice.prices.rows import (
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu, gpu_rows
-from advisor.request.money import MoneyInputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +47,7 @@ class Price:
 
 
 TypedPrices = tuple[tuple[str, float], ...]
-"""Typed prices by name, as `MoneyInputs.own_price` [USD]."""
+"""Typed prices or rents by name, as in `MoneyInputs` [USD]."""
 
 
 @cache
@@ -110,12 +108,12 @@ def rents(gpu: str) -> tuple[PriceRow, ...]:
     return tuple(sorted(rows, key=lambda row: not row.date))
 
 
-def rented(gpu: str, count: int, money: MoneyInputs) -> tuple[Price, float] | None:
+def rented(gpu: str, count: int, own_rent: TypedPrices = ()) -> tuple[Price, float] | None:
     """Cheapest rented machine with a number of GPUs, and its rent [USD/h]; None without one.
 
     A machine with more GPUs is rented whole; several single-GPU machines do not count as one.
     """
-    own = dict(money.own_rent).get(gpu)
+    own = dict(own_rent).get(gpu)
     if own is not None:
         return Price(typed=True, note=f"{money_per_hour(own)} each, as you typed"), own * count
     row = _rented_row(gpu, count)
@@ -130,11 +128,11 @@ def _rented_row(gpu: str, count: int) -> PriceRow | None:
     return next((row for row in rents(gpu) if row.gpu_count >= count), None)
 
 
-def rented_count(gpu: str, count: int, money: MoneyInputs) -> int:
+def rented_count(gpu: str, count: int, own_rent: TypedPrices) -> int:
     """GPUs of the cheapest rented machine with at least a number of them; that number at a typed
     rent, and where there is none.
     """
-    row = None if gpu in dict(money.own_rent) else _rented_row(gpu, count)
+    row = None if gpu in dict(own_rent) else _rented_row(gpu, count)
     return count if row is None else row.gpu_count
 
 
@@ -161,7 +159,7 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
         if row is None:
             price = replace(price, note=f"{before}{counted}: no used price on record")
             continue
-        now = _together(name, 1, typed, ()).usd
+        now = bought(name, 1, typed).usd
         each = min(row.usd / row.gpu_count, row.usd if now is None else now)
         price = Price(
             usd=(price.usd or 0.0) + each * count,
@@ -184,16 +182,13 @@ def less(price: Price, resale: Price) -> Price:
     return replace(price, note=note, date=date, sources=(*price.sources, *resale.sources))
 
 
-def bought(gpu: str, count: int, money: MoneyInputs, parts: Iterable[HostPartRow] = ()) -> Price:
+@lru_cache(maxsize=2048)
+def bought(
+    gpu: str, count: int, typed: TypedPrices = (), parts: tuple[HostPartRow, ...] = ()
+) -> Price:
     """Price of a number of GPUs or a whole machine, with the parts that it needs; without an amount
     if one of them has no price.
     """
-    return _together(gpu, count, money.own_price, tuple(parts))
-
-
-@lru_cache(maxsize=2048)
-def _together(gpu: str, count: int, typed: TypedPrices, parts: tuple[HostPartRow, ...]) -> Price:
-    """Price with parts, kept for another use: it depends on typed prices alone."""
     price = _typed(gpu, count, typed) or _on_record(gpu, count)
     for part, number in Counter(parts).items():
         price = with_part(price, part, typed, number)
@@ -267,12 +262,12 @@ ODD = 10.0
 """Factor between a typed price and those on record from which it is remarked on."""
 
 
-def odd_prices(money: MoneyInputs) -> tuple[str, ...]:
+def odd_prices(own_price: TypedPrices, own_rent: TypedPrices) -> tuple[str, ...]:
     """Remarks on typed prices far from those on record, a sentence each; they count as typed."""
-    prices = ((name, usd, _prices_on_record(name), "") for name, usd in money.own_price)
+    prices = ((name, usd, _prices_on_record(name), "") for name, usd in own_price)
     let = (
         (name, usd, [row.usd / row.gpu_count for row in rents(name)], " an hour")
-        for name, usd in money.own_rent
+        for name, usd in own_rent
     )
     return tuple(
         f"{name} at {money_words(usd)}{per} is far from what is on record, "

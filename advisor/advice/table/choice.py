@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from advisor.advice.table.option import WORTH_A_WORD, Option, OptionKind, by_comparison
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.request.money import MoneyInputs
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""
@@ -34,7 +33,9 @@ class Choice:
     cheapest: Option | None  # the one that leaves most of all that run; None where nothing pays
 
 
-def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") -> Choice:
+def choice_of(
+    options: Sequence[Option], reading_tps: float, replies_per_day: float, runtime: str = ""
+) -> Choice:
     """What to choose of some options, the present machine first. Nothing is bought where the chosen
     runtime refuses and another runs the model here, as a sentence then says.
     """
@@ -44,24 +45,24 @@ def choice_of(options: Sequence[Option], money: MoneyInputs, runtime: str = "") 
     if runtime:
         return Choice(safe=free, reason=f"Buy nothing: {runtime}", cheapest=cheapest)
     now = free or kept
-    enough = reads_along(now, money.reading_tps)
+    enough = reads_along(now, reading_tps)
     usual = [
         option
         for option in able
         if not option.odd
-        and not _too_dear(option, money)
+        and not _too_dear(option, replies_per_day)
         and _notable(option, now, enough=enough)
         and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
     ]
-    for least in (money.reading_tps, money.reading_tps / 3):
+    for least in (reading_tps, reading_tps / 3):
         reached = [option for option in usual if _decode(option) >= least]
         if reached:
             break
     safe = min(reached, key=_order, default=None)
     if safe is not None:
         return Choice(safe=safe, reason=_why(safe), cheapest=cheapest)
-    reason = _why_nothing(kept, able, cheapest, money)
-    if free is not None and not reads_along(kept, money.reading_tps):
+    reason = _why_nothing(kept, able, cheapest, reading_tps, replies_per_day)
+    if free is not None and not reads_along(kept, reading_tps):
         reason = f"Before anything is bought, a free change: {free.name}."
     return Choice(safe=None, reason=reason, cheapest=cheapest)
 
@@ -109,9 +110,9 @@ def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
     return _decode(option) >= DOUBLED * _decode(kept) and (not enough or saved >= FEW_HOURS)
 
 
-def _too_dear(option: Option, money: MoneyInputs) -> bool:
+def _too_dear(option: Option, replies_per_day: float) -> bool:
     """Whether a few hours of rent should come before a purchase of one person."""
-    return (option.upfront or 0.0) > RENT_FIRST and money.replies_per_day < ALL_DAY
+    return (option.upfront or 0.0) > RENT_FIRST and replies_per_day < ALL_DAY
 
 
 def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
@@ -140,13 +141,17 @@ def _why(option: Option) -> str:
 
 
 def _why_nothing(
-    kept: Option, able: Sequence[Option], cheapest: Option | None, money: MoneyInputs
+    kept: Option,
+    able: Sequence[Option],
+    cheapest: Option | None,
+    reading_tps: float,
+    replies_per_day: float,
 ) -> str:
-    if reads_along(kept, money.reading_tps):
-        faster = _decode(kept) >= FASTER * money.reading_tps
+    if reads_along(kept, reading_tps):
+        faster = _decode(kept) >= FASTER * reading_tps
         pace = "faster than" if faster else "as fast as"
         return f"It writes {pace} you read: a bigger GPU would save little."
-    if any(not option.odd and _too_dear(option, money) for option in able):
+    if any(not option.odd and _too_dear(option, replies_per_day) for option in able):
         return "What holds it costs as much as a workstation: rent it for some hours first."
     if cheapest is not None and cheapest.odd:
         return f"Only something odd repays its price: {cheapest.name}. {cheapest.odd[0]}"

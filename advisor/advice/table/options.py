@@ -5,7 +5,7 @@ Kept or changed, with cards added or replaced, another machine, rented, or an AP
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 
@@ -25,6 +25,7 @@ from advisor.advice.prices.price import (
     NOTHING_YET,
     Price,
     bought,
+    cards_for_rent,
     cards_for_sale,
     rented,
     rented_count,
@@ -45,16 +46,17 @@ from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, rank
 from advisor.advice.table.question import Question, rent_on_record
 from advisor.advice.table.rules import installed, oddities, ruled_out
+from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import (
     COUNTS,
     FEW,
     IN_MEMORY,
     CardSpeed,
     TimedCards,
+    TimedStack,
+    card_stack,
     cardless,
-    cards_held,
-    cards_here,
-    cards_in_a_desktop,
+    timed_cards,
     whole_machines,
     whole_timed,
 )
@@ -82,6 +84,37 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
     )
     judged = filter(None, (_judged(question, option) for option in others))
     return (kept, *sorted((replace(option, kept=kept) for option in judged), key=rank))
+
+
+def cards_here(question: Question) -> TimedCards:
+    """Present machine with other cards, and with more."""
+    form = question.ownership.form if question.ownership.owned else None
+    return _timed(question, question.machine, question.for_sale, form)
+
+
+def cards_held(question: Question) -> TimedCards:
+    """Cards in the present machine; in a desktop where it has only the GPU of its chip."""
+    if not question.machine.unified:
+        return cards_here(question)
+    return _timed(question, cardless(), question.for_sale)
+
+
+def cards_in_a_desktop(question: Question) -> TimedCards:
+    """Cards in a new desktop."""
+    return _timed(question, cardless(), cards_for_sale(question.money.own_price))
+
+
+def _timed(
+    question: Question, host: Machine, names: tuple[str, ...], added_to: Form | None = None
+) -> TimedCards:
+    stack = card_stack(host, names, cards_for_rent(question.money.own_rent), added_to)
+    return timed_cards(stack, question.model, question.work, question.runtimes)
+
+
+def machine_speed(question: Question) -> Speed | None:
+    """Speed of the present machine in its fastest runtime and placement."""
+    stack = Stack([question.machine])
+    return TimedStack(stack, question.model, question.work, question.runtimes).fastest().at(0)
 
 
 def _judged(question: Question, option: Option) -> Option | None:
@@ -280,7 +313,7 @@ def _added(question: Question, machine: Machine, speed: Speed) -> Option:
         name += f", {len(machine.gpus)} in all"
         topic = ONE_MORE if _one_more(own, machine) else topic
     parts = parts_for(form, own, machine.gpus, slots(question.machine))
-    price = bought(new[0].name, len(new), question.money, parts)
+    price = bought(new[0].name, len(new), question.money.own_price, parts)
     cost = question.use.owned(
         draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.tied_up_usd
     )
@@ -318,7 +351,7 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
 def _replaced(question: Question, cards: tuple[Gpu, ...], speed: Speed) -> Option:
     machine, before = replace(question.machine, gpus=cards), question.machine.gpus
     parts = parts_for(question.ownership.form, before, cards, slots(machine))
-    price = bought(cards[0].name, len(cards), question.money, parts)
+    price = bought(cards[0].name, len(cards), question.money.own_price, parts)
     usd = question.paid_for(price) if before else price.usd or 0.0
     cost = question.use.owned(draw_of(machine), speed, usd=usd)
     name = f"{_counted(len(cards))}{cards[0].name}"
@@ -391,11 +424,11 @@ def _machine(
     speed: Speed,
     *,
     topic: str = "",
-    parts: Sequence[HostPartRow] = (),
+    parts: tuple[HostPartRow, ...] = (),
 ) -> Option:
     """A machine sold whole, or cards with the parts of a desktop."""
     what, count = (machine.gpus[0].name, len(machine.gpus)) if parts else (name, 1)
-    price = bought(what, count, question.money, parts)
+    price = bought(what, count, question.money.own_price, parts)
     cost = question.use.owned(draw_of(machine), speed, usd=question.paid_for(price))
     return question.option(
         OptionKind.MACHINE, name, speed, cost, price, sells=True, topic=topic, machine=machine,
@@ -415,11 +448,11 @@ def rents(question: Question, cards: TimedCards) -> list[Option]:
     """
     rented_ones: list[Option] = []
     for card, fewest, least in cards.holders:
-        offer = rented(card.name, fewest, question.money)
+        offer = rented(card.name, fewest, question.money.own_rent)
         if offer is None or least.strategy is not PlacementStrategy.GPU_RESIDENT:
             continue
         count, speed = fewest, least
-        whole = rented_count(card.name, fewest, question.money)
+        whole = rented_count(card.name, fewest, question.money.own_rent)
         if whole > fewest and (faster := cards.holding(card.name, whole)) is not None:
             count, speed = whole, faster
         rented_ones += _rented(question, (card,) * count, speed, *offer)

@@ -1,6 +1,6 @@
 """Question that the options answer, and the construction of an option."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -85,7 +85,7 @@ class Question:
         hours_rented: float | None = None,
         machine: Machine | None = None,
         bought: tuple[Gpu, ...] = (),
-        parts: Sequence[HostPartRow] = (),
+        parts: tuple[HostPartRow, ...] = (),
     ) -> Option:
         """Option whose waiting time, age of price and comparison with what is kept follow from its
         parts; what is owned may be sold for it, and a rent may never be stopped.
@@ -116,7 +116,7 @@ class Question:
             standing=float(self.use.spread(self.tied_up_usd)) if kind in ELSEWHERE else 0.0,
             machine=machine,
             bought=bought,
-            parts=tuple(parts),
+            parts=parts,
         )
 
     def _hours_starting(self, kind: OptionKind, speed: Speed) -> float:

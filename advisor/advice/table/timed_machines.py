@@ -11,10 +11,8 @@ from functools import cache, cached_property, lru_cache
 import numpy as np
 
 from advisor.advice.compare import as_chosen
-from advisor.advice.prices.price import cards_for_rent, cards_for_sale
 from advisor.advice.prices.rows import MachineForSale, machines_for_sale
 from advisor.advice.speeds import Mask, Speed, Speeds, nothing
-from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Stack
 from advisor.cost_model.placement import PlacementStrategy
@@ -113,12 +111,6 @@ class TimedStack:
                 smaller = self.stack.speeds(chosen, self._work, runtime, strategy, skip=~larger)
                 speeds.take_over(smaller, larger)
         return speeds
-
-
-def machine_speed(question: Question) -> Speed | None:
-    """Speed of the present machine in its fastest runtime and placement."""
-    stack = Stack([question.machine])
-    return TimedStack(stack, question.model, question.work, question.runtimes).fastest().at(0)
 
 
 REMEMBERED = 16
@@ -291,31 +283,6 @@ class TimedCards:
 
 card_stack = lru_cache(maxsize=REMEMBERED)(CardStack)
 timed_cards = lru_cache(maxsize=REMEMBERED)(TimedCards)
-
-
-def cards_here(question: Question) -> TimedCards:
-    """Present machine with other cards, and with more."""
-    form = question.ownership.form if question.ownership.owned else None
-    return _timed(question, question.machine, question.for_sale, form)
-
-
-def cards_held(question: Question) -> TimedCards:
-    """Cards in the present machine; in a desktop where it has only the GPU of its chip."""
-    if not question.machine.unified:
-        return cards_here(question)
-    return _timed(question, cardless(), question.for_sale)
-
-
-def cards_in_a_desktop(question: Question) -> TimedCards:
-    """Cards in a new desktop."""
-    return _timed(question, cardless(), cards_for_sale(question.money.own_price))
-
-
-def _timed(
-    question: Question, host: Machine, names: tuple[str, ...], added_to: Form | None = None
-) -> TimedCards:
-    stack = card_stack(host, names, cards_for_rent(question.money.own_rent), added_to)
-    return timed_cards(stack, question.model, question.work, question.runtimes)
 
 
 @cache

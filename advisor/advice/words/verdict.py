@@ -43,7 +43,8 @@ def title_of(model: Model, machine: Machine) -> str:
 
 def price_notes(question: Question) -> tuple[str, ...]:
     """Notes on typed prices far from those on record, and on a rent that nobody knows."""
-    return *odd_prices(question.money), *unknown_rent(question.ownership, question.machine)
+    money, rent = question.money, unknown_rent(question.ownership, question.machine)
+    return *odd_prices(money.own_price, money.own_rent), *rent
 
 
 # Warnings about a prompt or context that exceeds the context of the request or of the model.

@@ -161,10 +161,11 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
     use = Use(work=scenario.work, money=scenario.money, weights=weights)
     name, gpus = machine.gpus[0].name, machine.gpus
     costs = []
-    price = bought(name, len(gpus), use.money, parts_for(Form.DESKTOP, scenario.machine.gpus, gpus))
+    parts = parts_for(Form.DESKTOP, scenario.machine.gpus, gpus)
+    price = bought(name, len(gpus), use.money.own_price, parts)
     if price.usd is not None:
         costs.append(use.owned(draw_of(machine), then, usd=price.usd))
-    rent = rented(name, len(gpus), use.money)
+    rent = rented(name, len(gpus), use.money.own_rent)
     if rent is not None:
         costs.append(use.rented(rent[1], then))
     kept = use.owned(draw_of(scenario.machine), now)

@@ -191,7 +191,7 @@ def month_alone(hit: Hit, question: Question) -> float:
     assert speed.decode == pytest.approx(hit.speed.decode, rel=1e-12)
     if hit.offer == "bought":
         return question.use.owned(draw_of(machine), speed, usd=hit.upfront).total
-    offer = rented(hit.name, hit.count, question.money)
+    offer = rented(hit.name, hit.count, question.money.own_rent)
     assert offer is not None
     return question.use.rented(offer[1], speed).total
 
@@ -357,7 +357,7 @@ def cheaper(hit: Hit, share: float) -> Question:
     """The question with a typed price of a card, at a share of the one on record."""
     money = question().money
     if hit.offer == "rented":
-        offer = rented(hit.name, hit.count, money)
+        offer = rented(hit.name, hit.count, money.own_rent)
         assert offer is not None
         typed = {"own_rent": ((hit.name, share * offer[1] / hit.count),)}
     else:

@@ -6,7 +6,6 @@ from advisor.advice.prices.price import bought, rented, selling_price
 from advisor.advice.prices.rows import LAUNCH, is_stale, machines_for_sale, price_rows, rent_rows
 from advisor.advice.table.timed_machines import whole_machines
 from advisor.machine.catalog import find_gpu, machine_rows
-from advisor.request.money import MoneyInputs
 
 
 def test_every_machine_with_a_price_of_its_own_is_for_sale() -> None:
@@ -30,7 +29,7 @@ def test_a_machine_in_both_tables_has_the_newer_price() -> None:
 
 
 def test_a_price_on_a_page_without_a_date_is_old() -> None:
-    price = bought("Framework Desktop 64GB", 1, MoneyInputs())
+    price = bought("Framework Desktop 64GB", 1)
     assert (price.usd, price.date) == (1987, "")
     assert is_stale(price.date, date(2026, 11, 22))
 
@@ -41,13 +40,13 @@ def test_a_mac_costs_what_its_maker_asks_since_prices_rose() -> None:
         ("Mac Studio, 96 GB (Apple M3 Ultra 60c)", 5299),
         ("Mac Studio, 36 GB (Apple M4 Max 32c)", 2499),
     ):
-        price = bought(name, 1, MoneyInputs())
+        price = bought(name, 1)
         assert (price.usd, price.date, price.listed) == (usd, "2026-06-25", False)
 
 
 def test_the_price_of_its_announcement_is_a_launch_price() -> None:
     # Apple M4 Pro: released in October 2024, priced by a page of that month
-    price = bought("Mac mini M4 Pro, 24 GB", 1, MoneyInputs())
+    price = bought("Mac mini M4 Pro, 24 GB", 1)
     assert price.usd == 1599
     assert price.listed
     assert is_stale(price.date, date(2026, 11, 22))
@@ -62,7 +61,7 @@ def test_it_runs_with_the_memory_that_its_price_is_for() -> None:
 
 
 def test_a_typed_price_of_a_chip_is_that_of_the_machine_around_it() -> None:
-    price = bought("DGX Spark (GB10)", 1, MoneyInputs(own_price=(("GB10", 3500.0),)))
+    price = bought("DGX Spark (GB10)", 1, (("GB10", 3500.0),))
     assert (price.usd, price.typed) == (3500, True)
 
 
@@ -70,7 +69,7 @@ def test_clouds_let_machines_that_only_the_list_of_machines_has() -> None:
     # VM.GPU.A10.2 of Oracle Cloud: 4 USD an hour for two A10
     in_prices = {(row.gpu, row.gpu_count) for row in price_rows() if row.kind == "rent"}
     assert ("A10", 2) not in in_prices
-    price, usd = rented("A10", 2, MoneyInputs()) or (None, 0.0)
+    price, usd = rented("A10", 2) or (None, 0.0)
     assert usd == 4
     assert price is not None
     assert "VM.GPU.A10.2" in price.note

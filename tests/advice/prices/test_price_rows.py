@@ -16,7 +16,6 @@ from advisor.advice.prices.rows import (
 )
 from advisor.cli.main import main
 from advisor.machine.catalog import gpu_rows, machine_rows
-from advisor.request.money import MoneyInputs
 
 SHOP = PriceRow(
     gpu="RTX 3090", kind="purchase", provider="street, low", instance="", condition="used",
@@ -93,7 +92,7 @@ def test_reasons_agree_with_names(words: tuple[str, ...], reason: str) -> None:
 def test_who_asks_for_a_price_that_is_missing_reads_why() -> None:
     assert no_price("RTX 4090 Laptop 16GB") == "no price on record: sold only within laptops"
     assert no_price("GTX 480") == "no price on record"
-    price = bought("H100 SXM", 1, MoneyInputs())
+    price = bought("H100 SXM", 1)
     assert (price.usd, price.note) == (
         None, "no price on record: sold only within servers; type yours",
     )  # fmt: skip

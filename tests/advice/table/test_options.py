@@ -15,11 +15,11 @@ from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.bounds import ROUNDING, most_tokens
 from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, OptionKind, choice, folded, rank
-from advisor.advice.table.options import apis, keep, options, rents
+from advisor.advice.table.options import apis, cards_held, keep, options, rents
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
 from advisor.advice.table.stack import Stack
-from advisor.advice.table.timed_machines import TimedStack, card_stack, cards_held
+from advisor.advice.table.timed_machines import TimedStack, card_stack
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -100,7 +100,7 @@ def test_a_rent_for_typed_hours_is_fixed_so_that_few_replies_save_none_of_it() -
     use = Use(work=WORK, money=money)
     kept = base.option(OptionKind.KEEP, "kept", SLOW, use.rented(2.50, SLOW))
     assert kept.monthly == pytest.approx(2.50 * 10 * 30.4375)
-    price = bought("RTX 3090", 1, replace(money, own_price=(("RTX 3090", 3600.0),)))
+    price = bought("RTX 3090", 1, (("RTX 3090", 3600.0),))
     cost = use.owned(METERED, SLOW, usd=3600)
     desktop = base.option(OptionKind.MACHINE, "desktop", SLOW, cost, price)
     desktop = replace(desktop, kept=kept)
@@ -158,7 +158,7 @@ def test_gain_worth_and_break_even_follow_from_two_options_by_hand() -> None:
     base = replace(ask(), work=WORK, money=MONEY)
     kept = base.option(OptionKind.KEEP, "kept", SLOW, USE.owned(METERED, SLOW))
     cost = USE.owned(METERED, fast, usd=1800)
-    price = bought("RTX 3090", 1, replace(MONEY, own_price=(("RTX 3090", 1800.0),)))
+    price = bought("RTX 3090", 1, (("RTX 3090", 1800.0),))
     other = base.option(OptionKind.REPLACE, "faster", fast, cost, price)
     other = replace(other, kept=kept)
     # waits 22 s now, 1 s then: 40 x 30.4375 x 21 / 3600 = 7.10208 h at 30 USD = 213.0625 USD
@@ -190,17 +190,17 @@ def test_an_option_that_costs_no_more_pays_from_the_first_token() -> None:
 
 def test_a_rented_machine_exists_as_one() -> None:
     # two single machines at 0.13 USD are not one with two, which costs 2 x 0.22 USD
-    price, usd = rented("RTX 3090", 2, MONEY) or (None, 0.0)
+    price, usd = rented("RTX 3090", 2, MONEY.own_rent) or (None, 0.0)
     assert usd == 0.44
     assert price is not None
     assert "runpod (community), 2x RTX 3090" in price.note
-    assert rented("RTX 4070", 1, MONEY) is not None
-    assert rented("RTX 4070", 2, MONEY) is None
+    assert rented("RTX 4070", 1, MONEY.own_rent) is not None
+    assert rented("RTX 4070", 2, MONEY.own_rent) is None
 
 
 def test_a_larger_machine_is_rented_whole() -> None:
     # three RTX 4090: the machine with four, 4 x 0.34 USD
-    price, usd = rented("RTX 4090", 3, MONEY) or (None, 0.0)
+    price, usd = rented("RTX 4090", 3, MONEY.own_rent) or (None, 0.0)
     assert usd == 1.36
     assert price is not None
     assert price.note.endswith("with 4")
@@ -553,8 +553,8 @@ def test_adding_one_to_one_never_costs_more_than_buying_two(subtests: pytest.Sub
         with subtests.test(str(gpu)):
             card = from_catalog.gpu(gpu)
             form = Form.DESKTOP
-            price = bought(gpu, 1, MONEY, parts_for(form, (card,), (card, card)))
-            two = bought(gpu, 2, MONEY, parts_for(form, (), (card, card)))
+            price = bought(gpu, 1, MONEY.own_price, parts_for(form, (card,), (card, card)))
+            two = bought(gpu, 2, MONEY.own_price, parts_for(form, (), (card, card)))
             assert price.usd is None or two.usd is None or price.usd <= two.usd
             assert (price.usd is None) <= (two.usd is None)
             power = [draw_of(replace(ask().machine, gpus=(card,) * count)) for count in (2, 2)]

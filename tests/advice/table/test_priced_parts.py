@@ -11,9 +11,8 @@ from advisor.advice.prices.power import parts_for
 from advisor.advice.prices.price import bought, rented, rents
 from advisor.advice.speeds import Speed
 from advisor.advice.table.option import Option, choice
-from advisor.advice.table.options import changes, keep, options, replaced
+from advisor.advice.table.options import cards_held, changes, keep, machine_speed, options, replaced
 from advisor.advice.table.question import Question
-from advisor.advice.table.timed_machines import cards_held, machine_speed
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -78,7 +77,7 @@ def test_eight_cards_have_a_price_by_hand() -> None:
     parts = parts_for(Form.DESKTOP, (card,), (card,) * 8)
     supplies = [part.size for part in parts if part.part == "psu"]
     assert sum(supplies) + 750 >= 3200
-    price = bought("RTX 3090", 7, MoneyInputs(), parts)
+    price = bought("RTX 3090", 7, (), parts)
     psu = sum(part.usd or 0.0 for part in parts if part.part == "psu")
     assert price.usd == pytest.approx(7 * 990 + 2200 + 115 + 8 * 35 + psu)
     assert price.date == "2025-07-23"
@@ -89,7 +88,7 @@ def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
         dated = [bool(row.date) for row in rents(gpu)]
         assert dated == sorted(dated, reverse=True)
     # only a catalogue without a date has eight
-    undated = rented("V100 SXM2 16GB", 8, MoneyInputs())
+    undated = rented("V100 SXM2 16GB", 8)
     assert undated is not None
     assert undated[0].date == ""
     question = Question(
@@ -116,8 +115,8 @@ def test_adding_to_owned_cards_never_costs_more_than_buying_all(gpu: str, form: 
     for have in counts:
         for total in (count for count in counts if count > have):
             grown = parts_for(form, (card,) * have, (card,) * total)
-            add = bought(gpu, total - have, MoneyInputs(), grown)
-            every = bought(gpu, total, MoneyInputs(), parts_for(form, (), (card,) * total))
+            add = bought(gpu, total - have, (), grown)
+            every = bought(gpu, total, (), parts_for(form, (), (card,) * total))
             assert (add.usd is None) <= (every.usd is None)
             if add.usd is not None and every.usd is not None:
                 assert add.usd <= every.usd
@@ -129,7 +128,7 @@ def test_a_board_with_slots_for_them_is_not_bought_again_by_hand() -> None:
     machine = from_spec.machine(MachineSpec(gpu="4x RTX 3090", cpu="Threadripper PRO 3975WX"))
     fifth = from_catalog.gpu("RTX 4070 Ti Super")
     parts = parts_for(Form.DESKTOP, machine.gpus, (*machine.gpus, fifth), slots(machine))
-    price = bought(fifth.name, 1, MoneyInputs(), parts)
+    price = bought(fifth.name, 1, (), parts)
     assert price.usd == pytest.approx(698 + 115 + 5 * 35)
     usual = parts_for(Form.DESKTOP, machine.gpus, (*machine.gpus, fifth))
     assert [part.part for part in usual if part not in parts] == ["board"]
@@ -169,13 +168,13 @@ def test_a_card_that_only_slows_the_others_stays_unused() -> None:
     ],
 )
 def test_a_price_names_its_seller_and_condition(gpu: str, note: str) -> None:
-    assert bought(gpu, 1, MoneyInputs()).note == note
+    assert bought(gpu, 1).note == note
 
 
 def test_a_third_card_on_a_board_for_two_buys_no_board_of_the_same_size_by_hand() -> None:
     # full tower 215.98, riser 35; from 350 + 350 + 400 W, a supply of 1200 W, to 1450 W: 599.99
     card = from_catalog.gpu("RTX 3090")
-    price = bought("RTX 3090", 1, MoneyInputs(), parts_for(Form.DESKTOP, (card,) * 2, (card,) * 3))
+    price = bought("RTX 3090", 1, (), parts_for(Form.DESKTOP, (card,) * 2, (card,) * 3))
     assert price.usd == pytest.approx(990 + 215.98 + 35 + 599.99)
 
 
@@ -202,5 +201,5 @@ def test_no_more_cards_replace_mine_than_a_desktop_houses() -> None:
 
 def test_parts_of_a_kind_are_counted_in_the_note() -> None:
     card = from_catalog.gpu("RTX 3090")
-    note = bought("RTX 3090", 3, MoneyInputs(), parts_for(Form.DESKTOP, (card,), (card,) * 4)).note
+    note = bought("RTX 3090", 3, (), parts_for(Form.DESKTOP, (card,), (card,) * 4)).note
     assert "2x PCIe 4.0 riser of 16 lanes $70" in note

@@ -170,8 +170,8 @@ def test_nothing_is_bought_before_a_free_change_that_does_as_much() -> None:
     )  # fmt: skip
     free = replace(free, kept=kept())
     bought = card("sold", 800)
-    assert choice_of([kept(), bought], MONEY).safe is bought
-    both = choice_of([kept(), bought, free], MONEY)
+    assert choice_of([kept(), bought], MONEY.reading_tps, MONEY.replies_per_day).safe is bought
+    both = choice_of([kept(), bought, free], MONEY.reading_tps, MONEY.replies_per_day)
     assert both.safe is None
     assert "a setting" in both.reason
 

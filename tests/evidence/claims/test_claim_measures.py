@@ -151,8 +151,8 @@ def test_a_gpu_pays_from_the_number_of_replies_whose_saved_time_is_worth_it() ->
     upgraded = scenario(**UPGRADE)
     use = Use(work=upgraded.work, money=MoneyInputs(), weights=float(upgraded.model.file_bytes))
     kept = use.owned(draw_of(slow.machine), now).total
-    price = bought("RTX A6000", 1, use.money).usd
-    rent = rented("RTX A6000", 1, use.money)
+    price = bought("RTX A6000", 1, use.money.own_price).usd
+    rent = rented("RTX A6000", 1, use.money.own_rent)
     costs = (use.owned(draw_of(fast.machine), then, usd=price), use.rented(rent[1], then))
     cost = min(each.total for each in costs) - kept
     # replies x seconds x days in a month / 3600 x dollars for an hour = cost of a month
