@@ -18,14 +18,7 @@ import numpy as np
 from advisor.advice.arrivals.load import ServerLoad, load_on, users_supported
 from advisor.advice.compare import as_run
 from advisor.advice.prices.power import desktop_parts, draw_of
-from advisor.advice.prices.price import (
-    Price,
-    bought,
-    cards_for_rent,
-    cards_for_sale,
-    rented,
-    rents,
-)
+from advisor.advice.prices.price import Price, bought, cards_for_rent, cards_for_sale, rented, rents
 from advisor.advice.prices.rows import is_stale, oldest
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question

@@ -373,8 +373,7 @@ def cpu_alone(run: MeasuredRun) -> Edits:
         without = replace(run.machine, gpus=())
         elsewhere = (PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD)
         yield from _first_fitting(
-            run,
-            *(run.placed("", Settings(), strategy=way, machine=without) for way in elsewhere),
+            run, *(run.placed("", Settings(), strategy=way, machine=without) for way in elsewhere)
         )
 
 

@@ -81,8 +81,7 @@ def _speeds(runs: Sequence[EngineRun], name: str) -> Reported:
             measured, prompt=read.prompt, prompt_tokens=read.prompt_tokens, cached=read.depth
         )
     return Reported(
-        measured=measured,
-        source=", ".join(filter(None, (generation.tool, generation.model))),
+        measured=measured, source=", ".join(filter(None, (generation.tool, generation.model)))
     )
 
 

@@ -34,13 +34,7 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.hub_list import hub_list
-from advisor.model.by_name.named import (
-    GGUF_OF_NATIVE,
-    USUAL,
-    named,
-    native_format,
-    usual_format,
-)
+from advisor.model.by_name.named import GGUF_OF_NATIVE, USUAL, named, native_format, usual_format
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime

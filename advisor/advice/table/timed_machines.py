@@ -63,11 +63,7 @@ class TimedStack:
         return fastest
 
     def _placed(
-        self,
-        runtime: Runtime,
-        wanted: Mask,
-        strategies: Sequence[PlacementStrategy],
-        least: Floats,
+        self, runtime: Runtime, wanted: Mask, strategies: Sequence[PlacementStrategy], least: Floats
     ) -> Iterator[tuple[Speeds, Mask]]:
         """Speeds by placement, with the machines of which it is the first that fits; later ones are
         slower.
