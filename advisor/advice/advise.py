@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.advice.compare import best_of, compare, lacks, readers, usable
 from advisor.advice.edits.changes import faster_changes
-from advisor.advice.edits.edit import Edited
+from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.finder.runnable import Runnable, rated_as_well
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import Choice, choice_of
@@ -151,7 +151,7 @@ def advise(
     nothing = question.ownership.nothing
     other = nothing or (owned is not None and owned != machine)
     if best is None and chosen is not None and machine.system == WINDOWS:
-        faster = _in_linux(model, machine, work, settings or Settings(), chosen)
+        faster = _in_linux(model, machine, work, settings, chosen)
     options_found = options(
         question, _speed_now(question, best, other=other), () if other else faster
     )
@@ -160,10 +160,10 @@ def advise(
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")
-    now = options_found[0].speed
-    another = None
-    if not (nothing or instead):
-        another = _another_model(model, here, work, now, money.reading_tps)
+    now, another = options_found[0].speed, None
+    decode = now.decode if now else 0.0
+    if not (nothing or instead or judgement(decode, money.reading_tps).enough):
+        another = rated_as_well(model, here, work, money.reading_tps, decode)
     served = readers(best, money.reading_tps) if best and float(work.users) > 1 else None
     return Advice(
         title=title_of(model, machine),
@@ -208,25 +208,21 @@ def _in_linux(
     linux = replace(machine, system=LINUX)
     best = best_of(compare(model, linux, work, settings=settings, runtimes=(chosen,)))
     speed = speed_of(best) if best else None
-    if speed is None:
-        return ()
-    words = f"{chosen.name} in WSL2, which is Linux inside Windows"
-    return (
-        Edited(
-            words=words, cost="free, an installation", changes={"machine": linux}, speed=speed,
-            gain=1.0,
-        ),
-    )  # fmt: skip
+    edit = Edit(
+        words=f"{chosen.name} in WSL2, which is Linux inside Windows",
+        cost="free, an installation",
+        changes={"machine": linux},
+    )
+    return () if speed is None else (Edited(**vars(edit), speed=speed, gain=1.0),)
 
 
 def _instead(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
     """Why the chosen runtime refuses, and another that runs the model; empty where none does."""
     runs = usable(estimates)
-    refusals = [each.refusal for each in estimates if each.how is chosen and each.refusal]
     if chosen is None or not runs:
         return ""
-    first = runs[0]
-    return f"{first.runtime} runs it here. {refusals[0] if refusals else ''}".strip()
+    refusals = (each.refusal for each in estimates if each.how is chosen and each.refusal)
+    return f"{runs[0].runtime} runs it here. {next(refusals, '')}".strip()
 
 
 def _refused_format(model: Model, best: Estimate | None, estimates: Iterable[Estimate]) -> str:
@@ -239,16 +235,6 @@ def _refused_format(model: Model, best: Estimate | None, estimates: Iterable[Est
         return ""
     why = next((each.refusal for each in takes if each.refusal), "")
     return f"It runs in {best.model.format}. {why}" if why else ""
-
-
-def _another_model(
-    model: Model, machine: Machine, work: Workload, now: Speed | None, reading_tps: float
-) -> Runnable | None:
-    """Model that is rated as well and faster, where the model asked for is too slow to read."""
-    decode = 0.0 if now is None else now.decode
-    if judgement(decode, reading_tps).enough:
-        return None
-    return rated_as_well(model, machine, work, reading_tps, decode)
 
 
 @lru_cache(maxsize=16)

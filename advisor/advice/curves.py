@@ -86,13 +86,14 @@ def together(estimate: Estimate, target: float = READING) -> Together | None:
     most = last(fits)
     if most == 0:
         return None
-    enough = last(fast)
+    enough, single = last(fast), of(1)
+    held = parts_held(single.model, single.placement, single.work) if single.placement else {}
     counts = sorted(count for count in tried if count <= most)
     return Together(
         estimate=estimate,
         users=np.array(counts, dtype=float),
         each=np.array([decode_tps(of(count)) for count in counts]),
-        kv_bytes=_cache(of(1)),
+        kv_bytes=sum(parts["KV cache"] for parts in held.values()),
         memory_ends=None if most == USERS[-1] else most,
         target=target,
         target_ends=None if enough == most else enough,
@@ -101,30 +102,14 @@ def together(estimate: Estimate, target: float = READING) -> Together | None:
 
 def last(holds: Callable[[int], bool]) -> int:
     """Largest number of users for which a condition holds, from 0 to the last of `USERS`."""
-    below = 0
-    for count in USERS:
-        if not holds(count):
-            return _between(holds, below, count)
-        below = count
-    return below
-
-
-def _between(holds: Callable[[int], bool], below: int, above: int) -> int:
+    above = next((count for count in USERS if not holds(count)), None)
+    if above is None:
+        return USERS[-1]
+    below = max((count for count in USERS if count < above), default=0)
     while above - below > 1:
         middle = (below + above) // 2
-        if holds(middle):
-            below = middle
-        else:
-            above = middle
+        below, above = (middle, above) if holds(middle) else (below, middle)
     return below
-
-
-def _cache(estimate: Estimate) -> float:
-    """KV cache of all users, in every memory [B]."""
-    if estimate.placement is None:
-        return 0.0
-    held = parts_held(estimate.model, estimate.placement, estimate.work).values()
-    return sum(parts["KV cache"] for parts in held)
 
 
 PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)

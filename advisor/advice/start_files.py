@@ -97,7 +97,10 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     if estimate.how.key == "llama.cpp":
         at = words.index("-m") + 1
         words[at] = f"{MODELS}/{words[at].rpartition('/')[2]}"
-        image, arguments = LLAMA_CPP + _ending(estimate), [*words[1:], *listening]
+        backend = estimate.constants.scope.backend if estimate.constants else "cpu"
+        if backend not in OF_BACKEND:
+            raise Refusal(f"llama.cpp has no image for {backend}; take systemd or llama-swap.")
+        image, arguments = LLAMA_CPP + OF_BACKEND[backend], [*words[1:], *listening]
         own: dict[str, Any] = {"volumes": [f"./models:{MODELS}:ro"]}
     elif estimate.how.key == "vllm" and nvidia:
         image, arguments = "vllm/vllm-openai:latest", ["--model", *words[2:], *listening]
@@ -123,14 +126,6 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
     elif machine and machine.gpus:
         service["devices"] = ["/dev/dri", *(["/dev/kfd"] if "rocm" in image else [])]
     return service
-
-
-def _ending(estimate: Estimate) -> str:
-    """Ending of llama.cpp's image for the backend of an estimate."""
-    backend = estimate.constants.scope.backend if estimate.constants else "cpu"
-    if backend not in OF_BACKEND:
-        raise Refusal(f"llama.cpp has no image for {backend}; take systemd or llama-swap.")
-    return OF_BACKEND[backend]
 
 
 def _yaml(content: dict[str, Any]) -> str:

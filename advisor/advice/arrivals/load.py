@@ -137,13 +137,6 @@ def _most(holds: Callable[[int], bool], guess: int, most: int) -> int:
     return low
 
 
-def user_curve(server: Server, lengths: Lengths, most: int) -> tuple[Waiting, ...]:
-    """Waiting times for numbers of users up to beyond the supported and the fitting ones."""
-    end = min(max(1.6 * most, 1.3 * together(server, lengths), 8.0), MOST_USERS / 2)
-    counts = np.unique(np.round(np.geomspace(1, end, 9)).astype(int))
-    return tuple(with_users(server, lengths, int(count)) for count in counts)
-
-
 @dataclass(frozen=True, eq=False)
 class ServerLoad:
     """Server under load; simulations run on first use."""
@@ -170,8 +163,11 @@ class ServerLoad:
 
     @cached_property
     def curve(self) -> tuple[Waiting, ...]:
-        """Waiting times for several numbers of users."""
-        return user_curve(self.server, self.lengths, self.users_supported)
+        """Waiting times for numbers of users up to beyond the supported and the fitting ones."""
+        fitting = together(self.server, self.lengths)
+        end = min(max(1.6 * self.users_supported, 1.3 * fitting, 8.0), MOST_USERS / 2)
+        counts = np.unique(np.round(np.geomspace(1, end, 9)).astype(int))
+        return tuple(with_users(self.server, self.lengths, int(count)) for count in counts)
 
     @cached_property
     def waiting(self) -> Waiting | None:
@@ -190,16 +186,13 @@ def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | Non
 
     The prompt and reply of the estimates have the mean lengths.
     """
-    resident = (each for each in usable(estimates) if each.strategy is _RESIDENT)
     loads = [
         ServerLoad(estimate, engine, lengths_of(estimate.work, request), request)
-        for estimate in resident
-        if (engine := server(estimate)) is not None
+        for estimate in usable(estimates)
+        if estimate.strategy is PlacementStrategy.GPU_RESIDENT
+        and (engine := server(estimate)) is not None
     ]
     return max(loads, key=lambda load: load.by_closed_form, default=None)
-
-
-_RESIDENT = PlacementStrategy.GPU_RESIDENT
 
 
 def lengths_of(work: Workload, request: Request) -> Lengths:

@@ -212,16 +212,12 @@ def more_context(run: MeasuredRun) -> Edits:
             return
         work = replace(run.work, context=context)
         larger, split = _automatic(run, f"a context of {context:,.0f} tokens", work=work)
-        if not fits(larger.of(run)) and _less_on_gpu(run, split.of(run)):
+        after, before = split.of(run).placement, run.placement
+        if after is None or fits(larger.of(run)):
+            continue
+        fewer = float(after.gpu_layers) < float(before.gpu_layers)
+        if fewer or float(after.cpu_moe) > float(before.cpu_moe):
             yield split
-
-
-def _less_on_gpu(run: MeasuredRun, estimate: Estimate) -> bool:
-    """Whether fewer layers, or experts of fewer layers, are on the GPU."""
-    if estimate.placement is None:
-        return False
-    layers, moe = float(estimate.placement.gpu_layers), float(estimate.placement.cpu_moe)
-    return layers < float(run.placement.gpu_layers) or moe > float(run.placement.cpu_moe)
 
 
 def _automatic(run: MeasuredRun, words: str, **changes: object) -> tuple[Edit, Edit]:

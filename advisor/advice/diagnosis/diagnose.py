@@ -388,7 +388,8 @@ def _cause(run: MeasuredRun, measured: Measured, gap: _Gap, key: str) -> Cause |
     weights = [float(density(each, measured)) * _seen(run, measured, key, each) for each in tried]
     best = tried[max(range(len(tried)), key=weights.__getitem__)]
     share = _moved(best, gap) / gap.size
-    explains = _holds(best, measured)
+    pairs = _beside(measured, best.decode, best.prompt)
+    explains = all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
     part = share >= PART and _nearer(best, predicted_rates(run), measured)
     if not (explains or part or shown):
         return None
@@ -422,11 +423,6 @@ def density(degree: Degree, measured: Measured) -> float:
     pairs = _beside(measured, degree.decode, degree.prompt)
     off = sum(abs(distance(value, speed)) for value, speed in pairs)
     return math.pow(BEYOND, off) / math.prod(_half_width(speed) for _, speed in pairs)
-
-
-def _holds(degree: Degree, measured: Measured) -> bool:
-    pairs = _beside(measured, degree.decode, degree.prompt)
-    return all(abs(distance(value, speed)) <= 1 for value, speed in pairs)
 
 
 def _nearer(degree: Degree, predicted: Rates, measured: Measured) -> bool:

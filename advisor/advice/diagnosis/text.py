@@ -123,11 +123,12 @@ def _remark(diagnosis: Diagnosis) -> str:
     """Outcome and conclusion."""
     if diagnosis.outcome is Outcome.AS_PREDICTED:
         return "As predicted: the measured speed lies within the range."
+    near = -NEAR <= distance(diagnosis.measured.decode, diagnosis.predicted[0]) < -1
     parts = (
         f"{str(diagnosis.outcome).capitalize()}.",
         _too_low(diagnosis) if diagnosis.outcome is Outcome.FASTER else "",
         _likeliest(diagnosis),
-        _chance(diagnosis),
+        "One run in ten falls below its range without a fault." if near else "",
     )
     return " ".join(filter(None, parts))
 
@@ -139,13 +140,6 @@ def _likeliest(diagnosis: Diagnosis) -> str:
     cause, detail = first.row.cause, first.degree.words
     words = cause if cause[1].isupper() else cause[0].lower() + cause[1:]
     return f"Likeliest: {words}{f' ({detail})' if detail else ''}."
-
-
-def _chance(diagnosis: Diagnosis) -> str:
-    """Remark on a speed just below its range."""
-    decode, _ = diagnosis.predicted
-    near = -NEAR <= distance(diagnosis.measured.decode, decode) < -1
-    return "One run in ten falls below its range without a fault." if near else ""
 
 
 def _too_low(diagnosis: Diagnosis) -> str:

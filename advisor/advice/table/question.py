@@ -95,7 +95,9 @@ class Question:
             price = less(price, self.resale)
         sold = self.resale_usd if sells else 0.0
         paid = price.usd is not None and cost is not None
-        starting = 0.0 if speed is None or always_on else self._hours_starting(kind, speed)
+        staying = kind in (OptionKind.KEEP, OptionKind.CHANGE) and not self.ownership.owned
+        starts = speed and not always_on and (staying or kind is OptionKind.RENT)
+        starting = float(self.use.hours_starting(speed)) if speed and starts else 0.0
         asked_for = bool(price.sources) or price.usd is None
         return Option(
             kind=kind,
@@ -118,12 +120,6 @@ class Question:
             bought=bought,
             parts=parts,
         )
-
-    def _hours_starting(self, kind: OptionKind, speed: Speed) -> float:
-        """Waiting for the start of a rented machine [h/month]; 0 for others."""
-        kept = kind in (OptionKind.KEEP, OptionKind.CHANGE) and not self.ownership.owned
-        starts = kept or kind is OptionKind.RENT
-        return float(self.use.hours_starting(speed)) if starts else 0.0
 
 
 def rent_on_record(machine: Machine) -> PriceRow | None:

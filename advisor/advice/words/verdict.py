@@ -316,11 +316,9 @@ def _ways(
 
 def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> list[str]:
     """Another runtime that is notably faster than the chosen one; nothing without one."""
-    first = next(iter(usable(estimates)), None)
-    now = decode_tps(best) if best else 0.0
-    if first is None or decode_tps(first) < NOTABLY * now:
-        return []
-    return [f"{first.runtime} would give {number(decode_tps(first))} here."]
+    least = NOTABLY * decode_tps(best) if best else 0.0
+    first = (each for each in usable(estimates)[:1] if decode_tps(each) >= least)
+    return [f"{each.runtime} would give {number(decode_tps(each))} here." for each in first]
 
 
 def _another(model: Runnable) -> list[str]:
