@@ -197,7 +197,7 @@ def test_who_drafts_says_so_in_its_command(runtime: Runtime) -> None:
     model = as_run(catalog.model(name, "Q4_K_M"), runtime, where)
     commands = [
         estimate(model, where, work, runtime, strategy, fitted_constants()).command
-        for work in (Workload(), Workload(draft="ngram", drafted=3, acceptance=0.5))
+        for work in (Workload(), Workload(draft="mtp", drafted=3, acceptance=0.5))
         for strategy in runtime.strategies[:1]
     ]
     assert all(commands)

@@ -6,9 +6,9 @@ Options against lists that were read from their documentation: tests/samples/fla
 import json
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from flags import flags, listed
 
@@ -99,10 +99,24 @@ def test_it_fits_as_llama_cpp_does() -> None:
         assert float(own.cpu_moe) == float(other.cpu_moe)
 
 
-def test_layers_that_are_set_take_their_experts_along() -> None:
-    placement = place(OLLAMA, "Qwen3-30B-A3B", settings=Settings(gpu_layers=20.0, cpu_moe=48.0))
-    assert float(placement.cpu_moe) == 0
-    assert float(placement.gpu_layers) == 20
+def test_experts_stay_in_ram_by_the_environment() -> None:
+    """Ollama hands its environment to llama-server (issue 11772)."""
+    model, name = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), "Qwen3-30B-A3B"
+    for experts, stated in ((20.0, "LLAMA_ARG_N_CPU_MOE=20"), (48.0, "LLAMA_ARG_CPU_MOE=1")):
+        placement = place(OLLAMA, name, settings=Settings(gpu_layers=48.0, cpu_moe=experts))
+        assert (float(placement.cpu_moe), float(placement.gpu_layers)) == (experts, 48)
+        text = OLLAMA.command(model, placement, RIG, Workload())
+        assert stated in text.splitlines()[0].split()
+        assert '"num_gpu": 49' in text
+    assert "LLAMA_ARG" not in run(OLLAMA).command
+
+
+def test_llama_server_reads_those_variables() -> None:
+    """The library that the parser of llama.cpp is in holds the names of its variables."""
+    folder = Path(pytest.importorskip("xllamacpp").__file__).parent
+    held = b"".join(library.read_bytes() for library in folder.glob("xllamacpp*.so"))
+    for name in ("LLAMA_ARG_CPU_MOE", "LLAMA_ARG_N_CPU_MOE"):
+        assert name.encode() in held
 
 
 def test_one_gpu_is_taken_where_it_holds_all() -> None:
@@ -148,14 +162,14 @@ def test_ollama_is_configured_by_environment_modelfile_and_request() -> None:
     assert request["options"]["num_ctx"] == 16_384
 
 
-def test_layers_are_named_and_experts_left_to_the_fit() -> None:
+def test_layers_and_experts_are_named() -> None:
     dense, sparse = run(OLLAMA), run(OLLAMA, "Qwen3-235B-A22B")
     assert dense.placement is not None
     # num_gpu counts the head, as -ngl does.
     assert f'"num_gpu": {int(dense.placement.gpu_layers) + 1}' in dense.command
     assert sparse.placement is not None
-    assert np.any(sparse.placement.cpu_moe)
-    assert "num_gpu" not in sparse.command
+    assert f"LLAMA_ARG_N_CPU_MOE={int(sparse.placement.cpu_moe)} ollama serve" in sparse.command
+    assert f'"num_gpu": {sparse.model.layers + 1}' in sparse.command
 
 
 def test_every_name_passed_to_ollama_is_documented() -> None:
@@ -164,21 +178,40 @@ def test_every_name_passed_to_ollama_is_documented() -> None:
         assert set(re.findall(r"OLLAMA_\w+|num_\w+|PARAMETER|FROM", text)) <= listed("ollama")
 
 
-def test_lm_studio_takes_whole_layers() -> None:
-    placement = place(LM_STUDIO, "Qwen3-30B-A3B", machine(MachineSpec(gpu="RTX 4070", ram_gb=64)))
-    assert float(placement.cpu_moe) == 0
-    assert 0 < float(placement.gpu_layers) < 48
+def test_lm_studio_leaves_expert_layers_in_ram() -> None:
+    small = machine(MachineSpec(gpu="RTX 4070", ram_gb=64))
+    model = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    placement = place(LM_STUDIO, "Qwen3-30B-A3B", small)
+    experts = int(placement.cpu_moe)
+    assert float(placement.gpu_layers) == 48
+    assert 0 < experts < 48
+    first, line = LM_STUDIO.command(model, placement, small, Workload()).splitlines()
+    assert f"{experts} of 48 expert layers" in first
+    ratio = float(first.rpartition("numCpuExpertLayersRatio ")[2].rstrip(")"))
+    assert round(ratio * 48) == experts
+    assert "--gpu max" in line
+    dense = place(LM_STUDIO, where=small)
+    assert float(dense.cpu_moe) == 0
+    assert 0 < float(dense.gpu_layers) < 80
 
 
 def test_experts_left_in_ram_are_faster_than_whole_layers() -> None:
     small = machine(MachineSpec(gpu="RTX 4070", ram_gb=64))
     model, constants = catalog.model("Qwen3-30B-A3B", "Q4_K_M"), fitted_constants()
     speeds = []
-    for runtime in (OLLAMA, LM_STUDIO):
-        answer = estimate(model, small, Workload(), runtime, OFFLOAD, constants)
+    for settings in (Settings(), Settings(gpu_layers=24.0, cpu_moe=0.0)):
+        answer = estimate(model, small, Workload(), LM_STUDIO, OFFLOAD, constants, settings)
         assert answer.decode is not None
         speeds.append(float(answer.decode.value))
     assert speeds[0] > speeds[1]
+
+
+def test_lm_studio_drafts_by_the_models_own_layers() -> None:
+    drafting = {"draft": "mtp", "drafted": 2, "acceptance": 0.8}
+    text = run(LM_STUDIO, "Qwen3.6-27B", **drafting).command
+    assert "(speculativeDraftMtp, speculativeDraftMaxTokens 2)" in text
+    with pytest.raises(Refusal, match="eagle"):
+        place(LM_STUDIO, draft="eagle", drafted=2, acceptance=0.8)
 
 
 def test_lm_studio_gets_a_share_of_the_layers() -> None:

@@ -96,6 +96,10 @@ CASES = (
     ),
     case(LM_STUDIO, "LM Studio refuses models larger than RAM", strategy=ON_DRIVE),
     case(LM_STUDIO, "LM Studio uses one machine only", where=TWO_HOSTS),
+    case(
+        LM_STUDIO, "LM Studio drafts by a model's own layers (mtp), a block drafter (dflash) or a "
+        "smaller model, not by ngram", work=Workload(draft="ngram", drafted=3, acceptance=0.5),
+    ),
     case(VLLM, "vLLM does not run on Windows: use WSL2", where=ON_WINDOWS),
     case(SGLANG, "SGLang does not run on Windows: use WSL2", where=ON_WINDOWS),
     case(TENSORRT_LLM, "TensorRT-LLM does not run on Windows: use WSL2", where=ON_WINDOWS),

@@ -1,10 +1,12 @@
-"""LM Studio: llama.cpp behind a slider for layers.
+"""LM Studio: llama.cpp behind sliders for layers and for layers whose experts stay in RAM.
 
-`lms load --gpu R` puts that share of the layers on the GPU, as whole layers; without it, LM Studio
-decides. The command line sets the share, the context and the time to stay loaded, but no placement
-of experts; the cache type and the number of parallel requests are set in the app or by its SDKs
-(lmstudio-ai/docs at c6854fb, 2026-04-29: 3_cli/0_local-models/load.md,
-0_app/5_advanced/parallel-requests.md, 2_typescript/7_api-reference/llm-load-model-config.md).
+`lms load --gpu R` puts that share of the layers on the GPU; without it, LM Studio decides. The
+command line sets the share, the context and the time to stay loaded; expert layers on the CPU
+(since 0.4.0), the cache's type, drafting and the number of parallel requests are set in the app or
+by its SDKs, and kept for each model (lmstudio-ai/docs at c6854fb, 2026-04-29:
+3_cli/0_local-models/load.md, 0_app/5_advanced/parallel-requests.md; lmstudio-ai/lmstudio-js,
+packages/lms-shared-types/src/llm/LLMLoadModelConfig.ts at 6e0695a: `gpu.numCpuExpertLayersRatio`,
+1 for all of them; lms-cli: `speculativeDraftMtp` and kin).
 Models larger than RAM are not read from the drive: guardrails refuse to load them.
 """
 
@@ -16,7 +18,7 @@ import numpy as np
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, layers_that_fit
 from advisor.cost_model.runtime import Runtime
-from advisor.cost_model.workload import Workload
+from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
@@ -26,7 +28,12 @@ from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.passes import schedule
 from advisor.units import Array
 
-VERSION = "LM Studio's lms of April 2026 (docs at c6854fb)"
+VERSION = "LM Studio 0.4, lms of April 2026 (docs at c6854fb)"
+DRAFTING = {
+    "mtp": "speculativeDraftMtp", "dflash": "speculativeDraftDflash",
+    DRAFT_MODEL: "speculativeDraftSimple",
+}  # fmt: skip
+"""Settings of its load configuration, by way of drafting."""
 NOTES = (
     "lms load --estimate-only prints LM Studio's own estimate of the memory, without loading.",
     "On a Mac, LM Studio runs a model in MLX unless a GGUF file is chosen: see MLX.",
@@ -36,22 +43,25 @@ NOTES = (
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """As many whole layers on the GPU as fit, with their experts."""
+    """llama.cpp's placement of experts; of a model without, as many whole layers as fit."""
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal(
             "LM Studio refuses models larger than RAM; llama.cpp can read them from a drive."
         )
     if machine.nodes > 1:
         raise Refusal("LM Studio uses one machine only.")
-    layers = settings.gpu_layers
-    if layers is None and machine.gpus:
-        layers = whole_layers(model, machine, work)
-    fixed = replace(settings, gpu_layers=layers, cpu_moe=0.0)
-    return layer_split.place(model, machine, work, strategy, fixed)
+    if work.draft and work.draft not in DRAFTING:
+        raise Refusal(
+            "LM Studio drafts by a model's own layers (mtp), a block drafter (dflash) or a smaller "
+            f"model, not by {work.draft}."
+        )
+    if not model.has_experts and settings.gpu_layers is None and machine.gpus:
+        settings = replace(settings, gpu_layers=whole_layers(model, machine, work))
+    return layer_split.place(model, machine, work, strategy, settings)
 
 
 def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
-    """Number of layers that fit with all their experts; 0 where all would, to show offloading."""
+    """Number of whole layers that fit; 0 where all would, to show offloading."""
     cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
     budget = layer_split.gpu_budget(model, machine, work) - model.output
     layers = layers_that_fit(model.layer_bytes + cache, budget)
@@ -64,10 +74,22 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     gpu = "max" if share >= 1 else f"{share:.3g}" if share > 0 else "off"
     key = shlex.quote(f"{model.name}-{model.format}".lower())
     line = f"lms load {key} --gpu {gpu} --context-length {int(work.context) * int(work.users)}"
-    return "\n".join([*_in_the_app(work), line])
+    return "\n".join([*_in_the_app(model, placement, work), line])
 
 
-def _in_the_app(work: Workload) -> Iterable[str]:
+def _in_the_app(model: Model, placement: Placement, work: Workload) -> Iterable[str]:
+    experts = int(placement.cpu_moe)
+    if experts and int(placement.gpu_layers) and model.has_experts:
+        ratio = f"{experts / model.layers:.4g}"
+        yield (
+            f"# first, in the app: {experts} of {model.layers} expert layers on the CPU "
+            f"(numCpuExpertLayersRatio {ratio})"
+        )
+    if work.draft:
+        yield (
+            f"# first, in the app: speculative decoding ({DRAFTING[work.draft]}, "
+            f"speculativeDraftMaxTokens {int(work.drafted)})"
+        )
     if int(work.users) > 1:
         yield f"# first, in the app: Max Concurrent Predictions {int(work.users)}"
     if work.kv_type != "f16":
@@ -85,6 +107,7 @@ LM_STUDIO = Runtime(
     schedule=schedule,
     command=command,
     computes_in_ram=True,
+    drafts=True,
     quantized_kv_type="q8_0",
     takes_layers=True,
     takes_several_formats=True,

@@ -2,13 +2,14 @@
 
 Since 2026 it runs llama-server (llm/llama_server.go). Without `num_gpu` it passes no number of
 layers, so that llama.cpp's automatic placement decides, experts in RAM included. With `num_gpu` N
-it passes `-ngl N`, which counts the output head and whole layers only; experts cannot be placed
-separately. It uses one GPU where the model fits into one, else all; it allocates the context once
-for each parallel request, and raises the micro-batch with the context where there is room. It does
-not read from the drive: a model larger than RAM is refused.
+it passes `-ngl N`, which counts the output head. It has no option for experts, but hands its whole
+environment to llama-server, which reads `LLAMA_ARG_N_CPU_MOE` and `LLAMA_ARG_CPU_MOE` there. It
+uses one GPU where the model fits into one, else all; it allocates the context once for each
+parallel request, and raises the micro-batch with the context where there is room. It does not read
+from the drive: a model larger than RAM is refused.
 
-Reference: ollama/ollama at fb30760, 2026-08-21: llm/llama_server.go, server/sched.go,
-server/routes.go, envconfig/config.go, docs/faq.mdx.
+Reference: ollama/ollama at fb30760, 2026-08-21: llm/llama_server.go (SetupLlamaServerCommandEnv),
+server/sched.go, server/routes.go, envconfig/config.go, docs/faq.mdx; issue 11772.
 """
 
 import json
@@ -84,7 +85,7 @@ def predicted(model: Model, work: Workload) -> Array:
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """llama.cpp's automatic placement, or `num_gpu` layers with their experts."""
+    """llama.cpp's placement, of its own choice or of a stated number of layers and experts."""
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         raise Refusal(
             "Ollama refuses models larger than RAM; llama.cpp can read them from a drive."
@@ -99,9 +100,8 @@ def place(
         raise Refusal(
             f"Ollama serves {model.name} one request at a time, because its layers keep a state."
         )
-    whole = settings if settings.gpu_layers is None else replace(settings, cpu_moe=0.0)
     running = served(model, machine, work)
-    return layer_split.place(model, chosen(model, machine, running), running, strategy, whole)
+    return layer_split.place(model, chosen(model, machine, running), running, strategy, settings)
 
 
 def chosen(model: Model, machine: Machine, work: Workload) -> Machine:
@@ -129,7 +129,7 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     request = json.dumps({"model": _name(model), "prompt": "Why?", "options": options})
     return "\n".join(
         (
-            _serve(work),
+            _serve(model, placement, work),
             "# in another terminal",
             _create(model, shlex.quote(_modelfile(f"./{gguf_file(model)}", options))),
             f"curl http://localhost:11434/api/generate -d {shlex.quote(request)}",
@@ -145,7 +145,7 @@ def start(
     unquoted = f"'\"{source}\"'"  # the shell reads the repository's name
     options = _options(model, placement, machine, work)
     return (
-        f"{_serve(work)} &",
+        f"{_serve(model, placement, work)} &",
         "until ollama list; do sleep 1; done",
         f'ollama pull "{source}"',
         _create(model, f"'{_modelfile(unquoted, options)}'"),
@@ -168,14 +168,22 @@ def _name(model: Model) -> str:
     return f"{model.name}-{model.format}".lower()
 
 
-def _serve(work: Workload) -> str:
-    return " ".join([*environment(work), "ollama serve"])
+def _serve(model: Model, placement: Placement, work: Workload) -> str:
+    return " ".join([*environment(work), *_experts(model, placement), "ollama serve"])
+
+
+def _experts(model: Model, placement: Placement) -> Iterable[str]:
+    """Layers whose experts stay in RAM, for the llama-server that inherits the environment."""
+    layers = int(placement.cpu_moe)
+    if layers and int(placement.gpu_layers) and model.has_experts:
+        every = layers >= model.layers
+        yield "LLAMA_ARG_CPU_MOE=1" if every else f"LLAMA_ARG_N_CPU_MOE={layers}"
 
 
 def _options(
     model: Model, placement: Placement, machine: Machine, work: Workload
 ) -> Mapping[str, int]:
-    return {"num_ctx": int(work.context), **_fixed(model, placement, machine, work)}
+    return {"num_ctx": int(work.context), **_fixed(placement, machine, work)}
 
 
 def _modelfile(source: str, options: Mapping[str, int]) -> str:
@@ -191,16 +199,12 @@ def _create(model: Model, modelfile: str) -> str:
     )
 
 
-def _fixed(
-    model: Model, placement: Placement, machine: Machine, work: Workload
-) -> Mapping[str, int]:
-    """Options for what llama.cpp is not to decide: layers can be set, experts cannot."""
+def _fixed(placement: Placement, machine: Machine, work: Workload) -> Mapping[str, int]:
+    """Options for what llama.cpp is not to decide."""
     options = {}
-    if machine.gpus and not (model.has_experts and np.any(placement.cpu_moe)):
+    if machine.gpus:
         layers = int(placement.gpu_layers)
         options["num_gpu"] = layers + 1 if layers else 0
-    if machine.gpus and not int(placement.gpu_layers):
-        options["num_gpu"] = 0
     if int(work.ubatch) != BATCH:
         options["num_batch"] = int(work.ubatch)
     return options
