@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Compiled files are kept: tests start hundreds of commands, which would each compile the program.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: soak run test lint check answers tenth bench fuzz format package clean
+.PHONY: soak run test lint check answers tenth bench fuzz mutants format package clean
 
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
@@ -29,8 +29,11 @@ answers: $(VENV)/dev.stamp
 tenth: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.answers compare --every 10
 
+# These have targets of their own.
+AT_LENGTH := benchmarks/faults.py benchmarks/mutants.py
+
 bench: $(VENV)/dev.stamp
-	for file in benchmarks/*.py; do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
+	for file in $(filter-out $(AT_LENGTH),$(wildcard benchmarks/*.py)); do $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff format .
@@ -66,5 +69,11 @@ fuzz: $(VENV)/dev.stamp
 	ADVISOR_FUZZ=100000 $(BIN)/pytest -n 2 tests/model/gguf/test_gguf_fuzz.py
 	ADVISOR_FUZZ=500 $(BIN)/pytest -n 2 --dist load tests/properties/test_one_thing_changed.py
 
+# A table: what was done to the program, how often, and how often it held.
 soak: $(VENV)/dev.stamp
-	ADVISOR_SOAK=200 $(BIN)/pytest tests/reports/store/test_soak.py tests/lab/test_fitting.py
+	$(BIN)/python -m benchmarks.faults
+	ADVISOR_SOAK=1 $(BIN)/pytest tests/lab/test_fitting.py
+
+# Small errors put into cost, placement, schedule, money and requests: the share that tests notice.
+mutants: $(VENV)/dev.stamp
+	$(BIN)/python -m benchmarks.mutants $(ARGS)
