@@ -73,8 +73,8 @@ class _Counts:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.failed:
-            said = dict(report.user_properties).get("cases", 1)
-            number = said if isinstance(said, int) else 1
+            stated = dict(report.user_properties).get("cases", 1)
+            number = stated if isinstance(stated, int) else 1
             self.cases["held" if report.passed else "missed"] += number
 
 
