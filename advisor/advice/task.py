@@ -2,6 +2,7 @@
 
     time of turn k = prompt of P(k) tokens, of which c (P(k) - added) are cached
                      + reply / speed at that context
+                     + what was cached / link, where it waited in RAM for a slot
     task           = sum over the turns, times agents over those answered at once
     reading again  = time of the prompts - their time if all that went before were cached
 
@@ -26,7 +27,7 @@ from advisor.errors import Refusal
 from advisor.formatting import number, percent, seconds
 from advisor.model.model import Floats, Model
 from advisor.request.session import AgentSession
-from advisor.units import GIB
+from advisor.units import GIB, MIB
 
 RECURRENT, WINDOW, ATTENTION = "recurrent", "window", "attention"
 """Kinds of layers, the first of which a model has decides what of its cache can be kept."""
@@ -41,6 +42,8 @@ class PrefixCache:
     kept: float  # share of what went before that the next turn finds, as the runtime is
     step: float  # it is kept in whole steps of so many tokens [tokens]
     spare_gib: float | None  # memory for conversations beyond its slots [GiB]; None for none
+    # setting for more of that memory, of so many {mib}, {gib} or {gb}; empty where none is known
+    spare_setting: str
     setting: str  # setting that keeps it; empty where none is known, or it is kept
     source: str
     source_date: str
@@ -74,7 +77,7 @@ def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:
                 return rows[name, layers]
     return PrefixCache(
         runtime=runtime.key, layers=kind, kept=float(kind != RECURRENT), step=1.0, spare_gib=None,
-        setting="", source="", source_date="", note="",
+        spare_setting="", setting="", source="", source_date="", note="",
     )  # fmt: skip
 
 
@@ -119,6 +122,18 @@ class Task:
         return self.session.reply / self.decode_tps
 
     @cached_property
+    def copying(self) -> Floats:
+        """Time of each turn to bring its conversation from RAM, as others had its slot [s]."""
+        machine = self.turns.machine
+        held = np.zeros(self.session.prompts.shape)
+        if self.rounds == 1.0 or self.evicted or machine is None or not machine.gpus:
+            return held
+        work = self.turns.work
+        tokens = self._each(work.cached)
+        moved = np.sum(self.turns.model.kv_bytes(tokens, work.kv_type), axis=-1)
+        return np.asarray(moved * self.together / machine.gpus[0].link.pinned.value)
+
+    @cached_property
     def rereading(self) -> Floats:
         """Part of each turn's prompt time that goes to what was read or written before [s]."""
         before = np.maximum(self.session.before, np.asarray(self.turns.work.cached))
@@ -147,7 +162,7 @@ class Task:
     @cached_property
     def seconds(self) -> float:
         """Time of the task for an agent, waiting for the others included [s]."""
-        return float(np.sum(self.reading + self.writing)) * self.rounds
+        return float(np.sum(self.reading + self.writing + self.copying)) * self.rounds
 
     @cached_property
     def range(self) -> Range:
@@ -157,7 +172,13 @@ class Task:
             return Range(value=self.seconds, low=np.nan, high=np.nan)
         low, high = (
             self.rounds
-            * float(np.sum(self.reading * reads.value / read + self.writing * writes.value / wrote))
+            * float(
+                np.sum(
+                    self.reading * reads.value / read
+                    + self.writing * writes.value / wrote
+                    + self.copying
+                )
+            )
             for read, wrote in ((reads.high, writes.high), (reads.low, writes.low))
         )
         return Range(value=self.seconds, low=low, high=high)
@@ -208,11 +229,16 @@ def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
     task = _task(estimate, session, keeps, evicted=False)
     if task is None or task.rounds == 1.0 or session.kept is not None:
         return task
-    spare = (keeps.spare_gib or 0.0) * GIB
-    cached = float(np.sum(estimate.model.kv_bytes(session.context, estimate.work.kv_type)))
-    if cached * (session.agents - task.together) <= spare:
+    spare = (keeps.spare_gib or 0.0) * GIB if session.spare is None else session.spare
+    if _waiting(task) <= spare:
         return task
     return _task(estimate, session, keeps, evicted=True)
+
+
+def _waiting(task: Task) -> float:
+    """Cache of the conversations that have no slot, when they are longest [B]."""
+    each = task.turns.model.kv_bytes(task.session.context, task.turns.work.kv_type)
+    return float(np.sum(each)) * (task.session.agents - task.together)
 
 
 def _task(
@@ -222,8 +248,7 @@ def _task(
     share = session.kept
     if share is None:
         share = 0.0 if evicted else keeps.kept
-    step = max(keeps.step, 1.0) if session.kept is None else 1.0
-    kept = np.floor(share * session.before / step) * step
+    kept = np.floor(share * session.before / keeps.step) * keeps.step
     first = np.arange(session.turns) == 0
     work = session.work(estimate.work, np.where(first, session.cached, kept))
     turns = again(estimate, work=work)
@@ -279,6 +304,16 @@ def _of_session(now: Task) -> Iterator[Edit]:
             words=f"one slot for each of the {session.agents:g} agents",
             cost="free, if the memory holds them",
             changes={SESSION: replace(session, slots=None)},
+        )
+    if now.evicted and keeps.spare_setting:
+        size = float(np.ceil(_waiting(now) / GIB)) * GIB
+        option = keeps.spare_setting.format(
+            mib=f"{size / MIB:.0f}", gib=f"{size / GIB:.0f}", gb=f"{np.ceil(size / 1e9):.0f}"
+        )
+        yield Edit(
+            words=f"evicted conversations held in RAM: {option}",
+            cost="free, if the RAM holds them",
+            changes={SESSION: replace(session, spare=size)},
         )
     if session.kept is None and keeps.setting and keeps.kept < 1.0:
         yield Edit(

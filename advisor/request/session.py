@@ -61,6 +61,8 @@ class AgentSession:
     kept: float | None = None
     agents: float = 1.0  # agents side by side, each with a session of its own
     slots: int | None = None  # conversations that the server holds; None for one per agent
+    # memory for conversations beyond the slots; None for what the runtime has by itself [B]
+    spare: float | None = None
     shape: SessionShape | None = None  # row that it is taken from
 
     def __post_init__(self) -> None:

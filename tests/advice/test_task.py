@@ -4,10 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from flags import flags, listed
 
 from advisor.advice.compare import compare
 from advisor.advice.edits.edit import again
-from advisor.advice.task import Task, kind_of_layers, prefix_cache, prefix_caches, task_of
+from advisor.advice.task import (
+    Task,
+    _after_each,
+    kind_of_layers,
+    prefix_cache,
+    prefix_caches,
+    task_of,
+)
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.request.request import Request
@@ -145,6 +153,34 @@ def test_agents_beyond_the_slots_wait_and_evict_one_another() -> None:
     assert best.edit.words.startswith("one slot for each of the 3 agents")
     after = _task(estimate, agents=3, slots=None)
     assert best.seconds == pytest.approx(three.seconds - after.seconds)
+
+
+def test_evicted_conversations_can_wait_in_ram() -> None:
+    """A token of Llama-3.1-8B is 128 KiB, 16,128 of them 1.97 GiB; two agents wait: 4 GiB."""
+    estimate = _estimates(DENSE, "vllm")[0]
+    three = _task(estimate, agents=3, slots=1)
+    (held,) = (each.edit for each in three.saves if "in RAM" in each.edit.words)
+    assert held.words.endswith("--kv-offloading-size 4")
+    after = _task(estimate, agents=3, slots=1, spare=held.changes["session"].spare)
+    alone = _task(estimate)
+    assert not after.evicted
+    machine = after.turns.machine
+    assert machine is not None
+    moved = np.asarray(after.turns.work.cached) * 128 * 1024
+    link = moved / float(machine.gpus[0].link.pinned.value)
+    assert after.copying == pytest.approx(link, rel=1e-9)
+    assert after.seconds == pytest.approx(3 * (alone.seconds + float(np.sum(link))))
+    assert after.seconds < three.seconds
+    assert not np.any(alone.copying)
+
+
+def test_options_that_hold_conversations_are_of_a_release() -> None:
+    names = {"llama.cpp": "llama_server", "vllm": "vllm", "sglang": "sglang"}
+    for row in prefix_caches().values():
+        for text in (row.spare_setting, row.setting):
+            words = {word.strip(",:;") for word in text.split()}
+            if named := flags(words):
+                assert named <= listed(names[row.runtime]), text
 
 
 def test_llama_server_holds_evicted_conversations_in_memory() -> None:
