@@ -20,13 +20,14 @@ from advisor.advice.edits.changes import LAST_RESORTS, changes_of
 from advisor.advice.edits.edit import Edit, again
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import Refusal
 from advisor.formatting import number, percent, seconds
 from advisor.model.model import Floats, Model
 from advisor.request.session import AgentSession
+from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GIB, MIB
 
 RECURRENT, WINDOW, ATTENTION = "recurrent", "window", "attention"
@@ -241,6 +242,14 @@ def _waiting(task: Task) -> float:
     return float(np.sum(each)) * (task.session.agents - task.together)
 
 
+def _free_ram(turns: Estimate) -> float:
+    """RAM beside what the system and the model take [B]."""
+    if turns.machine is None:
+        return 0.0
+    taken = sum(float(np.max(size)) for size in turns.held.get(Tier.RAM, ()))
+    return float(turns.machine.host.memory.value) - SYSTEM_RAM - taken
+
+
 def _task(
     estimate: Estimate, session: AgentSession, keeps: PrefixCache, *, evicted: bool
 ) -> Task | None:
@@ -305,8 +314,8 @@ def _of_session(now: Task) -> Iterator[Edit]:
             cost="free, if the memory holds them",
             changes={SESSION: replace(session, slots=None)},
         )
-    if now.evicted and keeps.spare_setting:
-        size = float(np.ceil(_waiting(now) / GIB)) * GIB
+    size = float(np.ceil(_waiting(now) / GIB)) * GIB
+    if now.evicted and keeps.spare_setting and size <= _free_ram(now.turns):
         option = keeps.spare_setting.format(
             mib=f"{size / MIB:.0f}", gib=f"{size / GIB:.0f}", gb=f"{np.ceil(size / 1e9):.0f}"
         )

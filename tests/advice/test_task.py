@@ -10,7 +10,6 @@ from advisor.advice.compare import compare
 from advisor.advice.edits.edit import again
 from advisor.advice.task import (
     Task,
-    _after_each,
     kind_of_layers,
     prefix_cache,
     prefix_caches,
@@ -171,6 +170,9 @@ def test_evicted_conversations_can_wait_in_ram() -> None:
     assert after.copying == pytest.approx(link, rel=1e-9)
     assert after.seconds == pytest.approx(3 * (alone.seconds + float(np.sum(link))))
     assert after.seconds < three.seconds
+    small = _task(_estimates(DENSE, "vllm", ram_gb=5.0)[0], agents=3, slots=1)
+    assert small.evicted
+    assert not [each for each in small.saves if "in RAM" in each.edit.words]
     assert not np.any(alone.copying)
 
 
