@@ -141,7 +141,7 @@ COUNTS = (
     ),
     re.compile(r"^[x*]\s?(\d{1,2})\s+(?=[a-z]*\d)"),
     re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
-    re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|h\d00|a\d|v100|p40|mi\d|\d{{4}}))"),
+    re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|[abhklmpv]\d{{2,3}}s?\b|[alt]\d|mi\d|\d{{4}}))"),
     re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
     re.compile(r"\s(?:-\s*)?(\d|1[06])x$"),
 )
