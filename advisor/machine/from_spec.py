@@ -81,7 +81,7 @@ https://prefersystems.com/?p=59538) [GiB]."""
 def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     """Machine of a specification, with typical parts for open fields."""
     inputs = _with_own_graphics(inputs)
-    gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else _gpus(inputs)
+    gpus = () if inputs.gpu in (None, NO_GPU) else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
     gpus = tuple(_with_copies(_with_ram_rate(gpu, inputs), host) for gpu in gpus)
     gpus = reached(gpus, inputs)
@@ -144,7 +144,7 @@ def _excess(host: Host, threads: int) -> str:
 
 def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
     """Assumptions made in reading the names of GPU and processor."""
-    gpus = () if (inputs.gpu or NO_GPU).casefold() == NO_GPU else cards_of(str(inputs.gpu))
+    gpus = () if inputs.gpu in (None, NO_GPU) else cards_of(str(inputs.gpu))
     processors = (cpu_named(inputs.cpu),) if inputs.cpu else ()
     notes = [note for part in (*gpus, *processors) for note in part.notes]
     notes += [note for gpu in gpus for note in size_notes(gpu.row, inputs.vram_gb)]

@@ -1,5 +1,6 @@
 """Machine specification typed by a person, each number checked against its limits."""
 
+import re
 from dataclasses import dataclass
 
 from advisor.catalog.inputs import MACHINE, check_all
@@ -9,6 +10,11 @@ from advisor.machine.machine import network_named
 from advisor.units import Array
 
 NO_GPU = "none"
+NO_CARD = re.compile(
+    r"\b(?:no|without(?: an?| any)?|w/o)\s+(?:dedicated |discrete )?"
+    r"(?:graphics(?: cards?)?|d?gpus?|video cards?)\b|\bcpu[ -]only\b"
+)
+"""What says that a machine has no graphics card, in lower case."""
 MIXED = " + "
 """Separator between GPUs of different kinds in one machine."""
 
@@ -17,7 +23,9 @@ MIXED = " + "
 class MachineSpec:
     """Typed values of a machine; None for open fields."""
 
-    gpu: str | None = None  # name of the GPU, or "none"; several kinds as "2x RTX 3090 + RTX 4090"
+    # name of the GPU; several kinds as "2x RTX 3090 + RTX 4090"; "none" or words that say so become
+    # "none"
+    gpu: str | None = None
     gpu_count: int = 1  # number of GPUs; for several kinds, a factor on all their numbers
     vram_gb: Array | None = None  # memory of each GPU, in place of the catalogue's [GiB]
     # memory of the first GPU that screens and other programs take [GiB]
@@ -47,6 +55,9 @@ class MachineSpec:
 
     def __post_init__(self) -> None:
         check_all(MACHINE, vars(self))
+        gpu = (self.gpu or "").strip().casefold()
+        if gpu == NO_GPU or NO_CARD.fullmatch(gpu):
+            object.__setattr__(self, "gpu", NO_GPU)
         if self.backend is not None:
             backends.check(self.backend)
         self._check_software()

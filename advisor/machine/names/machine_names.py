@@ -6,7 +6,7 @@ Threadripper" and "Legion with 4070" are put together from their parts.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -52,7 +52,7 @@ from advisor.machine.names.words import (
     words_of_kind,
 )
 from advisor.machine.rows import MachineRow
-from advisor.machine.spec import MachineSpec
+from advisor.machine.spec import NO_CARD, MachineSpec
 
 # Rented machines without a GPU by the rule of their family: "c7g.16xlarge", "n2-standard-32".
 #
@@ -201,8 +201,9 @@ class CardMentions:
         self.gpus = gpus
 
     def names_any(self, text: str) -> bool:
-        """Whether a plain text names graphics cards of the catalogue."""
-        return bool(self.within(text, laptop=False)[0])
+        """Whether a plain text names graphics cards, of the catalogue or surely others."""
+        cards, rest = self.within(text, laptop=False)
+        return bool(cards) or any(self._surely(rest))
 
     def lists_several(self, text: str) -> bool:
         """Whether a plain text lists graphics cards: "3090 + 3090"."""
@@ -251,9 +252,12 @@ class CardMentions:
 
     def refuse_unknown(self, rest: str) -> None:
         """A card that is named beside known parts is not left out."""
-        for mention in (match[0].strip() for match in _card().finditer(rest)):
-            if SURELY_A_CARD.search(mention):
-                self.gpus.match(mention)
+        for mention in self._surely(rest):
+            self.gpus.match(mention)
+
+    def _surely(self, rest: str) -> Iterator[str]:
+        mentions = (match[0].strip() for match in _card().finditer(rest))
+        return filter(SURELY_A_CARD.search, mentions)
 
 
 OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
@@ -296,11 +300,6 @@ SEVERAL_CARDS = (
     "Laptops of that line are sold with several processors and cards: name its GPU, processor and "
     "memory."
 )
-NO_CARD = re.compile(
-    r"\b(?:no|without(?: an?| any)?|w/o)\s+(?:dedicated |discrete )?(?:graphics|gpu|video card)"
-    r"|\bcpu[ -]only\b"
-)
-"""What says that a machine has no graphics card."""
 LEFT_OUT = "{!r} in the name is no part that is known and is left out."
 HINT = "Name its GPU, processor and memory, or import one that was measured."
 
@@ -354,7 +353,7 @@ class MachineNames:
         take a second one: "2x DGX Spark".
         """
         bare, count = counted(text)
-        if count > 1 and OWN_COUNT.match(bare.strip()):
+        if count > 1 and OWN_COUNT.match(bare.strip()) and text.endswith(bare.strip()):
             single = self._put_together(text, bare.strip())
             return replace(
                 single,
@@ -415,6 +414,9 @@ class MachineNames:
         if rented is not None:
             return self.presets.as_sold(rented, text)
         cpu = self._processor(rest)
+        unknown = None if cpu or self.presets.macs_of(text) else PROCESSOR_OF_A_LINE.search(rest)
+        if unknown:
+            self.cpus.match(unknown[0])  # no processor that is named is left out
         notes = []
         if cpu and _is_of_gaming_laptops(cpu) and len(gpus) == 1 and not is_tower(text):
             mobile, _ = self.cards.within(text, laptop=True)
@@ -502,6 +504,11 @@ class MachineNames:
 
 IN_BRACKETS = re.compile(r"\(((?:amd |intel )?(?:ryzen|core|xeon|epyc|threadripper)\b[^()]*)\)")
 """A processor behind a machine's name: "Framework Desktop (Ryzen AI Max+ PRO 495)"."""
+PROCESSOR_OF_A_LINE = re.compile(
+    r"\bi[3579][- ]\d{4,5}[a-z]{0,3}\b|\bryzen (?:ai )?[3579] (?:pro )?\d{3,4}\w*"
+    r"|\bultra [3579] \d{3}\w*"
+)
+"""Number of a processor behind its line: "i9-15900K"."""
 SEVERAL_OF = re.compile(
     r"^(?:a )?(?:cluster|stack|rack|set|network) of (\d) |^(\d) (?=dgx|mac |framework|strix|gb10)"
 )
