@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, UnknownName
-from advisor.model.formats import Format, format_meant
+from advisor.model.formats import NEAREST, Format, format_meant
 
 TOKEN = re.compile(
     r"(?P<experts>\d+x\d+(?:\.\d+)?b)(?![a-z0-9])"
@@ -308,6 +308,9 @@ WIDTH = re.compile(
     r"(?<![a-z0-9.])(?:(\d+(?:[._]\d+)?)[-_ ]?bpw|exl[23][-_](\d(?:[._]\d+)?)(?:bpw)?)(?![a-z0-9])"
 )
 """Pattern of bits per weight: `3.61bpw`, `exl2_5_0`."""
+NEAR_WIDTH = 0.1
+"""Relative difference up to which a stated width is that of the format beside it: mixes are up to
+a tenth smaller (`IQ4_XS-4.04bpw`)."""
 BITS_IN_NAME = re.compile(
     r"(?<![a-z0-9])(?:int([2-8])|w([2-8])a\d+|([2-8])[-_ ]?bits?)(?![a-z0-9])"
 )
@@ -331,14 +334,19 @@ def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
 
 def _format_spellings(name: str) -> Iterator[str]:
     """Formats that a name may state, surest first."""
+    parts = sorted(FORMAT.findall(name), key=lambda part: WIDE.search(part) is not None)
     width = WIDTH.search(name)
     if width:
-        yield (width[1] or width[2]).replace("_", ".") + "bpw"
+        stated = float((width[1] or width[2]).replace("_", "."))
+        for part in parts:
+            if abs(NEAREST.get(part.upper(), 0.0) - stated) < NEAR_WIDTH * stated:
+                yield part
+        yield f"{stated:g}bpw"
     packer, bits = PACKER.search(name), BITS_IN_NAME.search(name)
     if packer and bits:
         yield f"{packer[1]}_{bits[bits.lastindex or 0]}bit"
     mlx = "mlx_" if "mlx" in name else ""
-    for part in sorted(FORMAT.findall(name), key=lambda part: WIDE.search(part) is not None):
+    for part in parts:
         mixed = re.fullmatch(r"dq(\d)(?!_k).*", part)
         bare = mixed or re.fullmatch(r"(\d)[-_ ]?bits?", part)
         yield f"{mlx}{bare[1]}bit" if bare else part.removeprefix("d")

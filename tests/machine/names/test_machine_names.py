@@ -9,6 +9,7 @@ from advisor.errors import AdvisorError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import machine_named, machine_rows
 from advisor.machine.identify import identified
+from advisor.machine.spec import MachineSpec
 
 CASES = sample("machines.csv")
 
@@ -229,3 +230,25 @@ def test_hardware_that_is_no_part_of_the_catalogue_is_refused_with_the_reason() 
 
 def test_a_machine_with_a_small_accelerator_is_read_without_it() -> None:
     assert machine_named("Raspberry Pi 5 8GB + Hailo-8L").spec.cpu == "Raspberry Pi 5"
+
+
+def test_words_say_at_every_door_that_there_is_no_graphics_card() -> None:
+    for words in ("none", "None", "no graphics card", "no GPU", "without a video card", "CPU only"):
+        assert from_spec.machine(MachineSpec(gpu=words, cpu="Core i5-12400")).gpus == (), words
+        if words.casefold() != "none":
+            assert identified(f"{words}, i5-12400, 32 GB").gpus == (), words
+
+
+def test_a_processor_or_card_that_does_not_exist_is_not_left_out_beside_known_parts() -> None:
+    for name, wrong in (
+        ("core i9 15900K, RTX 4090, 64GB", "i9 15900k"),
+        ("RTX 7090, Ryzen 9 9950X", "rtx 7090"),
+        ("4080 Ti Super, 9700X", "4080 ti super"),
+    ):
+        with pytest.raises(UnknownName, match=wrong):
+            identified(name)
+
+
+def test_cards_behind_a_processor_are_of_one_machine() -> None:
+    spec = machine_named("9950X 192GB 2x5090").spec
+    assert (spec.gpu, spec.gpu_count, spec.machines) == ("RTX 5090", 2, 1)
