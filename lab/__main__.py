@@ -211,7 +211,7 @@ def _publisher_rows(counted: Mapping[tuple[str, str], frozenset[str]]) -> Iterab
 def _row(
     constant: str, scope: Mapping[str, str], value: float, unit: str, rows: int, note: str
 ) -> ConstantRow:
-    return fitted_row(constant, value, unit, rows, note=note, source=SOURCE, **scope)
+    return fitted_row(constant, value, unit, rows, note, SOURCE, **scope)
 
 
 if __name__ == "__main__":

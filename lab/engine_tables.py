@@ -371,10 +371,10 @@ def _row(fit: Fit, parameter: Parameter, engine: str, family: str) -> ConstantRo
     rows = int(min(fit.rows[at]))
     spread = float(np.sqrt(np.sum(fit.spreads[at] ** 2)))
     constant, _, link = name.partition(" ")
+    unit, note, where = parameter.unit, parameter.note, family or link
     row = fitted_row(
-        constant, rounded(value, 4), parameter.unit, rows,
-        runtime=engine, family=family or link, note=parameter.note, source=SOURCE,
-    )  # fmt: skip
+        constant, rounded(value, 4), unit, rows, note, SOURCE, runtime=engine, family=where
+    )
     return replace(row, spread=rounded(spread, 2) if rows else None)
 
 

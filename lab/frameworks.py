@@ -299,9 +299,8 @@ def _row(
     constant: str, runtime: str | None, family: str, value: float, unit: str, rows: int, note: str
 ) -> ConstantRow:
     return fitted_row(
-        constant, rounded(value, 4), unit, rows,
-        runtime=runtime, family=family, note=note, source=SOURCE,
-    )  # fmt: skip
+        constant, rounded(value, 4), unit, rows, note, SOURCE, runtime=runtime, family=family
+    )
 
 
 def margins(run: FrameworkRun) -> Margins:

@@ -67,14 +67,7 @@ class Parameter:
 
 
 def fitted_row(
-    constant: str,
-    value: float,
-    unit: str,
-    rows: int,
-    *,
-    note: str,
-    source: str,
-    **scope: str | None,
+    constant: str, value: float, unit: str, rows: int, note: str, source: str, **scope: str | None
 ) -> ConstantRow:
     """Row of a constant in a scope, assumed where no measured rows are behind it."""
     where: dict[str, Any] = {column: name or None for column, name in scope.items()}
