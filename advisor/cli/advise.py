@@ -13,7 +13,7 @@ from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.cli import many_users, session
-from advisor.cli.command import Json, added, show, told
+from advisor.cli.command import Json, added, show, speed_record, told
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
@@ -196,10 +196,7 @@ def _second_machine(advice: Advice) -> Json | None:
         "helps": answer.helps,
         "gain": answer.gain,
         "runtime": after.runtime if after else None,
-        "decode_tps": after.decode if after else None,
-        "decode_tps_low": after.low if after else None,
-        "decode_tps_high": after.high if after else None,
-        "ttft_s": after.first_token if after else None,
+        **speed_record(after),
     }
 
 
@@ -228,10 +225,8 @@ def option_answer(option: Option, money: MoneyInputs) -> Json:
         "runtime": speed.runtime or None if speed else None,
         "format": speed.format or None if speed else None,
         "placement": speed.strategy.value if speed and speed.format else None,
-        "decode_tps": speed.decode if speed else None,
-        "decode_tps_low": speed.low if speed else None,
-        "decode_tps_high": speed.high if speed else None,
-        "ttft_s": speed.first_token if speed and speed.format else None,
+        **speed_record(speed),
+        **({} if speed and speed.format else {"ttft_s": None}),
         "upfront_usd": option.upfront,
         "monthly_usd": option.monthly,
         "monthly_parts_usd": asdict(cost) if cost else None,

@@ -5,11 +5,14 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.machine.machine import Machine
 from advisor.request.request import Nouns
+
+if TYPE_CHECKING:
+    from advisor.advice.speeds import Speed
 
 Command = Callable[[argparse.Namespace], int | None]
 """Function that runs a command and returns its exit code; None for 0."""
@@ -77,3 +80,13 @@ def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> N
 # keys.
 
 Json = dict[str, Any]
+
+
+def speed_record(speed: "Speed | None") -> Json:
+    """Decode speed with its range and the time to the first token; None where it does not run."""
+    return {
+        "decode_tps": speed.decode if speed else None,
+        "decode_tps_low": speed.low if speed else None,
+        "decode_tps_high": speed.high if speed else None,
+        "ttft_s": speed.first_token if speed else None,
+    }

@@ -11,14 +11,13 @@ from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
-from advisor.cli.command import added, show, told
+from advisor.cli.command import Json, added, show, speed_record, told
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 from advisor.request import command_line
 from advisor.request.request import DEFAULTS, Nouns, Request
 from advisor.runtimes import LLAMA_CPP
 
-Json = dict[str, Any]
 SEARCHED = (*(group for group in command_line.FULL if group != "load"), "target")
 """Groups of inputs of a search."""
 
@@ -70,10 +69,7 @@ def hit_answer(hit: Hit, taken_as: str = "") -> Json:
         "context": hit.context,
         "users": hit.users,
         "kv_type": hit.kv_type,
-        "decode_tps": hit.speed.decode,
-        "decode_tps_low": hit.speed.low,
-        "decode_tps_high": hit.speed.high,
-        "ttft_s": hit.speed.first_token,
+        **speed_record(hit.speed),
         **_quality(hit.model),
         "monthly_usd": hit.monthly,
         "upfront_usd": hit.upfront,
@@ -86,10 +82,9 @@ def hit_answer(hit: Hit, taken_as: str = "") -> Json:
 
 def api_answer(option: Option, nouns: Nouns) -> Json:
     """JSON record of a provider that serves the model."""
-    speed, taken_as = option.speed, nouns.resolved.taken_as
     return {
         "model": nouns.model.name,
-        "taken_as": taken_as or None,
+        "taken_as": nouns.resolved.taken_as or None,
         "format": None,
         "runtime": None,
         "placement": None,
@@ -99,10 +94,7 @@ def api_answer(option: Option, nouns: Nouns) -> Json:
         "context": float(nouns.work.context),
         "users": float(nouns.work.users),
         "kv_type": None,
-        "decode_tps": speed.decode if speed else None,
-        "decode_tps_low": speed.low if speed else None,
-        "decode_tps_high": speed.high if speed else None,
-        "ttft_s": speed.first_token if speed else None,
+        **speed_record(option.speed),
         **_quality(nouns.model.name),
         "monthly_usd": option.monthly,
         "upfront_usd": 0.0,
@@ -151,10 +143,7 @@ def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
         "context": runnable.context,
         "users": float(nouns.work.users),
         "kv_type": nouns.work.kv_type,
-        "decode_tps": runnable.speed.decode,
-        "decode_tps_low": runnable.speed.low,
-        "decode_tps_high": runnable.speed.high,
-        "ttft_s": runnable.speed.first_token,
+        **speed_record(runnable.speed),
         **_quality(runnable.model.name),
         "quality_of": runnable.quality.model if runnable.quality else None,
         "quality_lost": runnable.lost,

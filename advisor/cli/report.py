@@ -205,6 +205,8 @@ def _result_json(result: "ScenarioResult") -> dict[str, Any]:
 
 
 FORMS = ("html", "pdf", "full.pdf", "csv", "md", "json")
+LISTED = ("id", "name", "created_at", "summary", "model", "gpu", "tags", "author")
+"""Fields of a report in a list."""
 LARGEST_REPORT = 16_000_000
 """JSON file that is imported [B]."""
 
@@ -280,16 +282,8 @@ def _list(args: argparse.Namespace) -> None:
     )
     heads = _store().page(query, limit=args.limit).heads
     records: list[Json] = [
-        {
-            "id": head.id,
-            "name": head.name,
-            "created_at": head.created_at.isoformat(),
-            "summary": head.summary,
-            "model": head.model,
-            "gpu": head.gpu,
-            "tags": list(head.tags),
-            "author": head.author,
-        }
+        {name: getattr(head, name) for name in LISTED}
+        | {"created_at": head.created_at.isoformat(), "tags": list(head.tags)}
         for head in heads
     ]
     lines = [

@@ -177,14 +177,14 @@ def options(rows: Sequence[OptionRow]) -> BarChart:
 
 def memory_use(uses: Sequence[TierUse]) -> BarChart:
     """Bytes in each tier of memory, per placement, with the tier's capacity [GiB]."""
-    groups = _grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
+    groups = grouped((use for use in uses if use.bytes), lambda use: (use.placement, use.tier))
     bars = tuple(_tier_bar(group) for group in groups)
     return bar_chart("memory", "Where the bytes are", bars, "GiB", mark="what it can hold")
 
 
 def token_time(parts: Sequence[TimePart]) -> BarChart:
     """Shares of the time of one token, in each placement [%]."""
-    groups = _grouped((part for part in parts if part.seconds), lambda part: part.placement)
+    groups = grouped((part for part in parts if part.seconds), lambda part: part.placement)
     colours = _time_colours(part.part for part in parts)
     bars = tuple(_time_bar(group, colours) for group in groups)
     return bar_chart("time", "Where the time of a token goes", bars, "%")
@@ -372,7 +372,8 @@ def _wide(values: Sequence[float]) -> bool:
     return bool(values) and min(values) > 0 and max(values) / min(values) >= WIDE
 
 
-def _grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
+def grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
+    """Items with equal keys together, in the order in which the keys first occur."""
     groups: dict[Hashable, list[Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from advisor import formatting
 from advisor.reports import charts
-from advisor.reports.charts import BarChart, LineChart, cost_words, option_name, speed_words
+from advisor.reports.charts import (
+    BarChart,
+    LineChart,
+    cost_words,
+    grouped,
+    option_name,
+    speed_words,
+)
 from advisor.reports.document import (
     PLACEMENTS,
     TIERS,
@@ -16,9 +23,6 @@ from advisor.reports.document import (
     PlacementKey,
     ReportDocument,
     SessionRow,
-    Tier,
-    TierUse,
-    TimePart,
     input_name,
     interval,
     time_part,
@@ -290,45 +294,41 @@ def _card_cells(card: PlacementCard) -> tuple[str, ...]:
 
 def bytes_held(document: ReportDocument) -> WordTable:
     """Bytes of each part in each tier, per placement."""
-    held: dict[tuple[PlacementKey, Tier], list[TierUse]] = {}
-    for use in document.memory:
-        if use.bytes:
-            held.setdefault((use.placement, use.tier), []).append(use)
+    uses = (use for use in document.memory if use.bytes)
+    held = grouped(uses, lambda use: (use.placement, use.tier))
     return _table(
         "Where the bytes are",
         ("Placement", "Tier", "Holds", "Of", "Parts"),
         (
             (
-                PLACEMENTS[placement],
-                TIERS[tier],
+                PLACEMENTS[uses[0].placement],
+                TIERS[uses[0].tier],
                 formatting.memory(sum(use.bytes for use in uses)),
                 next((formatting.memory(use.capacity_bytes) for use in uses
                       if use.capacity_bytes is not None), NONE),
                 ", ".join(f"{use.part} {formatting.memory(use.bytes)}" for use in uses),
             )
-            for (placement, tier), uses in held.items()
+            for uses in held
         ),
     )  # fmt: skip
 
 
 def token_times(document: ReportDocument) -> WordTable:
     """Time of a token by part, per placement, longest part first."""
-    spent: dict[PlacementKey, list[TimePart]] = {}
-    for part in document.token_time:
-        spent.setdefault(part.placement, []).append(part)
+    spent = grouped(document.token_time, lambda part: part.placement)
     return _table(
         "Where the time of a token goes",
         ("Placement", "Time", "Parts"),
         (
             (
-                PLACEMENTS[placement],
+                PLACEMENTS[parts[0].placement],
                 formatting.seconds(sum(part.seconds for part in parts)),
                 ", ".join(
                     f"{time_part(part.part)} {formatting.seconds(part.seconds)}"
                     for part in sorted(parts, key=lambda part: -part.seconds)
                 ),
             )
-            for placement, parts in spent.items()
+            for parts in spent
         ),
     )
 

@@ -1,7 +1,9 @@
 """Machine of a published row, with defaults for what it leaves out."""
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,7 +41,7 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
     alike = max(stated_count or 1, 1)
     if not stated or stated.casefold() == NO_GPU:
         return Noted((NO_GPU, alike))
-    card = _one_card(stated)
+    card = looked_up(gpu_named, stated)
     if card is None and (own := _own_graphics(row)):
         note = f"GPU {stated!r} is taken as {own}, the graphics of {row.cpu}"
         return Noted((own, alike), (note,))
@@ -76,15 +78,18 @@ def _own_graphics(row: PublishedRow) -> str:
     """Graphics of a row's processor, where the GPU's cell says no more; empty for other cells."""
     if not row.cpu or WITHOUT_A_MODEL.fullmatch(row.gpu.casefold()) is None:
         return ""
-    try:
-        return gpu_named(cpu_named(row.cpu).gpu).row.name
-    except UnknownName:
-        return ""
+    cpu = looked_up(cpu_named, row.cpu)
+    card = cpu and looked_up(gpu_named, cpu.gpu)
+    return card.row.name if card else ""
 
 
-def _one_card(stated: str) -> GpuName | None:
+Meaning = TypeVar("Meaning")
+
+
+def looked_up(find: Callable[[str], Meaning], name: str) -> Meaning | None:
+    """What a name of a source means; None where the catalogue does not know it."""
     try:
-        return gpu_named(stated)
+        return find(name)
     except UnknownName:
         return None
 
@@ -95,7 +100,7 @@ def _lists_cards(stated: str, card: GpuName) -> bool:
     A reading that left words out has notes.
     """
     first, *others = _named_cards(stated)
-    return bool(others) and (bool(card.notes) or _one_card(first) is not None)
+    return bool(others) and (bool(card.notes) or looked_up(gpu_named, first) is not None)
 
 
 def named_machine(stated: str) -> MachineName | None:
@@ -286,12 +291,8 @@ def _known_cpu(row: PublishedRow) -> Noted[str | None]:
 
 def _cpu_of_machine(row: PublishedRow) -> str:
     """Processor of the machine that a GPU cell names; empty where it names cards."""
-    try:
-        gpu_named(row.gpu)
-    except UnknownName:
-        whole = named_machine(row.gpu)
-        return (whole.spec.cpu or "") if whole else ""
-    return ""
+    whole = named_machine(row.gpu) if looked_up(gpu_named, row.gpu) is None else None
+    return (whole.spec.cpu or "") if whole else ""
 
 
 def _spellings(row: HostRow) -> list[str]:
@@ -316,10 +317,7 @@ def _catalogue_peak(cpu: str) -> float:
 @lru_cache(maxsize=1024)
 def _host_called(cpu: str) -> HostRow | None:
     """Catalogue row of a processor; None where it has none. Cached, as many rows name the same."""
-    try:
-        return find_host(cpu)
-    except UnknownName:
-        return None
+    return looked_up(find_host, cpu)
 
 
 def _ram_gbs(row: PublishedRow, cpu: str | None) -> float | None:
