@@ -31,13 +31,20 @@ def checked(kind: Any, value: object, where: str) -> Any:
     """`value` as the type `kind`, with lists as tuples and mappings as dataclasses."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is UnionType:
-        return _optional(arguments, value, where)
+        return None if value is None else checked(arguments[0], value, where)
     if origin is Literal:
-        return _one_of(arguments, value, where)
+        if not isinstance(value, str) or value not in arguments:
+            raise _wrong(where, value, f"one of {', '.join(arguments)}")
+        return value
     if origin is tuple:
-        return _tuple(arguments[0], value, where)
+        items = _bounded(list | tuple, value, where, "a list")
+        return tuple(checked(arguments[0], item, f"{where}[{at}]") for at, item in enumerate(items))
     if origin is dict:
-        return _texts(value, where)
+        texts = _bounded(Mapping, value, where, "an object", " of text")
+        return {
+            _text(key, f"{where}: key"): _text(text, f"{where}[{str(key)[:80]!r}]")
+            for key, text in texts.items()
+        }
     return _record(kind, value, where) if is_dataclass(kind) else _LEAVES[kind](value, where)
 
 
@@ -46,35 +53,13 @@ def _wrong(where: str, value: object, wanted: str) -> InputError:
     return InputError(f"{where} is {shown[:80]}; it should be {wanted}.")
 
 
-def _optional(arguments: tuple[Any, ...], value: object, where: str) -> Any:
-    if value is None:
-        return None
-    return checked(next(kind for kind in arguments if kind is not NoneType), value, where)
-
-
-def _one_of(words: tuple[Any, ...], value: object, where: str) -> Any:
-    if not isinstance(value, str) or value not in words:
-        raise _wrong(where, value, f"one of {', '.join(words)}")
+def _bounded(kinds: Any, value: Any, where: str, wanted: str, of: str = "") -> Any:
+    """A value of some kinds with at most `LONGEST_LIST` entries."""
+    if not isinstance(value, kinds):
+        raise _wrong(where, value, f"{wanted}{of}")
+    if len(value) > LONGEST_LIST:
+        raise _wrong(where, len(value), f"{wanted} of at most {LONGEST_LIST:,} entries")
     return value
-
-
-def _tuple(kind: Any, value: object, where: str) -> tuple[Any, ...]:
-    if not isinstance(value, list | tuple):
-        raise _wrong(where, value, "a list")
-    if len(value) > LONGEST_LIST:
-        raise _wrong(where, len(value), f"a list of at most {LONGEST_LIST:,} entries")
-    return tuple(checked(kind, item, f"{where}[{place}]") for place, item in enumerate(value))
-
-
-def _texts(value: object, where: str) -> dict[str, str]:
-    if not isinstance(value, Mapping):
-        raise _wrong(where, value, "an object of text")
-    if len(value) > LONGEST_LIST:
-        raise _wrong(where, len(value), f"an object of at most {LONGEST_LIST:,} entries")
-    return {
-        _text(key, f"{where}: key"): _text(text, f"{where}[{str(key)[:80]!r}]")
-        for key, text in value.items()
-    }
 
 
 def _record(kind: Any, value: object, where: str) -> Any:
