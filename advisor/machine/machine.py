@@ -314,6 +314,12 @@ USUAL += tuple((f"Apple M{chip}", "Thunderbolt 5") for chip in ("4 Pro", "4 Max"
 USUAL += (("Apple M5", "Thunderbolt 5"), ("Apple M", "Thunderbolt 4"))
 
 
+def over_ethernet(network: Quantity | None) -> bool:
+    """Whether a network is stated to be Ethernet, plain or with RDMA, by the row of its figures."""
+    sources = {row.source for row in _rows() if not row.name.startswith("Thunderbolt")}
+    return network is not None and network.source in sources
+
+
 def usual_network(gpu: str) -> Network:
     """Network of machines whose owner states none: what they are built with, else 10 Gbit."""
     text = next((name for chip, name in USUAL if gpu.startswith(chip)), "10GbE")

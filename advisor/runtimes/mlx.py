@@ -18,7 +18,7 @@ from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.backends import only_of
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Machine, over_ethernet
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes.format_support import in_groups, whole_bits
@@ -69,8 +69,9 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
     """Command lines that quantize and serve the weights; mlx_lm.generate answers one prompt.
 
     Several Macs: `mlx.distributed_config` writes the file of hosts, and `mlx.launch` starts the
-    server on each; `--pipeline` passes layers on instead of sharing each (mlx's documentation,
-    usage/launching_distributed; options of mlx_lm/server.py).
+    server on each; `--pipeline` passes layers on instead of sharing each. RDMA (jaccl) is for
+    Thunderbolt 5 (mlx's documentation, usage/launching_distributed, and its
+    _distributed_utils/config.py; options of mlx_lm/server.py).
     """
     del placement, work
     number = whole_bits(model.format)
@@ -90,10 +91,12 @@ def _served(model: Model, machine: Machine, weights: str) -> str:
         return f"mlx_lm.server --model {weights}"
     shared = shares_layers_between(model, machine)
     hosts = ",".join(f"HOST{node}" for node in range(1, machine.nodes + 1))
-    way = "jaccl" if shared else "ring"
+    ethernet = over_ethernet(machine.network)
+    way = "jaccl" if shared and not ethernet else "ring"
+    over = "ethernet" if ethernet else "thunderbolt"
     return (
-        f"mlx.distributed_config --backend {way} --over thunderbolt --hosts {hosts} "
-        f"--auto-setup --output hosts.json\n"
+        f"mlx.distributed_config --backend {way} --over {over} --hosts {hosts} "
+        f"--auto-setup --output-hostfile hosts.json\n"
         f"mlx.launch --backend {way} --hostfile hosts.json "
         f"mlx_lm.server --model {weights}{'' if shared else ' --pipeline'}"
     )

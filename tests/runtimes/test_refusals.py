@@ -144,6 +144,10 @@ CASES = (
     case(EXLLAMAV3, "ExLlamaV3 needs an NVIDIA GPU", where=RADEON),
     case(EXLLAMAV3, "ExLlamaV3 keeps all weights on the GPUs", strategy=IN_RAM),
     case(EXLLAMAV3, "ExLlamaV3 computes on one machine", where=TWO_HOSTS),
+    case(
+        EXLLAMAV3, "TabbyAPI drafts by a model's own layers (mtp), n-grams or a smaller model, not "
+        "by eagle", work=Workload(draft="eagle", drafted=3, acceptance=0.5),
+    ),
     case(MLX, "MLX computes on the GPU of Apple's own chips"),
     case(MLX, "MLX keeps all weights in unified memory", where=MAC, strategy=IN_RAM),
     case(MLX, "keeps the cache in 16 bits", where=MAC, work=Workload(kv_type="q8_0")),
