@@ -7,23 +7,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from advisor.advice.diagnosis.diagnose import measurable
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
-from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, speeds, watched
-from advisor.cli.command import Json, added, show
+from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds, watched
+from advisor.cli.command import Json, added, show, told
 from advisor.cli.diagnose import diagnosis_answer, system_of
-from advisor.cli.estimate import DESCRIBED, estimates_of
+from advisor.cli.estimate import DESCRIBED
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.formatting import tokens_per_second
 from advisor.probes.server import ServerReading, read_server
 from advisor.probes.server_process import ServerProcess
 from advisor.request import command_line
-from advisor.request.request import Request
 
 EVERY = 5.0
 """Seconds between two readings [s]."""
-MOST_USERS = 100_000
 
 
 def add(commands: Any) -> None:
@@ -55,12 +52,12 @@ def _watch(args: argparse.Namespace) -> int:
         raise InputError(f"--tokens is {args.tokens}; give {LEAST_TOKENS} or more.")
     request = command_line.from_args(args)
     first = read_server(args.url)
-    request = replace(request, runtime=request.runtime or first.server)
     process, reading = None, first
     if not args.total and first.tokens is not None:
         process = ServerProcess(args.url)
         reading = _counted(first, args, process)
-    estimate = _expected(request, reading)
+    told(request.nouns())
+    estimate = expected(request, reading)
     seen = process.reading() if process else None
     answer = watched(reading, estimate, system_of(request), seen)
     show(args, _record(answer, reading, estimate), lambda: "\n".join(_lines(answer, reading)))
@@ -90,22 +87,6 @@ def _progress(reading: ServerReading) -> str:
     measured = speeds(reading)
     tokens = f"{reading.tokens or 0:,.0f} tokens"
     return tokens if measured is None else f"{tokens}, {tokens_per_second(measured.decode)}"
-
-
-def _expected(request: Request, reading: ServerReading) -> Estimate:
-    """Estimate for as many users as were at work, unless a number is stated.
-
-    Raises:
-        InputError: nothing that the server's runtime does fits.
-    """
-    if request.users == 1 and reading.running and reading.running > 1:
-        request = replace(request, users=min(round(reading.running), MOST_USERS))
-    estimates = estimates_of(request.nouns())
-    tried = measurable(estimates)
-    if not tried:
-        reasons = " ".join(dict.fromkeys(each.refusal for each in estimates))
-        raise InputError(f"There is nothing to compare with. {reasons}")
-    return tried[0]
 
 
 def _record(answer: Watched, reading: ServerReading, estimate: Estimate) -> Json:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import psutil
 
@@ -44,9 +44,7 @@ class ServerProcess:
     """Process behind an address, watched from now on."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        self._process = _listening(port) if _is_here(parts.hostname or "") else None
+        self._process = _listening(_parts(url).port or 80) if is_here(url) else None
         facts = detect.gpus()[0] if self._process else ()
         self._buses = [gpu.bus for gpu in facts if gpu.bus and gpu.vendor == "NVIDIA"]
         self._states: list[tuple[GpuState, ...]] = []
@@ -118,13 +116,16 @@ class ServerProcess:
         return None if busy is None else max(self._neighbours.share() - busy / everything, 0.0)
 
 
-def _is_here(host: str) -> bool:
+def is_here(url: str) -> bool:
     """Whether an address is this machine's, by its number or the name localhost."""
-    if host == "localhost":
-        return True
     with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
+        host = _parts(url).hostname or ""
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
     return False
+
+
+def _parts(url: str) -> SplitResult:
+    return urlsplit(url if "://" in url else f"http://{url}")
 
 
 def _listening(port: int) -> psutil.Process | None:

@@ -9,13 +9,17 @@ likelier or unlikelier (`observations`).
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance
+from advisor.advice.compare import compare
+from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance, measurable
 from advisor.advice.diagnosis.observations import Evidence
+from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.errors import InputError
 from advisor.formatting import context_size
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
+from advisor.request.request import Request
 
 LEAST = -2.78
 """Distance of the slowest in a hundred of 1,532 published runs of llama.cpp that were left out of
@@ -31,6 +35,28 @@ WHOLE = 0.98
 """Share of a model in GPU memory that counts as all."""
 SELDOM = 0.02
 """Share of prompt tokens that a prefix cache holds, up to which it never hits."""
+
+
+def expected(request: Request, reading: ServerReading) -> Estimate:
+    """What a server should reach, for as many users as were at work unless a number is stated.
+
+    Raises:
+        InputError: nothing that the server's runtime does fits.
+    """
+    request = replace(request, runtime=request.runtime or reading.server)
+    if request.users == 1 and reading.running and reading.running > 1:
+        most = BY_NAME["users"].limits or (1.0, 1.0)
+        request = replace(request, users=min(round(reading.running), int(most[1])))
+    nouns = request.nouns()
+    tried = compare(
+        nouns.model, nouns.machine, nouns.work, settings=nouns.settings,
+        runtimes=[nouns.runtime] if nouns.runtime else [],
+    )  # fmt: skip
+    chosen = measurable(each for each in tried if nouns.strategy in (None, each.strategy))
+    if not chosen:
+        reasons = " ".join(dict.fromkeys(each.refusal for each in tried))
+        raise InputError(f"There is nothing to compare with. {reasons}")
+    return chosen[0]
 
 
 @dataclass(frozen=True, kw_only=True)

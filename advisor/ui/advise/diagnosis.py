@@ -55,7 +55,7 @@ def body(answer: AdviseAnswer) -> None:
     except AdvisorError as error:
         notice(str(error), "error")
         return
-    _show(diagnosis)
+    show_diagnosis(diagnosis)
 
 
 def _label(estimate: Estimate) -> str:
@@ -110,7 +110,8 @@ def _number(label: str, limits: str, key: str) -> float | None:
     )  # fmt: skip
 
 
-def _show(diagnosis: Diagnosis) -> None:
+def show_diagnosis(diagnosis: Diagnosis) -> None:
+    """Sentence, causes with test and remedy, and bandwidths that would give the speed."""
     show(block("oa-verdict", sentence(diagnosis), "p"))
     full, brief, heading = grouped_causes(diagnosis)
     for number, cause in enumerate(full, start=1):

@@ -11,8 +11,8 @@ from advisor.calibration.local_machine import Calibration
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
 from advisor.probes.measurement import UNSTEADY, Measurement
-from advisor.ui.calibrate import curves, effect, gauges, machine_list, measure
-from advisor.ui.parts import probe_job, tabs
+from advisor.ui.calibrate import curves, effect, gauges, machine_list, measure, running_server
+from advisor.ui.parts import audience, probe_job, tabs
 from advisor.ui.parts.markup import block, heading, notice, show, table
 from advisor.ui.parts.points import draw
 
@@ -35,9 +35,9 @@ def choose() -> str:
     return chosen
 
 
-MEASURED, CURVES, EFFECT, HISTORY, MACHINES, OTHER = (
-    "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement", "Machines",
-    "Another computer",
+MEASURED, CURVES, EFFECT, HISTORY, RUNNING, MACHINES, OTHER = (
+    "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
+    "A running server", "Machines", "Another computer",
 )  # fmt: skip
 TAB, _MACHINE = "machine_tab", "calibrate_machine"
 
@@ -67,6 +67,8 @@ def view(name: str) -> None:
         notice(known.stale + unused, "warning")
     of_measured = _of_measured(name, known, marks) if latest else {MEASURED: _to_measure}
     others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
+    if name == THIS and audience.probes():
+        others = {RUNNING: running_server.section, **others}
     tabs.opened({**of_measured, **others}, TAB)
 
 
