@@ -30,6 +30,7 @@ MODULES = {
     "report": "report",
     "check": "check",
     "calibration": "calibration",
+    "runs": "runs",
     "machine": "machine",
     "prices": "prices",
     "app": "dashboard",

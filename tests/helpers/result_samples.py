@@ -102,3 +102,19 @@ PUBLISHED_STUDIO_1 = {
     "response_id": "resp_4ef013eba0def1ed23f19dde72b67974c579113f544086de",
 }  # fmt: skip
 """The example of /api/v1/chat, lmstudio-ai/docs chat.md, read 2026-11-21."""
+
+# schemas/sample.json of eugr/llama-benchy, without its time series
+BENCHY = {
+    "version": "0.2.2.dev7+gcd427054e", "timestamp": "2026-02-07 19:09:00Z", "latency_mode": "api",
+    "latency_ms": 1.27, "model": "test", "prefix_caching_enabled": True, "max_concurrency": 2,
+    "benchmarks": [
+        {
+            "concurrency": 1, "context_size": 0, "prompt_size": 2048, "response_size": 32,
+            "is_context_prefill_phase": False,
+            "pp_req_throughput": {"mean": 987.1, "std": 1.08, "values": [986.0, 988.2]},
+            "tg_throughput": {"mean": 49.98, "std": 0.03, "values": [50.01, 49.95]},
+            "tg_req_throughput": {"mean": 49.98, "std": 0.03, "values": [50.01, 49.95]},
+            "e2e_ttft": {"mean": 2076.0, "std": 2.3, "values": [2078.3, 2073.8]},
+        },
+    ],
+}  # fmt: skip

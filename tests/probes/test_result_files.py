@@ -5,6 +5,7 @@ import json
 import pytest
 from result_samples import (
     BENCH,
+    BENCHY,
     BOTH,
     NEWER_BENCH,
     OLDER_BENCH,
@@ -162,3 +163,16 @@ def test_vllm_throughput_counts_prompts_and_answers_together():
 def test_an_unreadable_file_is_reported(text, words):
     with pytest.raises(InputError, match=words):
         read(text)
+
+
+def test_llama_benchy_is_reported_by_its_means_of_a_request():
+    (run,) = read(json.dumps(BENCHY))
+    assert (run.decode, run.prompt, run.first_token) == (49.98, 987.1, 2.076)
+    assert (run.prompt_tokens, run.output_tokens, run.depth) == (2048, 32, 0)
+    assert (run.tool, run.when) == ("llama-benchy", "2026-02-07T19:09:00Z")
+
+
+@pytest.mark.parametrize("runs", ["x", [3], [], [{"is_context_prefill_phase": True}]])
+def test_a_report_of_llama_benchy_without_a_run_is_refused(runs):
+    with pytest.raises(InputError):
+        read(json.dumps(BENCHY | {"benchmarks": runs}))

@@ -5,6 +5,7 @@ data/diagnosis/causes.csv looks for. How much it counts is our judgement, as the
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,6 +14,7 @@ from advisor.advice.diagnosis.diagnose import BEYOND
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route
+from advisor.errors import Refusal
 from advisor.formatting import memory
 from advisor.machine import from_catalog
 from advisor.model import catalog
@@ -98,7 +100,9 @@ class Evidence:
         factor = 1.0
         for seen in self.observations:
             factor *= SHOWN if key in seen.shown else 1.0 / SHOWN if key in seen.against else 1.0
-        return factor * self._of_memory(after) * self._of_processors(after)
+        form = served_format(self.reading) if key in OF_FILE else ""
+        other = 1.0 / SHOWN if form and after.model.format != form else 1.0
+        return factor * other * self._of_memory(after) * self._of_processors(after)
 
     def _of_memory(self, after: Estimate) -> float:
         held, told = _in_gpu(after), self.process.gpu_bytes
@@ -125,16 +129,23 @@ def _in_gpu(estimate: Estimate) -> float:
     return float(sum(map(float, estimate.held.get(Tier.VRAM, ()))))
 
 
-def _file(seen: Evidence) -> Iterator[Observation]:
-    """Format in the served file's name."""
-    stem = seen.reading.model.upper().replace("-", "_").removesuffix(".GGUF")
+def served_format(reading: ServerReading) -> str:
+    """Format that the served file's name says; empty where it says none."""
+    stem = reading.model.upper().replace("-", "_").removesuffix(".GGUF")
     told = [form for form in catalog.model_formats() if stem.endswith((f"_{form}", f".{form}"))]
-    expected, form = seen.estimate.model.format, max(told, key=len, default="")
-    if form == expected:
+    return max(told, key=len, default="")
+
+
+def _file(seen: Evidence) -> Iterator[Observation]:
+    form, model = served_format(seen.reading), seen.estimate.model
+    if form == model.format:
         yield Observation(against=OF_FILE)
     elif form:
-        words = f"It serves {form}, where {expected} is expected."
-        yield Observation(OF_FILE, words=words)
+        with suppress(Refusal):
+            larger = catalog.in_format(model.architecture, form).file_bytes > model.file_bytes
+            key = frozenset({"larger_file" if larger else "smaller_file"})
+            words = f"It serves {form}, where {model.format} is expected."
+            yield Observation(key, OF_FILE - key, words)
 
 
 def _memory(seen: Evidence) -> Iterator[Observation]:

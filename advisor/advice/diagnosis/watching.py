@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from advisor.advice.compare import compare
 from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance, measurable
-from advisor.advice.diagnosis.observations import Evidence
+from advisor.advice.diagnosis.observations import Evidence, served_format
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -38,12 +38,17 @@ SELDOM = 0.02
 
 
 def expected(request: Request, reading: ServerReading) -> Estimate:
-    """What a server should reach, for as many users as were at work unless a number is stated.
+    """What a server should reach, in the format of its file and for as many users as were at work
+    where the request states none.
 
     Raises:
         InputError: nothing that the server's runtime does fits.
     """
-    request = replace(request, runtime=request.runtime or reading.server)
+    request = replace(
+        request,
+        runtime=request.runtime or reading.server,
+        format=request.format or served_format(reading),
+    )
     if request.users == 1 and reading.running and reading.running > 1:
         most = BY_NAME["users"].limits or (1.0, 1.0)
         request = replace(request, users=min(round(reading.running), int(most[1])))

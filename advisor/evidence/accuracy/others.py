@@ -7,7 +7,8 @@ from functools import cache
 
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.estimate import Estimate
-from advisor.errors import UnknownName
+from advisor.errors import StoreError, UnknownName
+from advisor.evidence.accuracy.brought_runs import BroughtRun, kept
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.evidence.accuracy.shipped import POINTS, PointRow
 from advisor.machine.from_spec import cards_of
@@ -25,7 +26,8 @@ class Others:
 
 
 def measured_by_others(estimate: Estimate) -> Others | None:
-    """Published speeds of an estimate's card, model and format; None where there are none.
+    """Speeds of an estimate's card, model and format that were published or brought here; None
+    where there are none.
 
     They are shown beside a prediction. Doubtful rows and cards of several kinds are left out.
     """
@@ -34,18 +36,26 @@ def measured_by_others(estimate: Estimate) -> Others | None:
         return None
     key = machine.gpus[0].name, estimate.model.name, estimate.model.format.upper(), row.regime
     points = _points().get(key, ())
-    if not points:
+    runs = [run for run in _brought() if run.key == key]
+    if not points and not runs:
         return None
-    speeds = [point.measured for point in points]
-    publishers = {point.group.partition(" on ")[0] for point in points}
-    years = sorted({point.date[:4] for point in points if point.date})
+    speeds = [*(point.measured for point in points), *(run.decode for run in runs)]
+    publishers = {point.group.partition(" on ")[0] for point in points} | {run.by for run in runs}
+    dates = [*(point.date for point in points), *(run.date for run in runs)]
+    years = sorted({day[:4] for day in dates if day})
     return Others(
-        runs=len(points),
+        runs=len(speeds),
         publishers=len(publishers),
         low=min(speeds),
         high=max(speeds),
         years=" to ".join(dict.fromkeys((years[0], years[-1]))) if years else "",
     )
+
+
+def _brought() -> tuple[BroughtRun, ...]:
+    with suppress(StoreError):
+        return kept()
+    return ()
 
 
 @cache

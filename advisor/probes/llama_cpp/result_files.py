@@ -4,7 +4,8 @@ Known are `llama-bench -o json` and `-o jsonl` [1], the answers of Ollama's `/ap
 `/api/chat` [2], those of LM Studio's REST API in both versions [3], and the files of
 `vllm bench serve --save-result` [4] and `vllm bench throughput --output-json` [5]. Known too are
 answers of OpenAI-compatible endpoints that tell their own timing: llama-server's `timings` [6] and
-vLLM's `metrics` (`--enable-per-request-metrics`) [7].
+vLLM's `metrics` (`--enable-per-request-metrics`) [7], and the report of llama-benchy
+(`--format json`) [8].
 
 References:
     [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21.
@@ -15,6 +16,7 @@ References:
     [6] An answer of llama-server as clients record it: prompt_n, prompt_per_second, predicted_n,
         predicted_per_second, cache_n; read 2026-11-22.
     [7] vllm-project/vllm, docs/features/per_request_metrics.md, read 2026-11-22.
+    [8] eugr/llama-benchy, schemas/sample.jsonc at ae09cab, read 2026-11-23.
 """
 
 import json
@@ -30,8 +32,8 @@ from advisor.probes.llama_cpp.result_fields import Row
 NANOSECONDS, MILLISECONDS = 1e-9, 1e-3
 KNOWN = (
     "llama-bench (-o json), Ollama (/api/generate), LM Studio (/api/v1/chat), vLLM (bench serve "
-    "--save-result, bench throughput --output-json), an answer of llama-server or vLLM with "
-    "its own timing"
+    "--save-result, bench throughput --output-json), llama-benchy (--format json), an answer of "
+    "llama-server or vLLM with its own timing"
 )
 
 
@@ -248,6 +250,35 @@ def _vllm_request(row: Row) -> Iterator[EngineRun]:
     )
 
 
+def _llama_benchy(row: Row) -> Iterator[EngineRun]:
+    """Means of each request; loading a context alone (`is_context_prefill_phase`) is left out."""
+    runs = row["benchmarks"]
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise InputError("benchmarks is no list of objects in the results.")
+    for run in runs:
+        decode, prompt = _mean(run, "tg_req_throughput"), _mean(run, "pp_req_throughput")
+        if run.get("is_context_prefill_phase") or decode is None:
+            continue
+        first = _mean(run, "e2e_ttft")
+        yield EngineRun(
+            tool="llama-benchy",
+            model=fields.text(row, "model"),
+            decode=decode,
+            prompt=prompt,
+            first_token=first and first * MILLISECONDS,
+            total=_mean(run, "tg_throughput"),
+            prompt_tokens=fields.optional(run, "prompt_size"),
+            output_tokens=fields.optional(run, "response_size"),
+            depth=fields.optional(run, "context_size") or 0.0,
+            when=fields.text(row, "timestamp").replace(" ", "T"),
+        )
+
+
+def _mean(row: Row, key: str) -> float | None:
+    """Mean of a metric; None where it is missing or null."""
+    return None if row.get(key) is None else fields.rate(fields.inner(row, key), "mean")
+
+
 READERS: tuple[tuple[tuple[str, ...], Callable[[Row], Iterator[EngineRun]]], ...] = (
     (("n_prompt", "n_gen", "avg_ts"), _llama_bench),
     (("eval_count", "eval_duration"), _ollama),
@@ -256,6 +287,7 @@ READERS: tuple[tuple[tuple[str, ...], Callable[[Row], Iterator[EngineRun]]], ...
     (("timings",), _llama_server),
     (("metrics", "model"), _vllm_request),
     (("model_id", "output_throughput", "completed"), _vllm_serve),
+    (("benchmarks", "latency_mode"), _llama_benchy),
     (("elapsed_time", "num_requests", "tokens_per_second"), _vllm_throughput),
 )
 """Keys that tell a tool, and what reads its rows."""

@@ -1,14 +1,17 @@
 """What a server's process shows, and which causes it makes likelier."""
 
+from dataclasses import replace
+
 import pytest
 
 from advisor import describe_machine, estimate
 from advisor.advice.diagnosis.observations import Evidence
-from advisor.advice.diagnosis.watching import watched
+from advisor.advice.diagnosis.watching import expected, watched
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Tier
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
+from advisor.request.request import Request
 from advisor.units import GIB
 
 SERVER = ("llama-server", "-m", "model.gguf")
@@ -74,7 +77,18 @@ def test_nothing_seen_says_nothing() -> None:
 
 def test_the_name_of_the_file_tells_its_format() -> None:
     assert evidence(RESIDENT, file="a-Q4_K_M.gguf").shown == frozenset()
-    assert "larger_file" in evidence(RESIDENT, file="a-Q8_0.gguf").shown
+    seen = evidence(RESIDENT, file="a-Q8_0.gguf")
+    assert seen.shown == {"larger_file"}
+    assert seen.observations[0].words == "It serves Q8_0, where Q4_K_M is expected."
+    larger = estimate("Llama-3.1-8B Q8_0", made().machine)
+    assert seen.factor("larger_file", larger) > 10 * seen.factor("larger_file", RESIDENT)
+
+
+def test_a_server_is_expected_to_reach_what_its_file_allows() -> None:
+    reading = ServerReading(server="llama.cpp", model="a-Q8_0.gguf")
+    request = Request(model="Llama-3.1-8B", gpu="RTX 3090", ram_gb=64)
+    assert expected(request, reading).model.format == "Q8_0"
+    assert expected(replace(request, format="Q6_K"), reading).model.format == "Q6_K"
 
 
 def test_memory_of_the_gpu_tells_placements_apart() -> None:

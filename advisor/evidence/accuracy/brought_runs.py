@@ -1,0 +1,146 @@
+"""Runs that people brought: what a tool measured, kept in the data folder.
+
+They stand beside predictions with their ratio, and among what others measured; no fit reads them.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from advisor import given_files
+from advisor.advice.diagnosis.diagnose import diagnose
+from advisor.advice.diagnosis.text import Reported
+from advisor.calibration.measurement_file import alone, write
+from advisor.cost_model.estimate import Estimate
+from advisor.errors import InputError, StoreError
+from advisor.evidence.accuracy.coverage import coverage_like
+from advisor.paths import data_folder
+
+LARGEST = 4_000_000
+"""Largest file of kept runs that is read [B]."""
+MOST = 1000
+"""Runs that are kept."""
+LONGEST = 60
+"""Most characters of who measured."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BroughtRun:
+    """One run of a tool on a machine, beside what was predicted when it was brought."""
+
+    by: str  # who measured; empty for oneself
+    source: str  # name of the tool, and the tool's name of the model
+    machine: str  # cards, else the processor
+    model: str  # name in the catalogue
+    format: str
+    regime: str  # kind of run, as published ones have; empty for one that nobody published
+    date: str  # day when it was brought
+    decode: float  # speed of generation, for each user [tokens/s]
+    predicted: float  # speed that was predicted for it [tokens/s]
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Card, model, format and kind of run, as published ones are looked up."""
+        return self.machine, self.model, self.format.upper(), self.regime
+
+    @property
+    def ratio(self) -> float:
+        """Measured over predicted speed."""
+        return self.decode / self.predicted
+
+
+def kept() -> tuple[BroughtRun, ...]:
+    """Runs in the data folder, oldest first.
+
+    Raises:
+        StoreError: the file cannot be read.
+    """
+    path = _path()
+    if not path.exists():
+        return ()
+    try:
+        rows = json.loads(given_files.text(path, LARGEST))
+        return tuple(_checked(BroughtRun(**row)) for row in rows)
+    except (InputError, ValueError, TypeError, RecursionError) as error:
+        raise StoreError(f"{path} cannot be read ({error}); move it away.") from error
+
+
+def _checked(run: BroughtRun) -> BroughtRun:
+    """A run whose values have the types of their fields, and whose speeds are some."""
+    speeds = run.decode, run.predicted
+    words = [getattr(run, field.name) for field in fields(run) if field.type is str]
+    if not all(isinstance(speed, int | float) and 0 < speed < math.inf for speed in speeds):
+        raise ValueError("a speed is none")
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("a word is none")
+    return run
+
+
+def brought(estimate: Estimate, reported: Reported, by: str, date: str) -> BroughtRun:
+    """A run beside its prediction, of the lengths that were measured.
+
+    Raises:
+        InputError: a name that is too long, or an impossible combination.
+    """
+    by = " ".join(by.split())
+    if len(by) > LONGEST:
+        raise InputError(f"The name of who measured has {len(by)} characters; {LONGEST} are kept.")
+    speed, _ = diagnose(estimate, reported.measured).predicted
+    row, machine = coverage_like(estimate), estimate.machine
+    cards = [gpu.name for gpu in machine.gpus] if machine else []
+    return BroughtRun(
+        by=by,
+        source=reported.source,
+        machine=" + ".join(cards) or (machine.host.name if machine else ""),
+        model=estimate.model.name,
+        format=estimate.model.format,
+        regime=row.regime if row else "",
+        date=date,
+        decode=reported.measured.decode,
+        predicted=float(speed.value),
+    )
+
+
+def keep(run: BroughtRun) -> None:
+    """Save a run beside the others; one that is there already is not kept twice.
+
+    Raises:
+        InputError: too many runs.
+        StoreError: the folder cannot be written.
+    """
+    with _changing() as runs:
+        if len(runs) >= MOST:
+            raise InputError(f"{MOST} runs are kept; delete some first.")
+        runs += [run] if run not in runs else []
+
+
+def drop(number: int) -> BroughtRun:
+    """The run at a place of the list, from 1, after it was deleted.
+
+    Raises:
+        InputError: no such place.
+        StoreError: the folder cannot be written.
+    """
+    with _changing() as runs:
+        if not 1 <= number <= len(runs):
+            raise InputError(f"There is no run {number}; {len(runs)} are kept.")
+        return runs.pop(number - 1)
+
+
+@contextmanager
+def _changing() -> Iterator[list[BroughtRun]]:
+    """The kept runs, saved afterwards."""
+    try:
+        with alone(data_folder()):
+            runs = list(kept())
+            yield runs
+            write(_path(), [asdict(run) for run in runs])
+    except OSError as error:
+        raise StoreError(f"{_path()} cannot be written ({error.strerror}).") from error
+
+
+def _path() -> Path:
+    return data_folder() / "runs.json"
