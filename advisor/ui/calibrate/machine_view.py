@@ -11,7 +11,15 @@ from advisor.calibration.local_machine import Calibration
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
 from advisor.probes.measurement import UNSTEADY, Measurement
-from advisor.ui.calibrate import curves, effect, gauges, machine_list, measure, running_server
+from advisor.ui.calibrate import (
+    brought,
+    curves,
+    effect,
+    gauges,
+    machine_list,
+    measure,
+    running_server,
+)
 from advisor.ui.parts import audience, probe_job, tabs
 from advisor.ui.parts.markup import block, heading, notice, show, table
 from advisor.ui.parts.points import draw
@@ -35,9 +43,9 @@ def choose() -> str:
     return chosen
 
 
-MEASURED, CURVES, EFFECT, HISTORY, RUNNING, MACHINES, OTHER = (
+MEASURED, CURVES, EFFECT, HISTORY, RUNNING, RUNS, MACHINES, OTHER = (
     "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
-    "A running server", "Machines", "Another computer",
+    "A running server", "Runs of others", "Machines", "Another computer",
 )  # fmt: skip
 TAB, _MACHINE = "machine_tab", "calibrate_machine"
 
@@ -67,6 +75,8 @@ def view(name: str) -> None:
         notice(known.stale + unused, "warning")
     of_measured = _of_measured(name, known, marks) if latest else {MEASURED: _to_measure}
     others = {MACHINES: machine_list.section, OTHER: machine_list.bring}
+    if not audience.is_public():
+        others = {RUNS: brought.section, **others}
     if name == THIS and audience.probes():
         others = {RUNNING: running_server.section, **others}
     tabs.opened({**of_measured, **others}, TAB)

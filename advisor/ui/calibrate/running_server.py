@@ -119,4 +119,4 @@ def _rows(diagnosis: Diagnosis, estimate: Estimate) -> Iterator[tuple[str, str, 
 
 def _cells(measured: float, speed: Range) -> tuple[str, str]:
     ends = range_of(float(speed.low), float(speed.high))
-    return tokens_per_second(measured), f"{tokens_per_second(float(speed.value))} ({ends})"
+    return tokens_per_second(measured), ends

@@ -1,0 +1,95 @@
+"""Runs of others on the page Your machine: what tools measured, beside what was predicted."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import streamlit as st
+
+from advisor.advice.compare import compare
+from advisor.advice.diagnosis.diagnose import measurable
+from advisor.advice.diagnosis.text import LARGEST, reported
+from advisor.errors import InputError, StoreError
+from advisor.evidence.accuracy import brought_runs
+from advisor.evidence.accuracy.brought_runs import LONGEST, BroughtRun
+from advisor.formatting import tokens_per_second
+from advisor.ui.parts import outcome
+from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.question import current
+
+PLACE, FILE, BY, GONE = "brought_runs", "brought_file", "brought_by", "brought_gone"
+HOW = (
+    "Takes what llama-bench (-o json), llama-benchy (--format json), vllm bench serve "
+    "(--save-result), Ollama or LM Studio wrote. It is compared with the question of Advise, so "
+    "ask there for the machine and model that it ran on. Shown beside predictions, never fitted."
+)
+
+
+def section() -> None:
+    """A box for a result, and the kept ones."""
+    show(block("oa-soft", HOW, "p"))
+    with st.form(PLACE, border=False):
+        st.file_uploader("A tool's result", type=["json", "jsonl"], key=FILE)
+        st.text_input("Who measured", key=BY, max_chars=LONGEST, placeholder="you, if empty")
+        st.form_submit_button(
+            "Keep",
+            type="primary",
+            key="brought_keep",
+            on_click=outcome.attempt,
+            args=(PLACE, _keep),
+        )
+    outcome.show(PLACE)
+    try:
+        runs = brought_runs.kept()
+    except StoreError as error:
+        notice(str(error), "error")
+        return
+    if runs:
+        _list(runs)
+
+
+def _keep() -> str:
+    file = st.session_state[FILE]
+    if file is None:
+        raise InputError("Choose a file first.")
+    if file.size > LARGEST:
+        raise InputError(f"{file.name[:80]} has {file.size:,} bytes; {LARGEST:,} are allowed.")
+    nouns = current.present().nouns()
+    tried = measurable(
+        compare(
+            nouns.model, nouns.machine, nouns.work, settings=nouns.settings,
+            **({"runtimes": [nouns.runtime]} if nouns.runtime else {}),
+        )
+    )  # fmt: skip
+    if not tried:
+        raise InputError("The model of Advise does not fit its machine; ask for another first.")
+    result = reported(file.getvalue(), file.name[:80])
+    run = brought_runs.brought(tried[0], result, st.session_state[BY], date.today().isoformat())
+    brought_runs.keep(run)
+    return f"Kept: {_words(run)}, {run.ratio:.2f} times the prediction."
+
+
+def _words(run: BroughtRun) -> str:
+    return f"{run.model}, {run.format}, on {run.machine}"
+
+
+def _list(runs: Sequence[BroughtRun]) -> None:
+    rows = (
+        (_words(run), run.by or "you", tokens_per_second(run.decode),
+         tokens_per_second(run.predicted), f"{run.ratio:.2f}", run.source, run.date)
+        for run in runs
+    )  # fmt: skip
+    headings = ("Run", "By", "Measured", "Predicted", "Ratio", "With", "Brought")
+    show(table(headings, rows, label="Runs of others", numeric=(2, 3, 4)))
+    with st.popover("Delete a run"):
+        numbers = range(1, len(runs) + 1)
+        st.selectbox(
+            "Run", numbers, key=GONE,
+            format_func=lambda at: f"{at}. {_words(runs[at - 1])} by {runs[at - 1].by or 'you'}",
+        )  # fmt: skip
+        st.button(
+            "Delete for good", key="brought_delete", on_click=outcome.attempt, args=(PLACE, _drop)
+        )
+
+
+def _drop() -> str:
+    return f"Deleted {_words(brought_runs.drop(int(st.session_state[GONE])))}."
