@@ -132,8 +132,8 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
     assert "Steady: repeats within 2 %" in text
     titles = [tab.label for tab in test.tabs]
     assert titles == [
-        "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement", "Machines",
-        "Another computer",
+        "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
+        "A running server", "Runs of others", "Machines", "Another computer",
     ]  # fmt: skip
     assert len(figures(at("Curves"))) == 3
     assert local_machine.load().figure("ram_read").value == 150e9

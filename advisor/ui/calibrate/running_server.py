@@ -31,7 +31,7 @@ HOW = (
 
 
 @dataclass(frozen=True)
-class Watch:
+class RunningServer:
     """A server that is watched, since a first reading."""
 
     url: str
@@ -48,7 +48,7 @@ def section() -> None:
     button.button("Watch", type="primary", icon=":material/monitor_heart:", width="stretch",
                   key="server_start", on_click=_begin)  # fmt: skip
     show(block("oa-soft", HOW, "p"))
-    begun: Watch | str | None = st.session_state.get(_WATCH)
+    begun: RunningServer | str | None = st.session_state.get(_WATCH)
     if isinstance(begun, str):
         notice(begun, "error")
     elif begun is not None:
@@ -64,7 +64,7 @@ def _begin() -> None:
                 "http://localhost:8080, or run the program where the server runs."
             )
         model = pick(st.session_state[MODEL]).text
-        st.session_state[_WATCH] = Watch(url, model, read_server(url), ServerProcess(url))
+        st.session_state[_WATCH] = RunningServer(url, model, read_server(url), ServerProcess(url))
     except AdvisorError as error:
         st.session_state[_WATCH] = str(error)
 
@@ -72,7 +72,7 @@ def _begin() -> None:
 @st.fragment(run_every=EVERY)
 @unforeseen.named()
 def _watching() -> None:
-    watch: Watch = st.session_state[_WATCH]
+    watch: RunningServer = st.session_state[_WATCH]
     try:
         now = read_server(watch.url)
         since = now.since(watch.first)
