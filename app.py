@@ -36,6 +36,7 @@ def visit() -> None:
             bar.links(pages[:5], page, current.parameters(current.present()))
             save.buttons()
         page.run()
+        server.ANSWERED.set()
         heap.freeze_after(page.url_path)
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from advisor.advice.compare import best_of, compare, lacks, readers, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import Runnable, rated_as_well
+from advisor.advice.finder.runnable import Runnable, nearest, rated_as_well
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import Choice, choice_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.question import Question, as_rented
-from advisor.advice.words.verdict import VerdictText, judgement, title_of, verdict
+from advisor.advice.words.verdict import Judgement, VerdictText, judgement, title_of, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -160,10 +160,13 @@ def advise(
     refused = _refused_format(model, best, estimates)
     if refused and choice.safe is None:
         choice = replace(choice, reason=f"{choice.reason} {refused}")
-    now, another = options_found[0].speed, None
+    now, another, closest = options_found[0].speed, None, None
     decode = now.decode if now else 0.0
-    if not (nothing or instead or judgement(decode, money.reading_tps).enough):
+    level = judgement(decode, money.reading_tps)
+    if not (nothing or instead or level.enough):
         another = rated_as_well(model, here, work, money.reading_tps, decode)
+        if another is None and level is Judgement.UNUSABLE:
+            closest = nearest(model, here, work, money.reading_tps)
     served = readers(best, money.reading_tps) if best and float(work.users) > 1 else None
     return Advice(
         title=title_of(model, machine),
@@ -175,6 +178,7 @@ def advise(
             chosen,
             choice=choice,
             another=another,
+            closest=closest,
             kept_apart=other,
             served=None if other else served,
         ),

@@ -47,7 +47,7 @@ from advisor.probes import host as host_probe
 from advisor.probes.gpu import detect as gpu_probe
 from advisor.probes.gpu.detect import GpuFacts, figure_name
 from advisor.probes.host import HostFacts
-from advisor.probes.measurement import Measurement
+from advisor.probes.measurement import ENGINE, Measurement, title
 from advisor.units import GB, GIB
 
 # Store of this machine's measurements, valid until its parts change.
@@ -56,8 +56,6 @@ FILE_NAME = "calibration.json"
 FRESH = timedelta(days=92)
 """Age from which measurements are stale."""
 SOURCE = "probed on this machine"
-ENGINE = "engine_"
-"""Prefix of measurements of llama.cpp."""
 EARLIER = "earlier"
 """Key of the file for histories from before the hardware changed."""
 NOT_OF_GPU = ("ram_", "disk_", ENGINE)
@@ -246,11 +244,11 @@ def _set_aside(path: Path, error: Exception) -> str:
 
 def _aged(measurements: Mapping[str, Measurement], now: datetime) -> str:
     old = sorted(
-        measurement.name
+        title(measurement.name)
         for measurement in measurements.values()
         if now - moment(measurement.when) > FRESH
     )
-    return f"Measured over {FRESH.days} days ago: {', '.join(old)}; probe again." if old else ""
+    return f"Measured over {FRESH.days} days ago: {', '.join(old)}; measure again." if old else ""
 
 
 # GPU of the catalogue with measured rates in place of datasheet values.

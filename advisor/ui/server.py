@@ -7,6 +7,8 @@ kind of widget is a file that the browser would ask for only when it meets one.
 import asyncio
 import logging
 import re
+import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -29,7 +31,9 @@ SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
 WIDGETS = ("Html", "PageLink", "TextInput", "Selectbox", "ButtonGroup", "Popover", "Tabs", "Button")
 """Kinds of element on the first screen, as Streamlit's files are called."""
 LATER = 3.0
-"""Seconds from the start until the other pages are loaded [s]."""
+"""Seconds from the start until the other pages are loaded, where nobody visits before [s]."""
+ANSWERED = threading.Event()
+"""Set when a visitor has an answer, so that the other pages may be loaded."""
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
 
 
@@ -113,7 +117,9 @@ async def warm(_app: "st.App") -> AsyncIterator[dict[str, Any] | None]:
 
 
 async def _load_others() -> None:
-    await asyncio.sleep(LATER)
+    until = time.monotonic() + LATER
+    while not ANSWERED.is_set() and time.monotonic() < until:
+        await asyncio.sleep(0.05)
     for page in (models, machines, reports, accuracy):
         await asyncio.to_thread(_load, page)
 
@@ -145,21 +151,22 @@ def advise() -> None:
 
 
 def models() -> None:
-    """Models on the example's machine, and pandas, which Streamlit's tables need."""
-    import pandas  # noqa: F401  Streamlit imports it with the first table
-
+    """Models on the example's machine."""
     from advisor.ui.runnable.answer import answer
 
     answer(_example(), this_machine.calibrated_at(), rated=True, whole=False)
 
 
 def machines() -> None:
-    """Machines for the example's model."""
+    """Machines for the example's model, other models on them, and what tables need."""
+    import pandas  # noqa: F401  Streamlit imports it with the first table
+
     from advisor.ui.find import page
     from advisor.ui.find.answer import answer
 
     request = page.target(_example())
-    answer(request, pick(request.model), this_machine.calibrated_at())
+    every = answer(request, pick(request.model), this_machine.calibrated_at())
+    page.other_models(every, page.cheapest(every.best))
 
 
 def reports() -> None:

@@ -87,7 +87,7 @@ def test_measurements_age(days, stale):
     calibration = load(datetime.fromisoformat(RAM.when) + timedelta(days=days))
     assert bool(calibration.stale) is stale
     if stale:
-        assert calibration.stale == "Measured over 92 days ago: ram_read; probe again."
+        assert calibration.stale == "Measured over 92 days ago: RAM; measure again."
         assert calibration.figure("ram_read") is not None
 
 

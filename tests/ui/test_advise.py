@@ -57,7 +57,7 @@ def test_first_visit_shows_a_verdict_three_placements_and_four_ways():
 def test_first_visit_without_gpu_describes_a_common_machine():
     test = app()
     assert test.text_input(key="in_machine").value == PC
-    assert test.selectbox(key="in_model").value == "Gemma-3-27B"
+    assert test.selectbox(key="in_model").value == "Qwen3.6-27B"
 
 
 @pytest.mark.parametrize("title", TABS)

@@ -16,7 +16,7 @@ from advisor.calibration import imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
 from advisor.errors import ProbeError
 from advisor.probes import suite
-from advisor.probes.measurement import CurvePoint, Measurement, ProbeStep
+from advisor.probes.measurement import CurvePoint, Measurement, ProbeStep, title
 from advisor.ui.calibrate import effect, gauges, machine_list, measure
 from advisor.ui.parts import probe_job
 from advisor.ui.question import this_machine
@@ -255,7 +255,7 @@ def test_switched_off_offers_the_import_instead(monkeypatch):
 def test_stale_says_why_and_is_used():
     local_machine.save([replace(RAM, when="2025-01-01T10:00:00+00:00")])
     text = page_text(page())
-    assert "Measured over 92 days ago: ram_read" in text
+    assert "Measured over 92 days ago: RAM" in text
     assert "on 1 January 2025" in text
     assert "Effect on predictions" in [tab.label for tab in page().tabs]
 
@@ -519,4 +519,4 @@ def test_ages_in_words(when, words):
     ],
 )
 def test_figures_have_names(name, words):
-    assert probe_job.title(name) == words
+    assert title(name) == words

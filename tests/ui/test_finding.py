@@ -23,6 +23,7 @@ from advisor.ui.runnable.answer import answer
 TARGET = {
     "model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": "64", "min_tps": "60",
     "max_usd_per_month": "60", "format": "Q8_0", "context": "16k", "offers": "Both",
+    "machines_tab": "All rows",
 }  # fmt: skip
 MODELS = (
     "Qwen3-30B-A3B",
@@ -59,7 +60,7 @@ def linked(address: str) -> Request:
 
 def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> None:
     table = find_page().dataframe[0].value
-    rows = printed(copied(opened("find", **TARGET, machines_tab="Command"))[0], capsys)
+    rows = printed(copied(opened("find", **{**TARGET, "machines_tab": "Command"}))[0], capsys)
     assert len(table) > 10
     assert (table["tokens/s"] >= 60).all()
     assert (table["A month"].dropna() <= 60).all()
@@ -75,7 +76,7 @@ def test_rows_meet_the_target_and_are_those_of_the_copied_command(capsys) -> Non
 def test_cards_in_a_new_desktop_cost_what_the_copied_command_says(capsys) -> None:
     stated = {**TARGET, "max_usd_per_month": "200", "cards_owned": "nothing"}
     page = opened("find", **stated)
-    (command,) = copied(opened("find", **stated, machines_tab="Command"))
+    (command,) = copied(opened("find", **{**stated, "machines_tab": "Command"}))
     assert "--own nothing" in command
     upfront = {(row["machine"], row["count"], row["offer"]): row["upfront_usd"]
                for row in printed(command, capsys)}  # fmt: skip

@@ -174,6 +174,7 @@ def verdict(
     *,
     choice: Choice,
     another: Runnable | None = None,
+    closest: Runnable | None = None,
     kept_apart: bool = False,
     served: int | None = None,
 ) -> VerdictText:
@@ -187,6 +188,7 @@ def verdict(
         chosen: runtime of the answer; None for any.
         choice: what to buy, if anything.
         another: model that is rated as well and faster here; None for none.
+        closest: best rated model that keeps up here where the one asked for is of no use.
         kept_apart: whether the estimates are of another machine than the kept one.
         served: users whom it answers at reading speed; None where one is asked for.
     """
@@ -199,7 +201,7 @@ def verdict(
         answer = _served(served)
     decode = speed.decode if speed else 0.0
     ways = _faster(best, estimates) if chosen else []
-    ways = ways or _ways(level, options, choice, another, decode, money.reading_tps)
+    ways = ways or _ways(level, options, choice, another, closest, decode, money.reading_tps)
     return VerdictText(
         judgement=level,
         gives=gives,
@@ -297,6 +299,7 @@ def _ways(
     options: Sequence[Option],
     choice: Choice,
     another: Runnable | None,
+    closest: Runnable | None,
     decode: float,
     reading_tps: float,
 ) -> list[str]:
@@ -306,6 +309,8 @@ def _ways(
         return [_free(free)]
     if another is not None and not level.enough:
         return _another(another)
+    if closest is not None:
+        return _closest(closest)
     if free is not None:
         return [_free(free)]
     if choice.safe is not None:
@@ -327,6 +332,14 @@ def _another(model: Runnable) -> list[str]:
     return [
         f"{name} writes {speed} on this machine, free, and is rated as high or higher.",
         f"{model.model.name} writes {speed} here and is rated as high.",
+    ]
+
+
+def _closest(row: Runnable) -> list[str]:
+    name, speed = row.model.name.rpartition("/")[2], number(row.speed.decode)
+    return [
+        f"Nearest that keeps up here: {name} in {row.model.format}, free, {speed} tokens a second.",
+        f"{name} writes {speed} here, free.",
     ]
 
 

@@ -123,7 +123,7 @@ def _another_model(answer: AdviseAnswer) -> Way | None:
         name="Another model",
         price="free",
         figure=f"{number(row.speed.decode)} tokens/s",
-        text=f"{row.model.name} in {row.model.format}{score}. {_download(row)}",
+        text=f"{row.model.name.rpartition('/')[2]} in {row.model.format}{score}. {_download(row)}",
         action="Use this model",
         changes={"model": row.model.name, "format": row.model.format},
     )

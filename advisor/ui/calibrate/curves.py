@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import Markup
 
 from advisor.calibration.measurement_file import moment
-from advisor.probes.measurement import CurvePoint, Measurement, size
+from advisor.probes.measurement import CurvePoint, Measurement, size, title
 from advisor.ui.parts.markup import block, joined
 from advisor.ui.parts.palette import Palette, palette
 from advisor.ui.parts.points import Figure, line_layout
-from advisor.ui.parts.probe_job import title
 from advisor.units import GB
 
 HEIGHT = 260

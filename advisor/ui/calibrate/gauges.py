@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from advisor.calibration.local_machine import ENGINE
 from advisor.calibration.measurement_file import Fingerprint, moment
 from advisor.errors import UnknownName
 from advisor.formatting import quantity, rate
@@ -14,9 +13,8 @@ from advisor.machine import from_catalog
 from advisor.machine.catalog import find_host
 from advisor.machine.from_spec import TYPICAL_DISK
 from advisor.probes.gpu.detect import figure_name
-from advisor.probes.measurement import UNSTEADY, Measurement
+from advisor.probes.measurement import ENGINE, UNSTEADY, Measurement, title
 from advisor.ui.parts.markup import block, joined
-from advisor.ui.parts.probe_job import title
 from advisor.units import GB
 
 STEADY, FAIR = 0.05, 0.12

@@ -10,7 +10,7 @@ from advisor.calibration.imported_store import THIS
 from advisor.calibration.local_machine import Calibration
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
-from advisor.probes.measurement import UNSTEADY, Measurement
+from advisor.probes.measurement import UNSTEADY, Measurement, title
 from advisor.ui.calibrate import (
     brought,
     curves,
@@ -20,7 +20,7 @@ from advisor.ui.calibrate import (
     measure,
     running_server,
 )
-from advisor.ui.parts import audience, probe_job, tabs
+from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.markup import block, heading, notice, show, table
 from advisor.ui.parts.points import draw
 
@@ -160,8 +160,7 @@ def _verdict(
 
 def _unsteady(wide: Sequence[Measurement]) -> str:
     named = ", ".join(
-        f"{probe_job.title(measurement.name)} {100 * measurement.spread:.0f} %"
-        for measurement in wide[:4]
+        f"{title(measurement.name)} {100 * measurement.spread:.0f} %" for measurement in wide[:4]
     )
     return (
         f"Repeats differ widely ({named}, each way). Other programs were running, or the machine "
@@ -180,10 +179,10 @@ def _curves(latest: Mapping[str, Measurement]) -> None:
         drawn.append(("Copies against their size", curves.copies(latest)))
     if not drawn:
         return
-    for column, (title, figure) in zip(st.columns(len(drawn)), drawn, strict=True):
+    for column, (head, figure) in zip(st.columns(len(drawn)), drawn, strict=True):
         with column:
-            show(block("oa-strong", title))
-            draw(figure, key=f"curve_{title}", alt=f"{title}, in GB/s")
+            show(block("oa-strong", head))
+            draw(figure, key=f"curve_{head}", alt=f"{head}, in GB/s")
             show(curves.legend(figure))
 
 
@@ -192,12 +191,12 @@ def _history(history: Sequence[Measurement]) -> None:
     if again:
         for column, name in zip(st.columns(len(again)), again, strict=True):
             with column:
-                show(block("oa-strong", probe_job.title(name)))
-                alt = f"{probe_job.title(name)} over time, in GB/s"
+                show(block("oa-strong", title(name)))
+                alt = f"{title(name)} over time, in GB/s"
                 draw(curves.over_time(name, history), key=f"history_{name}", alt=alt)
     rows = (
         (
-            probe_job.title(measurement.name), quantity(measurement.value, measurement.unit),
+            title(measurement.name), quantity(measurement.value, measurement.unit),
             f"{100 * measurement.spread:.0f} %", moment(measurement.when), measurement.note,
         )
         for measurement in reversed(history)

@@ -115,11 +115,11 @@ MODELS, MACHINES = 14, 6
 
 def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
     """Speeds of the chosen model and others of the catalogue on the cheapest machines."""
-    columns = _columns(hits)
+    columns = cheapest(hits)
     if not columns:
         return
     most = None if st.toggle("Every model of the catalogue", key="curated") else MODELS
-    rows, speeds = _speeds(answer, columns, most)
+    rows, speeds = other_models(answer, columns, most)
     speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
     heads = [hit.title for hit in columns]
     with st.container(key="heat_map"):
@@ -133,7 +133,7 @@ def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
     )  # fmt: skip
 
 
-def _columns(hits: Sequence[Hit]) -> list[Hit]:
+def cheapest(hits: Sequence[Hit]) -> list[Hit]:
     """Cheapest machines, each once."""
     each: dict[tuple[str, int], Hit] = {}
     for hit in hits:
@@ -148,7 +148,9 @@ def _columns(hits: Sequence[Hit]) -> list[Hit]:
     show_spinner=False,
     hash_funcs={FindAnswer: id, Hit: lambda hit: hit.title},
 )
-def _speeds(answer: FindAnswer, columns: list[Hit], most: int | None) -> tuple[list[str], Floats]:
+def other_models(
+    answer: FindAnswer, columns: list[Hit], most: int | None = MODELS
+) -> tuple[list[str], Floats]:
     """Names of models, and their speeds on the columns' machines, shape (models, machines)
     [tokens/s].
     """
@@ -575,7 +577,7 @@ def _judged(decode: float) -> Judgement:
 
 def _tabs(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     bodies: Mapping[str, Callable[[], None]] = {
-        ALL_ROWS: lambda: _all(answer, rows), OTHERS: lambda: heat_map(answer, rows),
+        OTHERS: lambda: heat_map(answer, rows), ALL_ROWS: lambda: _all(answer, rows),
         TERMINAL: lambda: _command(answer),
     }  # fmt: skip
     tabs.opened(bodies, TAB)

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from advisor.calibration import local_machine
-from advisor.calibration.local_machine import ENGINE
 from advisor.errors import AdvisorError
 from advisor.formatting import quantity
-from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep
+from advisor.probes.measurement import UNSTEADY, USELESS, Measurement, ProbeStep, title
 
 LABELS = {"ram": "RAM", "disk": "drive", "gpu": "GPU", "engine": "llama.cpp"}
 """Display names of the measured parts."""
@@ -23,48 +22,6 @@ SHORT = ("ram", "disk")
 """Parts that matter on every machine."""
 GRACE = 2.0
 """Times its planned time and as many tens of seconds, after which a job is stopped."""
-NAMES = {
-    "ram_read": "RAM",
-    "disk_read_direct": "Drive, direct",
-    "disk_read_mmap": "Drive, memory map",
-    "disk_read_buffered": "Drive, page cache",
-    "disk_read_ahead": "Drive, read ahead",
-    "h2d_pinned": "To the GPU, pinned",
-    "h2d_pageable": "To the GPU, pageable",
-    "d2h_pinned": "From the GPU, pinned",
-    "d2h_pageable": "From the GPU, pageable",
-    "device_read": "GPU memory",
-    "zero_copy_read": "RAM read by the GPU",
-    "ram_read_while_copying": "RAM while copies run",
-    "h2d_while_reading": "To the GPU while RAM is read",
-    "pcie_generation": "PCIe generation",
-    "pcie_width": "PCIe lanes",
-}
-ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt in {}"}
-"""Figures of llama.cpp for one storage type or format."""
-
-
-def title(name: str) -> str:
-    """Display name of a measured figure."""
-    base, _, place = name.partition("_gpu")
-    if place.isdigit() and base in NAMES:
-        return f"{NAMES[base]} {int(place) + 1}"
-    if name.startswith("ram_read_node"):
-        return f"RAM of node {name.removeprefix('ram_read_node')}"
-    if name.startswith(ENGINE):
-        return f"llama.cpp, {_engine(name.removeprefix(ENGINE))}"
-    return NAMES.get(name, name.replace("_", " "))
-
-
-def _engine(name: str) -> str:
-    """Display name of a llama.cpp figure, with storage types as files spell them."""
-    what, _, kind = name.partition("_")
-    if what in ENGINE_NAMES and kind:
-        return ENGINE_NAMES[what].format(kind.upper())
-    if what == "attention" and kind:
-        size, _, sharing = kind.partition("_")
-        return f"attention, heads of {size}, {sharing} to a key"
-    return f"each {name.replace('_', ' ')}" if name.endswith("layer") else name.replace("_", " ")
 
 
 @dataclass

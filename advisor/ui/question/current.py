@@ -20,7 +20,7 @@ from advisor.ui.parts import audience, outcome
 from advisor.ui.parts.session import base
 from advisor.ui.question.this_machine import seen
 
-MODEL, FORMER_MODEL = "Gemma-3-27B", "Llama-3.1-70B"
+MODEL, FORMER_MODEL = "Qwen3.6-27B", "Llama-3.1-70B"
 """Model of a first visit, and of a former link that names none."""
 EXAMPLE = "gaming PC with a 3060 12GB and 32 GB RAM"
 """Machine of a first visit where the server's own has no graphics card."""

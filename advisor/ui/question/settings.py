@@ -141,13 +141,11 @@ def _changed() -> list[str]:
     """Inputs of the drawer that differ from their defaults."""
     every = {name for names in SETTINGS.values() for name in names}
     elsewhere = {"users", "replies_per_day", *presets.OF_A_USE}
+    if current.present().machine is None:  # the row names them
+        elsewhere |= {"gpu", "gpu_count", "ram_gb"}
     return [name for name in current.present().stated() if name in every - elsewhere]
 
 
 def _reset() -> None:
     plain = Request()
-    kept = ("gpu",) if current.present().machine is None else ()
-    current.change(
-        "Settings: as usual",
-        **{name: getattr(plain, name) for name in _changed() if name not in kept},
-    )
+    current.change("Settings: as usual", **{name: getattr(plain, name) for name in _changed()})

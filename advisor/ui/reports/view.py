@@ -240,11 +240,9 @@ def _frozen(report: SavedReport) -> None:
     show_money_in(report.document.shown_in)
     page = front_page(report)
     name = f"{page.name}: {page.title}" if page.title else page.name
-    show(block("oa-name", name))
-    show(verdict_heading(page.verdict))
-    if page.reasons:
-        show(block("oa-way", page.reasons, "p"))
-    _placements(report.document, page)
+    told = block("oa-way", page.reasons, "p") if page.reasons else Markup()
+    parts = block("oa-name", name), verdict_heading(page.verdict), told
+    show(joined((*parts, _placements(report.document, page))))
     for sentence in page.results:
         notice(sentence)
     facts = (block("oa-soft", text) for text in (page.unable, *page.facts) if text)
@@ -262,20 +260,18 @@ def verdict_heading(verdict: str) -> Markup:
     return heading(f"{words}:", f" {rest}", f"oa-{placements.tone(level)}-text")
 
 
-def _placements(document: ReportDocument, page: FrontPage) -> None:
+def _placements(document: ReportDocument, page: FrontPage) -> Markup:
     """Placements in one row, the fastest framed."""
     speeds = {card.placement: card.decode_tps or 0.0 for card in shown_cards(document)}
     fastest = max(speeds, key=lambda key: speeds[key], default=None)
-    won = [card.placement == fastest and speeds[card.placement] > 0 for card in page.cards]
-    if not won:
-        return
-    columns = st.columns([1.5 if best else 1.0 for best in won], gap="small")
-    for column, card, best in zip(columns, page.cards, won, strict=True):
-        key = "winner" if best else f"other_{card.placement}"
-        with column, st.container(border=True, height="stretch", key=key):
-            lines = (block("oa-soft", line) for line in (card.range, *card.lines) if line)
-            figure = block("oa-short" if best else "oa-grey", card.figure)
-            show(joined((block("oa-name", card.name), figure, *lines)))
+    cards = []
+    for card in page.cards:
+        best = card.placement == fastest and speeds[fastest] > 0
+        lines = (block("oa-soft", line) for line in (card.range, *card.lines) if line)
+        figure = block("oa-short" if best else "oa-grey", card.figure)
+        style = "oa-card oa-winner" if best else "oa-card"
+        cards.append(block(style, joined((block("oa-name", card.name), figure, *lines))))
+    return block("oa-cards", joined(cards))
 
 
 def _actions(report: SavedReport) -> None:
