@@ -9,7 +9,7 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import number, seconds, tokens_per_second
 from advisor.machine.machine import Machine, joined, usual_network
 from advisor.model.model import Model
-from advisor.runtimes import RUNTIMES, Runtime, beside
+from advisor.runtimes import RUNTIMES, beside
 
 HELPS = 1.1
 """Gain from which a second machine is said to help, within which runs of one setting differ."""
@@ -60,27 +60,15 @@ def second_machine(
     network = usual_network(machine.gpus[0].name if machine.gpus else "")
     twice = joined(machine, 2 * machine.nodes, network)
     engines = tuple(how for how in (*RUNTIMES, *beside(machine)) if how not in SPECIAL)
-    now, then = (_fastest(model, each, work, settings, engines) for each in (machine, twice))
-    return SecondMachine(
-        network=network.name if machine.network is None else "the same network",
-        before=now,
-        after=then,
-    )
+    speeds: list[Speed | None] = []
+    for machines in (machine, twice):
+        estimates = compare(model, machines, work, settings=settings, runtimes=engines)
+        fitting = (estimate for estimate in estimates if bool(estimate.fits))
+        best = max(fitting, key=decode_tps, default=None)
+        speeds.append(speed_of(best) if best else None)
+    name = network.name if machine.network is None else "the same network"
+    return SecondMachine(network=name, before=speeds[0], after=speeds[1])
 
 
 SPECIAL = tuple(how for how in RUNTIMES if not how.mainstream)
 """Runtimes that are not in common use; MLX is, on the chips that it is made for."""
-
-
-def _fastest(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    settings: Settings | None,
-    engines: tuple[Runtime, ...],
-) -> Speed | None:
-    """Speed in the fastest placement that fits; None where none does."""
-    estimates = compare(model, machine, work, settings=settings, runtimes=engines)
-    fitting = (estimate for estimate in estimates if bool(estimate.fits))
-    best = max(fitting, key=decode_tps, default=None)
-    return speed_of(best) if best else None

@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from advisor.advice.compare import could_hold
+from advisor.advice.compare import could_hold, decode_tps
 from advisor.advice.edits.changes import LAST_RESORTS
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.stack import Stack
@@ -358,23 +358,22 @@ def _best(
     strategies: Sequence[PlacementStrategy],
 ) -> Runnable | None:
     """Best of a model's formats in some placements; None where none of them runs it."""
-    fastest, reached, tight = None, 0.0, None
+    best, tight = None, None
     for model in forms:
         trial = _trial(model, machine, work, runtime, strategies)
         if trial is None or trial.decode_tps is None:
             continue
         if trial.tight:
             tight = tight or trial
-            continue
-        if fastest is None or float(trial.decode_tps) > reached:
-            fastest, reached = trial, float(trial.decode_tps)
-        if reached >= reading_tps:
+        elif best is None or decode_tps(trial) > decode_tps(best):
+            best = trial
+        if best is not None and decode_tps(best) >= reading_tps:
             break
-    fastest = fastest or tight
-    speed = None if fastest is None else speed_of(fastest)
-    if fastest is None or speed is None:
+    best = best or tight
+    speed = speed_of(best) if best else None
+    if best is None or speed is None:
         return None
-    model = fastest.model
+    model = best.model
     return Runnable(
         model=model,
         runtime=runtime,
@@ -383,7 +382,7 @@ def _best(
         quality=rating(model.name),
         lost=lost_by(model),
         keeps_up=speed.decode >= reading_tps,
-        tight=fastest is tight,
+        tight=best is tight,
     )
 
 
@@ -396,11 +395,10 @@ def _trial(
 ) -> Estimate | None:
     """Estimate in the first placement that fits, which is the fastest."""
     for strategy in (each for each in runtime.strategies if each in strategies):
-        if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, machine):
-            continue
-        trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
-        if bool(trial.fits):
-            return trial
+        if strategy is not PlacementStrategy.GPU_RESIDENT or could_hold(model, machine):
+            trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
+            if bool(trial.fits):
+                return trial
     return None
 
 
@@ -409,8 +407,7 @@ def _longest(
 ) -> float:
     """Longest context that fits in the same placement, at most the model's own [tokens]."""
     most = model.architecture.max_context or CONTEXTS[0]
-    sizes = [size for size in CONTEXTS if float(work.context) < size <= most]
-    for context in sizes:
+    for context in (size for size in CONTEXTS if float(work.context) < size <= most):
         longer = replace(work, context=context)
         trial = estimate(model, machine, longer, runtime, speed.strategy, fitted_constants())
         if bool(trial.fits):
@@ -420,18 +417,12 @@ def _longest(
 
 def curated_models() -> list[Model]:
     """Models of the catalogue, each in its usual format: by published score, then by size."""
-    scores = quality_rows()
     models = []
     for name in ranked_models():
         with suppress(Refusal):
             models.append(catalog.in_format(_architecture(name), usual_format(_native(name))))
-    return sorted(
-        models,
-        key=lambda model: (
-            -scores[model.name].score if model.name in scores else 0.0,
-            -model.architecture.params,
-        ),
-    )
+    scores = {name: -row.score for name, row in quality_rows().items()}
+    return sorted(models, key=lambda each: (scores.get(each.name, 0.0), -each.architecture.params))
 
 
 def speeds_of(

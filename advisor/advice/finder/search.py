@@ -167,15 +167,16 @@ def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
     are not among the cards sold, can only be rented.
     """
     money, name, own = question.money, machine.name, question.ownership
-    priced = selling_price(name) is not None or name in dict(money.own_price)
+    typed, gpus = money.own_price, machine.gpus
+    priced = selling_price(name) is not None or name in dict(typed)
     if not priced or not (machine.unified or name in cards):
         return Price(usd=None)
     if machine.unified:
-        return bought(name, 1, money.own_price)
+        return bought(name, 1, typed)
     there = own.owned and own.takes_cards and not question.machine.unified
-    gpus, free = machine.gpus, slots(question.machine)
+    free = slots(question.machine)
     parts = parts_for(own.form, (), gpus, free) if there else desktop_parts(gpus)
-    return bought(name, len(gpus), money.own_price, parts)
+    return bought(name, len(gpus), typed, parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,7 +348,7 @@ def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
     before = discrete(question.machine) if there else ()
     parts = parts_for(form, before, gpus, slots(question.machine)) if there else ()
     odd = oddities(
-        form, hit.machine, gpus, tuple(parts), before=before, built_anew=not there, users=hit.users
+        form, hit.machine, gpus, parts, before=before, built_anew=not there, users=hit.users
     )
     engine = runtime(hit.speed.runtime).engine
     few = () if counts_in(hit.machine, engine) else (f"Few ran {hit.speed.runtime} on it.",)
@@ -369,9 +370,7 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     best: dict[tuple[str, int, str, float], Hit] = {}
     for hit in hits:
         key = (hit.name, hit.count, hit.offer, hit.context)
-        known = best.get(key)
-        if known is None or _rank(hit) < _rank(known):
-            best[key] = hit
+        best[key] = min(best.get(key, hit), hit, key=_rank)
     return list(best.values())
 
 
@@ -388,7 +387,6 @@ def front(hits: Sequence[Hit]) -> list[Hit]:
     Hits without a dated price are left out.
     """
     able = [hit for hit in hits if hit.may_win]
-    cost = np.array([hit.monthly or 0.0 for hit in able])
-    speed = np.array([hit.speed.decode for hit in able])
-    on = [hit for hit, best in zip(able, on_front(cost, speed), strict=True) if best]
-    return sorted(on, key=lambda hit: (hit.monthly or 0.0, hit.speed.decode))
+    points = [(hit.monthly or 0.0, hit.speed.decode) for hit in able]
+    best = on_front(*np.array(points).reshape(-1, 2).T)
+    return [able[at] for at in sorted(np.flatnonzero(best), key=points.__getitem__)]

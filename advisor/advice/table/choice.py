@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from advisor.advice.table.option import WORTH_A_WORD, Option, OptionKind, by_comparison
+from advisor.advice.table.option import Option, OptionKind, by_comparison, worth_a_word
 from advisor.cost_model.placement import PlacementStrategy
 
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
@@ -82,15 +82,11 @@ def _able(options: Sequence[Option]) -> Iterator[Option]:
     """What can be bought and leaves more than is kept now: cards, machines and memory, and smaller
     machines for who rents one.
     """
-    kept = options[0]
-    rented = kept.cost is not None and bool(kept.cost.rent + kept.cost.starts)
-    most = None if kept.speed is None else (kept.with_waiting or 0.0) - WORTH_A_WORD
-    for option in options[1:]:
+    cost = options[0].cost
+    rented = cost is not None and bool(cost.rent + cost.starts)
+    for option in worth_a_word(options):
         paid = option.kind is OptionKind.CHANGE and (option.upfront or 0.0) > 0
-        bought = option.kind in BOUGHT or paid or (rented and option.kind is OptionKind.RENT)
-        if not bought or not option.may_win or option.with_waiting is None:
-            continue
-        if most is None or (option.pays and (option.compared or 0.0) <= most):
+        if option.kind in BOUGHT or paid or (rented and option.kind is OptionKind.RENT):
             yield option
 
 

@@ -253,14 +253,20 @@ def choice(options: Sequence[Option]) -> Option | None:
     loss of quality has no price. A launch price counts `LAUNCH_MARGIN` times, so that it stands
     before a price of the market only where it is far lower.
     """
+    idle = options[0].speed is not None and not options[0].tokens
+    return None if idle else min(worth_a_word(options), key=by_comparison, default=None)
+
+
+def worth_a_word(options: Sequence[Option]) -> list[Option]:
+    """Options that may win and leave notably more than is kept now; all that may win where nothing
+    runs now.
+    """
     kept = options[0]
-    if kept.speed is not None and not kept.tokens:
-        return None
     able = [option for option in options[1:] if option.may_win and option.with_waiting is not None]
-    if kept.speed is not None:
-        most = (kept.with_waiting or 0.0) - WORTH_A_WORD
-        able = [option for option in able if option.pays and (option.compared or 0.0) <= most]
-    return min(able, key=by_comparison, default=None)
+    if kept.speed is None:
+        return able
+    most = (kept.with_waiting or 0.0) - WORTH_A_WORD
+    return [option for option in able if option.pays and (option.compared or 0.0) <= most]
 
 
 def best_of_kinds(options: Sequence[Option]) -> list[Option]:

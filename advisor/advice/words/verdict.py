@@ -137,9 +137,9 @@ def judgement(decode: float | None, reading_tps: float) -> Judgement:
         return Judgement.FASTER
     if decode >= reading_tps:
         return Judgement.KEEPS_UP
-    if decode >= SLOWER * reading_tps and decode >= LEAST:
-        return Judgement.SLOWER
-    return Judgement.MINUTES if decode >= LEAST else Judgement.UNUSABLE
+    if decode < LEAST:
+        return Judgement.UNUSABLE
+    return Judgement.SLOWER if decode >= SLOWER * reading_tps else Judgement.MINUTES
 
 
 GIVES = {
@@ -202,12 +202,13 @@ def verdict(
     decode = speed.decode if speed else 0.0
     ways = _faster(best, estimates) if chosen else []
     ways = ways or _ways(level, options, choice, another, closest, decode, money.reading_tps)
-    return VerdictText(
-        judgement=level,
-        gives=gives,
-        way=_fitting(gives, answer, ways),
-        assumptions=_assumptions(money, options[0].worth),
+    counted = (
+        f"Counted with {number(money.replies_per_day)} answers a day, an hour of waiting at "
+        f"{money_words(kept.worth)}, reading at {number(money.reading_tps)} tokens a second, "
+        f"{number(money.purchase_months)} months of use and {money_words(money.usd_per_kwh)} a kWh."
     )
+    way = _fitting(gives, answer, ways)
+    return VerdictText(judgement=level, gives=gives, way=way, assumptions=counted)
 
 
 def _gives(
@@ -215,8 +216,7 @@ def _gives(
 ) -> str:
     if best is None:
         return _nothing(estimates, chosen)
-    waiting = bool(best.waiting)
-    sentence = (_queued if waiting else _written)(level, best)
+    sentence = (_queued if best.waiting else _written)(level, best)
     runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}" if chosen else sentence
     return f"{runs} Memory is tight: close other programs." if best.tight else runs
 
@@ -255,10 +255,8 @@ def _kept(level: Judgement, kept: Option) -> str:
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
     """Reason why nothing runs."""
     of_choice = [estimate for estimate in estimates if chosen in (None, estimate.how)]
-    short = min(
-        (float(estimate.missing) for estimate in of_choice if not estimate.refusal),
-        default=math.nan,
-    )
+    missing = (float(estimate.missing) for estimate in of_choice if not estimate.refusal)
+    short = min(missing, default=math.nan)
     if chosen is None or math.isfinite(short):
         who = f"{chosen.name} does not run it here" if chosen else "It does not run here"
         return f"{who}: {memory_words(short)} of memory are missing."
@@ -425,15 +423,6 @@ def _fitting(gives: str, answer: str, ways: Sequence[str]) -> str:
         if len(f"{gives} {line}".split()) <= MOST_WORDS:
             return line
     return " ".join(ways[-1].split()[: max(MOST_WORDS - len(gives.split()), 0)])
-
-
-def _assumptions(money: MoneyInputs, worth: float) -> str:
-    """What a verdict is counted with, for small type."""
-    return (
-        f"Counted with {number(money.replies_per_day)} answers a day, an hour of waiting at "
-        f"{money_words(worth)}, reading at {number(money.reading_tps)} tokens a second, "
-        f"{number(money.purchase_months)} months of use and {money_words(money.usd_per_kwh)} a kWh."
-    )
 
 
 def once(option: Option) -> str:
