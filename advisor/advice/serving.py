@@ -211,8 +211,7 @@ def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
         ways = [best[number - 1]]
         for degree in (degree for degree in DEGREES if degree <= number):
             users, sizes = best[number - degree]
-            own = users_of(degree)
-            if own:
+            if own := users_of(degree):
                 ways.append((users + own, tuple(sorted((*sizes, degree), reverse=True))))
         best.append(max(ways, key=lambda way: (way[0], -len(way[1]))))
     return best[gpus]
@@ -377,15 +376,15 @@ def cheapest_cover(users: int, each: Sequence[int], costs: Sequence[float]) -> l
     c(n) = min over kinds of c(max(n - u, 0)) + cost
     """
     best, last = np.zeros(users + 1), np.zeros(users + 1, dtype=int)
+    served, usd = np.array(each), np.array(costs)
     for number in range(1, users + 1):
-        sums = [best[max(number - own, 0)] + cost for own, cost in zip(each, costs, strict=True)]
-        last[number] = int(np.argmin(sums))
+        sums = best[np.maximum(number - served, 0)] + usd
+        last[number] = np.argmin(sums)
         best[number] = sums[last[number]]
     chosen, left = [0] * len(each), users
     while left > 0:
-        kind = int(last[left])
-        chosen[kind] += 1
-        left -= each[kind]
+        chosen[last[left]] += 1
+        left -= each[last[left]]
     return chosen
 
 

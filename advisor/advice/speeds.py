@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,17 +87,21 @@ def speed_of(estimate: Estimate) -> Speed | None:
     first = estimate.first_token_seconds
     if estimate.decode is None or first is None or not bool(estimate.fits):
         return None
+    decode, load = estimate.decode, math.nan if estimate.load is None else estimate.load
+    numbers = (decode.value, decode.low, decode.high, first, load, estimate.waiting)
+    return of_numbers(estimate.strategy, estimate.runtime, estimate.model.format, numbers)
+
+
+def of_numbers(
+    strategy: PlacementStrategy, runtime: str, form: str, numbers: Iterable[Any]
+) -> Speed:
+    """Speed of the numbers of `COLUMNS`, of which an unknown one is NaN."""
+    decode, low, high, first, load, waiting = map(float, numbers)
     return Speed(
-        strategy=estimate.strategy,
-        runtime=estimate.runtime,
-        format=estimate.model.format,
-        decode=float(estimate.decode.value),
-        low=float(estimate.decode.low),
-        high=float(estimate.decode.high),
-        first_token=float(first),
-        load=None if estimate.load is None else float(estimate.load),
-        waiting=float(estimate.waiting),
-    )
+        strategy=strategy, runtime=runtime, format=form, decode=decode, low=low, high=high,
+        first_token=first, load=None if math.isnan(load) else load,
+        waiting=0.0 if math.isnan(waiting) else waiting,
+    )  # fmt: skip
 
 
 COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
@@ -129,18 +134,9 @@ class Speeds:
         place = machine if context is None else (context, machine)
         if not self.fits[place]:
             return None
-        load, waiting = float(self.load[place]), float(self.waiting[place])
-        return Speed(
-            strategy=self.strategies[machine],
-            runtime=str(self.runtimes[machine]),
-            format=str(self.formats[machine]),
-            decode=float(self.decode[place]),
-            low=float(self.low[place]),
-            high=float(self.high[place]),
-            first_token=float(self.first_token[place]),
-            load=None if math.isnan(load) else load,
-            waiting=0.0 if math.isnan(waiting) else waiting,
-        )
+        numbers = (getattr(self, name)[place] for name in COLUMNS)
+        runtime, form = str(self.runtimes[machine]), str(self.formats[machine])
+        return of_numbers(self.strategies[machine], runtime, form, numbers)
 
     def __iter__(self) -> Iterator[Speed | None]:
         return map(self.at, range(len(self.formats)))
@@ -152,20 +148,15 @@ class Speeds:
             getattr(self, name)[places] = getattr(others, name)[places]
 
 
-def each(strategy: PlacementStrategy | None, machines: int) -> npt.NDArray[np.object_]:
-    """The same placement for each machine, which `numpy.full` would turn into text."""
-    column = np.empty(machines, dtype=object)
-    column.fill(strategy)
-    return column
-
-
 def nothing(
     runtime: str, strategy: PlacementStrategy | None, machines: int, requests: int | None = None
 ) -> Speeds:
     """Speeds of which none is known yet, to be filled; of a single request without an axis."""
     shape = (machines,) if requests is None else (requests, machines)
+    strategies = np.empty(machines, dtype=object)
+    strategies.fill(strategy)  # `numpy.full` would turn it into text
     return Speeds(
-        strategies=each(strategy, machines),
+        strategies=strategies,
         runtimes=np.full(machines, runtime, dtype=object),
         formats=np.full(machines, "", dtype=object),
         fits=np.zeros(shape, dtype=bool),

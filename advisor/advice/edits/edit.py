@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.compare import as_run, could_hold, decode_tps
-from advisor.advice.speeds import Speed, Speeds, each, speed_of
+from advisor.advice.speeds import Speed, of_numbers, speed_of
 from advisor.catalog.constants import PickedConstants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -154,19 +154,10 @@ def _of_each(plan: Estimate, models: Sequence[Model], least: float) -> list[Spee
     first = timed.first_token_seconds if enough.any() else None
     if first is None or timed.decode is None:
         return none
-    numbers = {
-        "decode": timed.decode.value,
-        "low": timed.decode.low,
-        "high": timed.decode.high,
-        "first_token": first,
-        "load": np.nan if timed.load is None else timed.load,
-        "waiting": timed.waiting,
-    }
-    table = Speeds(
-        strategies=each(timed.strategy, count),
-        runtimes=np.full(count, timed.runtime, dtype=object),
-        formats=np.array([model.format for model in models], dtype=object),
-        fits=enough,
-        **{name: np.broadcast_to(own, count) for name, own in numbers.items()},
-    )
-    return [table.at(at) for at in range(count)]
+    decode, load = timed.decode, np.nan if timed.load is None else timed.load
+    numbers = (decode.value, decode.low, decode.high, first, load, timed.waiting)
+    rows = np.transpose([np.broadcast_to(column, count) for column in numbers])
+    return [
+        of_numbers(timed.strategy, timed.runtime, model.format, row) if fast else None
+        for model, row, fast in zip(models, rows, enough, strict=True)
+    ]

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.finder.runnable import BY_LOSS
+from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
 from advisor.cost_model.placement import PlacementStrategy
@@ -261,11 +262,7 @@ def _in_cache(
             form=np.array(case.forms)[form],
             cache=alike * CACHES.index(work.kv_type),
             context=contexts[context],
-            decode=speeds.decode[fast],
-            low=speeds.low[fast],
-            high=speeds.high[fast],
-            first_token=speeds.first_token[fast],
-            load=speeds.load[fast],
+            **{name: getattr(speeds, name)[fast] for name in SPEED_COLUMNS[:-1]},
             machines=np.ceil(users / (users - speeds.waiting[fast])),
             tried=0,
             costed=int(np.count_nonzero(~np.isnan(speeds.decode))),

@@ -25,7 +25,8 @@ from advisor.advice.finder.runnable import BY_LOSS
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
 from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
-from advisor.advice.speeds import Mask, Speed
+from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
+from advisor.advice.speeds import Mask, Speed, of_numbers
 from advisor.advice.table.cost import Timed, Use
 from advisor.advice.table.option import Option, on_front
 from advisor.advice.table.options import apis
@@ -312,6 +313,7 @@ def _hits(
         at, several, priced = row["candidate"], int(row["machines"]), not math.isnan(month)
         price = offered.prices[at] or Price(usd=None)
         upfront = 0.0 if offered.kind == RENTED else price.usd
+        numbers = (row[name] for name in SPEED_COLUMNS[:-1])
         yield Hit(
             model=question.model.name,
             machine=machines[at],
@@ -319,15 +321,11 @@ def _hits(
             context=row["context"],
             users=float(question.work.users),
             kv_type=CACHES[row["cache"]],
-            speed=Speed(
-                strategy=STRATEGIES[row["strategy"]],
-                runtime=NAMES[row["runtime"]],
-                format=names[row["form"]],
-                decode=row["decode"],
-                low=row["low"],
-                high=row["high"],
-                first_token=row["first_token"],
-                load=None if math.isnan(row["load"]) else row["load"],
+            speed=of_numbers(
+                STRATEGIES[row["strategy"]],
+                NAMES[row["runtime"]],
+                names[row["form"]],
+                (*numbers, rows.waiting),
             ),
             offer=offered.kind,
             price=price,

@@ -6,7 +6,7 @@ provider that a list lacks. Implausible prices are left out and named.
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
@@ -124,21 +124,15 @@ def calls_of(prices: TokenPrices, today: date) -> Fetched[ApiPriceRow]:
         if price is None:
             continue
         sent, answered, again = price
-        if not (least <= sent <= most and least <= answered <= most and 0 <= (again or 0) <= sent):
-            left_out.append(
-                f"{known.provider} {known.model_id} at {money(sent)} and {money(answered)} "
-                "a million tokens"
-            )
-            continue
-        rows.append(
-            ApiPriceRow(
-                model=known.model, provider=known.provider, model_id=known.model_id,
-                usd_per_mtok_in=sent, usd_per_mtok_out=answered, usd_per_mtok_cached=again,
-                decode_tps=known.decode_tps, date=today.isoformat(),
-                retrieved=today.isoformat(), source="genai-prices, fetched",
-                speed_source=known.speed_source,
-            )
-        )  # fmt: skip
+        if least <= sent <= most and least <= answered <= most and 0 <= (again or 0) <= sent:
+            rows.append(replace(
+                known, usd_per_mtok_in=sent, usd_per_mtok_out=answered, usd_per_mtok_cached=again,
+                date=today.isoformat(), retrieved=today.isoformat(),
+                source="genai-prices, fetched",
+            ))  # fmt: skip
+        else:
+            per = f"{money(sent)} and {money(answered)} a million tokens"
+            left_out.append(f"{known.provider} {known.model_id} at {per}")
     return Fetched(rows=tuple(rows), left_out=tuple(left_out))
 
 

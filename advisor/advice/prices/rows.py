@@ -75,10 +75,8 @@ def fetched_path(name: str) -> Path:
 
 def fetched(name: str, record: type[Row]) -> tuple[Row, ...]:
     """Fetched rows; none without a readable file."""
-    path = fetched_path(name)
-    if path.exists():
-        with suppress(DataError):
-            return read(path, record)
+    with suppress(DataError):
+        return read(fetched_path(name), record) if fetched_path(name).exists() else ()
     return ()
 
 

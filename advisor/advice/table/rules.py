@@ -5,6 +5,7 @@ cheapest, never the safe choice.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -105,15 +106,13 @@ class ManyRunRow:
 @cache
 def publishers() -> Mapping[tuple[str, str, str], int]:
     """Number of publishers, by maker, family of cards and engine."""
-    counted: dict[tuple[str, str, str], int] = {}
+    counted: Counter[tuple[str, str, str]] = Counter()
     for row in read(DATA / "measurements/what_many_run.csv", ManyRunRow):
         card = gpu_rows()[row.gpu]
-        key = (card.vendor, card.family, row.runtime)
-        counted[key] = counted.get(key, 0) + row.publishers
+        counted[card.vendor, card.family, row.runtime] += row.publishers
     return counted
 
 
-@lru_cache(maxsize=1024)
 def run_by(vendor: str, family: str, engine: str = LLAMA_CPP) -> int:
     """Number of publishers of a family's figures in an engine."""
     return publishers().get((vendor, family, engine), 0)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.compare import taken_format
-from advisor.advice.speeds import Mask, Speeds, nothing, of_one_context
+from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
 from advisor.advice.table.bounds import may_hold, may_reach
 from advisor.catalog.constants import Constants, PickedConstants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
@@ -273,11 +273,10 @@ def fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Flo
     first = numbers.first_token_seconds if np.any(fits & (decode >= least)) else None
     if first is None or not numbers.decode:
         return
-    speeds.low[places] = part.of_pairs(numbers.decode.low)
-    speeds.high[places] = part.of_pairs(numbers.decode.high)
-    speeds.first_token[places] = part.of_pairs(first)
-    speeds.load[places] = part.of_pairs(np.nan if numbers.load is None else numbers.load)
-    speeds.waiting[places] = part.of_pairs(numbers.waiting)
+    load = np.nan if numbers.load is None else numbers.load
+    columns = (numbers.decode.low, numbers.decode.high, first, load, numbers.waiting)
+    for name, column in zip(COLUMNS[1:], columns, strict=True):
+        getattr(speeds, name)[places] = part.of_pairs(column)
 
 
 EMPTY = 2
