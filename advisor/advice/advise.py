@@ -64,9 +64,7 @@ class Advice:
 
     @cached_property
     def second_machine(self) -> "SecondMachine | None":
-        """Speed with as many machines again by cable, for machines of unified memory; None for
-        others, which take further cards.
-        """
+        """Speed with as many again by cable, where memory is unified; None for others."""
         from advisor.advice.edits.second_machine import second_machine
 
         question = self.question
@@ -195,9 +193,7 @@ def advise(
 
 
 def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Speed | None:
-    """Speed of what is kept, which may be another machine than the one described; None where it
-    runs nothing, or there is nothing.
-    """
+    """Speed of what is kept, maybe another machine; None where nothing runs or is kept."""
     if question.ownership.nothing:
         return None
     if other:

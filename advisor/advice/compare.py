@@ -170,9 +170,7 @@ def usable(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 def best_of(estimates: Iterable[Estimate]) -> Estimate | None:
-    """The first of `usable`, for which other runtimes than those in common use are timed only where
-    none of those fits; None if nothing fits.
-    """
+    """First of `usable`, in few estimates: others than usual where no usual one fits."""
     fitting = [estimate for estimate in estimates if bool(estimate.fits)]
     common = [estimate for estimate in fitting if estimate.how.mainstream]
     return max(common or fitting, key=decode_tps, default=None)
@@ -198,9 +196,7 @@ FIRST_TRIED = np.unique(np.geomspace(1, MOST_READERS, 24).round())
 
 
 def readers(best: Estimate, reading_tps: float) -> int:
-    """Users whom a server answers together at a reading speed, none of them waiting; 0 where even a
-    single one reads faster than it writes.
-    """
+    """Users whom a server answers together at a reading speed; 0 where not even one."""
     if best.machine is None:
         return 0
     return _readers(

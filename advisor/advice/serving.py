@@ -203,9 +203,7 @@ SMALLEST_FORMAT = 0.5
 
 
 def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
-    """Most users of a machine whose GPUs are divided among copies of the model, and the number of
-    GPUs of each copy, largest first; by the users of one copy on a number of GPUs.
-    """
+    """Most users of GPUs divided among copies of the model, and the GPUs of each copy."""
     best: list[tuple[int, Sizes]] = [(0, ())]
     for number in range(1, gpus + 1):
         ways = [best[number - 1]]
@@ -326,9 +324,7 @@ def _parts(replicas: Replicas, offers: Sequence[Servers]) -> list[Servers]:
 def _costs(
     offers: Iterable[Servers], users_of: Callable[[str, int], int], users: int
 ) -> Iterator[tuple[float, Servers]]:
-    """Cost of serving all users with each offer alone, and the offer; those that serve nobody are
-    left out [USD/month].
-    """
+    """Cost of serving all users with each offer alone that serves any [USD/month]."""
     for offer in offers:
         each, _ = divided(offer.count, partial(users_of, offer.gpu))
         if each:
@@ -426,9 +422,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def cost(fleet: ServingFleet) -> str:
-    """Cost of a month, to that of the machines that it takes at the low end of their speeds, and
-    at once, with a remark on old and launch prices.
-    """
+    """Cost of a month, up to that of the most machines, and at once, with old prices named."""
     once = f", {money(fleet.upfront)} at once" if fleet.upfront else ""
     high = money(fleet.monthly_high)
     most = f" to {high}" if fleet.monthly_high > fleet.monthly else ""

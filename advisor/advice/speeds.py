@@ -110,9 +110,7 @@ COLUMNS = ("decode", "low", "high", "first_token", "load", "waiting")
 
 @dataclass(frozen=True, kw_only=True)
 class Speeds:
-    """Speeds of many machines as columns, of shape (machines,), or (contexts, machines) with
-    several contexts.
-    """
+    """Speeds of machines as columns, of shape (machines,) or (contexts, machines)."""
 
     strategies: npt.NDArray[np.object_]  # placement strategy of each machine, shape (machines,)
     runtimes: npt.NDArray[np.object_]  # name of the runtime, shape (machines,)
@@ -128,9 +126,7 @@ class Speeds:
     waiting: Floats  # users in the queue; NaN as `decode`
 
     def at(self, machine: int, context: int | None = None) -> Speed | None:
-        """Speed of one machine, of one context where there are several; None where the model does
-        not run or does not fit.
-        """
+        """Speed of one machine, in one of several contexts; None where nothing fits."""
         place = machine if context is None else (context, machine)
         if not self.fits[place]:
             return None

@@ -123,9 +123,7 @@ def by_closed_form(server: Server, lengths: Lengths, request: Request) -> int:
 
 
 def _most(holds: Callable[[int], bool], guess: int, most: int) -> int:
-    """Largest number, at most `most`, for which a condition holds that holds for all smaller ones;
-    starts at a guess.
-    """
+    """Largest number, at most `most`, up to which a condition holds; starts at a guess."""
     low, high = 0, most + 1
     tried = guess
     while high - low > max(1, NEAR * low):

@@ -120,9 +120,7 @@ def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
 
 
 def of_users(users: int, count: int, lengths: Lengths) -> Requests:
-    """A number of requests of users who start together and each send the next one after a complete
-    reply.
-    """
+    """Requests of users who start together and send the next one after each reply."""
     generator = np.random.default_rng(SEED)
     prompts, outputs = lengths.drawn(count, generator)
     arrivals = np.full(count, np.nan)

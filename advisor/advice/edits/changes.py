@@ -154,9 +154,7 @@ def drafting_rows() -> Mapping[str, DraftingRow]:
 
 
 def drafted_work(model: str, work: Workload, runtime: Runtime) -> Workload | None:
-    """Request with tokens drafted by the model's own layers; None without such layers, without
-    support in the runtime, or where the request has drafting already.
-    """
+    """Request drafted by the model's own layers; None where they, or its runtime, do not."""
     row = drafting_rows().get(model)
     if row is None or work.draft or not runtime.drafts:
         return None
@@ -341,9 +339,7 @@ def _memory_nodes(machine: Machine, best: Estimate) -> Edits:
 
 
 def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) -> Edited | None:
-    """Smaller format that loses least and keeps up with reading, else the fastest; never a last
-    resort; None where none gains at least a factor.
-    """
+    """Smaller format that loses least and keeps up, else the fastest; no last resort."""
     mild = sorted(
         (
             each for each in changes

@@ -25,9 +25,7 @@ Rates = tuple[Range, Range]
 
 
 def again(before: Estimate, **changes: Any) -> Estimate:
-    """Estimate with some of its fields changed, placed and timed anew with the fitted constants
-    unless others are given; an impossible one stays as it is. Numbers may be arrays.
-    """
+    """Estimate with some fields changed, placed and timed anew; they may be arrays."""
     after = replace(before, **changes)
     if after.machine is None:
         return before
@@ -120,9 +118,7 @@ def _fastest(before: Estimate, edit: Edit, least: float) -> Speed | None:
 
 
 def of_formats(before: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
-    """`_fastest` for each of several formats that the runtime loads, by one estimate of each
-    placement.
-    """
+    """`_fastest` for each of several formats, by one estimate of each placement."""
     speeds: list[Speed | None] = [None] * len(models)
     left = list(range(len(models)))
     if before.machine is None:

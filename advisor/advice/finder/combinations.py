@@ -59,9 +59,7 @@ def in_formats(model: Model, formats: Iterable[str] = BY_LOSS) -> Iterator[Model
 
 
 def tried_in(runtime: Runtime, models: Sequence[Model], *, stated: bool) -> list[tuple[int, ...]]:
-    """Formats that are tried in a runtime, by index, with those that are computed in one call: of
-    stated ones all.
-    """
+    """Formats that a runtime tries, by index, those of one call together: if stated, all."""
     every = stated or len(models) == 1 or runtime.name in IN_BITS
     forms = tuple(at for at, model in enumerate(models) if every or model.format not in BY_BITS)
     return [forms] if runtime.takes_several_formats else [(form,) for form in forms]
@@ -76,17 +74,13 @@ def cache_types(runtime: Runtime) -> tuple[str, ...]:
 
 
 def card_host(host: Machine) -> Machine:
-    """Machine that takes GPUs: the given one, one of several that are joined, or a typical desktop
-    for one that takes none.
-    """
+    """Machine that takes GPUs: the given one, one of several joined, or a typical desktop."""
     several = not host.unified and Ownership(form=form_of(host)).takes_cards
     return replace(host, nodes=1, network=None) if several else cardless()
 
 
 def stack_of(host: Machine) -> Stack:
-    """Machines of a search, cached for the next one: the host with every GPU in every number, each
-    named by its GPU, and every machine that is sold whole.
-    """
+    """Machines of a search: a host with each number of each GPU, and all sold whole."""
     host = card_host(host)
     key = repr(host)  # records that contain tables have no hash
     if key not in _STACKS:
@@ -184,9 +178,7 @@ def cases(
     skip: tuple[int, ...] = (),
     stated: bool = False,
 ) -> list[RunSetup]:
-    """Setups of all runtimes with all formats of the weights that they take, or with all stated
-    ones; with stated cache formats, else with all of each runtime.
-    """
+    """Setups of all runtimes with their formats of weights and cache, or the stated ones."""
     return [
         RunSetup(
             runtime=how.name,
@@ -204,9 +196,7 @@ def cases(
 
 
 def combinations(host: Machine, wanted: Sequence[RunSetup]) -> Combinations:
-    """Combinations that are fast enough, each machine in the first placement that fits, the
-    fastest.
-    """
+    """Combinations that are fast enough, each machine in the first placement that fits."""
     stack = stack_of(host)
     parts = [part for case in wanted for part in _of_case(stack, case)]
     return joined(parts, sum(case.size for case in wanted) * len(stack.machines))

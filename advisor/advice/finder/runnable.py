@@ -106,9 +106,7 @@ def vision_rows() -> Mapping[str, VisionRow]:
 
 
 def ranked_models() -> tuple[str, ...]:
-    """Names of the models that are ranked: the catalogue's, and those of the Hub's list with a
-    score.
-    """
+    """Names that are ranked: the catalogue's, and the Hub's with a score."""
     return (*catalog.model_rows(), *(name for name in quality_rows() if "/" in name))
 
 
@@ -266,9 +264,7 @@ def rated_as_well(
 
 @lru_cache(maxsize=64)
 def nearest(model: Model, machine: Machine, work: Workload, reading_tps: float) -> Runnable | None:
-    """Highest rated model that keeps up with a reader where a better one does not; None where no
-    rated one does. The arguments are those of `rated_as_well`.
-    """
+    """Highest rated model that keeps up with a reader here; None where none does."""
     return _highest_rated(model, machine, work, reading_tps, 0.0)
 
 
@@ -316,9 +312,7 @@ def _smallest(name: str) -> list[Model]:
 
 
 def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
-    """Model in each format, the publisher's own first, without those that are surely larger than a
-    size [B].
-    """
+    """Model in each format, its publisher's first, without those surely above a size [B]."""
     own = usual_format(_native(name))
     for form in dict.fromkeys((*((own,) if own != USUAL else ()), *forms)):
         with suppress(Refusal):

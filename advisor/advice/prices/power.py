@@ -79,9 +79,7 @@ def _of_chip(chip: Gpu) -> PowerDraw:
 
 
 def _kinds(chip: Gpu) -> tuple[str, ...]:
-    """Names of rows for a chip, the closest first: with its cores ("Apple M2 Ultra 76c"), without
-    ("Apple M4"), its class ("Apple Max"), its maker, any mini PC.
-    """
+    """Rows for a chip, the closest first: "Apple M2 Ultra 76c", "Apple M4", "Apple Max"."""
     words = chip.name.split()
     bare = " ".join(word for word in words if not CORES.fullmatch(word))
     size = next((f"{words[0]} {word}" for word in words if word in CLASSES), chip.name)
@@ -211,9 +209,7 @@ def _housing(before: int, after: int, slots: int) -> list[HostPartRow | None]:
 
 @lru_cache(maxsize=1024)
 def supplies(watts: float) -> tuple[HostPartRow, ...]:
-    """Power supplies for a power: as many of the largest as needed, and the smallest that covers
-    the rest.
-    """
+    """Power supplies: as many of the largest as needed, and one that covers the rest."""
     rows: list[HostPartRow] = []
     largest = [row for row in host_part_rows() if row.part == "psu"][-1]
     while (last := smallest("psu", watts)) is None:

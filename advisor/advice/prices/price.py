@@ -129,9 +129,7 @@ def _rented_row(gpu: str, count: int) -> PriceRow | None:
 
 
 def rented_count(gpu: str, count: int, own_rent: TypedPrices) -> int:
-    """GPUs of the cheapest rented machine with at least a number of them; that number at a typed
-    rent, and where there is none.
-    """
+    """GPUs of the cheapest rented machine with a number of them; the number without one."""
     row = None if gpu in dict(own_rent) else _rented_row(gpu, count)
     return count if row is None else row.gpu_count
 
@@ -186,9 +184,7 @@ def less(price: Price, resale: Price) -> Price:
 def bought(
     gpu: str, count: int, typed: TypedPrices = (), parts: tuple[HostPartRow, ...] = ()
 ) -> Price:
-    """Price of a number of GPUs or a whole machine, with the parts that it needs; without an amount
-    if one of them has no price.
-    """
+    """Price of some GPUs or a whole machine, with parts; without an amount if one has none."""
     price = _typed(gpu, count, typed) or _on_record(gpu, count)
     for part, number in Counter(parts).items():
         price = with_part(price, part, typed, number)

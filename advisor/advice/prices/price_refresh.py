@@ -79,9 +79,7 @@ def within(seconds: float, fetch: Callable[[], ANSWER], what: str) -> ANSWER:
 
 
 def rents_of(machines: Iterable[ListedMachine], today: date) -> Fetched[PriceRow]:
-    """Cheapest machine of each provider with each number of a GPU, of a list of gpuhunt; unknown
-    GPUs are left out.
-    """
+    """Cheapest machine of each provider with each number of a GPU that is known."""
     cheapest: dict[tuple[str, str, int, bool], PriceRow] = {}
     left_out: list[str] = []
     least, most = PLAUSIBLE_HOUR

@@ -293,9 +293,7 @@ def _price_of(row: MachineRow) -> PriceRow:
 
 @cache
 def rent_rows() -> tuple[PriceRow, ...]:
-    """Available machines for rent, cheapest first; fetched rows replace shipped ones of the same
-    provider.
-    """
+    """Available machines for rent, cheapest first; fetched rows replace a provider's."""
     fresh = fetched(RENTS, PriceRow)
     rows = [row for row in price_rows() if row.kind == "rent"]
     clouds = [_price_of(row) for row in machine_rows().values() if row.per == "hour" and row.usd]

@@ -30,9 +30,7 @@ ROUNDING = 1.0 + 1e-9
 def may_hold(
     model: Model, machine: Machine, work: Workload, runtime: Runtime
 ) -> npt.NDArray[np.bool_]:
-    """False where the GPUs cannot hold the whole model, without placing it; in several formats or
-    machines at once.
-    """
+    """False where the GPUs cannot hold the whole model, without placing it."""
     outside = least_outside(model, machine, work, runtime)
     return np.asarray(outside <= (ROUNDING - 1.0) * model.file_bytes)
 
@@ -46,9 +44,7 @@ def may_reach(
     constants: Constants,
     least: Array,
 ) -> npt.NDArray[np.bool_]:
-    """False where a placement outside the GPUs cannot fit or cannot reach the least speed of each
-    user [tokens/s], without placing it; in several formats or machines at once.
-    """
+    """False where a part outside the GPUs cannot fit, or be as fast as the least [tokens/s]."""
     reaches = most_tokens(model, machine, work, runtime, constants) * ROUNDING >= least
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         return np.asarray(reaches)

@@ -36,9 +36,7 @@ class Choice:
 def choice_of(
     options: Sequence[Option], reading_tps: float, replies_per_day: float, runtime: str = ""
 ) -> Choice:
-    """What to choose of some options, the present machine first. Nothing is bought where the chosen
-    runtime refuses and another runs the model here, as a sentence then says.
-    """
+    """What to choose of the options; nothing where only the chosen runtime refuses."""
     kept, free = options[0], free_change(options)
     able = list(_able(options))
     cheapest = min(able, key=by_comparison, default=None)
@@ -79,9 +77,7 @@ def reads_along(option: Option, reading_tps: float) -> bool:
 
 
 def _able(options: Sequence[Option]) -> Iterator[Option]:
-    """What can be bought and leaves more than is kept now: cards, machines and memory, and smaller
-    machines for who rents one.
-    """
+    """What can be bought and leaves more; for who rents a machine, smaller ones to rent."""
     cost = options[0].cost
     rented = cost is not None and bool(cost.rent + cost.starts)
     for option in worth_a_word(options):
@@ -95,9 +91,7 @@ def _decode(option: Option) -> float:
 
 
 def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
-    """Whether people notice it: twice as fast, with hours saved where they can read along, nobody
-    waiting where some did, or half the rent.
-    """
+    """Whether people notice it: twice as fast, nobody waiting where some did, half the rent."""
     if option.kind is OptionKind.RENT:
         return (option.monthly or 0.0) <= RENT_LESS * (kept.monthly or 0.0)
     if kept.speed is not None and kept.speed.waiting:
@@ -112,9 +106,7 @@ def _too_dear(option: Option, replies_per_day: float) -> bool:
 
 
 def _order(option: Option) -> tuple[bool, bool, int, bool, float, float]:
-    """Sort key: what goes into the present machine first, cards that hold the whole model before
-    others, one before two, then by cost with waiting.
-    """
+    """Sort key: into the present machine, the whole model, one card before two, then cost."""
     part = option.kind is not OptionKind.CHANGE and not (option.speed and option.speed.whole)
     return (option.kind is OptionKind.MACHINE, part, len(option.bought), *by_comparison(option))
 

@@ -274,9 +274,7 @@ class Use:
     def owned(
         self, draw: PowerDraw, speed: Speed | None, usd: float = 0.0, tied_up: float = 0.0
     ) -> MonthlyCost:
-        """Monthly cost of an owned machine: power, the price of what is bought and the resale value
-        of what is kept, spread.
-        """
+        """Monthly cost of an owned machine: power, what is bought, the value of what is kept."""
         idle, busy = self.power(draw, speed)
         return MonthlyCost(
             purchase=float(self.spread(usd)),
@@ -314,9 +312,7 @@ class Use:
         return MonthlyCost(api=self.replies * each / 1e6)
 
     def served(self, draw: PowerDraw, usd: float, hours: float) -> MonthlyCost:
-        """Monthly cost of a bought machine that serves many users for some hours, busy all the
-        time.
-        """
+        """Monthly cost of a bought machine that is busy for some hours, for many users."""
         power = monthly_energy(draw.busy, hours, self.money.usd_per_kwh)
         return MonthlyCost(purchase=float(self.spread(usd)), busy_power=float(power))
 

@@ -106,9 +106,7 @@ class Option:
 
     @property
     def pays(self) -> bool | None:
-        """It keeps up and costs less than keeping the machine, waiting included; None where
-        unknown.
-        """
+        """It keeps up and costs less than what is kept, waiting included; None where unknown."""
         before = self.kept.with_waiting if self.kept else None
         if before is None or self.cost is None:
             return None
@@ -178,9 +176,7 @@ class Option:
 
     @property
     def rests_on_resale(self) -> bool:
-        """Whether it is slower than the kept machine and pays only by a resale value that nobody
-        stated: a used price is no reason to sell.
-        """
+        """It is slower and pays only by a resale value that nobody stated: no reason to sell."""
         gain, now = self.gain, self.kept.speed if self.kept else None
         slower = now is None or self.speed is None or self.speed.decode <= now.decode
         return gain is not None and slower and 0 < gain <= self.assumed_resale
@@ -258,9 +254,7 @@ def choice(options: Sequence[Option]) -> Option | None:
 
 
 def worth_a_word(options: Sequence[Option]) -> list[Option]:
-    """Options that may win and leave notably more than is kept now; all that may win where nothing
-    runs now.
-    """
+    """Options that may win and leave notably more, or run where nothing does now."""
     kept = options[0]
     able = [option for option in options[1:] if option.may_win and option.with_waiting is not None]
     if kept.speed is None:
@@ -270,9 +264,7 @@ def worth_a_word(options: Sequence[Option]) -> list[Option]:
 
 
 def best_of_kinds(options: Sequence[Option]) -> list[Option]:
-    """Best option of each kind of hardware that pays and may win; of all that run where there is
-    nothing yet.
-    """
+    """Best option of each kind of hardware that pays, or that runs where there is nothing."""
     nothing = options[0].speed is None
     able = [
         option

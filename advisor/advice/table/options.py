@@ -69,9 +69,7 @@ from advisor.units import GIB
 
 
 def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> tuple[Option, ...]:
-    """Options, the present machine first, then by what they save; changes other than another card
-    are given.
-    """
+    """Options, the present machine and its edits among them, by what they save."""
     kept, cards = keep(question, now), cards_held(question)
     others = (
         *changes(question, edits),
@@ -142,9 +140,7 @@ NOTHING_OWNED = "Nothing yet"
 
 
 def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
-    """Monthly cost of the present machine: electricity and tied-up value, or rent; none without
-    one.
-    """
+    """Monthly cost of the present machine: power and tied-up value, or rent; or none."""
     own = question.ownership
     if own.nothing:
         return MonthlyCost()
@@ -400,9 +396,7 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
 
 
 def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
-    """New desktops with the fewest cards that hold the model, where the present machine takes none
-    or is rented.
-    """
+    """New desktops with the fewest cards that hold the model, where a card needs one."""
     own, unified = question.ownership, question.machine.unified
     if own.owned and own.takes_cards and not unified:
         return []

@@ -119,9 +119,7 @@ def run_by(vendor: str, family: str, engine: str = LLAMA_CPP) -> int:
 
 
 def counts_in(machine: Machine, engine: str) -> bool:
-    """Whether an engine's speed on a machine counts beside that of llama.cpp: several publishers
-    have figures of all its families of cards in it.
-    """
+    """Whether an engine's speed counts on a machine: several published figures of its cards."""
     return engine == LLAMA_CPP or all(
         run_by(gpu.vendor, gpu.family, engine) >= SEVERAL for gpu in machine.gpus
     )

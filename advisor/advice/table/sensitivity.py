@@ -112,9 +112,7 @@ def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInp
 
 
 def _cost(option: Option, use: Floats, dearer: Floats | float = 1.0) -> Floats:
-    """Monthly cost of an option at another use and other prices, each relative to what is stated
-    [USD/month].
-    """
+    """Monthly cost at another use and other prices, relative to the stated [USD/month]."""
     cost = option.cost
     if cost is None:
         return np.zeros(())
@@ -123,9 +121,7 @@ def _cost(option: Option, use: Floats, dearer: Floats | float = 1.0) -> Floats:
 
 
 def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: Floats) -> Floats:
-    """Waiting per month at another speed and number of replies [h]: starts, and for each reply as
-    now, more or less by what the other speed changes.
-    """
+    """Waiting per month at another speed and number of replies, starts included [h]."""
     lost, speed = option.hours_lost or 0.0, option.speed
     usual = money.replies_per_day
     if speed is None or usual <= 0:
@@ -193,9 +189,7 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
 
 
 def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floats]:
-    """Whether it pays now, whether that changes within reach, and at which factor, for each input;
-    by whether it pays with factors, one per input alone, shape (inputs,).
-    """
+    """Whether it pays now, whether that changes within reach, and at which factor."""
     now = pays(np.ones(count))
     down, up = (pays(np.full(count, end)) != now for end in (1 / REACH, REACH))
     near, far = np.zeros(count), np.where(down, -np.log(REACH), np.log(REACH))
@@ -264,9 +258,7 @@ def rounded(value: float) -> str:
 
 
 def in_question(options: Sequence[Option], safe: Option | None) -> Option | None:
-    """Option in question: the safe choice, else the one that would pay at the fewest replies; None
-    if no option can be compared with the kept machine.
-    """
+    """The safe choice, else what would pay at the fewest replies; None without either."""
     option = safe or nearest(options)
     return None if option is None or option.gain is None else option
 

@@ -93,9 +93,7 @@ class Run:
 
     @property
     def several_counts(self) -> bool:
-        """Whether several numbers of a card are of one kind: for one request of a whole model, as
-        several requests fill an array already.
-        """
+        """Whether several numbers of a card are one kind: for one request of a whole model."""
         several = self.runtime.takes_several_counts and self.runtime.apart is None
         return self.resident and several and self.single
 
@@ -136,9 +134,7 @@ class Answered:
 
 
 def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Iterator[Answered]:
-    """Estimates of machines of a kind where they are wanted, shape (requests, machines), and where
-    the model may fit and reach the least speed of a machine, shape (machines,) [tokens/s].
-    """
+    """Estimates of a kind where wanted, and where the model may fit and be fast enough."""
     bound = bound_to_node(kind.machine, run.runtime)
     kind = kind if bound is kind.machine else replace(kind, machine=bound)
     needed = wanted & _possible(kind, run, least)
@@ -261,9 +257,7 @@ def _alike(kind: MachineKind, run: Run, request: Index, size: Index) -> Iterator
 
 
 def fill(speeds: Speeds, places: tuple[Index, Index], part: Answered, least: Floats) -> None:
-    """Fill in the speeds of an estimate at the indices of its requests and machines, and its ranges
-    if any is as high as the least of its machine [tokens/s].
-    """
+    """Fill in speeds at their places, with ranges if any reaches its least [tokens/s]."""
     numbers = part.estimate
     if numbers.decode_tps is None:
         return
@@ -366,9 +360,7 @@ class Stack:
     def _time(
         self, speeds: Speeds, run: Run, rows: Index, wanted: Mask, among: Mask, least: Floats
     ) -> None:
-        """Fill in the speeds of a run's requests, by their rows, where they are wanted: kind by
-        kind, each `among` some machines.
-        """
+        """Fill in the wanted speeds of a run's requests, by their rows, kind by kind."""
         numbers = self._kind_numbers(run)
         for number in np.unique(numbers[among & wanted[rows].any(axis=0)]):
             members = np.flatnonzero(among & (numbers == number))

@@ -27,9 +27,7 @@ from advisor.runtimes import Runtime
 
 
 class TimedStack:
-    """Speeds of a model on a stack of machines, remembered by runtime and placement; each runtime
-    loads the nearest format to the model's that it can.
-    """
+    """Speeds of a model on a stack of machines, remembered by runtime and placement."""
 
     def __init__(
         self, stack: Stack, model: Model, work: Workload, runtimes: Iterable[Runtime]
@@ -65,9 +63,7 @@ class TimedStack:
     def _placed(
         self, runtime: Runtime, wanted: Mask, strategies: Sequence[PlacementStrategy], least: Floats
     ) -> Iterator[tuple[Speeds, Mask]]:
-        """Speeds by placement, with the machines of which it is the first that fits; later ones are
-        slower.
-        """
+        """Speeds by placement, with the machines of which it is the first that fits."""
         if len(self.runtimes) > 1:
             if runtime.engine not in self._counting:
                 counts = [counts_in(machine, runtime.engine) for machine in self.stack.machines]
@@ -196,9 +192,7 @@ class CardStack(Stack):
 
 
 def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterator[tuple[Gpu, ...]]:
-    """Cards for sale that can be added: more of the present kind, or one of another; a card in a
-    dock is linked by cable.
-    """
+    """Cards that can be added: more of the present kind, or another; in a dock by cable."""
     dock = in_dock(form)
     alike = own[0] if len({gpu.name for gpu in own}) == 1 else None
     for count in COUNTS if alike and not dock else ():
@@ -258,9 +252,7 @@ class TimedCards:
                 yield gpus[0], len(gpus), speed
 
     def holding(self, name: str, count: int) -> Speed | None:
-        """Speed of a number of one kind of card that hold the whole model; None where they do not,
-        or are not among the machines.
-        """
+        """Speed of some cards of a kind that hold the whole model; None where they do not."""
         at = self.stack.alike.get((name, count))
         return None if at is None else self._whole.at(at)
 

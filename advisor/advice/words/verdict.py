@@ -53,9 +53,7 @@ def price_notes(question: Question) -> tuple[str, ...]:
 
 
 def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
-    """Sentences about lengths that exceed the allocated context, or the model's own where its file
-    or row states it.
-    """
+    """Sentences about lengths beyond the allocated context, or the model's own."""
     context, own = float(np.max(work.context)), model.architecture.max_context
     needed = float(np.max(work.prompt)) + float(np.max(work.output))
     notes = []
@@ -416,9 +414,7 @@ def plain(name: str) -> str:
 
 
 def _fitting(gives: str, answer: str, ways: Sequence[str]) -> str:
-    """Second line: the fullest words that keep within the most of both lines, with what an answer
-    takes before others.
-    """
+    """Second line: the fullest words within the most of both, if possible with the answer."""
     for line in (*(f"{answer} {way}".strip() for way in ways), *ways):
         if len(f"{gives} {line}".split()) <= MOST_WORDS:
             return line
