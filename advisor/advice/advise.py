@@ -39,18 +39,14 @@ class Advice:
     title: str  # model, format and machine in one line
     summary: VerdictText  # verdict in words
     choice: Choice  # what to buy, if anything, and the cheapest beside it
-    # model that is rated as well and faster here; None where none is, or the model asked for keeps
-    # up with a reader
-    another_model: Runnable | None
+    another_model: Runnable | None  # rated as well and faster here, where this one is too slow
     estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
     best: Estimate | None  # fastest estimate that fits; None if none fits
     options: tuple[Option, ...]  # options, the present machine first, then by what they save
     what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
     question: Question  # input of the options
-    # users whom this machine answers at reading speed; None where one is asked for, or nothing runs
-    served: int | None = None
-    # runtime of options and changes; None for the fastest in common use
-    chosen: Runtime | None = None
+    served: int | None = None  # users at reading speed; None where one is asked for
+    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
 
     @property
     def judgement(self) -> str:

@@ -28,11 +28,7 @@ def compare(
     settings: Settings | None = None,
     runtimes: Iterable[Runtime] = RUNTIMES,
 ) -> tuple[Estimate, ...]:
-    """Estimates for all runtimes and placements; impossible ones carry their reason.
-
-    Each runtime loads the nearest format to the model's that it can; settings are for those that
-    take layers.
-    """
+    """Estimates for all runtimes and placements, each in the nearest format, or why not."""
     return tuple(
         estimate
         for runtime in runtimes

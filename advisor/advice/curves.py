@@ -53,9 +53,7 @@ class Together:
     kv_bytes: float  # cache of one user, for the whole context [B]
     memory_ends: int | None  # largest number of users that fit; None if all of `USERS` do
     target: float  # speed that each user should have [tokens/s]
-    # largest number of users who all have it, 0 if a single one does not; None if all that fit have
-    # it
-    target_ends: int | None
+    target_ends: int | None  # most users who all have it, 0 if none; None if all that fit do
 
     @property
     def total(self) -> Floats:
@@ -321,11 +319,7 @@ class CostLine:
 
 
 def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
-    """Cost of the present machine, if it runs, and of the option of the verdict, up to twice their
-    break-even.
-
-    A month's fixed cost and that of each token, its share of rent, power and waiting included.
-    """
+    """Costs of the present machine and the verdict's option, up to twice their break-even."""
     kept, option = advice.options[0], choice(advice.options)
     if advice.best is None or option is None or option.hours_lost is None or option.tokens <= 0:
         return ()
@@ -346,12 +340,7 @@ def _line(name: str, option: Option, tokens: Floats) -> CostLine | None:
 
 
 def page_cache_for(estimated: Estimate, speed: float) -> float | None:
-    """Smallest page cache tried with which a model on the drive reaches a speed in llama.cpp [B];
-    None where none does.
-
-    Returns:
-        The smallest size tried that reaches it [B]; None where none does.
-    """
+    """Smallest page cache with which llama.cpp reaches a speed from the drive [B]; or None."""
     if estimated.placement is None or estimated.how is not LLAMA_CPP:
         return None
     on_disk = float(weight_bytes(estimated.model, estimated.placement, DISK))

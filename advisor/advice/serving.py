@@ -51,8 +51,7 @@ class Servers:
     machines: int = 1  # number of machines
     copies: Sizes = ()  # number of GPUs of each copy of the model in a machine, largest first
     users_each: int = 0  # users that a machine serves in time
-    # users that it serves at the low end of its speed's range; None for as many
-    users_low: int | None = None
+    users_low: int | None = None  # at the low end of its speed's range; None for as many
     runtime: str = ""  # runtime of the largest copy
     format: str = ""  # format of the model there
 
@@ -274,9 +273,8 @@ def serving_fleets(
 ) -> tuple[ServingFleet, ...]:
     """Fleets that serve all users, cheapest first by their cost with launch prices counted more.
 
-    Machines are estimated in the order of the lowest cost that they could have, until none of the
-    others can be among the cheapest; those by the closed form are simulated. The arguments are
-    those of `Replicas`.
+    Machines are estimated by the lowest cost that they could have, until no other can be among the
+    cheapest; those by the closed form are simulated. The arguments are those of `Replicas`.
     """
     replicas = Replicas(question, request, chosen)
     every = servers_on_offer(question)
@@ -366,8 +364,7 @@ def _mixture(question: Question, parts: Sequence[Servers], users: int) -> Servin
 
 
 def cheapest_cover(users: int, each: Sequence[int], costs: Sequence[float]) -> list[int]:
-    """Number of machines of each kind that serve all users at the lowest cost, by the users that
-    each serves and its cost.
+    """Number of machines of each kind that together serve all users at the lowest cost.
 
     c(n) = min over kinds of c(max(n - u, 0)) + cost
     """

@@ -18,8 +18,7 @@ from advisor.model.model import Floats
 class RouteUse:
     """Use of a route while tokens are generated."""
 
-    # names of the runtimes that take it, in their order in the comparison
-    runtimes: tuple[str, ...]
+    runtimes: tuple[str, ...]  # names of those that take it, as in the comparison
     rate: float  # rate of the first of them, fixed costs apart [B/s]
 
 
@@ -114,11 +113,9 @@ class Speeds:
 
     strategies: npt.NDArray[np.object_]  # placement strategy of each machine, shape (machines,)
     runtimes: npt.NDArray[np.object_]  # name of the runtime, shape (machines,)
-    # format of the model, shape (machines,); empty where it does not run
-    formats: npt.NDArray[np.object_]
+    formats: npt.NDArray[np.object_]  # of the model, shape (machines,); empty where it does not run
     fits: Mask  # whether every memory is large enough
-    # decode speed for each user; NaN where it does not run or is not wanted [tokens/s]
-    decode: Floats
+    decode: Floats  # decode speed for each user; NaN where it does not run or matter [tokens/s]
     low: Floats  # lower end of the 80 % range [tokens/s]
     high: Floats  # upper end of the 80 % range [tokens/s]
     first_token: Floats  # time to first token [s]

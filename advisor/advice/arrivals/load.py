@@ -109,8 +109,7 @@ def users_supported(
 
 
 def by_closed_form(server: Server, lengths: Lengths, request: Request) -> int:
-    """Number of users whose mean time per token is short enough and whose caches fit; 0 if a prompt
-    alone takes too long.
+    """Number of users whose mean time per token is short enough; 0 if a prompt takes too long.
 
     The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
     """
@@ -151,7 +150,10 @@ class ServerLoad:
 
     @cached_property
     def by_closed_form(self) -> int:
-        """Number of users by the mean time of a token, without a simulation."""
+        """Number of users whose mean time per token is short enough; 0 if a prompt takes too long.
+
+        The largest n with t(n) <= 1 / S, n <= sequences that fit, as `Server.time_per_token`.
+        """
         return by_closed_form(self.server, self.lengths, self.request)
 
     @cached_property
@@ -179,11 +181,7 @@ class ServerLoad:
 
 
 def load_on(estimates: Iterable[Estimate], request: Request) -> ServerLoad | None:
-    """Load on the runtime with a queue that serves most users, by the closed form; the fastest of
-    equal ones. None where none holds the model in the GPUs.
-
-    The prompt and reply of the estimates have the mean lengths.
-    """
+    """Load on the runtime that serves most users of mean lengths; None where none queues."""
     loads = [
         ServerLoad(estimate, engine, lengths_of(estimate.work, request), request)
         for estimate in usable(estimates)

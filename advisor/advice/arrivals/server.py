@@ -80,8 +80,7 @@ class Lengths:
     prompt: float  # mean tokens sent [tokens]
     output: float  # mean tokens generated [tokens]
     spread: float = 0.0  # standard deviation over mean of both; 0 for equal lengths
-    # share of each prompt whose keys and values are in the cache already, 0 to 1
-    cached_share: float = 0.0
+    cached_share: float = 0.0  # share of each prompt that is in the cache already, 0 to 1
 
     def drawn(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Random lengths of prompts and replies, at least one token each, shape (count,)."""
@@ -102,12 +101,10 @@ def _around(mean: float, spread: float, count: int, generator: np.random.Generat
 class Requests:
     """A load on a server; arrays have shape (requests,)."""
 
-    # times of arrival [s]; NaN for requests that a user sends after the last reply
-    arrivals: Floats
+    arrivals: Floats  # times of arrival [s]; NaN for requests sent after the last reply
     prompts: Floats  # tokens of the prompts [tokens]
     outputs: Floats  # tokens of the replies [tokens]
-    # part of each prompt whose keys and values are in the cache already [tokens]
-    cached: Floats | float = 0.0
+    cached: Floats | float = 0.0  # part of each prompt that is in the cache already [tokens]
 
 
 def at_random(per_second: float, count: int, lengths: Lengths) -> Requests:
@@ -153,13 +150,11 @@ class Server:
     chunks: Floats  # numbers of prompt tokens of `passes`, shape (chunks,) [tokens]
     passes: Floats  # time of a pass over so many prompt tokens, shape (chunks,) [s]
     cached: float  # time of a step per cached token [s/token]
-    # time of a pass per pair of a token and an earlier token of its prompt [s/token^2]
-    earlier: float
+    earlier: float  # time of a pass per pair of a token and an earlier one [s/token^2]
     budget: float  # largest number of tokens in a step [tokens]
     slots: int  # largest number of sequences served together
     room: float  # tokens that fit in all caches together [tokens]
-    # whether a step can both read prompts and decode; else decoding stops meanwhile
-    mixed: bool = True
+    mixed: bool = True  # a step can both read prompts and decode; else decoding stops meanwhile
     taking_in: float = 0.0  # time of the processor for a request before its prompt's pass [s]
     least: float = 0.0  # shortest step; 0 where CUDA graphs start its kernels [s]
 
@@ -198,8 +193,7 @@ class Server:
 
 
 def server(estimate: Estimate) -> Server | None:
-    """Server of an estimate with prompt and reply of mean length; None where the model does not run
-    or the runtime has no queue.
+    """Server of an estimate with mean lengths; None where nothing runs, or nothing queues.
 
     Caches take the tokens that requests have, not the whole context.
     """

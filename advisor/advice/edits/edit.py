@@ -51,8 +51,7 @@ class Edit:
     """One thing changed."""
 
     words: str = ""  # change in words; empty where there is a single one of its kind
-    # new values of fields of an `Estimate`, or of the inputs of a scenario
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Any] = field(default_factory=dict)  # of an `Estimate`, or of inputs
     moves: bool = True  # the model is placed anew; else its parts stay where they are
     read: Callable[[Estimate], Rates] = rates  # speeds as somebody counts them
     cost: str = ""  # cost in words; empty for what nobody buys
@@ -73,11 +72,7 @@ class Edited(Edit):
 
 
 def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) -> list[Edited]:
-    """Edits that make a run faster than now [tokens/s] by a factor that is worth it, largest gain
-    first.
-
-    Each is answered in the first placement that fits, which is the fastest.
-    """
+    """Edits, in the first placement that fits, that are faster by a factor; by gain."""
     least = worth * now
     several = before.how.takes_several_formats and before.how.apart is None
     formats = [edit for edit in edits if several and _of_format(edit)]

@@ -116,8 +116,7 @@ class RunSetup:
     work: Workload  # request; its context may be an array of shape (contexts,)
     caches: tuple[str, ...]  # cache formats, largest first
     min_tps: float  # lowest decode speed for each user [tokens/s]
-    # whether smaller cache formats are tried even where a larger one is fast enough
-    all_caches: bool = True
+    all_caches: bool = True  # smaller cache formats even where a larger one is enough
     skip: tuple[int, ...] = ()  # indices of machines to leave out, such as those over the budget
 
     @property

@@ -202,8 +202,7 @@ class Runnable:
     runtime: Runtime  # runtime
     speed: Speed  # speed in its best placement
     context: float  # longest of `CONTEXTS` that fits in that placement [tokens]
-    # published score of the model in 16 bits, or of its predecessor; None without one
-    quality: QualityRow | None
+    quality: QualityRow | None  # published score in 16 bits, or a predecessor's; or None
     lost: float | None  # points that the format loses; None where no loss is published
     keeps_up: bool  # whether it reaches reading speed
     tight: bool  # other programs must be closed for it

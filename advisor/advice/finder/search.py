@@ -162,10 +162,9 @@ def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Off
 
 
 def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
-    """Price of the GPUs and the host parts that they need, or of the whole machine.
+    """Price of the GPUs with the parts that they need, or a new desktop; or of the whole machine.
 
-    Where there is no machine that takes cards, they come in a new desktop. Server modules, which
-    are not among the cards sold, can only be rented.
+    Server modules, which are not among the cards sold, can only be rented.
     """
     money, name, own = question.money, machine.name, question.ownership
     typed, gpus = money.own_price, machine.gpus
@@ -184,9 +183,7 @@ def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
 class Findings:
     """Result of a search."""
 
-    # combinations that reach the target, cheapest month first, with launch prices counted as a
-    # verdict does; those without a dated price last
-    hits: tuple[Hit, ...]
+    hits: tuple[Hit, ...]  # combinations that reach the target, in their order
     question: Question  # what was searched for
     apis: tuple[Option, ...] = ()  # providers that reach it, cheapest for this use first
     tried: int  # number of combinations tried
@@ -194,8 +191,7 @@ class Findings:
 
 
 def find(question: Question, request: Request, compute: Compute = combinations) -> Findings:
-    """Machines that reach the speed and costs that a request wants, bought and rented, in each
-    runtime, and in each format of weights and cache where it leaves that open.
+    """Machines that reach the speed and costs that a request wants, in whatever it leaves open.
 
     Of several cache formats that reach it, the largest is kept. The cases may be computed in this
     process or on a cluster.
@@ -237,10 +233,7 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     )
 
 
-AT_ONCE = Speed(
-    strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=np.inf, low=np.inf, high=np.inf,
-    first_token=0.0, load=0.0,
-)  # fmt: skip
+AT_ONCE = of_numbers(PlacementStrategy.GPU_RESIDENT, "", "", (*[np.inf] * 3, 0.0, 0.0, 0.0))
 """Answers in no time, at which a machine costs least: its rented time is shortest, and its idle
 time longest."""
 
@@ -359,11 +352,9 @@ MAINSTREAM = frozenset(known.name for known in SEARCHED if known.mainstream)
 
 
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
-    """Best hit of each machine, bought and rented: least loss of quality, then highest speed. The
-    order of their machines is kept.
+    """Best hit of each machine and context, bought and rented: least loss, then highest speed.
 
-    Each of several contexts has its own best hit. Ties are decided by the order of `BY_LOSS`, then
-    by the larger cache format, then by runtimes in common use.
+    Ties are decided by the order of `BY_LOSS`, then by the larger cache, then by usual runtimes.
     """
     best: dict[tuple[str, int, str, float], Hit] = {}
     for hit in hits:
@@ -380,10 +371,7 @@ def _rank(hit: Hit) -> tuple[int, int, bool, float]:
 
 
 def front(hits: Sequence[Hit]) -> list[Hit]:
-    """Hits that no other beats in monthly cost and speed, cheapest first.
-
-    Hits without a dated price are left out.
-    """
+    """Hits with a dated price that no other beats in cost and speed, cheapest first."""
     able = [hit for hit in hits if hit.may_win]
     points = [(hit.monthly or 0.0, hit.speed.decode) for hit in able]
     best = on_front(*np.array(points).reshape(-1, 2).T)

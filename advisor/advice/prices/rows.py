@@ -231,8 +231,7 @@ class MachineForSale:
 
     name: str  # common name, with its memory
     price: PriceRow  # price row of its chip
-    # row of data/hardware/machines.csv; None for one that only prices.csv has
-    preset: MachineRow | None = None
+    preset: MachineRow | None = None  # of data/hardware/machines.csv, where it is there
 
 
 @cache

@@ -104,12 +104,9 @@ class MonthlyCost:
     purchase: float = 0.0  # purchases, spread over their months of use
     tied_up: float = 0.0  # resale value of what is kept, spread over the same months
     rent: float = 0.0  # rent of a machine, without its starts
-    # rent while a machine starts, or of sessions that last longer than their answers: the same
-    # however much it is used
-    starts: float = 0.0
+    starts: float = 0.0  # rent while it starts, or beyond the answers of a session: fixed
     storage: float = 0.0  # rent of a volume that keeps the weights
-    # the rented machine is stopped while it is not used; else its rent is fixed
-    stopped: bool = True
+    stopped: bool = True  # it is stopped while it is not used; else its rent is fixed
     idle_power: float = 0.0  # electricity while idle
     busy_power: float = 0.0  # electricity while answering
     api: float = 0.0  # charges of a provider

@@ -41,8 +41,7 @@ class Option:
     kind: OptionKind  # kind of option
     name: str  # name of the change, GPUs, machine or provider
     speed: Speed | None  # speed; None where nothing runs or no speed is published
-    # paid once, less the resale value of what is replaced [USD]; None without a price
-    upfront: float | None
+    upfront: float | None  # paid once, less the resale value of what is replaced; or None [USD]
     cost: MonthlyCost | None  # monthly cost by parts; None without a price
     price: Price  # price with its origin
     hours_lost: float | None  # waiting per month [h]; None without a known speed
@@ -50,25 +49,18 @@ class Option:
     keeps_up: bool = True  # it can answer all replies in the available hours
     worth: float  # value of an hour of waiting [USD/h]
     stale: bool = False  # its price is older than 90 days, or has no date
-    # option of keeping the present machine; None for that option itself
-    kept: "Option | None" = None
+    kept: "Option | None" = None  # keeping the present machine; None for that option itself
     # question that people ask and it answers ("one more", a maker's machines); empty for none. The
     # first option of each is shown whatever beats it.
     topic: str = ""
-    # monthly resale value of owned hardware that stands unused; it is no cost of the option, and
-    # the option does not save it [USD/month]
-    standing: float = 0.0
-    # resale value of what is sold for it, where nobody stated one, spread over the months of use
-    # [USD/month]
-    assumed_resale: float = 0.0
-    # part of `hours_lost` that is for starts of a rented machine [h/month]
-    hours_starting: float = 0.0
+    standing: float = 0.0  # monthly value of owned hardware that stands unused [USD/month]
+    assumed_resale: float = 0.0  # monthly value of what is sold, if nobody stated it [USD/month]
+    hours_starting: float = 0.0  # part of `hours_lost` for starts of a rented machine [h/month]
     hours_rented: float | None = None  # of a rented machine [h/day]; None for others
     machine: Machine | None = None  # machine with it; None for a rent or an API
     bought: tuple[Gpu, ...] = ()  # cards that are bought or rented for it
     parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards
-    # what an expert finds odd about it, a sentence each; it is never the safe choice then
-    odd: tuple[str, ...] = ()
+    odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
 
     @property
     def monthly(self) -> float | None:
@@ -199,8 +191,8 @@ class Option:
 def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
     """True where no other point is at least as cheap and as fast, and better in one of the two.
 
-    Sorted by cost, then by speed from the fastest: one is on the front where it is faster than all
-    that are cheaper. Of several alike all are on it. What has no number is never on it.
+    Sorted by cost, then from the fastest: faster than all that are cheaper. Of several alike all
+    are on it; what has no number never is.
     """
     cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
     known = np.isfinite(cost) & np.isfinite(speed)
@@ -243,11 +235,10 @@ def rank(option: Option) -> tuple[bool, float, float]:
 
 
 def choice(options: Sequence[Option]) -> Option | None:
-    """Option that the verdict names: the one that saves most, among those that pay and may win.
+    """Option that the verdict names: what saves most, or the cheapest that runs if nothing does.
 
-    If nothing runs now, the cheapest that runs. Changes of format and cache are excluded, as their
-    loss of quality has no price. A launch price counts `LAUNCH_MARGIN` times, so that it stands
-    before a price of the market only where it is far lower.
+    Changes of format and cache are excluded, as their loss of quality has no price. A launch price
+    counts `LAUNCH_MARGIN` times, so that it stands before others only where it is far lower.
     """
     idle = options[0].speed is not None and not options[0].tokens
     return None if idle else min(worth_a_word(options), key=by_comparison, default=None)

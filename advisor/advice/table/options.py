@@ -41,7 +41,7 @@ from advisor.advice.prices.rows import (
     api_price_rows,
     api_usual_speeds,
 )
-from advisor.advice.speeds import Speed
+from advisor.advice.speeds import Speed, of_numbers
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.option import FREE, Option, OptionKind, rank
 from advisor.advice.table.question import Question, rent_on_record
@@ -126,13 +126,13 @@ def _judged(question: Question, option: Option) -> Option | None:
         form = Form.SERVER if option.kind is OptionKind.RENT else form_of(machine)
     if any(ruled_out(installed(form, machine, card)) for card in option.bought):
         return None
-    odd = [*dict.fromkeys(oddities(
-        form, machine, option.bought, option.parts,
-        before=discrete(question.machine) if question.ownership.owned else (), built_anew=anew,
-        takes_docks=form is Form.MINI and not question.machine.one_pool,
-        users=float(question.work.users),
-    ))]  # fmt: skip
-    return replace(option, odd=tuple(odd)) if odd else option
+    before = discrete(question.machine) if question.ownership.owned else ()
+    docks, users = form is Form.MINI and not question.machine.one_pool, float(question.work.users)
+    odd = oddities(
+        form, machine, option.bought, option.parts, before=before, built_anew=anew,
+        takes_docks=docks, users=users,
+    )  # fmt: skip
+    return replace(option, odd=tuple(dict.fromkeys(odd)))
 
 
 NOTHING_OWNED = "Nothing yet"
@@ -239,8 +239,9 @@ def _faster_memory(question: Question) -> Price:
         return Price(usd=None, note="no price of faster RAM for it on record")
     fits = row.memory_type in module.name and PAIR * module.size * GIB >= float(host.memory.value)
     if not fits or float(rate[1]) < FASTER_RAM * (row.memory_mts or math.inf):
-        return Price(usd=None, note=f"{NO_PRICE} of a pair as large and {FASTER_RAM:g} "
-                     "times as fast; type yours as --own-price fast-ram=USD")  # fmt: skip
+        wanted = f"of a pair as large and {FASTER_RAM:g} times as fast"
+        note = f"{NO_PRICE} {wanted}; type yours as --own-price fast-ram=USD"
+        return Price(usd=None, note=note)
     return with_part(NOTHING_YET, module, question.money.own_price, PAIR)
 
 
@@ -379,8 +380,7 @@ def _faster(speed: Speed, now: Speed | None) -> bool:
 def machines(question: Question, now: Speed | None) -> list[Option]:
     """Whole machines with unified memory, in the size that has a price.
 
-    Machines that would read from their drive are left out where the present one holds the model in
-    memory.
+    Those that would read from their drive are left out where memory holds the model now.
     """
     own = question.machine.name if question.ownership.owned else ""
     reads_drive = now is None or now.strategy is PlacementStrategy.NVME_OFFLOAD
@@ -435,8 +435,7 @@ BY_THE_MONTH = ", by the month"
 
 
 def rents(question: Question, cards: TimedCards) -> list[Option]:
-    """Existing rented machines with the fewest cards of each kind that hold the model: stopped
-    between sessions, and by the month.
+    """Rented machines with the fewest cards that hold the model, for sessions and by the month.
 
     A machine with more cards than that is rented whole, and all of them are used.
     """
@@ -511,7 +510,5 @@ def _at(speed: float | None, first_token: float, spread: float = 1.0) -> Speed |
     """Speed of an API, published or typed [tokens/s], with its time to the first token [s]."""
     if speed is None:
         return None
-    return Speed(
-        strategy=PlacementStrategy.GPU_RESIDENT, format="", decode=speed, low=speed / spread,
-        high=speed * spread, first_token=first_token, load=None,
-    )  # fmt: skip
+    numbers = (speed, speed / spread, speed * spread, first_token, math.nan, 0.0)
+    return of_numbers(PlacementStrategy.GPU_RESIDENT, "", "", numbers)

@@ -97,8 +97,7 @@ def _paid(option: Option) -> float:
 def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInputs) -> Floats:
     """Monthly saving of an option at other inputs [USD/month].
 
-    Waiting follows the speeds and the replies, costs by use the replies; first tokens and starts
-    stay as they are.
+    Waiting follows speeds and replies, costs by use the replies; first tokens and starts stay.
     """
     replies = at.get("replies a day", np.asarray(money.replies_per_day))
     worth = at.get("worth of an hour", np.asarray(option.worth))
@@ -156,8 +155,7 @@ class TurningPoint:
     """Value of an input at which an option costs as much as the kept machine."""
 
     name: str  # name of the input, as in the tornado chart
-    # value at the turning point, in the input's unit; for a price, the monthly payment
-    value: float
+    value: float  # at the turning point, in the input's unit; for a price, a month's
     share: float  # that value relative to the present one
     above: bool  # whether the option pays above it, with all other inputs unchanged
 
@@ -201,11 +199,7 @@ def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floa
 
 
 def least_speed(option: Option, money: MoneyInputs) -> float | None:
-    """Speed from which an option of unknown speed pays; None where its cost rules that out
-    [tokens/s].
-
-    Its first token is taken to come as usual.
-    """
+    """Speed, after a usual first token, from which an option without one pays [tokens/s]."""
     before = option.kept.with_waiting if option.kept else None
     replies = money.replies_per_day * money.days
     if option.speed is not None or before is None or option.cost is None or not replies:

@@ -43,8 +43,7 @@ class MachineKind:
     # (cards,), beside numbers of cards of shape (numbers, 1)
     machine: Machine
     backend: str  # backends of the machines, as `backends.of_machine` gives them
-    # indices of each machine in an estimate's numbers, of shape (machines,) each
-    places: tuple[Index, ...]
+    places: tuple[Index, ...]  # indices in an estimate's numbers, of shape (machines,) each
     sizes: Machine  # one machine for each size of memory, each figure of shape (sizes,)
     size: Index  # index of each machine's size in `sizes`, shape (machines,)
 
@@ -73,9 +72,7 @@ class MachineKind:
 class Run:
     """Runs on machines of a kind: one request, or several that differ in context and format."""
 
-    # model in the format that the runtime runs, or in one for each request, as
-    # `many_formats.in_many_formats` has it
-    model: Model
+    model: Model  # in the format of the runtime, or in one for each request (`in_many_formats`)
     work: Workload  # request
     contexts: Floats  # context of each request, shape (requests,) [tokens]
     runtime: Runtime  # runtime of all requests
@@ -117,7 +114,7 @@ class Run:
         return conditioned(there, kind.machine, self.runtime, self.model)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Answered:
     """Pairs of request and machine that an estimate answers."""
 
@@ -146,11 +143,8 @@ def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Itera
         return
     whole, fits = _together(kind, run)
     places = tuple(place[machine] for place in kind.places)
-    answered = Answered(
-        request=request, machine=machine, estimate=whole, fits=fits,
-        shape=kind.shape if run.single else needed.shape,
-        places=places if run.single else (request, *places),
-    )  # fmt: skip
+    shape, at = (kind.shape, places) if run.single else (needed.shape, (request, *places))
+    answered = Answered(request, machine, whole, fits, shape, at)
     if answered.of_pairs(fits).any():
         yield answered
 
@@ -162,10 +156,8 @@ def _together(kind: MachineKind, run: Run) -> tuple[Estimate, Mask]:
     otherwise: the latest estimate stands for the same request with another context.
     """
     model, work = run.beside_machines
-    whole = estimate(
-        model, kind.machine, work, run.runtime, run.strategy, fitted_constants(),
-        backend=kind.backend,
-    )  # fmt: skip
+    nouns = (model, kind.machine, work, run.runtime, run.strategy, fitted_constants())
+    whole = estimate(*nouns, backend=kind.backend)
     fits = np.asarray(whole.fits)
     if not run.single or run.work.users != 1 or not run.resident:
         return whole, fits
@@ -236,10 +228,7 @@ def _timed(
         index = np.zeros(shape, dtype=int)
         index[places] = row
         several = on_machines(plan, run.beside_machines[0], kind.machine, index, constants)
-    return Answered(
-        request=request, machine=machine, estimate=several, fits=np.ones((), dtype=bool),
-        shape=shape, places=places,
-    )  # fmt: skip
+    return Answered(request, machine, several, np.ones((), dtype=bool), shape, places)
 
 
 def _alike(kind: MachineKind, run: Run, request: Index, size: Index) -> Iterator[Index]:
@@ -422,10 +411,8 @@ def _of_counts(machines: Sequence[Machine]) -> MachineKind:
     column = _numbered(map(card_of, machines))
     cards = [machines[at] for at in np.unique(column, return_index=True)[1]]
     machine = with_counts(cards, counts.tolist())
-    return MachineKind(
-        machine=machine, backend=backends_of(cards), places=(row, column), sizes=machine,
-        size=column,
-    )  # fmt: skip
+    backend, places = backends_of(cards), (row, column)
+    return MachineKind(machine=machine, backend=backend, places=places, sizes=machine, size=column)
 
 
 def _of_sizes(machines: Sequence[Machine], sizes: Index) -> MachineKind:
