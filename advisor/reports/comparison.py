@@ -62,11 +62,12 @@ def compared(reports: Sequence[SavedReport], letters: Sequence[str] = ()) -> Rep
     names = tuple(_names(reports))
     labels = tuple(letters) or distinct(names)
     documents = [report.document for report in reports]
+    bars = tuple(_bars(labels, documents))
     return ReportComparison(
         names=names,
         labels=labels,
         tables=tuple(table for table in _tables(labels, reports, documents) if table.rows),
-        chart=_chart(labels, documents),
+        chart=bar_chart("compared", "Speeds with their ranges", bars, "tokens/s"),
     )
 
 
@@ -152,11 +153,6 @@ def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...
 
 def _option(row: OptionRow | None) -> str:
     return NONE if row is None else _words(option_name(row), speed_words(row), cost_words(row))
-
-
-def _chart(names: Sequence[str], documents: Sequence[ReportDocument]) -> BarChart:
-    bars = tuple(_bars(names, documents))
-    return bar_chart("compared", "Speeds with their ranges", bars, "tokens/s")
 
 
 def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable[Bar]:

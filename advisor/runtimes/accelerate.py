@@ -52,7 +52,8 @@ from advisor.units import GIB, MIB, Array
 # RAM, then the drive, without going back. The first GPU and RAM keep room for the largest later
 # block, which will pass through them (`infer_auto_device_map` of accelerate 1.15,
 # utils/modeling.py, and of transformers 5.23, integrations/accelerate.py). A tied head needs no
-# room beyond its table.
+# room beyond its table. Below, sizes of blocks have the shape (blocks,) [B], limits [B] and indices
+# of blocks the shape (...).
 
 TABLE, NORM, HEAD = "table", "norm", "head"
 """Names of the blocks before and after the layers; layers are named by their number."""
@@ -97,16 +98,7 @@ def device_map(model: Model, gpus: Sequence[float], ram: float) -> dict[str, int
 
 
 def filled(model: Model, gpus: Sequence[Array], ram: Array) -> list[Floats]:
-    """Index of the first block after each GPU, and after RAM.
-
-    Args:
-        model: model in 16 bits, as loaded.
-        gpus: limit of each GPU for weights, shape (...) [B].
-        ram: limit of RAM for weights, shape (...) [B].
-
-    Returns:
-        An array of shape (...) for each GPU, then for RAM.
-    """
+    """Index of the first block after each GPU, and after RAM, under limits for weights [B]."""
     sizes = blocks(model).sizes
     ends: list[Floats] = [np.zeros(())]
     for device, limit in enumerate((*balanced(sizes, gpus), ram)):
@@ -120,10 +112,6 @@ def balanced(sizes: Floats, gpus: Sequence[Array]) -> list[Array]:
 
     GPUs with a limit of 0 do not count (transformers 5.23, integrations/accelerate.py,
     `get_balanced_memory`).
-
-    Args:
-        sizes: size of each block, shape (blocks,) [B].
-        gpus: limit of each GPU, shape (...) [B].
     """
     count = sum((np.asarray(limit) > 0 for limit in gpus), start=np.zeros(()))
     even = sizes.sum() // np.maximum(count, 1.0) + int(1.25 * sizes.max())
@@ -131,13 +119,8 @@ def balanced(sizes: Floats, gpus: Sequence[Array]) -> list[Array]:
 
 
 def blocks_that_fit(sizes: Floats, limit: Array, *, start: Array = 0.0, keeps_room: bool) -> Floats:
-    """Index of the first block that no longer fits a device.
-
-    Args:
-        sizes: size of each block, shape (blocks,) [B].
-        limit: limit of the device, shape (...) [B].
-        start: index of the first block for this device, shape (...).
-        keeps_room: the device keeps room for the largest later block, which passes through it.
+    """Index of the first block that no longer fits a device, which begins at `start`; it may keep
+    room for the largest later block, which passes through it.
     """
     first = np.asarray(start, dtype=float)
     needed = room_needed(sizes, start=first, keeps_room=keeps_room)
@@ -147,13 +130,7 @@ def blocks_that_fit(sizes: Floats, limit: Array, *, start: Array = 0.0, keeps_ro
 
 
 def room_needed(sizes: Floats, *, start: Array = 0.0, keeps_room: bool) -> Floats:
-    """Room for all blocks from `start` up to and including each block, shape (..., blocks) [B].
-
-    Args:
-        sizes: size of each block, shape (blocks,) [B].
-        start: index of the first block for this device, shape (...).
-        keeps_room: the device keeps room for the largest later block.
-    """
+    """Room for all blocks from `start` up to and including each block, shape (..., blocks) [B]."""
     totals = np.append(0.0, np.cumsum(sizes))
     following = np.append(np.maximum.accumulate(sizes[::-1])[::-1][1:], 0.0)
     behind = totals[np.asarray(start, dtype=int)]

@@ -146,9 +146,9 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
         run = circumstances_of(rows, part, few)
         total[part.at] = time.total
         read = np.array([row.timed == READ for row in timed])
-        beside = np.array(
-            [np.hypot(row.case.runtime.extra_uncertainty, _shape_uncertainty(row)) for row in timed]
-        )
+        own = [row.case.runtime.extra_uncertainty for row in timed]
+        shape = [row.case.model.architecture.shape_uncertainty for row in timed]
+        beside = np.hypot(own, shape)
         for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
             if chosen.any():
                 ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
@@ -158,10 +158,6 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
         (float(seconds), Margins(below=low, above=high))
         for seconds, low, high in zip(total, below, above, strict=True)
     )
-
-
-def _shape_uncertainty(timed: TimedRow) -> float:
-    return float(timed.case.model.architecture.shape_uncertainty)
 
 
 def _peers(timed: TimedRow) -> Mapping[str, float]:

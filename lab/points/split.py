@@ -48,7 +48,8 @@ def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
             key = ("source_url", "runtime", "gpu", "cpu", "model", "quant", "context_depth")
             alike.setdefault(tuple(row.cells[name] for name in key), []).append(run)
     for runs in alike.values():
-        split = sorted((run for run in runs if _stated(run)), key=_gpu_layers)
+        stated = (run for run in runs if _stated(run))
+        split = sorted(stated, key=lambda run: float(run.case.settings.gpu_layers or 0.0))
         if len(split) > 1:
             yield tuple(split)
 
@@ -56,10 +57,6 @@ def sweeps(published: Published) -> Iterable[tuple[LlamaCppRun, ...]]:
 def _stated(run: LlamaCppRun) -> bool:
     layers = run.case.settings.gpu_layers
     return layers is not None and float(layers) < run.case.model.layers
-
-
-def _gpu_layers(run: LlamaCppRun) -> float:
-    return float(run.case.settings.gpu_layers or 0.0)
 
 
 def _predicted(sweep: Sequence[LlamaCppRun]) -> Iterable[AccuracyPoint]:

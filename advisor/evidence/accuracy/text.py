@@ -167,17 +167,8 @@ def floor_sentence(floor: Floor) -> str:
 def plain(ledger: Ledger) -> str:
     """Tables for a terminal."""
     heads = (
-        "rows",
-        "groups",
-        "median",
-        "by group",
-        "mean",
-        "in 25 %",
-        "in range",
-        "by group",
-        "chance",
-        "width",
-        "best public formula",
+        *("rows", "groups", "median", "by group", "mean", "in 25 %"),
+        *("in range", "by group", "chance", "width", "best public formula"),
     )
     lines = [PLAIN.format("", *heads), *(_plain(score) for score in ledger.scores)]
     lines += ["", "Simulated, not measured", ""]

@@ -284,10 +284,6 @@ def _settings(count: float) -> str:
     return f"{count:.0f} setting{'' if count == 1 else 's'}"
 
 
-def _memory(size: float) -> str:
-    return formatting.memory(size) if size else "nothing"
-
-
 def _replies(count: float) -> str:
     return f"{number(count)} replies a day" if np.isfinite(count) else "no number of them"
 
@@ -296,7 +292,7 @@ UNITS = {
     "tokens/s": Unit(size=1.0, say=formatting.tokens_per_second),
     "GB/s": Unit(size=GB, say=formatting.rate),
     "GB": Unit(size=GB, say=_followed("GB", GB, 3)),
-    "GiB": Unit(size=GIB, say=_memory),
+    "GiB": Unit(size=GIB, say=lambda size: formatting.memory(size) if size else "nothing"),
     "µs": Unit(size=1e-6, say=_followed("µs", 1e-6)),
     "%": Unit(size=0.01, say=_followed("%", 0.01)),
     "times": Unit(size=1.0, say=_followed("times")),

@@ -181,11 +181,8 @@ def database_url(url: str | None = None) -> URL:
     if address.get_backend_name() == "sqlite" and address.database in (None, "", ":memory:"):
         raise StoreError(f"{place(address)} forgets what is saved; name a file in it.")
     # The driver of the extra `postgres`, whichever of them SQLAlchemy would take.
-    return address.set(drivername="postgresql+psycopg") if _is_bare(address) else address
-
-
-def _is_bare(address: URL) -> bool:
-    return address.drivername in ("postgresql", "postgres")
+    bare = address.drivername in ("postgresql", "postgres")
+    return address.set(drivername="postgresql+psycopg") if bare else address
 
 
 def place(url: URL) -> str:
