@@ -10,6 +10,7 @@ from advisor.machine.from_spec import machine
 from advisor.machine.machine import joined, network_named
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from benchmarks.second_machine_pairs import AIM, gain, rows
 
 BOX = machine(MachineSpec(gpu="GB10"))
 
@@ -55,3 +56,11 @@ def test_machines_are_joined_by_the_network_they_have() -> None:
     assert (four.nodes, len(four.gpus), four.network) == (4, 4, pair.network)
     assert four.name == "4 machines of GB10"
     assert replace(four, network=None).reduce == pair.reduce
+
+
+def test_whether_a_second_box_helps_is_right_for_published_pairs() -> None:
+    """The aim of the roadmap: 95 % of the signs."""
+    known = rows()
+    right = [(gain(row) > 1) == (row.measured > 1) for row in known]
+    assert len(known) >= 25
+    assert sum(right) >= AIM * len(known)
