@@ -6,10 +6,17 @@ from pathlib import Path
 from provenance import is_past, is_public
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.catalog import cpu_generations, cpu_models, find_gpu, find_host, machine_rows
+from advisor.machine.catalog import (
+    cpu_generations,
+    cpu_models,
+    find_gpu,
+    find_host,
+    machine_named,
+    machine_rows,
+)
 from advisor.machine.names import words
 from advisor.machine.names.machine_names import families
-from advisor.machine.names.words import NameWordRow
+from advisor.machine.names.words import MacIdentifierRow, NameWordRow
 
 
 def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:
@@ -49,3 +56,11 @@ def test_every_word_of_names_is_a_pattern_that_its_reader_asks_for() -> None:
         re.compile(row.pattern)
     code = "".join(file.read_text() for file in Path(words.__file__).parent.glob("*.py"))
     assert {kind for kind, _ in keys if f'"{kind}"' not in code} == set()
+
+
+def test_identifiers_of_macs_are_of_sold_ones_and_from_dated_pages() -> None:
+    for row in read(DATA / "hardware/mac_identifiers.csv", MacIdentifierRow):
+        assert is_public(row.source), row.identifier
+        assert " " not in row.source, row.identifier
+        assert is_past(row.source_date), row.identifier
+        assert machine_named(row.identifier).name == machine_named(row.machine).name
