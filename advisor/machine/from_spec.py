@@ -85,7 +85,8 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     host = _host(inputs, gpus[0] if gpus else None)
     gpus = tuple(_with_copies(_with_ram_rate(gpu, inputs), host) for gpu in gpus)
     gpus = reached(gpus, inputs)
-    if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not _on_one_board(gpus):
+    on_one_board = all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
+    if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not on_one_board:
         inputs = replace(inputs, machines=inputs.machines * len(gpus), gpu_count=1)
         gpus = gpus[:1]
     name = name_of(gpus, host)
@@ -158,10 +159,6 @@ def _assumptions(inputs: MachineSpec) -> tuple[str, ...]:
 BOARDS_OF_SEVERAL = ("Instinct",)
 """Beginning of the names of chips with memory of their own for CPU and GPU that several share a
 board of (MI300A); others with unified memory are machines of their own."""
-
-
-def _on_one_board(gpus: tuple[Gpu, ...]) -> bool:
-    return all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
 
 
 def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:

@@ -206,10 +206,11 @@ def _gpu(name: str) -> Identified | None:
         return None
     except UnknownName:
         return None
-    left_out = any("left out" in note for note in gpu.notes)
+    text, left_out = plain(name), any("left out" in note for note in gpu.notes)
     total = gpu.row.memory_gib * gpu.count
     of_machine = gpu.memory_gib in SIZES_OF_RAM and gpu.memory_gib > total
-    if (left_out and not _is_card(plain(name))) or of_machine:
+    title = has_maker(text) and not is_laptop(text) and not is_tower(text)  # of a card, in a shop
+    if (left_out and not title) or of_machine:
         return None
     if gpu.row.unified and not gpu.row.of_ram:
         return None
@@ -228,11 +229,6 @@ def _as_gpu(gpu: GpuName) -> Identified:
         notes=gpu.notes,
         alternatives=gpu.alternatives,
     )
-
-
-def _is_card(text: str) -> bool:
-    """Whether a plain text is the title of a card, whose maker names a series beside it."""
-    return has_maker(text) and not is_laptop(text) and not is_tower(text)
 
 
 def _processor(name: str) -> Identified | None:

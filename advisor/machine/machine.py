@@ -285,13 +285,9 @@ def network_named(text: str) -> Network:
         )
     nominal = float(stated[2]) * float(stated[1] or 1) if stated else None
     if row is None or (row.name == OTHER and (nominal or 0.0) >= OF_RDMA):
-        row = _of_ethernet(nominal or 0.0)
+        kind = "RoCE" if (nominal or 0.0) >= OF_RDMA else OTHER
+        row = next(row for row in _rows() if row.name == kind)
     return _network(row, nominal or row.gbit_per_s)
-
-
-def _of_ethernet(nominal: float) -> NetworkRow:
-    fast = nominal >= OF_RDMA
-    return next(row for row in _rows() if row.name == ("RoCE" if fast else OTHER))
 
 
 def _network(row: NetworkRow, nominal: float) -> Network:

@@ -49,7 +49,8 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
     if not machine.gpus:
         return machine
     first = machine.gpus[0]
-    usual = ON_WINDOWS_GIB if machine.system == WINDOWS and _hangs_on(first) else 0.0
+    desktop_card = first.memory.source.endswith(NO_SCREEN)  # with the catalogue's memory
+    usual = ON_WINDOWS_GIB if machine.system == WINDOWS and desktop_card else 0.0
     taken = usual if stated_gib is None else stated_gib
     if np.any(taken * GIB >= first.memory.value):
         size = float(np.min(first.memory.value)) / GIB
@@ -67,11 +68,6 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
         date=first.memory.date,
     )
     return replace(machine, gpus=(replace(first, memory=left), *machine.gpus[1:]))
-
-
-def _hangs_on(gpu: Gpu) -> bool:
-    """Whether a GPU is a desktop card with the catalogue's memory, not with a typed one."""
-    return gpu.memory.source.endswith(NO_SCREEN)
 
 
 PAGE = 4096

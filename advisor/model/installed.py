@@ -102,7 +102,7 @@ OLLAMA_WEIGHTS = "application/vnd.ollama.image.model"
 OLLAMA_HOST = "registry.ollama.ai"
 MANIFEST = 100_000
 DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
-LATER_PART = re.compile(r"-(\d{5})-of-\d{5}\.gguf$")
+LATER_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$")
 NOT_A_MODEL = ("mmproj", "ggml-vocab")
 """Beginnings of GGUF files that hold a vision tower or a vocabulary only."""
 
@@ -233,7 +233,7 @@ def _gguf_files(
     for path in files:
         if path.suffix != ".gguf" or path.name.startswith(NOT_A_MODEL):
             continue
-        first = path.with_name(LATER_PART.sub(_as_first, path.name))
+        first = path.with_name(LATER_PART.sub(r"-00001-of-\2.gguf", path.name))
         sizes[first] = sizes.get(first, 0) + walk.size(path)
     for path, size in sizes.items():
         if walk.inside(path):
@@ -241,10 +241,6 @@ def _gguf_files(
             yield InstalledModel(
                 name=f"{owner}/{name}" if owner else name, kind=kind, path=path, size=size
             )
-
-
-def _as_first(match: re.Match[str]) -> str:
-    return match[0].replace(f"-{match[1]}-of-", "-00001-of-", 1)
 
 
 def _checkpoint(

@@ -128,7 +128,12 @@ def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
     return (
         (not taken.vendors or row.vendor.split()[0] in taken.vendors)
         and all(_of_family(row, family) for family in families)
-        and not (OLD_QUADRO & words and "quadro" in taken.brands and _only_rtx(row, taken))
+        and not (
+            OLD_QUADRO & words
+            and taken.brands >= {"quadro"}
+            and row.name.startswith("Quadro RTX")
+            and "rtx" not in taken.brands
+        )
         and not ("rx" in taken.brands and row.name.startswith(("Radeon Pro", "Radeon PRO")))
         and (row.unified or "laptop" not in taken.words - words)
     )
@@ -136,11 +141,6 @@ def agrees(row: GpuRow, words: frozenset[str], taken: GpuWords) -> bool:
 
 OLD_QUADRO = frozenset({"2000", "3000", "4000", "5000", "6000"})
 """Numbers of the Quadros of 2010, which have no other word in their names."""
-
-
-def _only_rtx(row: GpuRow, taken: GpuWords) -> bool:
-    """Whether a row is a Quadro RTX and the name does not say so."""
-    return row.name.startswith("Quadro RTX") and "rtx" not in taken.brands
 
 
 def _of_family(row: GpuRow, family: str) -> bool:

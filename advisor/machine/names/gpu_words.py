@@ -78,17 +78,14 @@ def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
     return AppleChip(row=row, memory_gib=size, notes=tuple(notes), alternatives=others)
 
 
-def _kinds_of_cores(text: str) -> set[int]:
-    """CPU cores that a system counts by kind: "10P+4E" is 14."""
-    return {int(fast) + int(slow) for fast, slow in PERFORMANCE_AND_EFFICIENCY.findall(text)}
-
-
 def _cores(text: str, end: int, variants: list[GpuRow]) -> tuple[set[int], set[int]]:
     """Numbers that may be GPU cores, and those that may be CPU cores; one that the text does not
     say of which and that any variant's CPU has is the CPU's, as in "M2 8-core".
     """
     of_gpu = {int(number) for number in OF_GPU.findall(text)}
-    of_cpu = {int(number) for number in OF_CPU.findall(text)} | _kinds_of_cores(text)
+    by_kind = PERFORMANCE_AND_EFFICIENCY.findall(text)  # "10P+4E" is 14
+    of_cpu = {int(number) for number in OF_CPU.findall(text)}
+    of_cpu |= {int(fast) + int(slow) for fast, slow in by_kind}
     unsaid = {int(number) for number in CORES.findall(text)} - of_gpu - of_cpu
     known = {number for row in variants for number in _cpu_cores(row)}
     if of_gpu:

@@ -418,7 +418,8 @@ class MachineNames:
         if unknown:
             self.cpus.match(unknown[0])  # no processor that is named is left out
         notes = []
-        if cpu and _is_of_gaming_laptops(cpu) and len(gpus) == 1 and not is_tower(text):
+        mobile_part = cpu and cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(cpu.row.name)
+        if cpu and mobile_part and len(gpus) == 1 and not is_tower(text):
             mobile, _ = self.cards.within(text, laptop=True)
             if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
                 gpus = mobile
@@ -524,13 +525,8 @@ SOCKETS_BEHIND = re.compile(
     r"(?=\s*(?:[,;+()]|cpus?\b|$))"
 )
 """A processor's count behind its model: "7C13*2"."""
-OF_GAMING_LAPTOPS = re.compile(r"\d(?:h|hk|hq|hs|hx|hx3d)$")
+OF_GAMING_LAPTOPS = re.compile(r"\d(?:H|HK|HQ|HS|HX|HX3D)$", re.IGNORECASE)
+"""End of the names of processors that are sold beside a laptop GPU."""
 AZURE = re.compile(r"\bstandard_|_v\d+\b")
 """Names of Azure's sizes, whose cards are those of their preset only."""
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
-
-
-def _is_of_gaming_laptops(cpu: CpuName) -> bool:
-    """Processor that is sold beside a laptop GPU: its name ends in H, HS or HX."""
-    name = cpu.row.name.casefold()
-    return cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(name) is not None

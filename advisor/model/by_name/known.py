@@ -158,12 +158,14 @@ def better_described(row: HubRow) -> HubRow:
         for other in hub_list().with_key(row.key)
         if (other.layers, other.hidden) == (row.layers, row.hidden) and not is_drafting(other)
     )
-    return min((row, *alike), key=_tells_less)
-
-
-def _tells_less(row: HubRow) -> tuple[bool, bool]:
-    ruled = row.architecture in hub_rules() or is_described(row.architecture)
-    return not ruled, not is_unpacked(row)
+    ruled = hub_rules()
+    return min(
+        (row, *alike),
+        key=lambda other: (
+            other.architecture not in ruled and not is_described(other.architecture),
+            not is_unpacked(other),
+        ),
+    )
 
 
 def spellings_of(row: KnownRow) -> list[str]:

@@ -101,14 +101,9 @@ def _meant(text: str) -> Meant:
             return meant(file)
     if read_as is None or is_of_another_month(name, read_as):
         raise UnknownModel(text, close_models(name) if read_as is None else (read_as.name,))
-    literal = _is_written_so(name, read_as) and not name.publisher
-    return Meant(row=read_as, taken_as="" if literal else read_as.name)
-
-
-def _is_written_so(name: ModelName, row: KnownRow) -> bool:
-    """Whether a name has all words of one of the model's spellings, its first one in full."""
-    in_full = all(token in name.text.casefold() for token in name.tokens[:1])
-    return in_full and name.tokens in {take_apart(known).tokens for known in spellings_of(row)}
+    in_full = not name.publisher and "".join(name.tokens[:1]) in text.casefold()
+    as_known = name.tokens in {take_apart(known).tokens for known in spellings_of(read_as)}
+    return Meant(row=read_as, taken_as="" if in_full and as_known else read_as.name)
 
 
 # Names and aliases of the catalogue's models, compared without spaces and dashes.

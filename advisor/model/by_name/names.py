@@ -126,8 +126,8 @@ def _shape(tokens: tuple[str, ...]) -> tuple[str, ...]:
         token
         for token in kept
         if not (
-            is_date(token)
-            or is_context(token)
+            DATE.fullmatch(token)
+            or (token[-1] == "k" and token[:-1].isdigit())  # a context: `4k`, `128k`
             or token in left_out
             or (total and TRAINED_ON.fullmatch(token))
         )
@@ -155,16 +155,6 @@ def labels() -> Mapping[str, str]:
 def short_forms() -> Mapping[str, str]:
     """Families by what makers of fine-tunes write for them before a dash: `L3.3-`, `G4-`."""
     return {row.word: row.meaning for row in _rows() if row.kind == "short"}
-
-
-def is_date(token: str) -> bool:
-    """Whether a token is a month or day."""
-    return DATE.fullmatch(token) is not None
-
-
-def is_context(token: str) -> bool:
-    """Whether a token is a context length: `4k`, `128k`."""
-    return token[-1] == "k" and token[:-1].isdigit()
 
 
 def is_size(token: str) -> bool:

@@ -9,13 +9,13 @@ with the cache that models of its size and time usually have. `year` is when a m
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.model.architecture import Architecture, Group, Tensor
+from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.hub_list import HubRow
 from advisor.model.by_name.known import (
     KnownRow,
@@ -80,7 +80,11 @@ def usual_cache(size: StatedSize, experts: bool, year: int, without: str = "") -
             grown = math.log(row.values) - GROWTH * apart
             families[row.family].append((grown, math.exp(-nearness / 2)))
     weighted = sorted(
-        (_mean(models), max(weight for _, weight in models)) for models in families.values()
+        (
+            sum(value * weight for value, weight in models) / sum(weight for _, weight in models),
+            max(weight for _, weight in models),
+        )
+        for models in families.values()
     )
     half = sum(weight for _, weight in weighted) / 2
     for value, weight in weighted:
@@ -88,10 +92,6 @@ def usual_cache(size: StatedSize, experts: bool, year: int, without: str = "") -
         if half <= 0:
             return math.exp(value)
     return math.exp(weighted[-1][0])
-
-
-def _mean(models: Sequence[tuple[float, float]]) -> float:
-    return sum(value * weight for value, weight in models) / sum(weight for _, weight in models)
 
 
 # Known model that lends an unknown one its shape: a relative by name, else one of its time.
@@ -129,7 +129,8 @@ def relative_of(
         for key, row, params in _known_sizes(name.shape[0] if name.shape else "")
         if _of_kind(row, size) and not (without and family_of(row) == without)
     ]
-    experts = size.active is not None or _has_experts_by_size(size, year)
+    large = size.params >= EXPERTS_FROM and year >= EXPERTS_SINCE
+    experts = size.active is not None or (size.may_have_experts and large)
     most = max(shared for shared, _, _ in alike)
     if most:
         named = [(distance, row) for shared, distance, row in alike if shared == most]
@@ -150,8 +151,14 @@ def relative_of(
         if abs(year_of(row) - year) <= RECENT_YEARS:
             families.setdefault(family_of(row), row)
     near = list(families.values())[: 1 if size.layers else NEIGHBOURS]
-    middle = _active_share if experts and size.active is None else cached_values
-    return _middle(near or [min(alike, key=lambda entry: entry[1])[2]], middle), False
+    around = near or [min(alike, key=lambda entry: entry[1])[2]]
+
+    def figure(row: KnownRow) -> float:
+        built = architecture_of(row)
+        by_share = experts and size.active is None
+        return built.active_params / built.params if by_share else cached_values(built)
+
+    return sorted(around, key=figure)[len(around) // 2], False
 
 
 def family_of(row: KnownRow) -> str:
@@ -174,20 +181,6 @@ def _leaves_room(row: ArchitectureSpec, size: StatedSize) -> bool:
         return True
     routed = size.params * row.experts_per_token / row.experts
     return routed <= MOST_ROUTED * size.active
-
-
-def _has_experts_by_size(size: StatedSize, year: int) -> bool:
-    return size.may_have_experts and size.params >= EXPERTS_FROM and year >= EXPERTS_SINCE
-
-
-def _middle(rows: Sequence[KnownRow], figure: Callable[[Architecture], float]) -> KnownRow:
-    """The model with the middle figure of several."""
-    ordered = sorted(rows, key=lambda row: figure(architecture_of(row)))
-    return ordered[len(ordered) // 2]
-
-
-def _active_share(architecture: Architecture) -> float:
-    return architecture.active_params / architecture.params
 
 
 def cached_values(architecture: Architecture) -> float:
@@ -349,8 +342,11 @@ def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture
         Group.ROUTED_EXPERTS: new_routed / routed if routed else 0.0,
         **dict.fromkeys(GROUPS_OUTSIDE, outside / _sum(relative, GROUPS_OUTSIDE)),
     }
+    more = new_dense / dense
     tensors = tuple(
-        _stretched(tensor, factors.get(tensor.group, new_dense / dense))
+        tensor
+        if tensor.rows == 1
+        else replace(tensor, rows=max(round(tensor.rows * factors.get(tensor.group, more)), 1))
         for tensor in relative.tensors
     )
     assumed = _assumes_experts(relative, size)
@@ -365,9 +361,3 @@ def resized(relative: Architecture, name: str, size: StatedSize) -> Architecture
 
 def _sum(architecture: Architecture, groups: tuple[Group, ...]) -> float:
     return float(sum(tensor.params for tensor in architecture.tensors if tensor.group in groups))
-
-
-def _stretched(tensor: Tensor, factor: float) -> Tensor:
-    if tensor.rows == 1:
-        return tensor
-    return replace(tensor, rows=max(round(tensor.rows * factor), 1))

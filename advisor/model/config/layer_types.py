@@ -406,14 +406,10 @@ def feed_forward(
 def _routed_layers(config: Config, layers: int, pattern: str) -> tuple[bool, ...]:
     if SINGLE_BLOCKS & set(pattern):
         return tuple(letter == "E" for letter in (pattern * layers)[:layers])
-    if config.whole(*EXPERTS) < 2 or (_has_switch(config) and not config.flag("enable_moe_block")):
+    switched_off = "enable_moe_block" in config.defaults and not config.flag("enable_moe_block")
+    if config.whole(*EXPERTS) < 2 or switched_off:  # Gemma 4 lists experts, switched on apart
         return (False,) * layers
     return expert_layers(config, layers)
-
-
-def _has_switch(config: Config) -> bool:
-    """Gemma 4 lists experts but switches them on apart."""
-    return "enable_moe_block" in config.defaults
 
 
 def experts_of(config: Config, known: Mapping[str, Any]) -> dict[str, int]:

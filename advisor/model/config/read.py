@@ -177,7 +177,8 @@ def stored_format(
 ) -> tuple[str, tuple[str, ...]]:
     """Name of the format, empty where it has no recipe, and notes about it."""
     quantization = dict(config.part("quantization_config"))
-    quantization |= _of_modelopt(beside or {})
+    inner = (beside or {}).get("quantization")
+    quantization |= inner if isinstance(inner, Mapping) else {}
     if not quantization and config.part("quantization"):
         # MLX, Apple's library, writes a second block of that name with bits and group_size.
         quantization = {"quant_method": "mlx", **config.part("quantization")}
@@ -188,11 +189,6 @@ def stored_format(
         return "", (f"Its weights are stored as {unusual}, for which there is no recipe; choose.",)
     left_out = () if form == EXPERTS_ONLY else _left_out(quantization)
     return form, (*((unusual,) if unusual else ()), *left_out)
-
-
-def _of_modelopt(beside: Mapping[str, object]) -> Mapping[str, object]:
-    inner = beside.get("quantization")
-    return inner if isinstance(inner, Mapping) else {}
 
 
 def _plain_notes(config: Config) -> tuple[str, ...]:

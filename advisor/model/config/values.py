@@ -6,7 +6,7 @@ where it is read, so a hostile file ends in a sentence and never in a traceback.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeVar
@@ -217,7 +217,8 @@ def language_config(name: str, values: Mapping[str, object]) -> tuple[Config, Fa
     """The language model's part of a config.json, with its family and the family's defaults."""
     config = Config(name=name, values=language_model(values))
     family = _family(config)
-    return replace(config, defaults=dict(_pairs(family.defaults))), family
+    pairs = assignments(family.defaults, FILE)
+    return replace(config, defaults={key: _literal(value) for key, value in pairs}), family
 
 
 def fixed_facts(config: Config, family: FamilyRow) -> dict[str, object]:
@@ -252,10 +253,6 @@ def _family(config: Config) -> FamilyRow:
             "A GGUF file of it tells its sizes."
         )
     return family
-
-
-def _pairs(text: str) -> Iterator[tuple[str, object]]:
-    return ((key, _literal(value)) for key, value in assignments(text, FILE))
 
 
 def _literal(text: str) -> object:

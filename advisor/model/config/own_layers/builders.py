@@ -84,7 +84,7 @@ def base_facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
         "source": f"config.json of {config.name}",
         "note": family.note,
         **_latent(config),
-        **_linear(config),
+        **(delta_sizes(config) if config.whole("linear_num_key_heads") else {}),
         **fixed,
     }
     if config.whole(*EXPERTS) > 1:
@@ -105,7 +105,3 @@ def _latent(config: Config) -> dict[str, int]:
         "qk_rope_dim": config.whole("qk_rope_head_dim"),
         "v_head_dim": config.required("v_head_dim"),
     }
-
-
-def _linear(config: Config) -> dict[str, int]:
-    return delta_sizes(config) if config.whole("linear_num_key_heads") else {}
