@@ -37,7 +37,7 @@ from advisor.machine.machine import (
     usual_network,
 )
 from advisor.machine.names.gpu_names import GpuName
-from advisor.machine.names.preset_names import TYPICAL_LAPTOP
+from advisor.machine.names.machine_names import TYPICAL_LAPTOP
 from advisor.machine.names.words import plain
 from advisor.machine.quantity import Provenance, Quantity, given
 from advisor.machine.rows import GpuRow

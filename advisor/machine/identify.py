@@ -18,7 +18,8 @@ from advisor.machine.machine import Machine
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
-from advisor.machine.names.preset_names import MachineName, share_of_channels
+from advisor.machine.names.machine_names import share_of_channels
+from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import (
     cores_of_part,
     is_laptop,

@@ -15,7 +15,7 @@ from advisor.machine.catalog import (
     machine_rows,
 )
 from advisor.machine.names import words
-from advisor.machine.names.machine_names import families
+from advisor.machine.names.preset_names import families
 from advisor.machine.names.words import MacIdentifierRow, NameWordRow
 
 

@@ -7,10 +7,9 @@ Threadripper" and "Legion with 4070" are put together from their parts.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
-from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
 from advisor.machine.machine import without_network
 from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
@@ -18,145 +17,49 @@ from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
 from advisor.machine.names.gpu_words import (
     OtherMemory,
     count_of_macs,
+    either,
     is_of_size,
+    memory_options,
     named_part,
     names_apple,
 )
 from advisor.machine.names.preset_names import (
     OWN_COUNT,
+    Instance,
     MachineName,
     PresetNames,
-    listed,
-    machine_of_parts,
-    share_of_channels,
+    instance_in,
 )
 from advisor.machine.names.words import (
     any_of,
+    cores_of_part,
     counted,
     is_laptop,
     is_tower,
+    main_memory,
     memory_channels,
     memory_rate,
+    memory_sizes,
     memory_type,
     plain,
+    rate_of_type,
     refusal,
+    server_memory,
     sizes_gib,
     spelled_out,
     stray_number,
     translated,
+    typical_platform,
     unknown_items,
+    virtual_processors,
     with_modules_summed,
     without_line_numbers,
     without_sizes,
     without_system,
     words_of_kind,
 )
-from advisor.machine.rows import MachineRow
-from advisor.machine.spec import NO_CARD, MachineSpec
-
-# Rented machines without a GPU by the rule of their family: "c7g.16xlarge", "n2-standard-32".
-#
-# The family gives the processor, the memory of each virtual processor and how many of these a core
-# has; the size gives their number.
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InstanceFamilyRow:
-    """One row of data/hardware/instance_families.csv: a family of rented machines.
-
-    `pattern` is the family's part of the name, with "#" for the number of virtual processors where
-    the name has it inside; `threads_per_core` is 2 where a virtual processor is a hyper-thread.
-    """
-
-    provider: str
-    pattern: str
-    cpu: str
-    threads_per_core: int
-    gib_per_vcpu: float
-    metal_vcpu: int | None
-    source: str
-    source_date: str
-    retrieved: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Instance:
-    """Rented machine of a family."""
-
-    name: str  # name as the provider writes it, in lower case
-    family: InstanceFamilyRow  # row of the family
-    vcpu: int  # virtual processors
-
-    @property
-    def cores(self) -> int:
-        """Physical cores."""
-        return max(1, self.vcpu // self.family.threads_per_core)
-
-    @property
-    def ram_gib(self) -> float:
-        """Main memory [GiB]."""
-        return self.vcpu * self.family.gib_per_vcpu
-
-    @property
-    def note(self) -> str:
-        """Derivation of the numbers, in a sentence."""
-        each = "a core" if self.family.threads_per_core == 1 else "half a core"
-        taken = f"{self.name}: {self.vcpu} virtual processors, each {each} of {self.family.cpu}"
-        return f"{taken}; {self.family.note}." if self.family.note else f"{taken}."
-
-
-SIZE = r"\.(?:(?P<times>\d*)x?large|metal(?:-(?P<metal>\d+)xl)?)"
-NAMED_SO = re.compile(
-    r"(?<![\w.-])(?:[a-z]\d\w*(?:-flex)?\.[\w-]+|[a-z]\d\w?-[a-z]+-\d+|(?:standard_)?[de]\d+\w*_v\d)\b"
-)
-OF_XLARGE = 4
-"""Virtual processors of Amazon's xlarge; large has half of them."""
-
-
-@cache
-def families() -> tuple[InstanceFamilyRow, ...]:
-    """Families of rented machines without a GPU."""
-    return tuple(read(DATA / "hardware/instance_families.csv", InstanceFamilyRow))
-
-
-@cache
-def _patterns() -> tuple[tuple[re.Pattern[str], InstanceFamilyRow], ...]:
-    return tuple((_pattern(row), row) for row in families())
-
-
-def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
-    if row.provider == "Amazon Web Services":
-        return re.compile(rf"(?:{row.pattern}){SIZE}")
-    if "#" in row.pattern:
-        return re.compile(row.pattern.replace("#", r"(?P<vcpu>\d+)"))
-    return re.compile(rf"(?:{row.pattern})-(?P<vcpu>\d+)")
-
-
-def instance_in(text: str) -> Instance | None:
-    """Rented machine that a word of a plain text names; None where none does."""
-    for word in NAMED_SO.findall(text):
-        for pattern, row in _patterns():
-            match = pattern.fullmatch(word)
-            vcpu = _vcpu(match, row) if match else None
-            if vcpu:
-                return Instance(name=word, family=row, vcpu=vcpu)
-    return None
-
-
-def _vcpu(match: re.Match[str], row: InstanceFamilyRow) -> int | None:
-    """Virtual processors of a size; None where the family has no such size."""
-    groups = match.groupdict()
-    if groups.get("vcpu"):
-        return int(groups["vcpu"])
-    if groups.get("metal"):
-        return OF_XLARGE * int(groups["metal"])
-    if "metal" in match[0]:
-        return row.metal_vcpu
-    if "xlarge" in match[0]:
-        return OF_XLARGE * int(groups["times"] or 1)
-    return OF_XLARGE // 2
-
+from advisor.machine.rows import GpuRow, HostRow, MachineRow
+from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
 
 # Pattern of graphics cards within the name of a machine.
 
@@ -530,3 +433,134 @@ OF_GAMING_LAPTOPS = re.compile(r"\d(?:H|HK|HQ|HS|HX|HX3D)$", re.IGNORECASE)
 AZURE = re.compile(r"\bstandard_|_v\d+\b")
 """Names of Azure's sizes, whose cards are those of their preset only."""
 SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
+
+
+# Machine of the graphics, the processor and the memory that a name lists.
+
+TYPICAL_LAPTOP = "Laptop DDR5-5600 dual-channel (typical)"
+"""Host of a laptop with a graphics card, whose modules are plugged in."""
+USUAL_MEMORY = "ddr5"
+"""Memory of a desktop without a graphics card whose name says none."""
+FEWEST_CHANNELS = 2
+"""Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
+SIZED = re.compile(r" \d+GB$")
+"""End of the names of cards that are sold with several memory sizes."""
+
+
+def machine_of_parts(
+    gpus: list[GpuName],
+    cpu: CpuName | None,
+    rest: str,
+    notes: list[str],
+    *,
+    stated: tuple[int | None, float | None, str],
+    laptop: bool,
+    rows: Mapping[str, GpuRow],
+) -> MachineName:
+    """Machine of graphics and a processor, with the memory that the rest of its name has.
+
+    Args:
+        gpus: graphics, kind by kind.
+        cpu: processor; None for an unknown one.
+        rest: plain text without graphics.
+        notes: what was assumed so far.
+        stated: channels of a socket, rate [MT/s] and type of the memory in the name.
+        laptop: the machine is a laptop.
+        rows: rows of all graphics.
+    """
+    chip = gpus[0].row if len(gpus) == 1 and gpus[0].row.unified else None
+    large = cpu is not None and cpu.row.segment in ("server", "workstation")
+    sizes = memory_sizes(rest) or (server_memory(rest) if large else [])
+    memory = max(sizes, default=None) if large else main_memory(rest)
+    platform = cpu.row.name if cpu else None
+    notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
+    if cpu is None and chip is None:
+        kind = typical_platform(stated[2].casefold() or ("" if gpus else USUAL_MEMORY))
+        platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else kind)
+        notes += [f"The processor is taken as {platform}."] if platform else []
+    threads = None if chip else virtual_processors(rest)
+    if threads:
+        notes.append(f"{threads} virtual processors are taken as half a core each.")
+    part = None if chip or threads else cores_of_part(rest)
+    if part and cpu and part < cpu.row.cores:
+        notes.append(f"{part} of the {cpu.row.cores} cores, with their share of the channels.")
+    cores = max(1, threads // 2) if threads else part
+    notes += [note for gpu in gpus if (note := _other_sizes(gpu, rows))]
+    cards, count = listed(gpus)
+    channels, rate = stated[:2] if chip is None or chip.of_ram else (None, None)
+    if cpu and chip is None and rate is None:
+        rate, assumed = rate_of_type(stated[2], cpu.row)
+        notes += [assumed] if assumed else []
+    if cpu and channels:
+        channels = _of_all_sockets(channels, cpu.row)
+    elif cpu and cores:
+        channels = share_of_channels(cpu.row, cores)
+    spec = MachineSpec(
+        gpu=cards,
+        gpu_count=count,
+        cores=cores,
+        ram_channels=channels,
+        ram_mts=rate,
+        vram_gb=gpus[0].part_gib if len(gpus) == 1 else None,
+        cpu=platform or None,
+        ram_gb=memory or (_own_memory(gpus[0]) if chip else None),
+    )
+    unsaid = _unsaid_memory(gpus[0]) if chip and spec.ram_gb is None else ""
+    label = (f"{count}x {cards}" if count > 1 else cards) if gpus else ""
+    return MachineName(
+        name=", ".join(filter(None, (label, "" if chip else platform))),
+        spec=spec,
+        notes=tuple(filter(None, (*notes, unsaid))),
+        memory_note=unsaid,
+        alternatives=gpus[0].alternatives if gpus else (),
+    )
+
+
+def _of_all_sockets(channels: int, row: HostRow) -> int:
+    """Memory channels of all sockets, where those of a single socket may be stated."""
+    of_socket = (row.memory_channels or channels) / row.sockets
+    return channels * row.sockets if channels <= of_socket else channels
+
+
+def _other_sizes(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
+    """Note on the memory that a name does not say, where cards of it differ; else empty."""
+    own = gpu.row.memory_gib
+    sizes = {own, *(rows[name].memory_gib for name in gpu.alternatives)}
+    if gpu.memory_gib or len(sizes) == 1 or not SIZED.search(gpu.row.name):
+        return ""
+    bare = SIZED.sub("", gpu.row.name)
+    return f"{bare} is sold with {either(tuple(sorted(sizes)))} GB: {own:g} GB is assumed."
+
+
+def share_of_channels(host: HostRow, cores: int) -> int:
+    """Memory channels that some cores of a host are given."""
+    channels = (host.memory_channels or FEWEST_CHANNELS) * cores / host.cores
+    return max(FEWEST_CHANNELS, round(channels))
+
+
+def listed(gpus: list[GpuName]) -> tuple[str, int]:
+    """Cards as `MachineSpec.gpu` takes them, and the factor on their numbers."""
+    if not gpus:
+        return NO_GPU, 1
+    if len(gpus) == 1:
+        return gpus[0].row.name, gpus[0].count
+    kinds = (f"{gpu.count}x {gpu.row.name}" if gpu.count > 1 else gpu.row.name for gpu in gpus)
+    return MIXED.join(kinds), 1
+
+
+def _unsaid_memory(gpu: GpuName) -> str:
+    """Note on the memory of a chip that is sold with several sizes; empty for others."""
+    sold = memory_options(gpu.row)
+    if len(sold) < 2:
+        return ""
+    return (
+        f"How much memory it has is not said: {gpu.row.memory_gib:g} GB is assumed; sold with "
+        f"{either(sold)} GB."
+    )
+
+
+def _own_memory(gpu: GpuName) -> float | None:
+    """Memory of a chip as its name says, else of a single one the only size that it has [GiB]."""
+    sold = memory_options(gpu.row) or (gpu.row.memory_gib,)
+    only = len(sold) == 1 and gpu.count == 1 and not gpu.row.of_ram
+    return gpu.memory_gib or (sold[0] if only else None)

@@ -5,7 +5,7 @@ from hardware_names import sample
 
 from advisor.errors import UnknownName
 from advisor.machine.catalog import cpu_named, gpu_named, machine_named
-from advisor.machine.names.machine_names import families
+from advisor.machine.names.preset_names import families
 
 KARPENTER = (
     # name, virtual processors, memory [MiB]: Amazon's own description of its instances, read from
