@@ -312,6 +312,10 @@ NOT_COVERED = {
 data/models/models.csv."""
 
 
+MOST_WEIGHTS = 1e15
+"""Several hundred times the largest model that is published."""
+
+
 def describe(
     text_or_dict: str | Mapping[str, object],
     name: str,
@@ -333,12 +337,12 @@ def describe(
     values, family = language_config(name, whole)
     own = own_architecture(values, family)
     if own is not None:
-        return _described(whole, values, own, beside)
+        return _described(whole, values, _plausible(own), beside)
     facts = facts_of(values, family)
     shared = shared_layers(values, facts.layers)
     form, format_notes = stored_format(values, beside)
     return Described(
-        architecture=with_shared_layers(build(facts), facts, shared),
+        architecture=_plausible(with_shared_layers(build(facts), facts, shared)),
         model=None,
         format=form,
         source=facts.source,
@@ -429,7 +433,26 @@ def _checked(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
             f"The config.json of {config.name} has {facts.heads} query heads on {facts.kv_heads} "
             "key heads; the first must be a multiple of the second."
         )
+    if "I" in facts.layer_pattern and not facts.kv_lora_rank:
+        raise InputError(
+            f"The config.json of {config.name} has sparse attention without kv_lora_rank, on which "
+            "it is built. Give the model's own file, unchanged."
+        )
     return facts
+
+
+def _plausible(architecture: Architecture) -> Architecture:
+    """The architecture, unless it has more weights than any machine could hold.
+
+    Raises:
+        InputError: more than `MOST_WEIGHTS`.
+    """
+    if architecture.params > MOST_WEIGHTS:
+        raise InputError(
+            f"The config.json of {architecture.name} makes {architecture.params:.0e} weights, more "
+            f"than {MOST_WEIGHTS:.0e}; one of its sizes is wrong."
+        )
+    return architecture
 
 
 def _notes(

@@ -147,7 +147,7 @@ def minimax_m3(config: Config, facts: ArchitectureSpec) -> Architecture:
     dim = inner.optional("sparse_index_dim", "index_head_dim") or 128
     facts = replace(facts, qk_norm="head")
     routed = _routed(config, facts, first=3)
-    flags = flags or list(routed)
+    flags = _of_layers(config, facts, "sparse_attention_freq", flags or list(routed))
     layers = []
     for at in range(facts.layers):
         mixing = attention(facts, at)
@@ -236,14 +236,30 @@ def _windows(
     return default or [False] * facts.layers
 
 
+def _of_layers(config: Config, facts: ArchitectureSpec, key: str, listed: list[bool]) -> list[bool]:
+    """What a file lists for each layer; the list may go on with drafting layers.
+
+    Raises:
+        InputError: fewer than there are layers.
+    """
+    if len(listed) < facts.layers:
+        raise InputError(
+            f"The config.json of {config.name} has {len(listed)} entries in {key} for "
+            f"{facts.layers} layers; it needs one for each. Give the model's own file, unchanged."
+        )
+    return listed[: facts.layers]
+
+
 def _routed(config: Config, facts: ArchitectureSpec, first: int) -> list[bool]:
     """Whether each layer has experts: as the file lists it, else all but the first."""
     words = config.words("mlp_layer_types")[: facts.layers]
     if words:
-        return [word != "dense" for word in words]
+        dense_or_not = [word != "dense" for word in words]
+        return _of_layers(config, facts, "mlp_layer_types", dense_or_not)
     listed = config.raw("moe_layer_freq")[1]
     if isinstance(listed, list | tuple):
-        return [bool(flag) for flag in config.numbers("moe_layer_freq")[: facts.layers]]
+        flags = [bool(flag) for flag in config.numbers("moe_layer_freq")]
+        return _of_layers(config, facts, "moe_layer_freq", flags)
     written = config.raw("moe_layers_enum")[1]
     if isinstance(written, str) and written:
         chosen = {int(part) for part in written.split(",")}
