@@ -91,7 +91,7 @@ def test_an_address_is_answered_whatever_its_values() -> None:
 
 def failures(tried: Callable[[random.Random], None]) -> str:
     """Kinds of errors that are no sentences of this program, by their last line of code."""
-    found: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
     answered = 0
     for seed in range(TRIED):
         try:
@@ -99,12 +99,12 @@ def failures(tried: Callable[[random.Random], None]) -> str:
             answered += 1
         except AdvisorError as error:
             if not 10 < len(str(error)) < 1000 or "\n" in str(error):
-                found[f"a sentence of {len(str(error))} letters"] += 1
+                kinds[f"a sentence of {len(str(error))} letters"] += 1
         except Exception as error:  # noqa: BLE001 - what is looked for
             last = traceback.extract_tb(error.__traceback__)[-1]
-            found[f"{error!r:.90} in {last.filename}:{last.lineno}, e.g. seed {seed}"] += 1
+            kinds[f"{error!r:.90} in {last.filename}:{last.lineno}, e.g. seed {seed}"] += 1
     assert answered > TRIED / 5, f"{answered} of {TRIED} were read: the rest tests one refusal"
-    return "\n".join(f"{count} times {what}" for what, count in found.most_common(20))
+    return "\n".join(f"{count} times {what}" for what, count in kinds.most_common(20))
 
 
 def spoilt_text(value: Any, draw: random.Random) -> str:
