@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.advice.compare import best_of, compare, lacks, readers, usable
+from advisor.advice.compare import best_of, compare, lacks, readers, title_of, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
 from advisor.advice.finder.runnable import Runnable, nearest, rated_as_well
@@ -17,7 +17,7 @@ from advisor.advice.table.choice import Choice, choice_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.question import Question, as_rented
-from advisor.advice.words.verdict import Judgement, VerdictText, judgement, title_of, verdict
+from advisor.advice.words.verdict import Judgement, VerdictText, judgement, verdict
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload

@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from advisor.advice.advise import Advice, advise
+from advisor.advice.compare import context_notes
 from advisor.advice.prices.price import priced_name
 from advisor.advice.table.question import Question, as_rented
 from advisor.advice.table.timed_machines import cardless
-from advisor.advice.words.verdict import context_notes, price_notes
+from advisor.advice.words.verdict import price_notes
 from advisor.formatting import money_shown_in
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine

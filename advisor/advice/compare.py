@@ -13,6 +13,7 @@ from advisor.cost_model.placement import PlacementStrategy, Settings, whole_byte
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.formatting import memory
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
@@ -223,3 +224,36 @@ def _readers(
     if not first or not len(beyond):
         return first
     return most(np.arange(first, beyond[0]))
+
+
+# Title of an answer.
+
+
+def title_of(model: Model, machine: Machine) -> str:
+    """Model, format and machine in one line."""
+    ram = memory(float(machine.host.memory.value))
+    each = " each" if machine.nodes > 1 else ""
+    return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"
+
+
+# Warnings about a prompt or context that exceeds the context of the request or of the model.
+#
+# An estimate is still given; these sentences stand beside it.
+
+
+def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
+    """Sentences about lengths beyond the allocated context, or the model's own."""
+    context, own = float(np.max(work.context)), model.architecture.max_context
+    needed = float(np.max(work.prompt)) + float(np.max(work.output))
+    notes = []
+    if needed > context:
+        notes.append(
+            f"A prompt and reply of {needed:,.0f} tokens do not fit the context of {context:,.0f} "
+            "that is allocated; allocate more, or ask for less."
+        )
+    if own and context > own:
+        notes.append(
+            f"A context of {context:,.0f} tokens is beyond the {own:,} that {model.name} was made "
+            "for; runtimes refuse it or answer badly unless its positions are stretched."
+        )
+    return tuple(notes)

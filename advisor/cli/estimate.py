@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.arrivals.server import first_token_within
-from advisor.advice.compare import compare, decode_tps, usable
+from advisor.advice.compare import compare, context_notes, decode_tps, title_of, usable
 from advisor.advice.start_files import StartFile, start_file
-from advisor.advice.words.verdict import context_notes, title_of
 from advisor.cli import session
 from advisor.cli.command import Json, added, show, told
 from advisor.cost_model.estimate import Assumption, Estimate

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.advice.words.verdict import context_notes
+from advisor.advice.compare import context_notes
 from advisor.cli.command import Json, added, show
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-
 from advisor.advice.compare import MOST_READERS, decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import odd_prices
@@ -18,25 +16,12 @@ from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.table.question import Question, unknown_rent
 from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.workload import Workload
 from advisor.formatting import hours as hours_words
-from advisor.formatting import memory, number, short, tokens_per_second
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
-from advisor.machine.machine import Machine
-from advisor.model.model import Model
+from advisor.formatting import number, short, tokens_per_second
 from advisor.request.money import MoneyInputs
 from advisor.runtimes import Runtime
-
-# Title of an answer.
-
-
-def title_of(model: Model, machine: Machine) -> str:
-    """Model, format and machine in one line."""
-    ram = memory(float(machine.host.memory.value))
-    each = " each" if machine.nodes > 1 else ""
-    return f"{model.name}, {model.format}, on {machine.name}, {ram} of RAM{each}"
-
 
 # Notes on the prices of an answer.
 
@@ -45,29 +30,6 @@ def price_notes(question: Question) -> tuple[str, ...]:
     """Notes on typed prices far from those on record, and on a rent that nobody knows."""
     money, rent = question.money, unknown_rent(question.ownership, question.machine)
     return *odd_prices(money.own_price, money.own_rent), *rent
-
-
-# Warnings about a prompt or context that exceeds the context of the request or of the model.
-#
-# An estimate is still given; these sentences stand beside it.
-
-
-def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
-    """Sentences about lengths beyond the allocated context, or the model's own."""
-    context, own = float(np.max(work.context)), model.architecture.max_context
-    needed = float(np.max(work.prompt)) + float(np.max(work.output))
-    notes = []
-    if needed > context:
-        notes.append(
-            f"A prompt and reply of {needed:,.0f} tokens do not fit the context of {context:,.0f} "
-            "that is allocated; allocate more, or ask for less."
-        )
-    if own and context > own:
-        notes.append(
-            f"A context of {context:,.0f} tokens is beyond the {own:,} that {model.name} was made "
-            "for; runtimes refuse it or answer badly unless its positions are stretched."
-        )
-    return tuple(notes)
 
 
 # When an option pays, in words.

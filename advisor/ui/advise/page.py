@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import TITLES, decode_tps
+from advisor.advice.compare import TITLES, context_notes, decode_tps
 from advisor.advice.words.verdict import (
     Judgement,
     VerdictText,
-    context_notes,
     price_notes,
 )
 from advisor.cost_model.estimate import Estimate
