@@ -106,11 +106,13 @@ def _discard_output() -> None:
 
 
 def parser(command: str = "") -> argparse.ArgumentParser:
-    """Parser of a command and its options; of every command, where none of that name exists."""
+    """Parser of a command and its options; of every command, where none of that name exists; of
+    none for `--version`.
+    """
     top = argparse.ArgumentParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     modules = [MODULES[command]] if command in MODULES else dict.fromkeys(MODULES.values())
-    for module in modules:
+    for module in () if command == "--version" else modules:
         import_module(f"advisor.cli.{module}").add(commands)
     return top
