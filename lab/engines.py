@@ -82,18 +82,12 @@ def case_of(
     steps: float,
     **facts: Any,
 ) -> EngineCase:
-    """Case of a time.
+    """Case of a time with a number of prompts and steps in it; `facts` are engine, release and
+    evidence, and other fields.
 
-    Args:
-        work: request.
-        model: model.
-        where: machine.
-        phases: schedules of its prompt and of a step.
-        prompts: number of prompts in the time: 1, 0, or the part of it that others' prompts take
-            from a token of several users.
-        steps: number of steps in the time.
-        facts: engine, release and evidence, and other fields.
-    """  # fmt: skip
+    The number of prompts is 1, 0, or the part of one that others' prompts take from a token of
+    several users.
+    """
     counted = ((prompts, phases.prefill), (steps, phases.decode))
     names = ("engine", "release", "evidence")
     scope = {name: facts.pop(name) for name in names} | {"family": generation(where.gpus[0])}

@@ -159,12 +159,7 @@ def cauchy(residuals: Floats, far: Floats | float, noise: Floats | float) -> Flo
 
 
 def counts(groups: Sequence[str], power: float) -> Floats:
-    """Weight of each run by the size of its group, shape (runs,).
-
-    Args:
-        groups: group of each run.
-        power: each run of a group of n weighs n^power; with -1 all groups weigh the same.
-    """
+    """Weight of each run: n^power in a group of n, so that with -1 all groups weigh the same."""
     sizes = Counter(groups)
     return np.array([sizes[group] ** power for group in groups])
 
@@ -172,13 +167,8 @@ def counts(groups: Sequence[str], power: float) -> Floats:
 def problem(
     cases: Cases[Any], known: Mapping[str, Parameter], settings: Settings, weights: Floats
 ) -> Problem:
-    """Least-squares problem with all terms that runs are evidence for.
-
-    Args:
-        cases: runs.
-        known: constants by name.
-        settings: settings of the fit.
-        weights: weight of each run at no distance from the fit, shape (runs,).
+    """Least-squares problem with all terms that runs are evidence for, by the weight of each run at
+    no distance from the fit, shape (runs,).
     """
     columns: dict[Term, Floats] = {}
     widths: list[float] = []

@@ -187,16 +187,10 @@ def measure(
 ) -> tuple[Measurement, ...]:
     """Rates of copies to and from every GPU in CUDA's list, and of reads of its memory.
 
-    Args:
-        seconds: time for everything; allocating memory adds up to a second for each GPU [s].
-        progress: receiver of the progress.
-        cancelled: check between repeats; true stops the probe.
-
-    Returns:
-        For the first GPU `h2d_pinned`, `h2d_pageable`, `d2h_pinned`, `d2h_pageable`, `device_read`,
-        `zero_copy_read`, `ram_read_while_copying`, `h2d_while_reading` [B/s], `pcie_generation` and
-        `pcie_width`, as far as its driver allows; for other GPUs with names by `figure_name`. Empty
-        when cancelled.
+    For the first GPU `h2d_pinned`, `h2d_pageable`, `d2h_pinned`, `d2h_pageable`, `device_read`,
+    `zero_copy_read`, `ram_read_while_copying`, `h2d_while_reading` [B/s], `pcie_generation` and
+    `pcie_width`, as far as its driver allows; for other GPUs with names by `figure_name`. Empty
+    when cancelled. Allocating memory adds up to a second for each GPU.
     """
     cuda = driver()
     listed = devices(cuda)

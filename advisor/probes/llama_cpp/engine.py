@@ -141,20 +141,13 @@ def measure(
     *,
     path: Path | None = None,
 ) -> tuple[Measurement, ...]:
-    """Time llama.cpp with small models, or with a model of the user.
+    """Time llama.cpp with small models, or with a model of the user (a GGUF file).
 
-    Args:
-        seconds: time limit; no sample starts after it, and a running one is stopped [s].
-        progress: receiver of the progress.
-        cancelled: check while the engine works; true stops the probe.
-        path: GGUF file to time instead of the small models.
-
-    Returns:
-        As many as the time allows of `engine_read_q4_k`, `engine_read_q8_0`, ... [B/s] by storage
-        type (or by the format of the user's model), `engine_layer` and `engine_expert_layer` [s],
-        `engine_attention_128_4`, ... [FLOP/s] by head size and heads that share a key,
-        `engine_prompt_q4_k`, ... [FLOP/s], and `engine_plain_q4_k`, ... [B/s] for weights in the
-        file's layout; empty when cancelled.
+    As many as the time allows of `engine_read_q4_k`, `engine_read_q8_0`, ... [B/s] by storage type
+    (or by the format of the user's model), `engine_layer` and `engine_expert_layer` [s],
+    `engine_attention_128_4`, ... [FLOP/s] by head size and heads that share a key,
+    `engine_prompt_q4_k`, ... [FLOP/s], and `engine_plain_q4_k`, ... [B/s] for weights in the file's
+    layout; empty when cancelled. A sample that runs when the time is up is stopped.
     """
     name = next((name for name, engine in ENGINES.items() if engine.available()), None)
     if name is None:
