@@ -100,7 +100,13 @@ def page(chromium, address, *, viewport=VIEW, color_scheme="light", reduced_moti
     tab.set_viewport_size(viewport)
     tab.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
     complaints, foreign = [], []
-    tab.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+
+    def hear(line):
+        # Streamlit looks for its server below a page's own address first.
+        if line.type == "error" and "/_stcore/" not in line.location["url"]:
+            complaints.append(line.text)
+
+    tab.on("console", hear)
     tab.on("pageerror", lambda error: complaints.append(str(error)))
     tab.on("request", lambda made: None if LOCAL.match(made.url) else foreign.append(made.url))
     try:
