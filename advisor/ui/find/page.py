@@ -418,7 +418,8 @@ def shown(answer: FindAnswer, kind: OfferKind) -> None:
         picture = points(cost_against_speed(chosen, front(chosen)))
         sides = block("oa-ten", _ten(answer, rows[:FIRST])) + block("oa-beside", picture)
         parts.append(block("oa-sides", sides))
-    show(joined(parts))
+    with st.container(key="best_machines"):
+        show(joined(parts))
     if rows:
         _tabs(answer, rows)
 
