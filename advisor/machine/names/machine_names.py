@@ -320,7 +320,8 @@ class MachineNames:
         unknown = None if cpu or self.presets.macs_of(text) else PROCESSOR_OF_A_LINE.search(rest)
         if unknown:
             self.cpus.match(unknown[0])  # no processor that is named is left out
-        notes = []
+        line = None if cpu else LINE_ALONE.search(rest)
+        notes = [f"{line[0]!r} says no model: the processor is a typical one."] if line else []
         mobile_part = cpu and cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(cpu.row.name)
         if cpu and mobile_part and len(gpus) == 1 and not is_tower(text):
             mobile, _ = self.cards.within(text, laptop=True)
@@ -413,6 +414,8 @@ PROCESSOR_OF_A_LINE = re.compile(
     r"|\bultra [3579] \d{3}\w*"
 )
 """Number of a processor behind its line: "i9-15900K"."""
+LINE_ALONE = re.compile(r"\b(?:core )?i[3579]\b|\bcore ultra [579]\b|\bryzen [3579]\b|\bxeon\b")
+"""Line of processors without a number."""
 SEVERAL_OF = re.compile(
     r"^(?:a )?(?:cluster|stack|rack|set|network) of (\d) |^(\d) (?=dgx|mac |framework|strix|gb10)"
 )

@@ -252,3 +252,10 @@ def test_a_processor_or_card_that_does_not_exist_is_not_left_out_beside_known_pa
 def test_cards_behind_a_processor_are_of_one_machine() -> None:
     spec = machine_named("9950X 192GB 2x5090").spec
     assert (spec.gpu, spec.gpu_count, spec.machines) == ("RTX 5090", 2, 1)
+
+
+def test_a_line_of_processors_without_a_model_is_said() -> None:
+    notes = machine_named("Dell XPS 15, Intel Core i7, 32 GB, NVIDIA RTX 4050").notes
+    assert "'core i7' says no model: the processor is a typical one." in notes
+    notes = machine_named("Core i7-13700H, RTX 4050 laptop").notes
+    assert not [note for note in notes if "says no model" in note]
