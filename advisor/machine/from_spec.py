@@ -211,7 +211,6 @@ def cards_of(text: str) -> tuple[GpuName, ...]:
 
 
 def _gpus(inputs: MachineSpec) -> tuple[Gpu, ...]:
-    """GPUs of a machine, the fastest first."""
     gpus: list[Gpu] = []
     for kind in cards_of(str(inputs.gpu)):
         gpus += [_gpu(inputs, kind.row.name, kind.part_gib)] * kind.count
@@ -229,7 +228,6 @@ def _named_with_bridge(inputs: MachineSpec, cards: tuple[Gpu, ...]) -> bool:
 
 
 def _bridged(cards: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
-    """Two cards of the same kind with a bridge between them."""
     if len(cards) != 2 or cards[0].name != cards[1].name:
         named = " + ".join(card.name for card in cards)
         raise InputError(f"An NVLink bridge joins two cards of a kind; this is {named}.")
@@ -314,7 +312,6 @@ def _usual_size(gpu: Gpu | None) -> float:
 
 
 def _typical_host(gpu: Gpu | None) -> str:
-    """Typical host of a GPU: a laptop for a laptop's, else a desktop."""
     return TYPICAL_LAPTOP if gpu is not None and OF_LAPTOPS in gpu.name else TYPICAL_HOST
 
 

@@ -184,7 +184,6 @@ def _cores_there(host: Host) -> int:
 
 
 def _threads_note(host: Host) -> str:
-    """How threads past the cores are taken."""
     effect = effect_of("threads", host.thread_excess)
     if effect is None:
         return ""
@@ -200,7 +199,6 @@ def _threads_note(host: Host) -> str:
 
 
 def _build_note(machine: Machine) -> str:
-    """How the stated build is taken."""
     when = month_words(machine.build)
     if kernels_of(machine.build, backends.of_machine(machine)):
         return f"A build of llama.cpp of {when} is taken with the kernels of that time."
@@ -213,7 +211,6 @@ def _build_note(machine: Machine) -> str:
 
 
 def _numa_note(host: Host) -> str:
-    """How the stated policy for memory nodes is taken."""
     if host.sockets < 2:
         return (
             f"--numa {host.numa} changes nothing here: no published speed tells it on a single "

@@ -255,7 +255,6 @@ def _positions(architecture: Architecture, categories: Sequence[str]) -> Iterato
 
 
 def _counted(architecture: Architecture, categories: Sequence[str]) -> tuple[Place, Place]:
-    """The first place of layers, and that of attention values."""
     experts = architecture.experts
     first = Place(
         position=0,

@@ -79,7 +79,6 @@ def find(text: str, form: str | None = None) -> ResolvedModel:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits of a text, in lower case."""
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
@@ -159,7 +158,6 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
 
 
 def _existing(path: Path) -> Path:
-    """Existing file of a path."""
     try:
         file = path.expanduser()
         file = file / "config.json" if file.is_dir() else file

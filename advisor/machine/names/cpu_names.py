@@ -354,7 +354,6 @@ class CpuNames:
         raise TooManySockets("CPU", name, (), why)
 
     def _listed(self, candidate: str, text: str) -> CpuName | None:
-        """Catalogue row of a name, or a listed model."""
         host = self.exact.get(candidate) or self.bare.get(candidate)
         if host is not None:
             return CpuName(row=apple_cores(host, text), gpu=self._graphics(host.name))
@@ -371,7 +370,6 @@ class CpuNames:
         return self._by_rule(candidate, generation, text) if generation else None
 
     def _generations_of(self, name: str) -> Iterator[CpuGenerationRow]:
-        """Generations whose pattern matches a plain name."""
         for row in self.generations:
             if name.startswith(_beginning(row.pattern)) and _compiled(row.pattern).fullmatch(name):
                 yield row

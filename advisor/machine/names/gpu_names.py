@@ -201,7 +201,6 @@ def has_profile(card: GpuRow, part: Slice) -> bool:
 
 
 def _slices(card: GpuRow) -> tuple[int, int]:
-    """Memory slices and compute slices of a whole card."""
     return (4, 4) if QUARTERS.match(card.name) else (8, 7)
 
 
@@ -498,7 +497,6 @@ class GpuNames:
         ]
 
     def _siblings(self, row: GpuRow) -> tuple[str, ...]:
-        """Cards of the same name with other memory or in another socket."""
         socket = {"sxm", "pcie", "nvl"}
         core = taken_apart(row.name).words - socket
         names = (

@@ -305,7 +305,6 @@ class MachineNames:
         return MachineName(name=name, spec=spec, notes=notes, instance=name)
 
     def _put_together(self, name: str, text: str) -> MachineName:
-        """Machine of the parts in a name."""
         laptop = is_laptop(text)
         written = translated(plain(name))
         stated = memory_channels(text), memory_rate(written), memory_type(written)

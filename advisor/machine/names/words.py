@@ -392,7 +392,6 @@ RAM = re.compile(
 
 
 def _without_storage(text: str) -> str:
-    """Plain text without sizes of drives and of the cards' memory."""
     return any_of("memory of cards", "drive", "terabytes").sub(" ", text)
 
 

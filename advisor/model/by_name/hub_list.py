@@ -363,7 +363,6 @@ def text_parameters(row: HubRow, architecture: Architecture) -> int:
 
 
 def _config(row: HubRow, rule: HubRule | None) -> dict[str, object]:
-    """Keys of a config.json from the list and the rule."""
     width = "moe_intermediate_size" if row.experts > 1 else "intermediate_size"
     stated = {
         "hidden_size": row.hidden,

@@ -82,7 +82,6 @@ def _same_words(name: ModelName) -> KnownRow | None:
 
 
 def _most_downloaded(key: str) -> HubRow | None:
-    """Most downloaded repository with these parts in its name, of any publisher."""
     rows = (row for row in hub_list().with_key(key) if not is_drafting(row))
     row = next(rows, None)
     return None if row is None else better_described(row)

@@ -195,7 +195,6 @@ def cached_values(architecture: Architecture) -> float:
 
 
 def _distance(row: KnownRow, params: float, size: StatedSize, year: int) -> float:
-    """Distance of a known model in size and in years."""
     depth = abs(math.log(row.layers / size.layers)) if size.layers and row.layers else 0.0
     return abs(math.log(params / size.params)) + A_YEAR * abs(year - year_of(row)) + depth
 
@@ -222,14 +221,12 @@ def _routes(row: KnownRow) -> bool:
 
 
 def _weights_of(key: str, row: KnownRow) -> float:
-    """Weights in the name, else the published ones."""
     stated = [value for token in key.split() if (value := weights(token)) is not None]
     published = row.parameters if isinstance(row, HubRow) else (row.published_params_b or 0) * 1e9
     return max(stated, default=published or 1e9)
 
 
 def _in_common(known: Sequence[str], typed: Sequence[str]) -> int:
-    """Number of first tokens that both names share."""
     pairs = zip(known, typed, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

@@ -443,7 +443,6 @@ def _architecture(keys: Keys, header: Header, contents: _Contents) -> Architectu
 
 
 def _roles(keys: Keys, layers: int, tensors: Sequence[Tensor]) -> list[frozenset[str]]:
-    """Roles of the tensors of each layer."""
     roles_by_layer: list[set[str]] = [set() for _ in range(layers)]
     for entry in tensors:
         if entry.layer is not None:
