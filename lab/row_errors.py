@@ -110,6 +110,9 @@ def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circ
         float(work.cached + work.fresh / 2.0 if prompt else work.decode_depth)
         for work, prompt in zip(works, read, strict=True)
     ]
+    fresh = [
+        float(work.fresh) if prompt else np.inf for work, prompt in zip(works, read, strict=True)
+    ]
     ones = np.ones(len(timed))
     return Circumstances(
         on_gpu=bool(part.machine.gpus),
@@ -121,6 +124,9 @@ def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circ
             uncertainty.NEW: few[uncertainty.NEW][part.at],
             uncertainty.SEVERAL: float(len(part.machine.gpus) > 1) * ones,
             uncertainty.TOGETHER: np.array([float(np.all(work.users > 1)) for work in works]),
+            uncertainty.SERVED: np.array(read)
+            * np.array([float(not work.bench) for work in works]),
+            uncertainty.SHORT: np.asarray(uncertainty.shortness(np.array(fresh))),
         },
         unmeasured={str(Route.IN_PLACE): np.where(part.ram_stated, 0.0, 1.0)},
     )

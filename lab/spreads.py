@@ -147,7 +147,7 @@ def held(off: Errors, below: Floats, above: Floats) -> float:
 
 WIDER = (
     uncertainty.EXPERTS, uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER,
-    uncertainty.DEEP, uncertainty.OPERATOR,
+    uncertainty.DEEP, uncertainty.OPERATOR, uncertainty.SERVED, uncertainty.SHORT,
 )  # fmt: skip
 """Traits that widen a range and never narrow it."""
 MOST_LEAN = 0.3

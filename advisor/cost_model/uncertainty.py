@@ -30,13 +30,15 @@ BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}
 LEAN = {IN_DECODE: "lean", IN_PROMPT: "lean_prompt"}
 """Constants with the skew of each range to the slow side, as a share of the half width: 0 is
 symmetric, 1 entirely slow; negative values are skewed to the fast side."""
-EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW = (
+EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT = (
     "experts", "deep", "split", "thin", "several", "together", "unknown backend", "operator", "new",
+    "served", "short",
 )  # fmt: skip
 """Traits of a run: a model with routed experts, a deep context, layers divided between processors,
 a GPU family with few sources, several GPUs, several users, an unknown backend, a kind of layer that
-few timed on the backend, kinds of layers that few timed together on any."""
-TRAITS = (EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW)
+few timed on the backend, kinds of layers that few timed together on any, a prompt that a server
+reads rather than a bench, and a short one."""
+TRAITS = (EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT)
 OF_GPUS = (EXPERTS, DEEP, THIN, SEVERAL, UNKNOWN)
 
 
@@ -95,6 +97,8 @@ def circumstances(
     depth: Array,
     users: Array,
     kinds: frozenset[str] = frozenset(),
+    fresh: Array = np.inf,
+    served: bool = False,
 ) -> Circumstances:
     """Properties of a run that widen its range.
 
@@ -105,6 +109,8 @@ def circumstances(
         depth: length of the cache [tokens].
         users: users decoded together.
         kinds: kinds of the model's layers, of `operators.OPERATORS`.
+        fresh: length of the prompt, where its time is asked [tokens].
+        served: a server reads it.
     """
     gpu = bool(machine.gpus)
     unknown = gpu and constants.scope.backend == backends.UNKNOWN
@@ -119,6 +125,8 @@ def circumstances(
             UNKNOWN: float(unknown),
             OPERATOR: 1.0 if unknown and kinds else rarity(_publishers(kinds, constants)),
             NEW: rarity(constants.value(PUBLISHERS, together(kinds))) if kinds else 0.0,
+            SERVED: float(served),
+            SHORT: shortness(fresh),
         },
         unmeasured={part: float(not _known(part, machine)) for part in BEHIND},
     )
@@ -159,6 +167,17 @@ FIXED = (LAYERS, TOKEN, CROSSINGS)
 """Fixed costs: of the GPU where there is one, else of the processor."""
 ON_GPU = (Route.RESIDENT, Route.STREAMED, *FIXED)
 """Parts of the time that depend on a GPU, its link and its runtime."""
+
+
+SHORTEST, SHORTER = 100.0, 300.0
+"""Longest prompt that is short to the degree 1, and the further tokens down to a degree of 0: what
+a server does beside reading takes as long as some hundred tokens [tokens]."""
+
+
+def shortness(fresh: Array) -> Array:
+    """Degree to which a prompt is short, 0 to 1."""
+    longer = (np.asarray(fresh, dtype=float) - SHORTEST) / SHORTER
+    return 1.0 - np.clip(longer, 0.0, 1.0)
 
 
 def depth_reached(depth: Array) -> Array:

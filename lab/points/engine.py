@@ -17,6 +17,7 @@ from advisor.cost_model.uncertainty import (
     THIN,
     TOGETHER,
     Margins,
+    widened,
 )
 from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
@@ -90,7 +91,8 @@ def margins(case: EngineLeftOutRow, runtime: str, *, first: bool) -> Margins:
     folded, constant = runtime.casefold(), IN_PROMPT if first else IN_DECODE
     key = next((key for key in ("vllm", "sglang") if key in folded), "tensorrt-llm")
     table = fitted_constants().bound(Scope(runtime=key))
-    half, lean = table.value(constant, Route.RESIDENT), table.value(LEAN[constant], Route.RESIDENT)
-    for trait in WIDER:
-        half *= table.value(BY_TRAIT[constant], trait) ** getattr(case, trait)
+    usual, lean = table.value(constant, Route.RESIDENT), table.value(LEAN[constant], Route.RESIDENT)
+    traits = {trait: getattr(case, trait) for trait in WIDER}
+    factors = {trait: table.value(BY_TRAIT[constant], trait) for trait in WIDER}
+    half = widened(usual, factors, traits)
     return Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))

@@ -14,6 +14,7 @@ from advisor.cost_model.uncertainty import (
     Margins,
     degrees,
     depth_reached,
+    shortness,
     widened,
 )
 
@@ -54,6 +55,11 @@ def test_traits_of_gpus_count_by_their_share_of_the_time() -> None:
 
 def test_depth_grows_from_1000_to_4000_tokens() -> None:
     assert depth_reached(np.array([500.0, 2500.0, 9000.0])).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_prompts_are_short_up_to_400_tokens() -> None:
+    assert shortness(np.array([58.0, 250.0, 2048.0])).tolist() == [1.0, 0.5, 0.0]
+    assert float(shortness(np.inf)) == 0.0
 
 
 def test_a_range_is_a_factor_each_way_from_the_value() -> None:

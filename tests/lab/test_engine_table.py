@@ -3,13 +3,18 @@
 from collections import Counter
 from pathlib import Path
 
-from advisor.catalog.constants import FACTOR, ConstantRow, constant_rows
+import numpy as np
+import pytest
+
+from advisor.catalog.constants import FACTOR, ConstantRow, Scope, constant_rows, fitted_constants
 from advisor.catalog.csv_tables import DATA
+from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, LEAN, THIN
 from advisor.evidence.published.row import published_rows
 from advisor.machine.catalog import gpu_rows
 from lab.__main__ import constant_table
-from lab.engine_tables import Rows, ordered_generations
+from lab.engine_tables import EngineLeftOutRow, Rows, ordered_generations
 from lab.engines import cases
+from lab.points.engine import margins
 
 
 def test_no_constant_is_stated_twice() -> None:
@@ -82,3 +87,15 @@ def test_runtimes_and_families_with_the_same_row_share_a_line(tmp_path: Path) ->
         ["vllm|sglang", "resident|layers"], ["flexgen", "resident"], ["vllm", "cuda"],
     ]  # fmt: skip
     assert {str(each) for each in constant_rows(table)} == {str(each) for each in (*same, *others)}
+
+
+def test_a_scored_range_adds_traits_as_the_program_does() -> None:
+    # Half a trait adds half of what its square adds: w sqrt(1 + (f^2 - 1) / 2).
+    table = fitted_constants().bound(Scope(runtime="vllm"))
+    factor, lean = table.value(BY_TRAIT[IN_DECODE], THIN), table.value(LEAN[IN_DECODE], "resident")
+    case = EngineLeftOutRow(
+        id="x", group="x", evidence="published", seconds=1.0, predicted=1.0, tokens=1.0,
+        experts=0.0, deep=0.0, several=0.0, together=0.0, thin=0.5,
+    )  # fmt: skip
+    below = table.value(IN_DECODE, "resident") * np.sqrt(1 + (factor**2 - 1) / 2) * (1 + lean)
+    assert margins(case, "vLLM", first=False).below == pytest.approx(below)
