@@ -12,10 +12,12 @@ from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants
 from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
 from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import (
+    RUNTIMES,
     bound_to_node,
     conditioned,
     constants_on,
     doubt,
+    kernel_note,
     scope_of,
 )
 from advisor.cost_model.placement import (
@@ -220,14 +222,16 @@ class Estimate:
         """Margins of a speed from its constants, without those of the runtime or of a guessed
         shape.
         """
-        depth = self.work.decode_depth if constant == IN_DECODE else prompt_step(self.work).depth
+        prompt = constant == IN_PROMPT
+        depth = prompt_step(self.work).depth if prompt else self.work.decode_depth
         run = circumstances(
             machine, constants,
             experts=self.model.has_experts, depth=depth, users=self.work.users,
             kinds=operators(self.model.architecture),
+            fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
         )  # fmt: skip
         known = margins(time, run, constants, constant)
-        of_gpu, of_host = doubt(machine, self.how, self.model, prompt=constant == IN_PROMPT)
+        of_gpu, of_host = doubt(machine, self.how, self.model, prompt=prompt)
         if not of_gpu and not of_host:
             return known
         gpu = on_gpu(time, run)
@@ -367,6 +371,8 @@ def estimate(
         format_note = f"{format_note} No tokens are drafted in it here.".strip()
     if machine.host.numa and runtime.takes_layers and not runtime.binds_nodes:
         format_note = f"{format_note} It has no --numa.".strip()
+    if runtime.key in RUNTIMES:
+        format_note = f"{format_note} {kernel_note(machine, model)}".strip()
     machine, settings = bound_to_node(machine, runtime), settings or DEFAULT
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)

@@ -16,6 +16,7 @@ from advisor.cost_model.processors import cores_alone, vectors
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import IN_DECODE, LEAN
+from advisor.formatting import number
 from advisor.machine import backends
 from advisor.machine.backends import (
     ONE_NODE,
@@ -24,6 +25,7 @@ from advisor.machine.backends import (
     effect_of_build,
     effect_of_kernel,
     kernels_of,
+    month_words,
 )
 from advisor.machine.machine import EngineSpeed, Host, Machine
 from advisor.machine.quantity import Provenance, Quantity
@@ -289,6 +291,19 @@ def kernel_effect(machine: Machine, model: Model) -> SoftwareEffect | None:
     """Effect of a stated build that has no kernel for a model's format on the machine's backend."""
     kinds = frozenset(kind for kind, share in model.stored.items() if share > MOST)
     return effect_of_kernel(machine.build, backends.of_machine(machine), kinds)
+
+
+def kernel_note(machine: Machine, model: Model) -> str:
+    """What the stated build's missing kernel costs, and a format that has one; empty for none."""
+    effect = kernel_effect(machine, model)
+    if effect is None:
+        return ""
+    told = (
+        f"Builds of llama.cpp before {month_words(effect.before)} have no fast kernel for "
+        f"{effect.value} on {backends.LABELS[backends.of_machine(machine)]}: a token takes "
+        f"{number(1.0 / effect.token)} times as long as with one."
+    )
+    return f"{told} {effect.instead} has one." if effect.instead else told
 
 
 def _of_kernel(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
@@ -269,6 +269,7 @@ class SoftwareEffect:
     since: str  # version of the driver from which it holds; empty for all
     # version of the driver, or month of the build, from which it no longer holds; empty for all
     before: str
+    instead: str  # format with a kernel there, for one without; empty for none
     vendor: str  # vendor of the GPU; empty for any
     family: str  # family of the GPU; empty for any
     backend: str  # backend of llama.cpp; empty for any
@@ -362,15 +363,17 @@ def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> Softwar
         backend: backend of llama.cpp.
         kinds: storage types that most of a model's bytes have.
     """
-    rows = (row for row in software_effects() if row.option == "kernel")
-    return next(
-        (
-            row
-            for row in rows
-            if month and month < row.before and row.backend == backend and row.value in kinds
-        ),
-        None,
-    )
+    missing = without_kernel(month, backend)
+    return next((row for kind, row in missing.items() if kind in kinds), None)
+
+
+def without_kernel(month: str, backend: str) -> Mapping[str, SoftwareEffect]:
+    """Effects of a build by the storage types that it has no fast kernels for; as above."""
+    return {
+        row.value: row
+        for row in software_effects()
+        if row.option == "kernel" and month and month < row.before and row.backend == backend
+    }
 
 
 HYPER_THREADS, PAST_CORES, SLOWER_CORES = "every hyper-thread", "past the cores", "slower cores"

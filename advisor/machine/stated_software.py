@@ -199,15 +199,14 @@ def _threads_note(host: Host) -> str:
 
 
 def _build_note(machine: Machine) -> str:
-    when = month_words(machine.build)
-    if kernels_of(machine.build, backends.of_machine(machine)):
+    when, backend = month_words(machine.build), backends.of_machine(machine)
+    if kernels_of(machine.build, backend):
         return f"A build of llama.cpp of {when} is taken with the kernels of that time."
+    slower = [f"models in {form}" for form in backends.without_kernel(machine.build, backend)]
     if effect_of_build(machine.build):
-        return (
-            f"A build of llama.cpp of {when} is taken as fast as one of today, but for models with "
-            "linear attention (Qwen3-Next, 3.5 and 3.6)."
-        )
-    return f"A build of llama.cpp of {when} is taken as fast as one of today."
+        slower.append("models with linear attention (Qwen3-Next, 3.5 and 3.6)")
+    but = f", but for {' and '.join(slower)}" if slower else ""
+    return f"A build of llama.cpp of {when} is taken as fast as one of today{but}."
 
 
 def _numa_note(host: Host) -> str:

@@ -13,6 +13,7 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
+from advisor.machine.backends import software_effects, without_kernel
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
@@ -286,6 +287,21 @@ def test_a_build_without_a_kernel_for_a_format_is_as_slow_as_published() -> None
     assert 0.24 < ratio < 0.35
     assert token(answer(old)) == pytest.approx(token(answer(arc)))
     assert width(answer(old, form="BF16")) > width(answer(arc, form="BF16"))
+    note = answer(old, form="BF16").format_note
+    assert "no fast kernel for BF16 on SYCL: a token takes 4.0 times as long" in note
+    assert note.endswith("F16 has one.")
+    assert not answer(old).format_note
+    assert not answer(arc, form="BF16").format_note
+    assert any("but for models in BF16 and models in Q8_0" in told for told in machine(old).notes)
+
+
+def test_a_format_named_instead_has_a_kernel_in_the_same_builds() -> None:
+    rows = [row for row in software_effects() if row.option == "kernel" and row.instead]
+    assert rows
+    for row in rows:
+        last = max(each.before for each in software_effects() if each.option == "kernel")
+        for month in ("2025-01", row.before, last):
+            assert row.instead not in without_kernel(month, row.backend), row.value
 
 
 def test_experts_on_arc_are_slow_with_mesa_before_the_release_that_mended_them() -> None:
