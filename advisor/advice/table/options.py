@@ -80,8 +80,9 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
         *rents(question, cards),
         *apis(question),
     )
-    judged = filter(None, (_judged(question, option) for option in others))
-    return (kept, *sorted((replace(option, kept=kept) for option in judged), key=rank))
+    judged = ((option, _odd(question, option)) for option in others)
+    rows = [replace(option, kept=kept, odd=odd) for option, odd in judged if odd is not None]
+    return (kept, *sorted(rows, key=rank))
 
 
 def cards_here(question: Question) -> TimedCards:
@@ -115,10 +116,10 @@ def machine_speed(question: Question) -> Speed | None:
     return TimedStack(stack, question.model, question.work, question.runtimes).fastest().at(0)
 
 
-def _judged(question: Question, option: Option) -> Option | None:
-    """Option with what is odd about it; None where an expert rules it out."""
+def _odd(question: Question, option: Option) -> tuple[str, ...] | None:
+    """What is odd about an option, a sentence each; None where an expert rules it out."""
     if not option.bought:
-        return option
+        return ()
     anew = option.kind in (OptionKind.MACHINE, OptionKind.RENT)
     machine = option.machine or replace(cardless(), gpus=option.bought)
     form = question.ownership.form
@@ -132,7 +133,7 @@ def _judged(question: Question, option: Option) -> Option | None:
         form, machine, option.bought, option.parts, before=before, built_anew=anew,
         takes_docks=docks, users=users,
     )  # fmt: skip
-    return replace(option, odd=tuple(dict.fromkeys(odd)))
+    return tuple(dict.fromkeys(odd))
 
 
 NOTHING_OWNED = "Nothing yet"
