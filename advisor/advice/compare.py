@@ -196,10 +196,8 @@ def readers(best: Estimate, reading_tps: float) -> int:
     """Users whom a server answers together at a reading speed; 0 where not even one."""
     if best.machine is None:
         return 0
-    return _readers(
-        best.model, best.machine, replace(best.work, users=1.0), best.how, best.strategy,
-        best.settings, reading_tps,
-    )  # fmt: skip
+    nouns = (best.model, best.machine, replace(best.work, users=1.0), best.how, best.strategy)
+    return _readers(*nouns, best.settings, reading_tps)
 
 
 @lru_cache(maxsize=64)

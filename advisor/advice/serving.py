@@ -88,8 +88,7 @@ def _to_rent(question: Question) -> Iterator[Servers]:
     for gpu in cards_for_rent(money.own_rent):
         typed = gpu in dict(money.own_rent)
         for count in COUNTS if typed else sorted({row.gpu_count for row in rents(gpu)}):
-            offer = rented(gpu, count, money.own_rent)
-            if offer is not None:
+            if (offer := rented(gpu, count, money.own_rent)) is not None:
                 cost = MonthlyCost(rent=offer[1] * hours)
                 yield Servers(gpu=gpu, count=count, kind="rented", cost=cost, price=offer[0])
 
@@ -97,16 +96,13 @@ def _to_rent(question: Question) -> Iterator[Servers]:
 def _to_build(question: Question) -> Iterator[Servers]:
     """New desktops with cards, all parts included, where none is without a price."""
     use, hours = question.use, hours_served(question)
-    for gpu, count in itertools.product(cards_for_sale(question.money.own_price), COUNTS):
-        if count > FEW:
-            continue
+    typed, counts = question.money.own_price, [count for count in COUNTS if count <= FEW]
+    for gpu, count in itertools.product(cards_for_sale(typed), counts):
         machine = with_gpus(gpu, count)
-        price = bought(gpu, count, question.money.own_price, desktop_parts(machine.gpus))
+        price = bought(gpu, count, typed, desktop_parts(machine.gpus))
         if price.usd is not None:
-            yield Servers(
-                gpu=gpu, count=count, kind="built", price=price, margin=use.margin(price),
-                cost=use.served(draw_of(machine), price.usd, hours),
-            )  # fmt: skip
+            cost, margin = use.served(draw_of(machine), price.usd, hours), use.margin(price)
+            yield Servers(gpu=gpu, count=count, kind="built", price=price, margin=margin, cost=cost)
 
 
 def with_gpus(gpu: str, count: int) -> Machine:
@@ -121,12 +117,8 @@ DEGREES = (1, 2, 4, 8)
 
 
 class Replicas:
-    """Users served by copies of a model, each kind and number of GPUs computed once.
-
-    Args:
-        question: model, and the request of one reply, with mean lengths.
-        request: speed and wait that each user should have.
-        chosen: runtime of the answer; None for any that queues requests.
+    """Users served by copies of a model with the speed and wait that a request wants, in the chosen
+    runtime or any that queues requests; each kind and number of GPUs is computed once.
     """
 
     def __init__(self, question: Question, request: Request, chosen: Runtime | None = None) -> None:
@@ -191,9 +183,8 @@ class Replicas:
         key = gpu, gpus
         if key not in self._simulated:
             load = self.load(gpu, gpus)
-            self._simulated[key] = 0 if load is None else users_supported(
-                load.server, load.lengths, load.request, most=self.users
-            )  # fmt: skip
+            wanted = load and (load.server, load.lengths, load.request, self.users)
+            self._simulated[key] = users_supported(*wanted) if wanted else 0
         return self._simulated[key]
 
 

@@ -174,16 +174,10 @@ class Server:
         return float(np.interp(fresh, self.chunks, self.passes))
 
     def step(self, writing: int, kept: float, reading: float, before: float) -> float:
-        """Time of one step [s].
+        """Time of a step in which sequences get a token each, and prompts are read [s].
 
-        Decoded tokens join the pass over the prompts, so that weights are read once; their caches
-        are read in addition.
-
-        Args:
-            writing: number of sequences that get a token.
-            kept: tokens in all their caches [tokens].
-            reading: prompt tokens in the step [tokens].
-            before: sum over prompts of tokens in the step times earlier tokens [tokens^2].
+        Decoded tokens join the pass over the prompts, so that weights are read once; the tokens
+        kept in their caches are read in addition, and those before the ones of each prompt.
         """
         if reading <= 0:
             bare = float(np.interp(writing, self.counts, self.bare))

@@ -26,13 +26,11 @@ Rates = tuple[Range, Range]
 
 def again(before: Estimate, **changes: Any) -> Estimate:
     """Estimate with some fields changed, placed and timed anew; they may be arrays."""
-    after = replace(before, **changes)
+    after, constants = replace(before, **changes), changes.get("constants", fitted_constants())
     if after.machine is None:
         return before
-    return estimate(
-        after.model, after.machine, after.work, after.how, after.strategy,
-        changes.get("constants", fitted_constants()), after.settings,
-    )  # fmt: skip
+    nouns = (after.model, after.machine, after.work, after.how, after.strategy)
+    return estimate(*nouns, constants, after.settings)
 
 
 def rates(estimate: Estimate) -> Rates:

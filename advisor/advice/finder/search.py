@@ -108,7 +108,7 @@ class Hit:
         return f"{self.machines} machines, {self.cards}" if self.machines > 1 else self.cards
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Offers:
     """Prices of all machines of a search, bought or rented, and what a month of each costs."""
 
@@ -150,15 +150,13 @@ def offers(question: Question, machines: Sequence[Machine]) -> tuple[Offers, Off
     ]
     draws = [draw_of(machine) for machine in machines]
     idle, busy = (np.array([getattr(draw, name) for draw in draws]) for name in ("idle", "busy"))
-    nothing = np.zeros(len(machines))
+    nothing, use = np.zeros(len(machines)), question.use
     upfront = np.array([np.nan if price.usd is None else price.usd for price in prices])
     hourly = np.array([np.nan if rent is None else rent[1] for rent in rents])
     return (
-        Offers(kind=BOUGHT, use=question.use, prices=prices, upfront=upfront,
-               usd_per_hour=nothing, idle=idle, busy=busy),
-        Offers(kind=RENTED, use=question.use, prices=[rent and rent[0] for rent in rents],
-               upfront=nothing, usd_per_hour=hourly, idle=idle, busy=busy),
-    )  # fmt: skip
+        Offers(BOUGHT, use, prices, upfront, nothing, idle, busy),
+        Offers(RENTED, use, [rent and rent[0] for rent in rents], nothing, hourly, idle, busy),
+    )
 
 
 def _price(question: Question, machine: Machine, cards: set[str]) -> Price:

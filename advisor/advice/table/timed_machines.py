@@ -144,13 +144,8 @@ SMALLEST_FORMAT = 0.5
 
 
 class CardStack(Stack):
-    """Machines made of one host: with each number of each card, and with cards beside its own.
-
-    Args:
-        host: machine whose cards are replaced or added to.
-        sold: names of the cards for sale.
-        let: names of the cards for rent; only these are tried in more than `FEW`.
-        added_to: form of the host if cards are added to its own; None if none are.
+    """Machines made of one host: with each number of each card for sale or let, in more than `FEW`
+    only those let, and with cards beside its own if it has a form to add to.
     """
 
     def __init__(
