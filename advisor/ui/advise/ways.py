@@ -10,7 +10,7 @@ from markupsafe import Markup
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
-from advisor.advice.finder.runnable import Runnable, nearest, quality_rows, rated_as_well
+from advisor.advice.finder.runnable import Runnable, nearest, rated_as_well, rating
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.words.verdict import Judgement, aged, judgement, plain
 from advisor.formatting import hours, memory, money, number
@@ -116,8 +116,11 @@ def _another_model(answer: AdviseAnswer) -> Way | None:
         told = ": the best rated that keeps up here"
     if row is None:
         return None
-    rated = quality_rows().get(answer.resolved.model.name)
+    own = answer.resolved.model.name
+    rated = rating(own)
     score = f", rated {row.score:.0f} against {rated.score:.0f}" if row.score and rated else ""
+    if rated and rated.model != own:
+        score += " of its predecessor"
     score += told
     return Way(
         name="Another model",
