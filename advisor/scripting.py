@@ -229,7 +229,7 @@ def task(request: Request) -> Task | None:
     Raises:
         AdvisorError: an unknown name, or a number outside its limits.
     """
-    return answer(request.nouns()).task
+    return answer(request.nouns()).advice.task
 
 
 # Many requests, models and machines at a time, as a table.

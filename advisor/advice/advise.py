@@ -26,10 +26,12 @@ from advisor.machine.backends import LINUX, WINDOWS
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership, form_of
+from advisor.request.session import AgentSession
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
 
 if TYPE_CHECKING:
     from advisor.advice.edits.second_machine import SecondMachine
+    from advisor.advice.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,7 @@ class Advice:
     what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
     question: Question  # input of the options
     served: int | None = None  # users at reading speed; None where one is asked for
+    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
     chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
 
     @property
@@ -105,6 +108,7 @@ def advise(
     ownership: Ownership | None = None,
     owned: Machine | None = None,
     today: date | None = None,
+    session: AgentSession | None = None,
 ) -> Advice:
     """Complete answer for a model, a machine and a request.
 
@@ -123,6 +127,7 @@ def advise(
             suggest.
         owned: present machine, if another one; None for `machine`.
         today: date by which the age of prices is judged; None for the present one.
+        session: session of an agent, of which the request is a turn; None for a reply alone.
 
     Raises:
         InputError: a request that holds arrays, or a resale value of a rented machine.
@@ -162,6 +167,7 @@ def advise(
         if another is None and level is Judgement.UNUSABLE:
             closest = nearest(model, here, work, money.reading_tps)
     served = readers(best, money.reading_tps) if best and float(work.users) > 1 else None
+    task = _task(best, session)
     return Advice(
         title=title_of(model, machine),
         summary=verdict(
@@ -175,6 +181,7 @@ def advise(
             closest=closest,
             kept_apart=other,
             served=None if other else served,
+            task=None if other else task,
         ),
         choice=choice,
         another_model=another,
@@ -184,8 +191,18 @@ def advise(
         what_ifs=faster,
         question=question,
         served=served,
+        task=task,
         chosen=chosen,
     )
+
+
+def _task(best: Estimate | None, session: AgentSession | None) -> "Task | None":
+    """Task of a session; its module is loaded only for one."""
+    if best is None or session is None:
+        return None
+    from advisor.advice.task import task_of
+
+    return task_of(best, session)
 
 
 def _speed_now(question: Question, best: Estimate | None, *, other: bool) -> Speed | None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from advisor.advice.advise import Advice, advise
@@ -21,7 +20,6 @@ from advisor.runtimes import VALUED, Runtime
 if TYPE_CHECKING:
     from advisor.advice.finder.combinations import Compute
     from advisor.advice.finder.search import Findings
-    from advisor.advice.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +28,6 @@ class Answer:
 
     nouns: Nouns  # what was asked
     advice: Advice  # the answer
-
-    @cached_property
-    def task(self) -> "Task | None":
-        """Task of the session, in the best placement; None where none is asked for or none fits."""
-        session, best = self.nouns.session, self.advice.best
-        if session is None or best is None:
-            return None
-        from advisor.advice.task import task_of
-
-        return task_of(best, session)
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -70,6 +58,7 @@ def answer(nouns: Nouns) -> Answer:
             placement=nouns.strategy,
             ownership=nouns.ownership,
             owned=nouns.owned,
+            session=nouns.session,
         )
     return Answer(nouns=nouns, advice=advice)
 

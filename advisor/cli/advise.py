@@ -62,7 +62,7 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
     if not args.json:
         return {}
     record = advice_answer(answered.advice, answered.nouns.resolved.taken_as)
-    record |= session.record(answered.task, answered.nouns.session)
+    record |= session.record(answered.advice.task, answered.nouns.session)
     return record | many_users.record(answered, wanted=many)
 
 
@@ -87,7 +87,7 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     if described and advice.second_machine:
         lines += ["", advice.second_machine.words]
     if described:
-        tasks = (answered.task,) if answered.task else ()
+        tasks = (answered.advice.task,) if answered.advice.task else ()
         lines += session.lines(tasks, answered.nouns.session)
     if many:
         lines += ["", *many_users.text(answered)]

@@ -212,7 +212,7 @@ def answer_document(answer: Answer) -> ReportDocument:
     with money_shown_in(request.paying):
         return document(
             answer.advice, answer.nouns.machine, to_texts(request, defaults=True),
-            task=answer.task, command=command(request), caveats=answer.caveats,
+            task=answer.advice.task, command=command(request), caveats=answer.caveats,
         )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
+from advisor.advice.answer import answer
 from advisor.advice.compare import compare
 from advisor.advice.edits.edit import again
 from advisor.advice.task import (
@@ -17,6 +18,7 @@ from advisor.advice.task import (
 )
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.formatting import number, percent
 from advisor.request.request import Request
 from advisor.request.session import AgentSession
 from advisor.runtimes import ASIDE, RUNTIMES, SGLANG, VLLM, runtime
@@ -227,3 +229,16 @@ def test_every_row_of_what_is_kept_names_a_runtime_and_its_source() -> None:
         assert row.source.startswith("https://"), (name, layers)
         assert row.source_date, (name, layers)
         assert 0 <= row.kept <= 1 <= row.step, (name, layers)
+
+
+def test_the_verdict_says_what_the_whole_task_takes() -> None:
+    request = Request(model=HYBRID, gpu="RTX 3060 12GB", ram_gb=64.0, session="swe-bench")
+    advice = answer(request.nouns()).advice
+    task = advice.task
+    assert task is not None
+    assert task.reread_share > 0.1
+    takes = f"A task of 36 turns takes {number(task.seconds / 60)} minutes"
+    assert f"{takes}, {percent(task.reread_share)} of it reading again." in advice.summary.way
+    kept = answer(replace(request, cached_share=1.0).nouns()).advice.summary.way
+    assert "A task of 36 turns" in kept
+    assert "reading again" not in kept

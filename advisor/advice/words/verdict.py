@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from advisor.advice.compare import MOST_READERS, decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
@@ -19,9 +20,12 @@ from advisor.cost_model.estimate import Estimate
 from advisor.formatting import hours as hours_words
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
-from advisor.formatting import number, short, tokens_per_second
+from advisor.formatting import number, percent, short, tokens_per_second
 from advisor.request.money import MoneyInputs
 from advisor.runtimes import Runtime
+
+if TYPE_CHECKING:
+    from advisor.advice.task import Task
 
 # Notes on the prices of an answer.
 
@@ -66,6 +70,8 @@ SLOWER, LEAST = 1.0 / 3.0, 0.5
 TOKENS_PER_WORD = 1.4
 """Tokens of a word; four in three in English, more in other languages
 (https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them, 2026-11-23)."""
+NAMED_REREADING = 0.1
+"""Share of a task from which reading again is named."""
 NOTABLY = 1.1
 """Smallest factor by which another runtime must be faster than the chosen one to be named."""
 
@@ -137,6 +143,7 @@ def verdict(
     closest: Runnable | None = None,
     kept_apart: bool = False,
     served: int | None = None,
+    task: "Task | None" = None,
 ) -> VerdictText:
     """What the machine gives, then what an answer takes and the best way out of all.
 
@@ -151,6 +158,7 @@ def verdict(
         closest: best rated model that keeps up here where the one asked for is of no use.
         kept_apart: whether the estimates are of another machine than the kept one.
         served: users whom it answers at reading speed; None where one is asked for.
+        task: task of the session that is asked for, of which a reply is a turn; None for none.
     """
     kept, estimates = options[0], tuple(estimates)
     speed = kept.speed if kept_apart else None if best is None else speed_of(best)
@@ -159,6 +167,8 @@ def verdict(
     answer = _answer(speed, kept, money) if speed else ""
     if served is not None and speed:
         answer = _served(served)
+    if task is not None:
+        answer = _whole(task)
     decode = speed.decode if speed else 0.0
     ways = _faster(best, estimates) if chosen else []
     ways = ways or _ways(level, options, choice, another, closest, decode, money.reading_tps)
@@ -233,6 +243,14 @@ def _answer(speed: Speed, kept: Option, money: MoneyInputs) -> str:
     words = 10 * round((tokens - money.thinking_tokens) / TOKENS_PER_WORD / 10)
     counted = f"An answer of {words:,.0f} words" if words else "An answer"
     return f"{counted} takes {duration(speed.first_token + tokens / speed.decode)}."
+
+
+def _whole(task: "Task") -> str:
+    """Time of a task: "A task of 36 turns takes 11 minutes, 83 % of it reading again."."""
+    takes = f"A task of {task.session.turns} turns takes {duration(task.seconds)}"
+    if task.reread_share < NAMED_REREADING:
+        return f"{takes}."
+    return f"{takes}, {percent(task.reread_share)} of it reading again."
 
 
 def _served(users: int) -> str:

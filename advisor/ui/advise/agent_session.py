@@ -29,7 +29,7 @@ def how_to_ask() -> None:
 def agent_session(answer: AdviseAnswer) -> None:
     """The session that is asked for."""
     st.subheader("An agent's session", anchor="session")
-    task = answer.answered.task
+    task = answer.answered.advice.task
     if task is None:
         show(block("oa-soft", "The session does not fit here.", "p"))
         return
