@@ -86,7 +86,9 @@ def layer_cache(facts: ArchitectureSpec, layer: int) -> LayerCache:
         case Mixer.MAMBA2:
             return LayerCache(state_values=mamba2_state(facts))
         case Mixer.INDEXED | Mixer.FULL if facts.kv_lora_rank:
-            return LayerCache(key_values=_latent_keys(facts, layer))
+            index_key = facts.index_dim if mixer(facts, layer) is Mixer.INDEXED else 0
+            latent = facts.kv_lora_rank + facts.qk_rope_dim
+            return LayerCache(key_values=latent + index_key)
         case kind:
             kv_heads, head_dim = key_value_heads(facts, layer)
             return LayerCache(
@@ -131,11 +133,6 @@ def mamba2_state(facts: ArchitectureSpec) -> int:
     """Values a Mamba-2 layer keeps: heads x head_dim x state, and the convolution's past."""
     memory = facts.ssm_heads * facts.ssm_head_dim * facts.ssm_state
     return memory + (facts.ssm_conv - 1) * mamba2_channels(facts)
-
-
-def _latent_keys(facts: ArchitectureSpec, layer: int) -> int:
-    index_key = facts.index_dim if mixer(facts, layer) is Mixer.INDEXED else 0
-    return facts.kv_lora_rank + facts.qk_rope_dim + index_key
 
 
 def _letter(facts: ArchitectureSpec, layer: int) -> str:

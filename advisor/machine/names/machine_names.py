@@ -494,7 +494,9 @@ def machine_of_parts(
         rate, assumed = rate_of_type(stated[2], cpu.row)
         notes += [assumed] if assumed else []
     if cpu and channels:
-        channels = _of_all_sockets(channels, cpu.row)
+        # those of a single socket may be stated
+        of_socket = (cpu.row.memory_channels or channels) / cpu.row.sockets
+        channels = channels * cpu.row.sockets if channels <= of_socket else channels
     elif cpu and cores:
         channels = share_of_channels(cpu.row, cores)
     spec = MachineSpec(
@@ -516,12 +518,6 @@ def machine_of_parts(
         memory_note=unsaid,
         alternatives=gpus[0].alternatives if gpus else (),
     )
-
-
-def _of_all_sockets(channels: int, row: HostRow) -> int:
-    """Memory channels of all sockets, where those of a single socket may be stated."""
-    of_socket = (row.memory_channels or channels) / row.sockets
-    return channels * row.sockets if channels <= of_socket else channels
 
 
 def _other_sizes(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:

@@ -74,7 +74,8 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[La
     """Cache of each layer."""
     layers = len(roles)
     windows = _windows(keys, layers)
-    kept = _own_cache(keys, layers)
+    caching = layers - _sharing(keys, layers)  # the last ones reuse the cache of an earlier layer
+    kept = tuple(layer < caching for layer in range(layers))
     attention = _Attention(keys, layers, hidden)
     memories = []
     for layer, has in enumerate(roles):
@@ -154,12 +155,6 @@ def _windowed_layers(keys: Keys, rule: Window, layers: int) -> tuple[bool, ...]:
         return (True,) * layers
     full = 0 if rule.full_first else period - 1
     return tuple(layer % period != full for layer in range(layers))
-
-
-def _own_cache(keys: Keys, layers: int) -> tuple[bool, ...]:
-    """Layers with keys and values of their own; the others reuse an earlier layer's."""
-    own = layers - _sharing(keys, layers)
-    return tuple(layer < own for layer in range(layers))
 
 
 def _sharing(keys: Keys, layers: int) -> int:

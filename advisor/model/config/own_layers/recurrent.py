@@ -236,17 +236,14 @@ def falcon_h1(config: Config, facts: ArchitectureSpec) -> Architecture:
     for at in range(facts.layers):
         states = attention(replace(facts, layer_pattern="M"), at)
         attends = attention(facts, at)
-        beside = states.tensors if config.flag("mamba_rms_norm") else _without_norm(states.tensors)
+        normed = config.flag("mamba_rms_norm")
+        beside = tuple(part for part in states.tensors if normed or part.role != "ssm_norm")
         mixing = replace(
             attends.beside(*beside),
             cache=replace(attends.cache, state_values=states.cache.state_values),
         )
         layers.append(OwnLayer(mixing=mixing, facts=facts))
     return stack(facts, layers)
-
-
-def _without_norm(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    return tuple(tensor for tensor in tensors if tensor.role != "ssm_norm")
 
 
 def _mamba2_sizes(config: Config, facts: ArchitectureSpec) -> ArchitectureSpec:
