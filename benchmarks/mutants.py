@@ -38,6 +38,7 @@ MUTATED = (
 """Cost, placement and schedule; requests; money."""
 TESTS = (
     "tests/cost_model", "tests/request", "tests/advice/table", "tests/advice/prices",
+    "tests/advice/words", "tests/advice/test_advice.py",
     "tests/runtimes", "tests/properties",
 )  # fmt: skip
 LONGEST = 20.0

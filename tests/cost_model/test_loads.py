@@ -158,3 +158,15 @@ def test_a_share_of_a_load_keeps_its_step(share: float) -> None:
     routed = whole.routed
     assert routed.weights == routed.experts == whole.experts
     assert (routed.flops, routed.kv, routed.attention_flops, routed.layers) == (0, 0, 0, 0)
+
+
+def test_rejected_drafts_use_experts_of_their_own() -> None:
+    # 5 tokens of a text, 2 of them rejected: what the 3 use, and of the rest what 2 strangers use
+    drafted = ForwardPass(tokens=5.0, sequences=1.0, depth=0, kv_type="f16", astray=2.0)
+    text, strangers = QWEN.expert_share(3.0, 1.0), QWEN.expert_share(2.0)
+    assert drafted.touched(QWEN) == pytest.approx(1 - (1 - text) * (1 - strangers))
+    several = ForwardPass(
+        tokens=np.array([3.0, 5.0]), sequences=np.ones(2), depth=0, kv_type="f16",
+        astray=np.array([0.0, 2.0]),
+    )  # fmt: skip
+    assert several.touched(QWEN) == pytest.approx([float(text), float(drafted.touched(QWEN))])

@@ -28,6 +28,7 @@ from advisor.cost_model.timing import (
     link_seconds,
     page_fault_seconds,
     passes,
+    ram_bytes,
     schedule_seconds,
     stage_seconds,
 )
@@ -634,3 +635,21 @@ def test_the_speed_of_batches_bends_without_a_step() -> None:
     ]
     for users, (few, more) in zip((1, 2, 4, 8), pairwise(steps), strict=True):
         assert few < more < 2 * few, users
+
+
+def test_some_of_several_messages_wait_for_the_protocol(constants: Constants) -> None:
+    machine = replace(MACHINE, nodes=2, network=given(1e9), message=given(1e-3))
+    some = Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6, messages=np.array([0.0, 3.0]))
+    # 2 x (messages x 1 ms + 10 MB over 1 GB/s): in a sweep of which one point sends none
+    assert exchange_seconds(some, machine, constants) == pytest.approx([2e-2, 2.6e-2])
+
+
+def test_one_copy_of_several_cards_counts_for_each_of_them() -> None:
+    alone = Stage(flows=(Flow(route=Route.STREAMED, moved=3e9, alike=1),))
+    together = Stage(
+        flows=(
+            Flow(route=Route.STREAMED, moved=3e9, alike=4), Flow(route=Route.RESIDENT, moved=0.0),
+        )
+    )  # fmt: skip
+    assert float(ram_bytes(alone)) == 0.0, "a copy by itself shares its RAM with nothing"
+    assert float(ram_bytes(together)) == 12e9

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.uncertainty import (
     DEEP,
     EXPERTS,
@@ -12,11 +13,15 @@ from advisor.cost_model.uncertainty import (
     THIN,
     TOGETHER,
     Margins,
+    circumstances,
     degrees,
     depth_reached,
+    rarity,
     shortness,
     widened,
 )
+from advisor.machine.from_spec import machine
+from advisor.machine.spec import MachineSpec
 
 FACTORS = {EXPERTS: 1.5, THIN: 2.0}
 shares = st.floats(0.0, 1.0)
@@ -70,3 +75,20 @@ def test_a_range_is_a_factor_each_way_from_the_value() -> None:
 def test_an_independent_uncertainty_adds_by_squares() -> None:
     wider = Margins(below=0.3, above=0.5).wider(0.4)
     assert (float(wider.below), float(wider.above)) == pytest.approx((0.5, 0.640312), rel=1e-6)
+
+
+def test_rarity_is_one_over_one_more_than_the_publishers() -> None:
+    assert [float(rarity(number)) for number in (0, 1, 3)] == [1.0, 0.5, 0.25]
+
+
+def test_of_unlike_cards_the_rarest_counts() -> None:
+    constants = fitted_constants().bound(Scope(runtime="llama.cpp", backend="cuda"))
+
+    def thin(gpu: str) -> float:
+        built = machine(MachineSpec(gpu=gpu, ram_gb=64))
+        run = circumstances(built, constants, experts=False, depth=0.0, users=1.0)
+        return float(np.max(run.traits[THIN]))
+
+    alone = {name: thin(name) for name in ("RTX 3090", "GTX 1080 Ti")}
+    assert min(alone.values()) < max(alone.values())
+    assert thin("RTX 3090 + GTX 1080 Ti") == max(alone.values())

@@ -136,6 +136,7 @@ def test_typed_options_become_settings() -> None:
     assert typed.page_cache == 2 * GIB
     assert not typed.head_first  # `-ngl 20` leaves the head in RAM
     assert settings_of(cache_gb=0).page_cache == 0
+    assert settings_of(expert_cache_gb=3).expert_cache == 3 * GIB
     with pytest.raises(InputError, match="'nmap' is not known; use one of auto, mmap"):
         settings_of(load_mode="nmap")
 
@@ -281,3 +282,13 @@ def test_former_links_of_the_finding_pages_have_their_own_keys():
     assert finding.contexts == (8192, 32_768)
     runs = texts.from_address({"machine": "This machine", "enough": "20"}, "runnable").request
     assert (runs.runtime, runs.reading_tps) == ("llama.cpp", 20)
+
+
+def test_a_method_drafts_by_itself_and_any_other_name_is_a_model() -> None:
+    by_method = Request(draft="MTP").nouns().work
+    assert (by_method.draft, by_method.draft_model, by_method.acceptance) == ("mtp", None, 0.85)
+    by_model = Request(draft="Llama-3.2-1B", acceptance=0.6).nouns().work
+    assert by_model.draft_model is not None
+    assert "1B" in by_model.draft_model.name
+    with pytest.raises(InputError, match="needs an acceptance"):
+        Request(draft="Llama-3.2-1B").nouns().work  # noqa: B018 - asked for, not used

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.advice.prices.power import draw_of
+from advisor.advice.prices.power import draw_of, parts_for, supplies, supply_watts
 from advisor.advice.table.cost import idle_hours, monthly_energy
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import gpu_rows
 from advisor.machine.spec import MachineSpec
+from advisor.request.money import Form, slots
 
 
 def test_idle_and_busy_by_hand() -> None:
@@ -100,3 +101,22 @@ def test_what_waits_draws_what_was_measured(spec: MachineSpec, idle: float) -> N
     draw = draw_of(from_spec.machine(spec))
     assert draw.idle == pytest.approx(idle)
     assert draw.busy > draw.idle
+
+
+def test_a_card_beside_a_laptop_takes_a_dock_with_its_supply() -> None:
+    card = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64)).gpus
+    dock, *supply = parts_for(Form.LAPTOP, (), card)
+    assert dock.part == "dock"
+    assert tuple(supply) == supplies(supply_watts(card))
+    assert parts_for(Form.LAPTOP, card, card) == (), "no further card, nothing to buy"
+    assert parts_for(Form.MAC, (), card) == ()
+
+
+def test_a_board_has_as_many_slots_as_its_processor_has_lanes_for() -> None:
+    # 24 lanes of a desktop make one full slot, which two cards share; 128 make eight, of which ATX
+    # has room for seven
+    for cpu, number in (("Ryzen 9 7950X", 2), ("Threadripper PRO 7995WX", 7)):
+        machine = from_spec.machine(MachineSpec(gpu="RTX 3090", cpu=cpu, ram_gb=64))
+        assert slots(machine) == number, cpu
+    unknown = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=64))
+    assert slots(unknown) == 2

@@ -157,3 +157,27 @@ def test_users_beyond_those_who_run_wait_for_replies_by_hand() -> None:
     assert eight.hours_lost(two) == pytest.approx(40 * 30.4375 * 85 / 3600)
     # 42 s of computing for each pair
     assert eight.busy_hours(two) == pytest.approx(40 * 30.4375 * 21 / 3600)
+
+
+def test_a_rent_of_short_sessions_is_paid_by_the_start() -> None:
+    # 10 answers a day in one start: a least session of an hour each day, of which nothing is rent
+    # by use; 30.4375 hours at 2 USD are 60.875 USD a month
+    money = MoneyInputs(replies_per_day=10, starts_per_day=1, reading_tps=10.0)
+    use = Use(work=Workload(output=100), money=money)
+    short = use.rented(2.0, running(decode=100.0, first_token=1.0, load=0.0))
+    assert (short.rent, short.starts) == (0.0, pytest.approx(60.875))
+    # three starts a day keep three hours, which is more than 10 answers take
+    three = replace(use, money=replace(money, starts_per_day=3))
+    rented = three.rented(2.0, running(decode=100.0, first_token=1.0, load=0.0))
+    assert (rented.rent, rented.starts) == (0.0, pytest.approx(3 * 60.875))
+    # asked for more than the sessions' least: what starts take is fixed, the rest grows with use
+    busy = replace(use, money=replace(money, replies_per_day=2000))
+    long = busy.rented(2.0, running(decode=100.0, first_token=1.0, load=0.0))
+    assert long.rent > long.starts
+
+
+def test_an_idle_machine_takes_idle_power_alone() -> None:
+    # 10 W for 24 h x 30.4375 days at 0.30 USD: 2.19 USD; nothing runs on it
+    use = Use(work=Workload(), money=MoneyInputs(usd_per_kwh=0.3, hours_on_per_day=24.0))
+    month = use.owned(PowerDraw(idle=10.0, busy=500.0), None)
+    assert (month.idle_power, month.busy_power) == (pytest.approx(2.1915), 0.0)

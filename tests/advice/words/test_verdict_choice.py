@@ -14,9 +14,9 @@ from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.prices.rows import LAUNCH, price_rows
 from advisor.advice.speeds import Speed
-from advisor.advice.table.choice import choice_of
+from advisor.advice.table.choice import choice_of, free_change
 from advisor.advice.table.cost import LAUNCH_MARGIN, Use, speed_for_wait, waiting_seconds
-from advisor.advice.table.option import Option, OptionKind, choice, split
+from advisor.advice.table.option import FREE, Option, OptionKind, choice, split
 from advisor.advice.table.question import Question
 from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.placement import PlacementStrategy
@@ -210,3 +210,58 @@ def test_pages_of_a_file_fill_the_memory_that_a_gpu_shares() -> None:
     (read,) = (each for each in tried if bool(each.fits))
     assert read.strategy is PlacementStrategy.NVME_OFFLOAD
     assert read.tight
+
+
+def test_what_costs_thousands_is_rented_first_unless_it_answers_all_day() -> None:
+    dear, usual = card("workstation", 3001), card("card", 3000)
+    few, many = 199.0, 200.0
+    assert choice_of([kept(), dear], 10.0, few).safe is None
+    assert choice_of([kept(), dear], 10.0, few).reason.startswith("What holds it costs as much as")
+    assert choice_of([kept(), dear], 10.0, many).safe is dear
+    assert choice_of([kept(), usual], 10.0, few).safe is usual
+
+
+def test_a_purchase_is_named_from_twice_the_speed() -> None:
+    def as_fast(decode: float) -> Option:
+        faster = replace(FAST, decode=decode)
+        cost = USE.owned(NO_POWER, faster, usd=100)
+        price = Price(usd=100, date="2026-11", note="a card", sources=("a",))
+        option = question().option(OptionKind.REPLACE, "card", faster, cost, price)
+        return replace(option, kept=kept())
+
+    # 5 tokens/s now
+    assert choice_of([kept(), as_fast(9.9)], 4.0, 2000.0).safe is None
+    assert choice_of([kept(), as_fast(10.0)], 4.0, 2000.0).safe is not None
+
+
+def free(decode: float, note: str = "free, until the next start") -> Option:
+    speed = replace(FAST, decode=decode)
+    cost, price = USE.owned(NO_POWER, speed), Price(note=note)
+    option = question().option(OptionKind.CHANGE, f"{decode:g} tokens/s", speed, cost, price)
+    return replace(option, kept=kept())
+
+
+def test_the_fastest_change_that_costs_nothing_is_the_free_one() -> None:
+    slower, faster = free(12.0), free(18.0)
+    worse = free(30.0, note=FREE)
+    assert free_change([kept(), slower, faster, worse]) is faster
+    assert free_change([kept(), slower, worse]) is slower
+    assert free_change([kept(), worse]) is None
+    assert free_change([slower]) is None, "what is kept is no change"
+    assert free_change([kept(), free(5.01)]) is None, "nobody notices it"
+
+
+def test_a_free_change_is_named_before_anything_is_bought_where_one_waits_for_text() -> None:
+    answer = choice_of([kept(), free(8.0)], 10.0, 40.0)
+    assert (answer.safe, answer.cheapest) == (None, None)
+    assert answer.reason == "Before anything is bought, a free change: 8 tokens/s."
+    # at 4 tokens/s of reading, 5 are enough: nothing has to change
+    assert choice_of([kept(), free(8.0)], 4.0, 40.0).reason.startswith("It writes as fast as")
+    assert choice_of([kept(), free(8.0)], 1.25, 40.0).reason.startswith("It writes faster than")
+
+
+def test_of_cards_alike_the_one_that_costs_less_is_chosen() -> None:
+    less, more = card("less", 700), card("more", 900)
+    for options in ([kept(), less, more], [kept(), more, less]):
+        answer = choice_of(options, 10.0, 40.0)
+        assert (answer.safe, answer.cheapest) == (less, less)
