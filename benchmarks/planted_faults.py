@@ -1,6 +1,6 @@
 """What `watch` says of a real llama.cpp server on this processor, sound and with planted faults.
 
-    python -m benchmarks.planted_faults [--megabytes 200]
+    python -m benchmarks.planted_faults [--megabytes 60] [FAULT ...]
 
 A model of random weights with the shapes of a Llama is served by xllamacpp (Linux; some faults need
 root). Faults: a single processor is left to the server; its pages are taken again and again, as a
@@ -44,6 +44,7 @@ params = engine.CommonParams()
 params.model.path, params.port = sys.argv[1], int(sys.argv[2])
 params.n_ctx, params.endpoint_metrics = 2048, True
 params.warmup = params.fit_params = False
+params.no_extra_bufts = True  # weights stay in the mapped file, whose pages can be taken
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(sys.argv[3])
 server = engine.Server(params)
 print(server.listening_address, flush=True)
@@ -105,7 +106,8 @@ def pages_taken(pid: int, path: Path) -> Iterator[None]:
     def take() -> None:
         target = os.pidfd_open(pid)
         while not stop.wait(EVERY):
-            call(PROCESS_MADVISE, target, vectors, ctypes.c_size_t(len(spans)), PAGEOUT, 0)
+            if call(PROCESS_MADVISE, target, vectors, ctypes.c_size_t(len(spans)), PAGEOUT, 0) < 0:
+                print(f"no page was taken: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
         os.close(target)
 
     taker = threading.Thread(target=take)
@@ -154,13 +156,17 @@ def complete(url: str, random: Random) -> None:
 def main() -> None:
     """Serve, plant, watch; print a line for each fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--megabytes", type=float, default=200)
-    facts = llama(parser.parse_args().megabytes)
+    parser.add_argument("--megabytes", type=float, default=60)
+    parser.add_argument("faults", nargs="*", choices=list(FAULTS), default=list(FAULTS))
+    args = parser.parse_args()
+    facts = llama(args.megabytes)
     with ExitStack() as stack:
         path = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "planted-Q8_0.gguf"
         with path.open("wb") as file:
             write(file, in_type(facts, "Q8_0"), filled=True)
-        for name, (cause, planted) in FAULTS.items():
+            os.fsync(file.fileno())  # pages that are not written yet cannot be taken
+        for name in args.faults:
+            cause, planted = FAULTS[name]
             with served(path) as (url, pid), planted(pid, path):
                 print(f"{name}: {_line(url, path, cause)}", flush=True)
 

@@ -37,7 +37,7 @@ BUSY = 1.5
 """Processors at work from which a server computes on them: a thread that waits for a GPU takes one
 (llama.cpp's `--poll`, tools/server/README.md, read 2026-11-23)."""
 MUCH = 0.1
-"""Share of the processors, or of the time, from which something counts."""
+"""Share of the processors, of the time or of a file for each token, from which something counts."""
 ROOM = 0.95
 """Share of a usual power limit, or of a link's rate, below which it counts as lower."""
 OFF = ("off", "0", "false", "disabled")
@@ -225,7 +225,8 @@ def _drive(seen: Evidence) -> Iterator[Observation]:
     if read is None or machine is None or machine.disk is None or on_drive or not seen.seconds:
         return
     keys = frozenset({"pages_lost", "slow_drive"})
-    if read / float(machine.disk.sequential.value) >= MUCH * seen.seconds:
+    again = MUCH * seen.estimate.model.file_bytes * max(seen.reading.tokens or 0.0, 1.0)
+    if read >= min(again, MUCH * seen.seconds * float(machine.disk.for_pages.value)):
         words = (
             f"It read {memory(read)} from the drive meanwhile: RAM does not hold the file. Close "
             "what takes RAM, or choose a smaller format."

@@ -49,6 +49,8 @@ def evidence(expected: Estimate, file: str = "", **seen: object) -> Evidence:
         (RESIDENT, {"gpu_programs": 2}, "other_load", ""),
         # a drive of several GB/s reads 100 GB in 10 s or more, 1 MB in no time
         (SPLIT, {"read": 100e9}, "pages_lost", ""),
+        # a tenth of a file of 5 GB for each of 100 tokens, however fast the drive
+        (made(gpu="none", disk_gbs=1000), {"read": 50e9}, "pages_lost", ""),
         (SPLIT, {"read": 1e6}, "", "pages_lost"),
         (RESIDENT, {"slowed_by": ("heat", "the power limit")}, "gpu_limits", ""),
         (RESIDENT, {"slowed_by": ("the power limit",), "power": 0.5}, "gpu_limits", ""),
