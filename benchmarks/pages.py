@@ -202,7 +202,7 @@ def changes(browser: "Browser") -> None:
 
 def _change(page: "Page", opener: str, name: str, text: str) -> tuple[float, float]:
     typed = page.locator(f".st-key-in_{name} input").first
-    if not typed.is_visible():
+    if opener and not typed.is_visible():
         page.locator(opener).first.click()
         _rest(page)
     typed.fill(text)

@@ -80,7 +80,7 @@ def test_what_is_typed_is_understood_and_the_rest_is_marked_as_assumed():
     assert "</b> 32 GB RAM</span>" in text
     test = app(machine=PC)
     chips = assumed(test)
-    assert chips[0] == "assumed: DDR5, 76 GB/s"
+    assert re.fullmatch(r"assumed: DDR5, \d+ GB/s", chips[0])
     assert any("drive" in words for words in chips)
 
 

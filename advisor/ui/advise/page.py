@@ -126,7 +126,8 @@ def shown(answer: AdviseAnswer) -> None:
     best = answer.advice.best
     chips.row(answer.machine, answer.resolved.model, answer.work, answer.resolved.taken_as)
     presets.machines()
-    _notices(answer)
+    with st.container(key="notices"):  # a notice that comes puts no other element into its place
+        _notices(answer)
     offered = ways.ways(answer)
     parts = verdict(answer.advice.summary), placements.row(answer), ways.row(answer, offered)
     with st.container(key="answer"):
