@@ -350,4 +350,5 @@ def joined(machine: Machine, nodes: int, network: Network) -> Machine:
         nodes=nodes,
         network=machine.network or network.rate,
         reduce=machine.reduce or network.reduce,
+        message=machine.message or network.message,
     )

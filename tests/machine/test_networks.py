@@ -4,7 +4,8 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.machine.catalog import machine_named
-from advisor.machine.machine import network_named, usual_network
+from advisor.machine.from_spec import machine
+from advisor.machine.machine import joined, network_named, usual_network
 
 GBIT = 1e9 / 8
 
@@ -39,6 +40,16 @@ def test_machines_are_joined_by_what_they_are_built_with() -> None:
     assert usual_network("Apple M3 Ultra 80c").name == "Thunderbolt 5, 80 Gbit/s"
     assert usual_network("Apple M1 Max 32c").name == "Thunderbolt 4, 40 Gbit/s"
     assert usual_network("RTX 3090").name == "Ethernet, 10 Gbit/s"
+
+
+def test_a_second_machine_brings_every_figure_of_its_network() -> None:
+    network = network_named("10GbE")
+    pair = joined(machine(machine_named("DGX Spark").spec), 2, network)
+    assert (pair.network, pair.reduce, pair.message) == (
+        network.rate,
+        network.reduce,
+        network.message,
+    )
 
 
 NAMES = {
