@@ -18,7 +18,15 @@ import numpy as np
 from advisor.advice.arrivals.load import ServerLoad, load_on, users_supported
 from advisor.advice.compare import as_run
 from advisor.advice.prices.power import desktop_parts, draw_of
-from advisor.advice.prices.price import Price, bought, cards_for_rent, cards_for_sale, rented, rents
+from advisor.advice.prices.price import (
+    Price,
+    age_remark,
+    bought,
+    cards_for_rent,
+    cards_for_sale,
+    rented,
+    rents,
+)
 from advisor.advice.prices.rows import is_stale, oldest
 from advisor.advice.table.cost import MonthlyCost
 from advisor.advice.table.question import Question
@@ -419,9 +427,7 @@ def cost(fleet: ServingFleet) -> str:
 
 def aged(fleet: ServingFleet) -> str:
     """Remark on an old or launch price; empty for others."""
-    if fleet.listed:
-        return f" (launch price of {fleet.price_date})"
-    return f" (oldest price of {fleet.price_date})" if fleet.stale else ""
+    return age_remark(fleet.price_date, listed=fleet.listed, stale=fleet.stale)
 
 
 def _division(part: Servers) -> str:

@@ -46,6 +46,15 @@ class Price:
         return self.at_launch > 0
 
 
+def age_remark(date: str, *, listed: bool, stale: bool) -> str:
+    """Remark on a launch price or an old one, in parentheses; empty for others."""
+    if listed:
+        return f" (launch price of {date})"
+    if not stale:
+        return ""
+    return f" (oldest price of {date})" if date else " (no date)"
+
+
 TypedPrices = tuple[tuple[str, float], ...]
 """Typed prices or rents by name, as in `MoneyInputs` [USD]."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.advice.compare import MOST_READERS, decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
-from advisor.advice.prices.price import odd_prices
+from advisor.advice.prices.price import age_remark, odd_prices
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.choice import FASTER, Choice, free_change, reads_along
 from advisor.advice.table.option import Option, OptionKind
@@ -411,8 +411,5 @@ def once(option: Option) -> str:
 
 def aged(option: Option) -> str:
     """Remark on an old or launch price in parentheses; empty for others."""
-    if option.price.listed:
-        return f" (launch price of {option.price.date})"
-    if not option.stale:
-        return ""
-    return f" (oldest price of {option.price.date})" if option.price.date else " (no date)"
+    price = option.price
+    return age_remark(price.date, listed=price.listed, stale=option.stale)

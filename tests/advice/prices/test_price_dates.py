@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from advisor.advice.prices.price import age_remark
 from advisor.advice.prices.rows import is_stale, last_day, oldest
 
 TODAY = date(2026, 11, 22)
@@ -39,3 +40,10 @@ def test_the_oldest_part_dates_the_whole() -> None:
     assert oldest(("2026-06", "2025-07-23", "2026-08-01")) == "2025-07-23"
     assert oldest(("2026-06", "")) == ""
     assert oldest(()) == ""
+
+
+def test_the_remark_on_an_old_price_never_ends_without_its_date() -> None:
+    assert age_remark("2025-01-07", listed=True, stale=True) == " (launch price of 2025-01-07)"
+    assert age_remark("2025-07-23", listed=False, stale=True) == " (oldest price of 2025-07-23)"
+    assert age_remark("", listed=False, stale=True) == " (no date)"
+    assert age_remark("2026-11-01", listed=False, stale=False) == ""
