@@ -206,7 +206,7 @@ def test_a_session_has_a_section_with_its_speeds_and_what_saves() -> None:
     nouns = Request(model="Qwen3.6-35B-A3B", gpu="RTX 3090", session="swe-bench").nouns()
     answered = answer_to(nouns)
     report = answer_document(answered)
-    session, task = report.session, answered.task
+    session, task = report.session, answered.advice.task
     assert session is not None
     assert task is not None
     assert (session.turns, session.task_s) == (36, task.seconds)
