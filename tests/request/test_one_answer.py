@@ -13,6 +13,7 @@ from advisor.reports.comparison import changes, recomputed, request_of
 from advisor.reports.from_advice import answer_document
 from advisor.reports.scenarios import run, scenarios
 from advisor.request.command_line import to_argv
+from advisor.request.money import Form
 from advisor.request.request import Request
 from advisor.request.texts import from_texts, to_texts
 
@@ -71,3 +72,24 @@ def test_a_file_answers_as_the_command_line(capsys):
     assert result.best is not None
     assert result.best.decode is not None
     assert float(result.best.decode.value) == max(each["decode_tps"] for each in fitting)
+
+
+FORMS = {
+    "i5-8250U 16gb laptop": Form.LAPTOP,
+    "ThinkPad T480 i5-8350U 16GB": Form.LAPTOP,
+    "i5-8250U 16gb": Form.MINI,
+    "NUC i7-1165G7 32GB": Form.MINI,
+    "MacBook Air M1 16GB": Form.MAC,
+    "RTX 4070 laptop 32gb": Form.LAPTOP,
+}
+
+
+def test_the_words_of_a_machine_tell_a_laptop_from_a_mini_with_its_chip() -> None:
+    wrong = {}
+    for name, form in FORMS.items():
+        found = Request(model="Qwen3-8B", machine=name).nouns().ownership.form
+        if found is not form:
+            wrong[name] = found
+    assert not wrong
+    stated = Request(model="Qwen3-8B", machine="i5-8250U 16gb laptop", form="mini")
+    assert stated.nouns().ownership.form is Form.MINI
