@@ -29,16 +29,16 @@ def licences() -> dict[str, str]:
     """Licence of each package that requirements.txt names, and of those that they need."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     waiting = [Requirement(text) for line in lines if (text := line.partition("#")[0].strip())]
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     while waiting:
         needed = waiting.pop()
         name = canonicalize_name(needed.name)
-        if name in found or (needed.marker and not needed.marker.evaluate({"extra": ""})):
+        if name in named or (needed.marker and not needed.marker.evaluate({"extra": ""})):
             continue
         package = distribution(needed.name)
-        found[name] = _licence(package.metadata)
+        named[name] = _licence(package.metadata)
         waiting += [Requirement(text) for text in package.requires or ()]
-    return dict(sorted(found.items()))
+    return dict(sorted(named.items()))
 
 
 def _licence(metadata: PackageMetadata) -> str:

@@ -55,8 +55,8 @@ def test_every_package_that_the_program_needs_is_locked() -> None:
 
 @ON_LINUX
 def test_licences_are_free_and_stand_in_the_documents() -> None:
-    found = licences.licences()
-    assert not {name: text for name, text in found.items() if not any(f in text for f in FREE)}
+    named = licences.licences()
+    assert not {name: text for name, text in named.items() if not any(f in text for f in FREE)}
     text = licences.PAGE.read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| ([a-z][\w.-]*) \| (.+) \|$", text, flags=re.MULTILINE))
-    assert listed.keys() >= found.keys(), "write it anew: python -m benchmarks.licences"
+    assert listed.keys() >= named.keys(), "write it anew: python -m benchmarks.licences"

@@ -87,9 +87,9 @@ FORMS = {
 def test_the_words_of_a_machine_tell_a_laptop_from_a_mini_with_its_chip() -> None:
     wrong = {}
     for name, form in FORMS.items():
-        found = Request(model="Qwen3-8B", machine=name).nouns().ownership.form
-        if found is not form:
-            wrong[name] = found
+        actual = Request(model="Qwen3-8B", machine=name).nouns().ownership.form
+        if actual is not form:
+            wrong[name] = actual
     assert not wrong
     stated = Request(model="Qwen3-8B", machine="i5-8250U 16gb laptop", form="mini")
     assert stated.nouns().ownership.form is Form.MINI
