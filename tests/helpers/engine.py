@@ -21,8 +21,9 @@ needs_engine = pytest.mark.skipif(
 )
 
 LOAD = """
-import json, os, sys
+import ctypes, json, os, sys
 import xllamacpp as engine
+from xllamacpp import xllamacpp as native
 
 asked = json.loads(sys.argv[2])
 params = engine.CommonParams()
@@ -37,7 +38,10 @@ if not asked.pop("flash_attention", True):
 for name, value in asked.items():
     setattr(params, name, value)
 server = engine.Server(params)
-sys.stderr.flush()
+library = ctypes.CDLL(native.__file__)
+library._Z15common_log_mainv.restype = ctypes.c_void_p
+log = ctypes.c_void_p(library._Z15common_log_mainv())
+library._Z16common_log_pauseP10common_log(log)  # a thread of its own writes the log: wait for it
 os._exit(0)  # taking the server down while it starts to listen can hang
 """
 
