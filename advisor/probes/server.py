@@ -147,7 +147,11 @@ def _fetched(url: str) -> str | None:
     except urllib.error.HTTPError:
         return None
     except (OSError, ValueError) as error:
-        raise ProbeError(f"{url} does not answer: {error}.") from error
+        reason = getattr(error, "reason", error)  # urllib wraps what the system says
+        why = getattr(reason, "strerror", None) or str(reason)
+        raise ProbeError(
+            f"{url} does not answer: {why}. Start the server, or correct it."
+        ) from error
 
 
 def from_metrics(page: str) -> ServerReading | None:

@@ -182,7 +182,7 @@ def test_what_is_no_address_is_refused(url: str) -> None:
 
 
 def test_nothing_there_is_said() -> None:
-    with pytest.raises(ProbeError, match="does not answer"):
+    with pytest.raises(ProbeError, match=r"/metrics does not answer: Connection refused\. Start"):
         read_server("http://127.0.0.1:9")
 
 
