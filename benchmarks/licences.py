@@ -25,10 +25,16 @@ fpdf2 (LGPL), certifi and tqdm (MPL) are used as they are, unchanged.
 """
 
 
+def required(file: str) -> list[Requirement]:
+    """Packages that a file of requirements names, with their bounds."""
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    texts = (line.partition("#")[0].strip() for line in lines)
+    return [Requirement(text) for text in texts if text and not text.startswith("-r ")]
+
+
 def licences() -> dict[str, str]:
     """Licence of each package that requirements.txt names, and of those that they need."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    waiting = [Requirement(text) for line in lines if (text := line.partition("#")[0].strip())]
+    waiting = required("requirements.txt")
     named: dict[str, str] = {}
     while waiting:
         needed = waiting.pop()

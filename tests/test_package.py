@@ -1,7 +1,6 @@
 """The built package: its requirements, its files, and that it works on its own."""
 
 import os
-import re
 import socket
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from driving import browser, free_port, missing, page, wait_for
 from packaging.requirements import Requirement
 
 import advisor
+from benchmarks.licences import required
 
 ROOT = Path(__file__).parents[1]
 FILES = {
@@ -46,9 +46,7 @@ def is_own(text):
 
 
 def listed(file):
-    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
-    texts = (re.split(r"(?:^|\s)#", line)[0].strip() for line in lines)
-    return {normalized(text) for text in texts if text and not text.startswith("-r ")}
+    return {str(needed) for needed in required(file)}
 
 
 def normalized(text):

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from benchmarks import licences
@@ -21,20 +20,12 @@ def _pinned() -> dict[str, str]:
     return {canonicalize_name(name): version for name, version in pins}
 
 
-def _required() -> list[Requirement]:
-    texts = [
-        line.partition("#")[0].strip()
-        for name in ("requirements.txt", "requirements-dev.txt")
-        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
-    ]
-    return [Requirement(text) for text in texts if text and not text.startswith("-r")]
-
-
 def test_every_requirement_is_locked_within_its_bounds() -> None:
     pins = _pinned()
     wrong = {
         str(needed): pins.get(canonicalize_name(needed.name))
-        for needed in _required()
+        for file in ("requirements.txt", "requirements-dev.txt")
+        for needed in licences.required(file)
         if not needed.specifier.contains(pins.get(canonicalize_name(needed.name), "0"))
     }
     assert not wrong
