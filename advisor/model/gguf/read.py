@@ -17,15 +17,7 @@ from typing import NamedTuple
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Experts, Group, LayerCache, Tensor
 from advisor.model.formats import StorageType
-from advisor.model.gguf.architectures import (
-    BARE_LAYERS,
-    LATENT,
-    SHARED_KV,
-    WINDOWED,
-    Keys,
-    Window,
-    check_known,
-)
+from advisor.model.gguf.architectures import GgufArchitecture, Keys, known_architecture
 from advisor.model.gguf.header import Header, Part, TensorInfo, brief, prefix, read_header
 from advisor.model.gguf.shards import (
     TensorName,
@@ -43,7 +35,7 @@ from advisor.units import GIB
 
 # Cache of each layer of a GGUF model, by the keys that llama.cpp reads.
 #
-# Which layers see a window follows the architecture's rule in `gguf_architectures.py`; which are
+# Which layers see a window follows the architecture's row in gguf_architectures.csv; which are
 # recurrent follows from the tensors they have.
 #
 # References:
@@ -81,7 +73,7 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[La
     for layer, has in enumerate(roles):
         state = _state(keys, has, hidden)
         if not _attends(has):
-            if not state and keys.architecture not in BARE_LAYERS:
+            if not state and not keys.traits.bare_layers:
                 raise Refusal(
                     f"Layer {layer} of this {keys.architecture} has neither attention nor a state "
                     "under the names that are known, so what it keeps of the past is not "
@@ -103,7 +95,7 @@ def memory(keys: Keys, roles: Sequence[frozenset[str]], hidden: int) -> tuple[La
 def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
     """Unusual properties of the cache, a sentence each."""
     window = keys.number("attention.sliding_window", 0)
-    if window and keys.architecture not in WINDOWED:
+    if window and keys.traits.period is None:
         yield (
             f"The file names a sliding window of {window:,} tokens; llama.cpp does not use it "
             f"in {keys.architecture}, so the whole context is kept."
@@ -114,7 +106,7 @@ def cache_notes(keys: Keys, layers: int) -> Iterator[str]:
             f"The last {shared} layers reuse the cache of an earlier layer; reading it again is "
             "not counted."
         )
-    if keys.architecture in LATENT and not _keeps_latent(keys):
+    if keys.traits.latent and not _keeps_latent(keys):
         yield (
             "This conversion is from before llama.cpp kept a latent cache; it keeps expanded keys "
             "and values, many times larger. A newer conversion needs far less memory."
@@ -128,41 +120,41 @@ def _attends(has: frozenset[str]) -> bool:
 
 def _windows(keys: Keys, layers: int) -> tuple[int | None, ...]:
     """Tokens each layer looks back; None for all [tokens]."""
-    rule = WINDOWED.get(keys.architecture)
-    if rule is None:
+    traits = keys.traits
+    if traits.period is None:
         return (None,) * layers
-    size = keys.number("attention.sliding_window", rule.default)
-    if not size or rule.layers not in (0, layers):
+    size = keys.number("attention.sliding_window", traits.window)
+    if not size or traits.windowed_depth not in (0, layers):
         return (None,) * layers
-    flags = _windowed_layers(keys, rule, layers)
-    return tuple((rule.fixed or size) if flag else None for flag in flags)
+    flags = _windowed_layers(keys, traits.period, layers)
+    return tuple((traits.fixed_window or size) if flag else None for flag in flags)
 
 
-def _windowed_layers(keys: Keys, rule: Window, layers: int) -> tuple[bool, ...]:
+def _windowed_layers(keys: Keys, usual: int, layers: int) -> tuple[bool, ...]:
     """Layers with the window, from the file's list or a period [2]."""
     pattern = "attention.sliding_window_pattern"
     if keys.has_list(pattern):
         return tuple(flag != 0 for flag in keys.per_layer(pattern, layers, 0))
-    if rule.period < 0:
+    if usual < 0:
         return (True,) * layers
-    if rule.period == 0:
+    if usual == 0:
         raise Refusal(
             f"{keys.architecture}.{pattern} does not list which layers have the sliding window, so "
             "the size of the cache cannot be told. Download a newer conversion."
         )
-    period = keys.number(pattern, rule.period)
+    period = keys.number(pattern, usual)
     if period == 0:
         return (True,) * layers
-    full = 0 if rule.full_first else period - 1
+    full = 0 if keys.traits.full_first else period - 1
     return tuple(layer % period != full for layer in range(layers))
 
 
 def _sharing(keys: Keys, layers: int) -> int:
     """Number of last layers that reuse the cache of an earlier layer."""
-    if keys.architecture not in SHARED_KV:
+    if not keys.traits.shares_cache:
         return 0
-    default = SHARED_KV[keys.architecture]
-    unsaid = 0 if default is None else max(layers - default, 0)
+    caching = keys.traits.caching_layers
+    unsaid = 0 if caching is None else max(layers - caching, 0)
     shared = keys.number("attention.shared_kv_layers", unsaid)
     if shared >= layers:
         raise InputError(
@@ -223,7 +215,7 @@ class _Attention:
 
 def _latent_rank(keys: Keys) -> int:
     """Rank of the latent cache; 0 where keys and values are cached expanded."""
-    if keys.architecture not in LATENT:
+    if not keys.traits.latent:
         return 0
     rank = keys.number("attention.kv_lora_rank")
     if not rank:
@@ -315,7 +307,7 @@ def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) ->
     """The model in files whose bytes can be asked for, all parts in their order."""
     headers = [read_header(part) for part in parts]
     infos = joined(headers)
-    keys = Keys(headers[0], _architecture_name(headers[0], infos))
+    keys = Keys(headers[0], _architecture_of(headers[0], infos))
     contents = _contents(keys, infos)
     kinds = [storage_type(info, storage) for info, _ in contents.used]
     architecture = _architecture(keys, headers[0], contents)
@@ -335,7 +327,7 @@ def describe_parts(parts: Sequence[Part], storage: Mapping[str, StorageType]) ->
     )
 
 
-def _architecture_name(header: Header, infos: Sequence[TensorInfo]) -> str:
+def _architecture_of(header: Header, infos: Sequence[TensorInfo]) -> GgufArchitecture:
     """The architecture, if it is one that can be described."""
     kind = header.values.get("general.type", "model")
     if isinstance(kind, str) and kind in OTHER_KINDS:
@@ -346,7 +338,7 @@ def _architecture_name(header: Header, infos: Sequence[TensorInfo]) -> str:
             f"{header.name} does not name its architecture (general.architecture). Give a "
             "language model's file."
         )
-    check_known(brief(name))
+    traits = known_architecture(brief(name))
     pooled = header.values.get(f"{brief(name)}.pooling_type", 0)
     if isinstance(pooled, int) and pooled > 0:
         gives = "scores" if pooled == RANKING else "vectors"
@@ -355,7 +347,7 @@ def _architecture_name(header: Header, infos: Sequence[TensorInfo]) -> str:
         raise Refusal(
             f"{header.name} holds only a vocabulary: it has no tensors. Give the model's own file."
         )
-    return name
+    return traits
 
 
 @dataclass(frozen=True, kw_only=True)
