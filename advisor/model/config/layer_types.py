@@ -238,6 +238,7 @@ def _length(config: Config, key: str, count: int, layers: int) -> InputError:
 # huggingface/transformers 5.23.0, src/transformers/models/*/configuration_*.py.
 
 HIDDEN = ("hidden_size", "n_embd", "d_model")
+VOCAB = ("vocab_size", "padded_vocab_size")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
 KV_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num")
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels")

@@ -11,8 +11,10 @@ References:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Architecture, Group, LayerCache, Tensor, linear, vectors
 from advisor.model.build import build
@@ -20,6 +22,7 @@ from advisor.model.config import layer_types
 from advisor.model.config.layer_types import (
     HEADS,
     HIDDEN,
+    VOCAB,
     attention,
     feed_forward,
     linear_attention,
@@ -283,33 +286,22 @@ def _left_out(quantization: Mapping[str, object]) -> tuple[str, ...]:
     return ()
 
 
-VOCAB = ("vocab_size", "padded_vocab_size")
 SIZES = (HIDDEN, VOCAB, HEADS, layer_types.LAYERS)
 
-NOT_COVERED = {
-    "compress_ratios": "attention that compresses keys and values",
-    "block_configs": "layers that each have a width of their own",
-    "hybrid_layer_pattern": "a layer pattern of its own notation",
-    "linear_attn_config": "Kimi Delta Attention",
-    "sparse_attention_config": "sparse attention with an index of its own",
-    "attn_res_block_size": "residuals across blocks",
-    "o_lora_rank": "a low-rank attention output",
-    "hc_mult": "a residual stream of several streams",
-    "altup_num_inputs": "a residual stream of several streams",
-    "laurel_rank": "low-rank bypasses of its layers",
-    "attention_output_gate": "a gate on its attention output",
-    "mla_use_output_gate": "a gate on its latent attention",
-    "use_cla": "keys and values shared across layers",
-    "cross_attention_layers": "layers that attend to an image",
-    "attn_layer_period": "attention layers among state-space layers",
-    "expert_layer_period": "expert layers among state-space layers",
-    "mamba_d_state": "state-space layers of another kind",
-    "zero_expert_num": "experts that compute nothing",
-    "mamba_proj_bias": "biases in its state-space projections",
-    "pruned_heads": "attention heads that were removed",
-}
-"""Keys that change the layers in ways that no formula of this package has; see
-data/models/models.csv."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotCoveredRow:
+    """One row of data/models/not_covered.csv: a key that changes the layers in a way that no
+    formula of this package has.
+    """
+
+    key: str
+    meaning: str  # what a model with that key has
+
+
+@cache
+def _not_covered() -> tuple[NotCoveredRow, ...]:
+    return read(DATA / "models/not_covered.csv", NotCoveredRow)
 
 
 MOST_WEIGHTS = 1e15
@@ -335,42 +327,22 @@ def describe(
     whole = parse(text_or_dict, name)
     refuse_no_chat_model(name, str(whole.get("model_type")), *classes(whole.get("architectures")))
     values, family = language_config(name, whole)
-    own = own_architecture(values, family)
-    if own is not None:
-        return _described(whole, values, _plausible(own), beside)
-    facts = facts_of(values, family)
-    shared = shared_layers(values, facts.layers)
+    architecture, shared, pattern = own_architecture(values, family), None, {}
+    if architecture is None:
+        facts = facts_of(values, family)
+        shared = shared_layers(values, facts.layers)
+        architecture = with_shared_layers(build(facts), facts, shared)
+        pattern = {"layer_pattern": facts.layer_pattern}
     form, format_notes = stored_format(values, beside)
     return Described(
-        architecture=_plausible(with_shared_layers(build(facts), facts, shared)),
-        model=None,
-        format=form,
-        source=facts.source,
-        notes=(*_notes(whole, values, shared), *format_notes),
-        facts={
-            "model_type": values.word("model_type"),
-            "layer_pattern": facts.layer_pattern,
-            "dtype": values.word("dtype", "torch_dtype"),
-        },
-    )
-
-
-def _described(
-    whole: Mapping[str, object],
-    values: Config,
-    architecture: Architecture,
-    beside: Mapping[str, object] | None,
-) -> Described:
-    """A family that is built layer by layer."""
-    form, format_notes = stored_format(values, beside)
-    return Described(
-        architecture=architecture,
+        architecture=_plausible(architecture),
         model=None,
         format=form,
         source=architecture.source,
-        notes=(*_notes(whole, values, None), *format_notes),
+        notes=(*_notes(whole, values, shared), *format_notes),
         facts={
             "model_type": values.word("model_type"),
+            **pattern,
             "dtype": values.word("dtype", "torch_dtype"),
         },
     )
@@ -409,12 +381,11 @@ def _positions(config: Config, family: FamilyRow) -> int:
 
 
 def _refuse_what_is_not_covered(config: Config) -> None:
-    for key, meaning in NOT_COVERED.items():
-        value = config.values.get(key)
-        if value not in (None, False, 0, "", [], {}):
+    for row in _not_covered():
+        if config.values.get(row.key) not in (None, False, 0, "", [], {}):
             raise Refusal(
-                f"{config.name} has {meaning} ({key} in its config.json), for which this program "
-                "has no formula. A GGUF file of it tells its sizes."
+                f"{config.name} has {row.meaning} ({row.key} in its config.json), for which this "
+                "program has no formula. A GGUF file of it tells its sizes."
             )
     inner = config.optional("word_embed_proj_dim")
     if inner and inner != config.required(*HIDDEN):

@@ -11,6 +11,7 @@ from advisor.model.config.layer_types import (
     HEADS,
     HIDDEN,
     KV_HEADS,
+    VOCAB,
     delta_sizes,
     dense_width,
     experts_of,
@@ -20,7 +21,6 @@ from advisor.model.config.values import Config, FamilyRow, fixed_facts
 from advisor.model.spec import ArchitectureSpec
 
 Builder = Callable[[Config, ArchitectureSpec], Architecture]
-VOCAB = ("vocab_size", "padded_vocab_size")
 
 BUILDERS: Mapping[str, Builder] = {
     "step3p5": windowed.step3,
