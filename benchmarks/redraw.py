@@ -7,7 +7,6 @@ Prints one line each: the least, the median and the most of several runs; proces
 process, and for whole commands the time on the clock.
 """
 
-import gc
 import logging
 import statistics
 import subprocess
@@ -36,8 +35,6 @@ def main() -> None:
     for change, times in answers().items():
         print(_line(f"answer with options, another {change}", times))
     print(_line("redraw after a changed input", redraws()))
-    for heap, times in collections().items():
-        print(_line(f"collection after a run, {heap}", times))
     print(_line("python -m advisor estimate", estimates()))
 
 
@@ -83,23 +80,6 @@ def redraws() -> list[float]:
         app.run()
         times.append(time.process_time() - start)
     return times
-
-
-def collections() -> dict[str, list[float]]:
-    """Seconds of the garbage collection after a run, by whether loaded objects are frozen."""
-    gc.collect()
-    gc.freeze()
-    frozen = [_timed(collected) for _ in range(RUNS)]
-    gc.unfreeze()
-    return {
-        "loaded objects frozen": frozen,
-        "nothing frozen": [_timed(collected) for _ in range(RUNS)],
-    }
-
-
-def collected() -> None:
-    """Collect garbage as Streamlit does after each run."""
-    gc.collect(2)
 
 
 def estimates() -> list[float]:

@@ -181,7 +181,7 @@ def test_every_class_that_the_pages_name_has_a_rule_in_the_style_sheet() -> None
 
 
 def test_what_a_page_loads_once_is_left_out_of_garbage_collection():
-    """Streamlit collects after each run, over all that the catalogues hold."""
+    """Each full collection would look through all that the catalogues hold."""
     gc.unfreeze()
     heap.freeze_after.clear()
     app("method")
