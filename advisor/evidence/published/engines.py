@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.workload import DRAFTED, Workload
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import PublishedRow, meaning
 from advisor.runtimes import (
     ACCELERATE,
     DEEPSPEED,
@@ -117,11 +117,6 @@ STATED = re.compile(
 STEPS = re.compile(r"\bsteps (\d+)")
 SHARE = re.compile(r"\bacceptance (?:of )?(\d+(?:\.\d+)?) ?%")
 PER_PASS = re.compile(r"(\d+(?:\.\d+)?) tokens a pass")
-METHODS = (
-    (r"mtp|nextn|eagle(?!3)", "mtp"), (r"eagle3", "eagle"), (r"dflash|dspark", "dflash"),
-    (r"ngram", "ngram"),
-)  # fmt: skip
-"""Patterns of a drafter, with its method; DSpark drafts a block at once, as DFlash does."""
 USUAL_SHARE = {"mtp": 0.72, "eagle": 0.5, "dflash": 0.35, "ngram": 0.1}
 """Share of drafted tokens that is accepted where a note states none: the median of those that state
 it for two to five tokens by MTP (data/measurements/drafting.csv and drafted_2026.csv); assumed for
@@ -137,8 +132,7 @@ def drafting_of(row: PublishedRow) -> dict[str, str | float]:
     stated = STATED.search(note)
     if stated is None:
         return {}
-    named = (method for words, method in METHODS if re.match(words, stated[1]))
-    method = next(named, "")
+    method = meaning("drafting", stated[1])
     if not method:
         return {}
     number = stated[2] or (steps[1] if (steps := STEPS.search(note)) else None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor.errors import AdvisorError, UnknownName
 from advisor.evidence.published.batch import Noted
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import PublishedRow, meaning
 from advisor.machine import from_catalog
 from advisor.machine.catalog import cpu_named, find_host, gpu_named, machine_named
 from advisor.machine.from_spec import TYPICAL_HOST
@@ -244,19 +244,6 @@ def _for_pages(stated: str) -> Noted[float | None]:
     return Noted(BESIDE_A_DRIVE_GIB, (_assumed(BESIDE_A_DRIVE_GIB),))
 
 
-STAND_INS = (
-    (r"\(gcp\)|\(aws\)|azure|cloud|vcpu", "Cloud VM, 16 vCPU (typical)"),
-    (r"workstation", "HEDT quad-channel DDR4-3200 (typical)"),
-    (r"epyc\W+9\d\d\d", "Server 12-channel DDR5-4800 (typical)"),
-    (r"(2x|dual).*xeon e5", "2x Xeon E5-2680 v4"),
-    (r"xeon e5", "Xeon E5-2680 v4"),
-    (r"threadripper pro 7|threadripper pro 9", "Workstation 8-channel DDR5-5200 (typical)"),
-    (r"epyc|xeon|threadripper pro", "Server 8-channel DDR4-3200 (typical)"),
-    (r"threadripper", "HEDT quad-channel DDR4-3200 (typical)"),
-    (r"ddr4", "Desktop DDR4-3200 dual-channel (typical)"),
-    (r"laptop", "Laptop LPDDR5X-7500 (typical)"),
-)
-"""Patterns of processors outside the catalogue, with the typical platform of their kind."""
 GENERIC = "generic"
 """Vendor of typical platforms, which are not products."""
 
@@ -278,8 +265,7 @@ def _known_cpu(row: PublishedRow) -> Noted[str | None]:
         return Noted(None)
     host = _host_called(stated)
     if host is None:
-        kinds = (name for words, name in STAND_INS if re.search(words, stated.casefold()))
-        name = next(kinds, TYPICAL_HOST)
+        name = meaning("processor", stated.casefold()) or TYPICAL_HOST
         return Noted(name, (f"CPU {stated!r} is not in the catalogue: {name} stands in",))
     if host.bandwidth_gbs is None and not (row.ram_bw_gbs or row.ram_mts):
         note = f"{host.name}: RAM bandwidth not published, a typical desktop stands in"
@@ -370,19 +356,6 @@ def _cores_stated(cpu: str) -> int | None:
     return int(written[1]) if written and _host_called(cpu) is None else None
 
 
-DRIVES = (
-    (r"\bhdd\b|hard dis", "7200 rpm HDD (typical)"),
-    (r"sata", "SATA SSD (typical)"),
-    (r"optane", "Intel Optane P5800X"),
-    (r"9100 ?pro|t705", "Samsung 9100 PRO"),
-    (r"sn850x", "WD_BLACK SN850X"),
-    (r"990 ?pro", "Samsung 990 PRO"),
-    (r"980 ?pro", "Samsung 980 PRO"),
-    (r"2x? nvme.*raid|two drives", "RAID 0, 2x NVMe PCIe 4.0 (theory)"),
-    (r"gen ?5|pcie ?5(\.0)? nvme", "NVMe PCIe 5.0 x4 (typical)"),
-    (r"gen ?3|pcie ?3(\.0)? nvme", "NVMe PCIe 3.0 x4 (typical)"),
-)
-"""Patterns in a processor cell or note, with the drive they mean."""
 OLD_DRIVE, SINCE = "NVMe PCIe 3.0 x4 (typical)", "2024"
 """Drive assumed for runs before a year."""
 
@@ -394,6 +367,5 @@ def _drive(row: PublishedRow) -> tuple[float | None, str | None]:
     told = re.search(r"\bdisk ~(\d+(?:\.\d+)?)", stated)
     if rate is None and told:
         rate = float(told.group(1))
-    named = next((name for words, name in DRIVES if re.search(words, stated)), None)
     old = row.category == "nvme" and "" < row.date < SINCE
-    return rate, named or (OLD_DRIVE if old else None)
+    return rate, meaning("drive", stated) or (OLD_DRIVE if old else None)

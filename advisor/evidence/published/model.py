@@ -7,37 +7,19 @@ from functools import lru_cache
 
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.evidence.published.batch import Noted
-from advisor.evidence.published.row import PublishedRow, number, of_cells
+from advisor.evidence.published.row import PublishedRow, meaning, number, of_cells
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
 from advisor.model.by_name.named import NamedModel, named, usual_format
 from advisor.model.by_name.names import StatedSize, format_in_name
 from advisor.model.by_name.stand_in import NEWEST, of_size
-from advisor.model.formats import format_meant
+from advisor.model.formats import NEAREST, format_meant
 from advisor.model.model import Model, scaled
 from advisor.runtimes import LLAMA_CPP, MLX, Runtime
 from advisor.runtimes.expert_offloading import EXPERT_STREAMING
 from advisor.runtimes.format_support import IN_GROUPS
 from advisor.units import GB, GIB
 
-SPELLINGS = (
-    (r"fp16|f16|bf16|fp32", "BF16"),
-    (r"nvfp4|fp4", "NVFP4"),
-    (r"gptq|awq|int4|4-?bit|w4a16|hqq", "AWQ"),
-    (r"fp8|int8|8-bit", "FP8"),
-)
-"""Patterns of formats in papers, with the nearest format of the catalogue."""
-FORMS = (
-    (r"fp16|bf16|^f16", "BF16"),
-    (r"fp32", "F32"),
-    (r"int8", "bnb-int8"),
-    (r"^mxfp4$", "MXFP4-hf"),
-    (r"hqq 2-bit", "IQ3_XXS"),
-    (r"hqq 3-bit", "Q3_K_M"),
-)
-"""Patterns of frameworks' formats in papers, with the format of the catalogue. HQQ stores a scale
-for each 16 weights, so its 2 and 3 bits take 3 and 4 (17.5 GB for Mixtral's 46.7 billion
-weights)."""
 FIRST = 2022
 """Year of the oldest published runs."""
 SAME_MODEL = 0.3
@@ -89,7 +71,7 @@ def _stored(
     stated = row.quant or _format_in_name(row.model)
     if not stated and not size:
         return _usual(row.model, runtime)
-    form = None if runtime.computes_in_ram else _frameworks_format(stated)
+    form = None if runtime.computes_in_ram else meaning("framework's format", stated.casefold())
     form = form or _mlx_format(stated, runtime)
     if form is None and runtime.key == LLAMA_CPP.key:
         form = _gguf_of_bits(stated)
@@ -192,11 +174,6 @@ def _ran_as_experts(row: PublishedRow, runtime: Runtime) -> bool:
     return runtime.engine == EXPERT_STREAMING.engine or row.category == "moe_offload"
 
 
-def _frameworks_format(stated: str) -> str | None:
-    """Catalogue format of a framework's spelling; None where the spelling is a common one."""
-    return next((name for pattern, name in FORMS if re.search(pattern, stated.casefold())), None)
-
-
 def _file_gib(row: PublishedRow) -> float | None:
     """File size stated with the format; None where it is not [GiB]."""
     match = re.search(r"\(~?(\d+(?:\.\d+)?) GB\)", row.quant)
@@ -216,16 +193,15 @@ def _nearest(stated: str, size: float | None, params: float) -> Noted[str]:
     exact = _written_in(folded)
     if exact:
         return Noted(exact)
-    for pattern, name in SPELLINGS:
-        if re.search(pattern, folded):
-            return Noted(name, (f"format {stated!r} is taken as {name}",))
+    if near := meaning("format", folded):
+        return Noted(near, (f"format {stated!r} is taken as {near}",))
     with suppress(UnknownName):
         form = format_meant(stated, known, remark=True).name
         return Noted(form, (f"format {stated!r} is taken as {form}",))
     bits = size * GIB * 8 / params if size else _leading_bits(folded)
     near = min(
         ("IQ1_S", "IQ2_XS", "Q3_K_M", "Q4_K_M", "Q5_K_M", "Q6_K", "Q8_0", "F16"),
-        key=lambda name: abs(TYPICAL_BITS[name] - bits),
+        key=lambda name: abs(NEAREST[name] - bits),
     )
     note = f"format {stated or 'not stated'!r} is taken as {near}, {bits:.1f} bits a weight"
     return Noted(near, (note,))
@@ -238,13 +214,6 @@ def _written_in(folded: str) -> str:
     alone = (rf"(^|[^a-z0-9]){re.escape(name.casefold())}($|[^a-z0-9])" for name in names)
     written = (name for name, words in zip(names, alone, strict=True) if re.search(words, folded))
     return next(written, "")
-
-
-TYPICAL_BITS = {
-    "IQ1_S": 1.7, "IQ2_XS": 2.5, "Q3_K_M": 3.9, "Q4_K_M": 4.85, "Q5_K_M": 5.7, "Q6_K": 6.6,
-    "Q8_0": 8.5, "F16": 16.0,
-}  # fmt: skip
-"""Bits per weight of whole files, to match mixed formats by size (llama.cpp quantize README)."""
 
 
 def _leading_bits(text: str) -> float:

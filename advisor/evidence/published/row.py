@@ -7,10 +7,12 @@ cell is checked when it is read, and an invalid cell that nothing reads does no 
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, wraps
+from dataclasses import dataclass
+from functools import cache, lru_cache, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 
 LIMITS = {
@@ -186,6 +188,29 @@ def of_cells(*names: str) -> Callable[["Reading[P, T]"], "Reading[P, T]"]:
 
 Reading: TypeAlias = Callable[Concatenate[PublishedRow, P], T]
 """A function of a row."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceWordsRow:
+    """One row of data/measurements/source_words.csv: words of sources, and what they mean."""
+
+    of: str  # what they tell: a backend, a processor outside the catalogue, a drive, ..
+    pattern: str  # pattern of the words; the first of its kind that fits counts
+    means: str  # name in this program
+    why: str  # reason, where it is not plain
+
+
+@cache
+def _patterns(of: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    rows = read(DATA / "measurements/source_words.csv", SourceWordsRow)
+    return tuple((re.compile(row.pattern), row.means) for row in rows if row.of == of)
+
+
+def meaning(of: str, text: str) -> str:
+    """What a source's words mean, as data/measurements/source_words.csv has it; empty where no
+    pattern fits.
+    """
+    return next((means for pattern, means in _patterns(of) if pattern.search(text)), "")
 
 
 CATEGORIES = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from advisor.cost_model.placement import Settings
 from advisor.cost_model.workload import Workload
-from advisor.evidence.published.row import PublishedRow
+from advisor.evidence.published.row import PublishedRow, meaning
 from advisor.machine.backends import kernels_of
 from advisor.model.expert_use import BENCH
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
@@ -43,17 +43,6 @@ CACHE_TYPE = re.compile(
 WITHOUT_FLASH = re.compile(r"\bfa[ =:]*(?:0|off|false)\b|\bno fa\b", re.IGNORECASE)
 """Pattern of runs without flash attention. "no FA flag stated" is of builds in which it was off
 until asked for."""
-BACKENDS = (
-    ("vulkan", "vulkan"),
-    ("radv", "vulkan"),
-    ("sycl", "sycl"),
-    ("ipex", "sycl"),
-    ("rocm", "rocm"),
-    ("hip ", "rocm"),
-    ("cuda", "cuda"),
-    ("metal", "metal"),
-)
-"""Patterns in a runtime or note, with the backend they mean; the first match counts."""
 SERVED = re.compile(
     r"llama-server|ollama|lm[ -]?studio|\bserver timings\b|first-token time|single_stream",
     re.IGNORECASE,
@@ -138,9 +127,7 @@ def cache_type(note: str) -> str:
 def backend(row: PublishedRow) -> str:
     """Backend stated in the runtime's name or in the note; empty where it is not."""
     for part in (row.runtime, row.source_note):
-        folded = f"{part.casefold()} "
-        stated = next((name for word, name in BACKENDS if word in folded), "")
-        if stated:
+        if stated := meaning("backend", f"{part.casefold()} "):
             return stated
     return ""
 
@@ -193,16 +180,10 @@ def load_mode(row: PublishedRow, *, fork: bool) -> str:
     return "none" if buffered else "auto"
 
 
-FORK_CLASSES = ((r"IQ\d_KT", "trellis"), (r"IQ\d_K[SL]?", "iqk"))
-"""Patterns of formats that only ik_llama.cpp has, with the class of their kernels."""
-
-
 def in_fork_format(row: PublishedRow, model: Model) -> Model:
     """Model with the kernel class of the fork's own formats; unchanged for other formats."""
-    quant = row.quant
-    names = (name for pattern, name in FORK_CLASSES if re.search(pattern, quant))
-    name = next(names, None)
-    return model if name is None else replace(model, decode_class=name)
+    kernels = meaning("kernels of ik_llama.cpp", row.quant)
+    return replace(model, decode_class=kernels) if kernels else model
 
 
 USUAL_PROMPT = 64.0
