@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from advisor.calibration.imported_machine import named_machine
+    from advisor.calibration.imported_store import named_machine
     from advisor.cost_model.workload import Workload
     from advisor.errors import AdvisorError
     from advisor.request.money import MoneyInputs
@@ -45,7 +45,7 @@ _MODULES = {
     "describe_machine": "advisor.scripting",
     "estimate": "advisor.scripting",
     "find_model": "advisor.scripting",
-    "named_machine": "advisor.calibration.imported_machine",
+    "named_machine": "advisor.calibration.imported_store",
     "sweep": "advisor.scripting",
     "task": "advisor.scripting",
 }

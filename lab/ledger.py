@@ -11,10 +11,10 @@ import numpy as np
 
 from advisor.catalog.csv_tables import as_text
 from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
-from advisor.evidence.accuracy.score_history import HISTORY
 from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
 from advisor.evidence.accuracy.shipped import (
     FLOOR,
+    HISTORY,
     POINTS,
     SIMULATED,
     UNSEEN,

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from advisor.catalog.csv_tables import DATA, as_text, read
-from advisor.evidence.accuracy.score_history import HISTORY, HistoryRow
-from advisor.evidence.accuracy.shipped import Ledger
+from advisor.evidence.accuracy.shipped import HISTORY, HistoryRow, Ledger
 from advisor.evidence.accuracy.text import stranger_scores
 from lab import rounded
 

@@ -1,6 +1,6 @@
 """Saved measurements of this machine and of imported ones.
 
 local_machine     measurements of this machine, and its `Machine` with them
-imported_store    imported measurements, by machine name; `imported_machine` builds the `Machine`
+imported_store    imported measurements, by machine name, and the `Machine` with them
 measurement_file  file format of a measurement history
 """

@@ -1,4 +1,4 @@
-"""Store of imported machines, by name.
+"""Imported machines by name: their store, and the `Machine` that one makes.
 
 An unknown name raises UnknownName, an invalid one InputError, a folder or file that cannot be read
 or written StoreError.
@@ -6,6 +6,7 @@ or written StoreError.
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -25,8 +26,18 @@ from advisor.calibration.measurement_file import (
 )
 from advisor.calibration.measurement_file import delete as delete_file
 from advisor.errors import InputError, StoreError, UnknownName
+from advisor.machine import from_spec
+from advisor.machine.catalog import find_host
+from advisor.machine.identify import machine_by_name
+from advisor.machine.machine import Machine
+from advisor.machine.spec import MachineSpec
 from advisor.paths import DATA_VARIABLE, data_folder
+from advisor.probes.gpu.detect import GpuFacts
+from advisor.probes.host import HostFacts
+from advisor.probes.measurement import Measurement
+from advisor.units import GIB
 
+UNKNOWN = Fingerprint(cpu="", cores=0, memory=0, gpus=())
 FOLDER = "machines"
 THIS = "this"
 """Name of the machine that the program runs on."""
@@ -69,7 +80,9 @@ def measured(name: str, now: datetime | None = None) -> Calibration:
 
 def keep(history: MeasurementHistory, name: str) -> MeasurementHistory:
     """Merged history after saving imported measurements beside earlier ones of the same machine."""
-    name = _usable(name)
+    name = name.strip()
+    _check(name)
+    name = next((stored for stored in names() if stored.casefold() == name.casefold()), name)
     try:
         with alone(data_folder() / FOLDER):
             if name in names():
@@ -113,12 +126,11 @@ def with_parts(
     history: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
 ) -> MeasurementHistory:
     """History with the parts missing from its file as typed; empty or 0 for unknown."""
-    known = history.fingerprint or Fingerprint(cpu="", cores=0, memory=0, gpus=())
+    known = history.fingerprint or UNKNOWN
     known = replace(
         known, cpu=known.cpu or cpu, memory=known.memory or memory, gpus=known.gpus or tuple(gpus)
     )
-    nothing = known == Fingerprint(cpu="", cores=0, memory=0, gpus=())
-    return replace(history, fingerprint=None if nothing else known)
+    return replace(history, fingerprint=None if known == UNKNOWN else known)
 
 
 def _together(
@@ -134,13 +146,6 @@ def _together(
     return MeasurementHistory(
         fingerprint=added.fingerprint or known.fingerprint, history=known.with_more(added.history)
     )
-
-
-def _usable(name: str) -> str:
-    """Stored spelling of a name, ignoring case; a new name unchanged."""
-    name = name.strip()
-    _check(name)
-    return next((kept for kept in names() if kept.casefold() == name.casefold()), name)
 
 
 def _check(name: str) -> None:
@@ -164,3 +169,75 @@ def _known(name: str) -> str:
 
 def _path(name: str) -> Path:
     return data_folder() / FOLDER / f"{name}.json"
+
+
+# Machine built from imported measurements, with typed values on top.
+
+
+def named_machine(
+    name: str, overrides: MachineSpec | None = None, measured: Calibration | None = None
+) -> Machine:
+    """Imported machine by name, this machine, or one that its name describes; typed values replace
+    measured ones.
+
+    The saved measurements are used where none are given.
+    """
+    inputs = overrides or MachineSpec()
+    if name.casefold() == THIS:
+        return local_machine.this_machine(inputs, measured)
+    if name.casefold() not in map(str.casefold, names()):
+        with suppress(UnknownName):
+            return machine_by_name(name, inputs)
+    history = probed(name)
+    parts = history.fingerprint or UNKNOWN
+    if not parts.memory and inputs.ram_gb is None:
+        raise InputError(
+            f"The imported file does not state how much RAM {name} has; give it (--ram-gb on the "
+            "command line), with its GPU and processor."
+        )
+    source = f"probed on {_known(name)}"
+    return as_probed(history, measured or local_machine.judged(history, source=source), inputs)
+
+
+def as_probed(
+    history: MeasurementHistory, measured: Calibration, overrides: MachineSpec
+) -> Machine:
+    """Machine of a measurement history, with typical parts for unknown ones and typed values on
+    top.
+    """
+    parts = history.fingerprint or UNKNOWN
+    return local_machine.seen_machine(
+        _host(parts, history.latest), _cards(parts), measured, overrides
+    )
+
+
+def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
+    return HostFacts(
+        name=parts.cpu,
+        cores=parts.cores or _cores(parts.cpu, latest),
+        sockets=parts.sockets,
+        instruction_sets=frozenset(parts.instruction_sets),
+        memory_total=parts.memory or int(from_spec.TYPICAL_RAM_GIB * GIB),
+        memory_available=parts.memory,
+        llc=None,
+        numa_nodes=1,
+        os="",
+        notes=(),
+    )
+
+
+def _cores(cpu: str, latest: dict[str, Measurement]) -> int:
+    """Cores from the catalogue, else the largest thread count probed."""
+    try:
+        return find_host(cpu).cores
+    except UnknownName:
+        ram = latest.get("ram_read")
+        return max([1, *(point.threads for point in ram.curve)], default=1) if ram else 1
+
+
+def _cards(parts: Fingerprint) -> tuple[GpuFacts, ...]:
+    sizes = (*parts.gpu_memory, *(0 for _ in parts.gpus))
+    return tuple(
+        GpuFacts(name=name, vendor="", memory_total=size or None)
+        for name, size in zip(parts.gpus, sizes, strict=False)
+    )

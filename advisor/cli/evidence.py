@@ -18,9 +18,8 @@ def add(commands: Any) -> None:
 
 def _accuracy(args: argparse.Namespace) -> None:
     from advisor.catalog.csv_tables import read
-    from advisor.evidence.accuracy.score_history import HISTORY, HistoryRow, history_markdown
-    from advisor.evidence.accuracy.shipped import shipped_ledger
-    from advisor.evidence.accuracy.text import front_page, markdown, plain, record
+    from advisor.evidence.accuracy.shipped import HISTORY, HistoryRow, shipped_ledger
+    from advisor.evidence.accuracy.text import front_page, history_markdown, markdown, plain, record
 
     scores = shipped_ledger()
     if args.markdown:

@@ -363,7 +363,7 @@ class Nouns:
                 f"--machines joins machines that are described, and {name!r} is a measured one; "
                 "leave one of them out."
             )
-        from advisor.calibration.imported_machine import named_machine
+        from advisor.calibration.imported_store import named_machine
 
         return named_machine(name, spec)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from advisor.calibration import local_machine
-from advisor.calibration.imported_machine import as_probed
+from advisor.calibration.imported_store import as_probed
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, fingerprint
 from advisor.errors import ProbeError

@@ -8,7 +8,7 @@ import pytest
 from imported_machine import DISK, PARTS, RAM, SERVER
 
 from advisor.calibration import imported_store, local_machine, measurement_file
-from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.imported_store import named_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.calibration.measurement_file import MeasurementHistory, imported, to_json
 from advisor.errors import InputError, StoreError, UnknownName

@@ -6,8 +6,7 @@ import pytest
 from ui_app import app, page_text, run
 
 from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.peers import PEERS
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.accuracy.shipped import Floor, Ledger

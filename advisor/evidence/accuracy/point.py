@@ -1,9 +1,10 @@
-"""Published figure beside its prediction."""
+"""Published figure beside its prediction, and the public advisors that are scored on it, too."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.uncertainty import Margins
 
 ROUNDED = 1e-5
@@ -60,3 +61,20 @@ class AccuracyPoint:
     def held(self) -> bool:
         """Whether the measured speed lies in the range, but for the rounding of a file."""
         return self.low * (1.0 - ROUNDED) <= self.measured <= self.high * (1.0 + ROUNDED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """One row of data/public_formulas.csv: a public advisor, whose formula `lab/peers.py` restates
+    and whose answers are kept with the points.
+    """
+
+    name: str  # its authors' name for it
+    version: str  # release or commit that was read
+    date: str  # date of that version
+    source: str  # address of its formula
+    formula: str  # the formula in one line
+
+
+PEERS = read(DATA / "public_formulas.csv", Peer)
+"""Public advisors, in the order of the tables."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.evidence.accuracy.peers import PEERS
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.published.row import source_of
 from advisor.model.model import Floats

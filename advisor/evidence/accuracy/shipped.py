@@ -45,6 +45,7 @@ FLOOR = DATA / "generated/noise_floor.csv"
 SIMULATED = DATA / "generated/simulated_scores.csv"
 UNSEEN = DATA / "generated/unseen_score.csv"
 ROLLING = DATA / "generated/rolling_origin.csv"
+HISTORY = DATA / "generated/score_history.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +86,24 @@ class OriginRow:
     width: float  # median over publishers of high over low
     newest: str  # month of the newest row of the whole fit
     source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryRow:
+    """Score of a kind of run by one set of constants; fields as the columns of
+    data/generated/score_history.csv. A range that was widened alone shows there: its interval score
+    does not fall.
+    """
+
+    day: str  # day on which it was scored
+    constants: str  # beginning of the digest of the constants' files
+    kind: str  # kind of run, as `text.kinds` names it
+    rows: int  # figures
+    groups: int  # groups by publisher and card
+    error: float  # median over groups of the median absolute relative error [share]
+    held: float  # mean over groups of the share within range
+    width: float  # median over groups of the median of high over low
+    interval: float  # mean over groups of the interval score, the lower the better
 
 
 def shipped_ledger() -> Ledger:

@@ -8,8 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from advisor.catalog.csv_tables import read
-from advisor.evidence.accuracy.peers import PEERS
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import (
     GroupScore,
@@ -21,7 +20,7 @@ from advisor.evidence.accuracy.scoring import (
     with_doubtful,
     worst_groups,
 )
-from advisor.evidence.accuracy.shipped import ROLLING, Floor, Ledger, OriginRow
+from advisor.evidence.accuracy.shipped import ROLLING, Floor, HistoryRow, Ledger, OriginRow
 from advisor.formatting import percent
 
 # Scores on strangers' runs: groups by publisher and card, each predicted without its publisher.
@@ -304,6 +303,29 @@ def strangers_sentence(ledger: Ledger) -> str:
         f"By publisher and card, each predicted without its publisher, at the median: {told}. The "
         f"newest figure is of {newest(ledger.points)}."
     )
+
+
+def history_markdown(rows: Sequence[HistoryRow]) -> str:
+    """Table of the first and the last constants, kind by kind."""
+    first, last = rows[0], rows[-1]
+    before = {row.kind: row for row in rows if row.constants == first.constants}
+    now = {row.kind: row for row in rows if row.constants == last.constants}
+    lines = [
+        f"Interval score of the ranges (the lower the better: the width of a range as a logarithm, "
+        f"and ten times the distance of a figure outside it), of the constants of {first.day} "
+        f"(`{first.constants}`) and of {last.day} (`{last.constants}`), publishers left out.",
+        "",
+        "| kind of run | error | within range | width | interval score |",
+        "|---|---|---|---|---|",
+    ]
+    for kind, new in now.items():
+        old = before.get(kind, new)
+        lines.append(
+            f"| {kind} | {percent(old.error, 1)} to {percent(new.error, 1)} "
+            f"| {percent(old.held)} to {percent(new.held)} | {old.width:.2f} to {new.width:.2f} "
+            f"| {old.interval:.2f} to {new.interval:.2f} |"
+        )
+    return "\n".join(lines)
 
 
 def _best_median(score: Score) -> str:

@@ -10,8 +10,7 @@ from markupsafe import Markup, escape
 
 from advisor.cost_model.uncertainty import Margins
 from advisor.errors import StoreError
-from advisor.evidence.accuracy.peers import PEERS
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
 from advisor.formatting import number, percent, range_of, tokens_per_second

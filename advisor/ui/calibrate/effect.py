@@ -8,7 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.compare import TITLES, compare, decode_tps, usable
-from advisor.calibration.imported_machine import named_machine
+from advisor.calibration.imported_store import named_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.workload import Workload

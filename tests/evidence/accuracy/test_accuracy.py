@@ -10,8 +10,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.cost_model.uncertainty import Margins
 from advisor.evidence.accuracy.coverage import COVERAGE, coverage
-from advisor.evidence.accuracy.peers import PEERS
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES, regime_of
 from advisor.evidence.accuracy.scoring import chance, scores
 from advisor.evidence.accuracy.shipped import (
