@@ -19,8 +19,8 @@ from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.errors import AdvisorError, InputError, ProbeError
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes import host
-from advisor.probes.llama_cpp.by_llama_bench import PROGRAM
 from advisor.probes.llama_cpp.job import output_of
+from advisor.probes.llama_cpp.programs import PROGRAM
 from advisor.probes.llama_cpp.result_files import read
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
 from advisor.probes.measurement import now

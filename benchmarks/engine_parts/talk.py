@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from advisor.errors import ProbeError
-from advisor.probes.llama_cpp.by_xllamacpp import as_json
 from advisor.probes.llama_cpp.job import EngineJob
+from advisor.probes.llama_cpp.programs import as_json
 from benchmarks.engine_parts import kept
 
 ROOT = Path(__file__).parent.parent.parent

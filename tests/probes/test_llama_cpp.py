@@ -29,8 +29,9 @@ from advisor.model.gguf.read import describe_path
 from advisor.model.model import Model
 from advisor.model.spec import ArchitectureSpec
 from advisor.probes import host
-from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, die_with_parent, engine, samples
+from advisor.probes.llama_cpp import die_with_parent, engine, samples
 from advisor.probes.llama_cpp.job import EngineJob, Timings, output_of
+from advisor.probes.llama_cpp.programs import LLAMA_BENCH, XLLAMACPP
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
 from advisor.probes.measurement import ProbeStep
 from advisor.units import GIB, MIB
@@ -480,25 +481,23 @@ def fake_bench(monkeypatch, folder: Path, backends: str = "CPU") -> Path:
 
 def test_llama_bench_on_the_path_is_used(monkeypatch, tmp_path) -> None:
     log = fake_bench(monkeypatch, tmp_path)
-    assert by_llama_bench.available()
+    assert LLAMA_BENCH.available()
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
     job = EngineJob(path=path, threads=3, vocab=512, depths=(16, 1024), prompt=128)
-    timings = by_llama_bench.run(job, lambda: False)
+    timings = LLAMA_BENCH.run(job, lambda: False)
     assert timings.token_seconds == {16: (0.02, 0.025, 1 / 60), 1024: (0.02, 0.025, 1 / 60)}
     assert timings.prompt_rates == (50.0, 40.0, 60.0)
     (record,) = [json.loads(line) for line in log.read_text().splitlines()]
     assert (record["-t"], record["-ngl"], record["-d"]) == ("3", "0", "16,1024")
-    by_llama_bench.run(replace(job, depths=(16,)), lambda: False)
+    LLAMA_BENCH.run(replace(job, depths=(16,)), lambda: False)
     assert "-d" not in json.loads(log.read_text().splitlines()[-1])
 
 
 def test_the_probe_prefers_the_persons_llama_bench(monkeypatch, tmp_path) -> None:
     log = fake_bench(monkeypatch, tmp_path)
-    monkeypatch.setattr(
-        engine, "ENGINES", {"llama-bench": by_llama_bench, "xllamacpp": by_xllamacpp}
-    )
+    monkeypatch.setattr(engine, "ENGINES", {"llama-bench": LLAMA_BENCH, "xllamacpp": XLLAMACPP})
     tiny = [
         samples.Sample(role=role, kind="Q8_0", model=estimate.model, synthetic=estimate, prompt=128)
         for role, estimate in (("wide", in_type(TINY, "Q8_0")), ("plain", in_type(TINY, "Q8_0")))
@@ -515,7 +514,7 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
     path = tmp_path / "tiny.gguf"
     with path.open("wb") as file:
         write(file, in_type(TINY, "Q8_0"))
-    timings = by_llama_bench.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)
+    timings = LLAMA_BENCH.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)
     assert timings.token_seconds
     assert timings.prompt_rates == ()
 
@@ -523,17 +522,15 @@ def test_prompts_of_a_gpu_build_say_nothing_of_the_processor(monkeypatch, tmp_pa
 @pytest.mark.parametrize(("printed", "text"), [("[1]", "cannot be read"), ("[]", "cannot be read")])
 def test_invalid_output_of_llama_bench_is_reported(printed, text) -> None:
     with pytest.raises(ProbeError, match=text):
-        by_llama_bench.timings(printed, EngineJob(path=Path(), threads=1, vocab=512))
+        LLAMA_BENCH.timings(printed, EngineJob(path=Path(), threads=1, vocab=512))
 
 
 def test_a_truncated_answer_keeps_its_whole_parts() -> None:
     whole = '{"depth": 16, "token_seconds": [0.1, 0.2]}\n'
-    assert by_xllamacpp.timings(whole + '{"prompt": 128, "prom') == Timings(
-        token_seconds={16: (0.1, 0.2)}
-    )
-    assert (
-        by_llama_bench.timings('[{"n_pro', EngineJob(path=Path(), threads=1, vocab=1)) == Timings()
-    )
+    job = EngineJob(path=Path(), threads=1, vocab=1)
+    kept = XLLAMACPP.timings(whole + '{"prompt": 128, "prom', job)
+    assert kept == Timings(token_seconds={16: (0.1, 0.2)})
+    assert LLAMA_BENCH.timings('[{"n_pro', job) == Timings()
 
 
 @needs_engine
@@ -550,7 +547,7 @@ def test_llama_cpp_loads_and_times_the_written_file(tmp_path, experts, plain) ->
         path=path, threads=1, vocab=512, depths=(16, 64), prompt=32, tokens=8, seconds=0.1,
         plain=plain,
     )  # fmt: skip
-    timings = by_xllamacpp.run(job, lambda: False)
+    timings = XLLAMACPP.run(job, lambda: False)
     assert set(timings.token_seconds) == {16, 64}
     assert all(time > 0 for times in timings.token_seconds.values() for time in times)
     assert all(rate > 0 for rate in timings.prompt_rates)
@@ -558,7 +555,7 @@ def test_llama_cpp_loads_and_times_the_written_file(tmp_path, experts, plain) ->
 
 @needs_engine
 def test_the_whole_probe_with_llama_cpp_leaves_nothing(monkeypatch, stubbed) -> None:
-    monkeypatch.setattr(engine, "ENGINES", {"xllamacpp": by_xllamacpp})
+    monkeypatch.setattr(engine, "ENGINES", {"xllamacpp": XLLAMACPP})
     synthetic = in_type(TINY, "Q4_K")
     sample = samples.Sample(role="wide", kind="Q4_K", model=synthetic.model, synthetic=synthetic)
     monkeypatch.setattr(engine, "samples", lambda _: [sample])
@@ -578,4 +575,4 @@ def test_a_file_that_llama_cpp_refuses_does_not_end_the_program(tmp_path) -> Non
     path = tmp_path / "damaged.gguf"
     path.write_bytes(b"GGUF" + b"\xff" * 100)
     with pytest.raises(ProbeError, match=r"\(xllamacpp\) could not run the model"):
-        by_xllamacpp.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)
+        XLLAMACPP.run(EngineJob(path=path, threads=1, vocab=512), lambda: False)

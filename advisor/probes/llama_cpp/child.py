@@ -1,6 +1,6 @@
 """Process that runs llama.cpp through the wheel `xllamacpp` and prints timings.
 
-Started by `by_xllamacpp` with a job in JSON. Each finished part is printed as a line of JSON, so
+Started by `programs` with a job in JSON. Each finished part is printed as a line of JSON, so
 that earlier parts survive when the process is stopped. Imports nothing of this package, to start
 quickly.
 """

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
@@ -22,8 +21,9 @@ from advisor.model.gguf.read import describe_path
 from advisor.probes import host
 from advisor.probes.disk.test_file import MEMORY_FILESYSTEMS, filesystem, temporary_folder, unnamed
 from advisor.probes.host import Neighbours
-from advisor.probes.llama_cpp import by_llama_bench, by_xllamacpp, synthetic_model
+from advisor.probes.llama_cpp import synthetic_model
 from advisor.probes.llama_cpp.job import EngineJob, Timings
+from advisor.probes.llama_cpp.programs import LLAMA_BENCH, XLLAMACPP, EngineProgram
 from advisor.probes.llama_cpp.samples import PLAIN, Sample, Timed, costs, samples, samples_with
 from advisor.probes.measurement import Cancelled, Measurement, Progress, Watch, moment, now
 from advisor.units import GB, GIB
@@ -122,7 +122,7 @@ def _together(first: Timings, other: Timings) -> Timings:
     )
 
 
-ENGINES: Mapping[str, ModuleType] = {"llama-bench": by_llama_bench, "xllamacpp": by_xllamacpp}
+ENGINES: Mapping[str, EngineProgram] = {"llama-bench": LLAMA_BENCH, "xllamacpp": XLLAMACPP}
 """Ways to run llama.cpp: the user's own program first, then the wheel."""
 MISSING = (
     "The engine probe runs llama.cpp and finds none: put its llama-bench on the PATH, or install "
@@ -190,7 +190,7 @@ def _turns(
     turns: list[Turn] = []
     failures: list[str] = []
     for part, sample in enumerate(wanted):
-        if sample.role == PLAIN and ENGINES[name] is by_llama_bench:
+        if sample.role == PLAIN and ENGINES[name] is LLAMA_BENCH:
             continue  # it has no option that leaves the weights as they are
         stretch = watch.stretch(part, len(wanted), f"{sample.role} model in {sample.kind}")
 
