@@ -105,12 +105,7 @@ class Calibration:
         )
 
     def _figure(self, measurement: Measurement) -> Quantity:
-        return Quantity(
-            value=measurement.value,
-            kind=Provenance.MEASURED,
-            source=self.source,
-            date=measurement.when[:10],
-        )
+        return Quantity(measurement.value, Provenance.MEASURED, self.source, measurement.when[:10])
 
 
 def _by_kind(costs: Mapping[str, Quantity], kind: str) -> dict[str, Quantity]:
@@ -372,9 +367,7 @@ def _as_seen(gpu: Gpu, card: GpuFacts, inputs: MachineSpec) -> Gpu:
     if inputs.vram_gb is not None:
         gpu = replace(gpu, memory=given(inputs.vram_gb * GIB))
     elif card.memory_total is not None and not gpu.unified:
-        size = Quantity(
-            value=float(card.memory_total), kind=Provenance.MEASURED, source="GPU driver"
-        )
+        size = Quantity(float(card.memory_total), Provenance.MEASURED, "GPU driver")
         gpu = replace(gpu, memory=size)
     seen = replace(
         inputs,
@@ -392,9 +385,7 @@ def _seen_host(seen: HostFacts, inputs: MachineSpec, measured: Calibration) -> t
     notes: Notes = ()
     if bandwidth is None:
         bandwidth, notes = _assumed_bandwidth(seen, inputs)
-    memory = Quantity(
-        value=float(seen.memory_total), kind=Provenance.MEASURED, source="operating system"
-    )
+    memory = Quantity(float(seen.memory_total), Provenance.MEASURED, "operating system")
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
     own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec())[0]
@@ -460,4 +451,4 @@ def _read_ahead() -> Quantity:
     )
     if not window:
         return USUAL_READ_AHEAD
-    return Quantity(value=float(window), kind=Provenance.MEASURED, source="operating system")
+    return Quantity(float(window), Provenance.MEASURED, "operating system")

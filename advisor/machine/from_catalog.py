@@ -37,9 +37,7 @@ def gpu_of(row: GpuRow) -> Gpu:
     """GPU of a catalogue row."""
 
     def sheet(value: float) -> Quantity:
-        return Quantity(
-            value=value, kind=Provenance.DATASHEET, source=row.source, date=row.source_date
-        )
+        return Quantity(value, Provenance.DATASHEET, row.source, row.source_date)
 
     peaks = {
         "fp32": row.fp32_tflops,
@@ -99,12 +97,7 @@ def _left_by_driver(row: GpuRow) -> Quantity:
     if left is None and row.vendor == "NVIDIA" and not row.unified:
         left = driver_memory().get(row.family)
     if left is None:
-        return Quantity(
-            value=sold * row.usable_share,
-            kind=Provenance.DATASHEET,
-            source=row.source,
-            date=row.source_date,
-        )
+        return Quantity(sold * row.usable_share, Provenance.DATASHEET, row.source, row.source_date)
     if left.mib is not None:
         return Quantity(
             value=left.mib * MIB,
@@ -170,9 +163,7 @@ def _direct_link(peak: float) -> Link:
     It reads ordinary memory about as fast: 93.0 of 97.4 GiB/s on a GH200 (vortex, PR 7815).
     """
     row = fitted_constants().row("direct_link_share")
-    pinned = Quantity(
-        value=peak * row.value, kind=Provenance.DERIVED, source=row.source, date=row.date
-    )
+    pinned = Quantity(peak * row.value, Provenance.DERIVED, row.source, row.date)
     return replace(_link_from("NVLink-C2C", pinned), pageable=pinned)
 
 
@@ -183,9 +174,7 @@ def given_link(pinned: Quantity) -> Link:
 
 def shared_memory(bandwidth: float) -> Link:
     """Link of a GPU that shares the host's memory, at the memory's rate [B/s]."""
-    figure = Quantity(
-        value=bandwidth, kind=Provenance.DERIVED, source="unified memory: nothing crosses"
-    )
+    figure = Quantity(bandwidth, Provenance.DERIVED, "unified memory: nothing crosses")
     return Link(name="unified memory", pinned=figure, pageable=figure, zero_copy=figure)
 
 
@@ -198,7 +187,7 @@ def _link_from(name: str, pinned: Quantity) -> Link:
     read = fitted_constants().row("zero_copy_share")
 
     def derived(value: Array, row: ConstantRow) -> Quantity:
-        return Quantity(value=value, kind=Provenance.DERIVED, source=row.source, date=row.date)
+        return Quantity(value, Provenance.DERIVED, row.source, row.date)
 
     return Link(
         name=name,
@@ -292,9 +281,7 @@ def _published_rate(name: str) -> Quantity | None:
     row = measured_ram().get(name)
     if row is None:
         return None
-    return Quantity(
-        value=row.read_gbs * GB, kind=Provenance.DERIVED, source=row.source, date=row.source_date
-    )
+    return Quantity(row.read_gbs * GB, Provenance.DERIVED, row.source, row.source_date)
 
 
 def sustained(peak: float, segment: str, source: str, date: str) -> Quantity:
@@ -315,9 +302,6 @@ def disk(name: str) -> Disk:
     return Disk(
         name=row.name,
         sequential=Quantity(
-            value=row.sequential_read_gbs * GB,
-            kind=Provenance.DATASHEET,
-            source=row.source,
-            date=row.source_date,
+            row.sequential_read_gbs * GB, Provenance.DATASHEET, row.source, row.source_date
         ),
     )

@@ -246,9 +246,7 @@ def _with_ram_rate(gpu: Gpu, inputs: MachineSpec) -> Gpu:
     """GPU with the rate of the machine's RAM, where that is its memory."""
     peak = _ram_peak(inputs) if gpu.of_ram else None
     if peak is not None:
-        figure = Quantity(
-            value=peak, kind=Provenance.DERIVED, source="the rate of the machine's RAM"
-        )
+        figure = Quantity(peak, Provenance.DERIVED, "the rate of the machine's RAM")
         gpu = replace(gpu, bandwidth=figure, link=from_catalog.shared_memory(float(np.max(peak))))
     return gpu
 
@@ -355,9 +353,7 @@ def _unified_host(inputs: MachineSpec, gpu: Gpu) -> Host:
 def _memory(inputs: MachineSpec, typical: float) -> Quantity:
     if inputs.ram_gb is not None:
         return given(inputs.ram_gb * GIB)
-    return Quantity(
-        value=typical * GIB, kind=Provenance.ASSUMED, source="a common size; type yours"
-    )
+    return Quantity(typical * GIB, Provenance.ASSUMED, "a common size; type yours")
 
 
 def drive(inputs: MachineSpec) -> Disk:

@@ -128,7 +128,7 @@ class Host:
 
 
 USUAL_READ_AHEAD = Quantity(
-    value=128 * 2.0**10, kind=Provenance.ASSUMED, source="Linux, VM_READAHEAD_PAGES", date="2026-11"
+    128 * 2.0**10, Provenance.ASSUMED, "Linux, VM_READAHEAD_PAGES", "2026-11"
 )
 
 
@@ -292,9 +292,7 @@ def network_named(text: str) -> Network:
 
 def _network(row: NetworkRow, nominal: float) -> Network:
     def figure(value: float) -> Quantity:
-        return Quantity(
-            value=value, kind=Provenance.DERIVED, source=row.source, date=row.source_date
-        )
+        return Quantity(value, Provenance.DERIVED, row.source, row.source_date)
 
     return Network(
         name=f"{row.name}, {nominal:g} Gbit/s",
@@ -323,7 +321,7 @@ def usual_network(gpu: str) -> Network:
     told = f"{built.name}, which nobody stated"
 
     def assumed(figure: Quantity) -> Quantity:
-        return Quantity(value=figure.value, kind=Provenance.ASSUMED, source=told)
+        return Quantity(figure.value, Provenance.ASSUMED, told)
 
     return Network(
         name=built.name,

@@ -20,7 +20,7 @@ class Provenance(StrEnum):
     ASSUMED = "assumed"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Quantity:
     """A number and its origin.
 
@@ -43,4 +43,4 @@ class Quantity:
 
 def given(value: Array, source: str = "typed in") -> Quantity:
     """Quantity given by the user."""
-    return Quantity(value=value, kind=Provenance.GIVEN, source=source)
+    return Quantity(value, Provenance.GIVEN, source)

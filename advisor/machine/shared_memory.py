@@ -61,12 +61,7 @@ def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
         return machine
     words = "that a screen takes on Windows" if stated_gib is None else "of screens, as stated"
     source = f"{first.memory.source.removesuffix(NO_SCREEN)}; less {taken:g} GiB {words}"
-    left = Quantity(
-        value=first.memory.value - taken * GIB,
-        kind=Provenance.DERIVED,
-        source=source,
-        date=first.memory.date,
-    )
+    left = Quantity(first.memory.value - taken * GIB, Provenance.DERIVED, source, first.memory.date)
     return replace(machine, gpus=(replace(first, memory=left), *machine.gpus[1:]))
 
 
@@ -195,7 +190,7 @@ def raised(machine: Machine) -> tuple[Machine, str] | None:
     if most <= float(machine.gpus[0].memory.value):
         return None
     setting = _filled(row, most)
-    memory = Quantity(value=most, kind=Provenance.DERIVED, source=setting)
+    memory = Quantity(most, Provenance.DERIVED, setting)
     gpus = tuple(replace(gpu, memory=memory) for gpu in machine.gpus)
     return replace(machine, gpus=gpus), setting
 
