@@ -419,7 +419,7 @@ def curated_models() -> list[Model]:
 
 
 def speeds_of(
-    models: Iterable[Model], machines: Iterable[Machine], work: Workload, runtime: Runtime
+    models: Iterable[Model], machines: Sequence[Machine], work: Workload, runtime: Runtime
 ) -> Floats:
     """Decode speed of each model on each machine, in the first placement that fits, shape (models,
     machines); not a number where a model does not run [tokens/s].

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from advisor.advice.compare import taken_format
 from advisor.advice.speeds import COLUMNS, Mask, Speeds, nothing, of_one_context
 from advisor.advice.table.bounds import may_hold, may_reach
+from advisor.advice.table.rules import counts_in
 from advisor.catalog.constants import Constants, PickedConstants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.many_machines import Index, on_machines, taken
@@ -269,16 +270,28 @@ EMPTY = 2
 class Stack:
     """Machines, stacked by kind once for all models, in the order of the results."""
 
-    def __init__(self, machines: Iterable[Machine]) -> None:
-        self.machines = tuple(machines)
+    def __init__(self, machines: Sequence[Machine]) -> None:
+        self.machines = machines
         self._processors = _numbered(map(_processors, self.machines))
         self._numbers: dict[tuple[bool, bool, bool], Index] = {}
         self._sizes = {
             links: _numbered(_size(machine, links=links) for machine in self.machines)
             for links in (False, True)
         }
+        self._counting: dict[str, Mask] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what depends on more than the GPUs: kinds as one machine, and formats."""
         self._kinds: dict[Hashable, MachineKind] = {}
         self._formats: dict[Hashable, Mapping[str, Mask]] = {}
+
+    def counting(self, engine: str) -> Mask:
+        """Machines on which an engine's speed counts."""
+        if engine not in self._counting:
+            counts = [counts_in(machine, engine) for machine in self.machines]
+            self._counting[engine] = np.array(counts, dtype=bool)
+        return self._counting[engine]
 
     def speeds(
         self,
@@ -394,15 +407,21 @@ class Stack:
         return _numbered(zip(numbers.tolist(), divided.tolist(), strict=True))
 
     def _kind(self, members: Index, run: Run) -> MachineKind:
-        """Machines of a kind as one, made once."""
+        """Machines of a kind as a run needs them."""
         links = run.runtime.reads_over_link
         counts = run.several_counts and of_one_card(self.machines[members[0]])
+        return self.kind(members, links=links, counts=counts)
+
+    def kind(self, members: Index, *, links: bool, counts: bool) -> MachineKind:
+        """Machines of a kind as one, made once: with their links, with several numbers of cards."""
         key = (members.tobytes(), links, counts)
         if key not in self._kinds:
-            machines = [self.machines[member] for member in members]
-            sizes = self._sizes[links][members]
-            self._kinds[key] = _of_counts(machines) if counts else _of_sizes(machines, sizes)
+            self._kinds[key] = self._made(members, links=links, counts=counts)
         return self._kinds[key]
+
+    def _made(self, members: Index, *, links: bool, counts: bool) -> MachineKind:
+        machines = [self.machines[member] for member in members]
+        return _of_counts(machines) if counts else _of_sizes(machines, self._sizes[links][members])
 
 
 def _of_counts(machines: Sequence[Machine]) -> MachineKind:

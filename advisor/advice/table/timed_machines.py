@@ -5,16 +5,18 @@ once for all prices and uses; so are machines that are sold whole.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
 from advisor.advice.compare import as_chosen
 from advisor.advice.prices.rows import MachineForSale, machines_for_sale
 from advisor.advice.speeds import Mask, Speed, Speeds, nothing
-from advisor.advice.table.rules import counts_in
-from advisor.advice.table.stack import Stack
+from advisor.advice.table.stack import MachineKind, Stack
+from advisor.cost_model.many_machines import Index
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
@@ -35,7 +37,6 @@ class TimedStack:
         self.stack, self.runtimes = stack, tuple(runtimes)
         self._model, self._work = model, work
         self._timed: dict[tuple[str, PlacementStrategy], tuple[Speeds, Floats]] = {}
-        self._counting: dict[str, Mask] = {}
 
     def fastest(
         self,
@@ -65,10 +66,7 @@ class TimedStack:
     ) -> Iterator[tuple[Speeds, Mask]]:
         """Speeds by placement, with the machines of which it is the first that fits."""
         if len(self.runtimes) > 1:
-            if runtime.engine not in self._counting:
-                counts = [counts_in(machine, runtime.engine) for machine in self.stack.machines]
-                self._counting[runtime.engine] = np.array(counts, dtype=bool)
-            wanted = wanted & self._counting[runtime.engine]
+            wanted = wanted & self.stack.counting(runtime.engine)
         for strategy in strategies:
             if strategy in runtime.strategies and wanted.any():
                 speeds = self._in(runtime, strategy, wanted, least)
@@ -130,7 +128,7 @@ def whole_timed(model: Model, work: Workload, runtimes: tuple[Runtime, ...]) -> 
 
 @cache
 def _whole_stack() -> Stack:
-    return Stack(whole_machines().values())
+    return Stack(tuple(whole_machines().values()))
 
 
 IN_MEMORY = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
@@ -146,7 +144,12 @@ SMALLEST_FORMAT = 0.5
 class CardStack(Stack):
     """Machines made of one host: with each number of each card for sale or let, in more than `FEW`
     only those let, and with cards beside its own if it has a form to add to.
+
+    Their kinds are those of the cards; another host with as many of the same takes them over.
     """
+
+    machines: "OnHost"
+    cards: "CardStack"  # stack that found the kinds; itself for the first
 
     def __init__(
         self,
@@ -169,10 +172,22 @@ class CardStack(Stack):
             if beside[-1] == len(gpus):
                 gpus.append(together)
         self.beside = tuple(beside)  # index of each machine with cards added to those of the host
-        alone = replace(host, nodes=1, network=None)  # for fewer cards than there are machines
-        super().__init__(
-            replace(host if len(each) >= host.nodes else alone, gpus=each) for each in gpus
-        )
+        self.cards = self
+        super().__init__(OnHost(host, tuple(gpus)))
+
+    def on(self, host: Machine) -> "CardStack":
+        """The same cards in another host."""
+        moved = copy(self)
+        moved.machines = OnHost(host, self.machines.gpus)
+        moved.forget()
+        return moved
+
+    def _made(self, members: Index, *, links: bool, counts: bool) -> MachineKind:
+        if self.cards is self:
+            return super()._made(members, links=links, counts=counts)
+        kind = self.cards.kind(members, links=links, counts=counts)
+        machine, sizes = map(self.machines.like, (kind.machine, kind.sizes))
+        return replace(kind, machine=machine, sizes=sizes)
 
     def mask(self, places: Iterable[int]) -> Mask:
         """True for some machines, shape (machines,)."""
@@ -183,7 +198,29 @@ class CardStack(Stack):
     @cached_property
     def room(self) -> Floats:
         """Memory of each machine's cards together, shape (machines,) [B]."""
+        if self.cards is not self:
+            return self.cards.room
         return np.array([float(machine.gpu_memory) for machine in self.machines])
+
+
+class OnHost(Sequence[Machine]):
+    """Machines of one host with various cards, each made when it is looked at."""
+
+    def __init__(self, host: Machine, gpus: tuple[tuple[Gpu, ...], ...]) -> None:
+        self.host, self.gpus = host, gpus  # gpus: cards of each machine
+        self._alone = replace(host, nodes=1, network=None)  # for fewer cards than machines
+
+    def __len__(self) -> int:
+        return len(self.gpus)
+
+    def __getitem__(self, at: Any) -> Any:
+        gpus = self.gpus[at]
+        return replace(self.host if len(gpus) >= self.host.nodes else self._alone, gpus=gpus)
+
+    def like(self, stacked: Machine) -> Machine:
+        """The host with the cards of stacked machines on another."""
+        host = self.host if stacked.nodes == self.host.nodes else self._alone
+        return replace(host, gpus=stacked.gpus, counts=stacked.counts)
 
 
 def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterator[tuple[Gpu, ...]]:
@@ -242,7 +279,7 @@ class TimedCards:
     def _rows(self, places: Iterable[int], speeds: Speeds) -> Iterator[CardSpeed]:
         """Cards and speed of machines that hold the model, by index."""
         for at in places:
-            gpus, speed = self.stack.machines[at].gpus, speeds.at(at)
+            gpus, speed = self.stack.machines.gpus[at], speeds.at(at)
             if speed is not None:
                 yield gpus[0], len(gpus), speed
 
@@ -264,7 +301,18 @@ class TimedCards:
         return tuple((self.stack.machines[at], speeds.at(at)) for at in self.stack.beside)
 
 
-card_stack = lru_cache(maxsize=REMEMBERED)(CardStack)
+@lru_cache(maxsize=REMEMBERED)
+def card_stack(
+    host: Machine, sold: tuple[str, ...], let: tuple[str, ...], added_to: Form | None = None
+) -> CardStack:
+    """Machines of a host with each card; kinds are found once for all hosts with its own cards."""
+    plain = replace(
+        cardless(), gpus=discrete(host), nodes=host.nodes, backend=host.backend, system=host.system
+    )
+    return _cards(plain, sold, let, added_to).on(host)
+
+
+_cards = lru_cache(maxsize=REMEMBERED)(CardStack)
 timed_cards = lru_cache(maxsize=REMEMBERED)(TimedCards)
 
 

@@ -25,6 +25,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
+from advisor.request.money import Form
 from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VALUED, VLLM, Runtime
 
 GPUS = (
@@ -203,3 +204,22 @@ def test_larger_rented_machines_take_no_estimates_of_their_own(
     before = stacked.calls
     assert cards.holding("A10", 4) is not None
     assert stacked.calls == before > 0
+
+
+def test_cards_in_another_host_are_those_made_for_it() -> None:
+    """Kinds of machines are found once for hosts with the same cards; speeds are of the host."""
+    whole, in_ram = PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD
+    boxes = MachineSpec(gpu="RTX 3090", gpu_count=2, ram_gb=48)
+    for spec in (replace(boxes, machines=2), boxes, replace(boxes, ram_gb=96, ram_gbs=70)):
+        here = from_spec.machine(spec)
+        made = card_stack(here, ("RTX 3060 12GB", "RX 7900 XTX"), ("A10",), Form.SERVER)
+        alike = Stack(tuple(made.machines))
+        assert len({id(machine.host) for machine in made.machines}) == 1
+        for runtime, strategy in ((LLAMA_CPP, in_ram), (VLLM, whole), (LLAMA_CPP, whole)):
+            model = catalog.model("Llama-3.1-70B", "Q4_K_M")
+            there, anew = (
+                stack.speeds(model, Workload(), runtime, strategy) for stack in (made, alike)
+            )
+            assert np.array_equal(there.fits, anew.fits)
+            assert np.array_equal(there.decode, anew.decode, equal_nan=True)
+            assert np.array_equal(there.first_token, anew.first_token, equal_nan=True)
