@@ -13,7 +13,7 @@ from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.cli import many_users, session
-from advisor.cli.command import Json, added, show, speed_record, told
+from advisor.cli.command import Json, added, show, speed_record, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
@@ -37,11 +37,11 @@ def add(commands: Any) -> None:
 
 def _advise(args: argparse.Namespace) -> None:
     nouns = command_line.from_args(args).nouns()
-    machine = told(nouns)
+    tell(nouns.notes)
     answered = answer(nouns)
     if not args.json:
         for caveat in answered.caveats:
-            if caveat not in machine.software_notes:
+            if caveat not in nouns.machine.software_notes:
                 print(f"note: {caveat}", file=sys.stderr)
     if args.save is not None:
         from advisor.reports.from_advice import answer_document

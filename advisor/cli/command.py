@@ -3,13 +3,11 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.machine.machine import Machine
-from advisor.request.request import Nouns
 
 if TYPE_CHECKING:
     from advisor.advice.speeds import Speed
@@ -57,11 +55,10 @@ def add_measured(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def told(nouns: Nouns) -> Machine:
-    """Machine of a request, whose notes are printed on standard error."""
-    for note in nouns.notes:
+def tell(notes: Iterable[str]) -> None:
+    """Print notes on a machine on standard error."""
+    for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
-    return nouns.machine
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:

@@ -11,7 +11,7 @@ from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import compare, context_notes, decode_tps, title_of, usable
 from advisor.advice.start_files import StartFile, start_file
 from advisor.cli import session
-from advisor.cli.command import Json, added, show, told
+from advisor.cli.command import Json, added, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
@@ -77,7 +77,8 @@ def estimates_of(nouns: Nouns) -> tuple[Estimate, ...]:
     """Estimates of the chosen runtime, else of every one that the machine may run, in the chosen
     placement, else in each.
     """
-    machine = told(nouns)
+    tell(nouns.notes)
+    machine = nouns.machine
     estimates = compare(
         nouns.model, machine, nouns.work, settings=nouns.settings,
         runtimes=[nouns.runtime] if nouns.runtime else (*RUNTIMES, *beside(machine)),

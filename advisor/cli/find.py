@@ -11,7 +11,7 @@ from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
-from advisor.cli.command import Json, added, show, speed_record, told
+from advisor.cli.command import Json, added, show, speed_record, tell
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number, range_of, tokens_per_second
 from advisor.request import command_line
@@ -45,7 +45,7 @@ def _find(args: argparse.Namespace) -> None:
     compute = on_cluster(args.scheduler) if args.scheduler else on_cores
     nouns = request.nouns()
     if not request.nothing:
-        told(nouns)
+        tell(nouns.notes)
     findings = findings_of(nouns, compute)
     taken_as = nouns.resolved.taken_as
     answer = []
@@ -119,10 +119,10 @@ def _models(args: argparse.Namespace, request: Request) -> None:
     if args.scheduler:
         raise _for_machines("--scheduler")
     nouns = request.nouns()
-    machine, work = told(nouns), nouns.work
+    tell(nouns.notes)
     own = nouns.runtime or LLAMA_CPP
     reading = nouns.money.reading_tps
-    models = runnable(machine, work, reading_tps=reading, runtime=own)
+    models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=own)
     answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
 

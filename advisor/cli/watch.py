@@ -9,7 +9,7 @@ from typing import Any
 
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds, watched
-from advisor.cli.command import Json, added, show, told
+from advisor.cli.command import Json, added, show, tell
 from advisor.cli.diagnose import diagnosis_answer, system_of
 from advisor.cli.estimate import DESCRIBED
 from advisor.cost_model.estimate import Estimate
@@ -56,7 +56,7 @@ def _watch(args: argparse.Namespace) -> int:
     if not args.total and first.tokens is not None:
         process = ServerProcess(args.url)
         reading = _counted(first, args, process)
-    told(request.nouns())
+    tell(request.nouns().notes)
     estimate = expected(request, reading)
     seen = process.reading() if process else None
     answer = watched(reading, estimate, system_of(request), seen)
