@@ -138,9 +138,12 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
     return with_experts(runtime.key, loaded, machine) if stored.has_experts else loaded
 
 
-def could_hold(model: Model, machine: Machine) -> bool:
-    """Whether the GPUs of a single machine are at least as large as the weights."""
-    return bool(machine.gpu_memory >= model.bytes_without_table)
+def could_hold(model: Model, machine: Machine, strategy: PlacementStrategy) -> bool:
+    """Whether a placement is worth an estimate: in the GPUs of a single machine alone, where they
+    are at least as large as the weights.
+    """
+    alone = strategy is PlacementStrategy.GPU_RESIDENT
+    return not alone or bool(machine.gpu_memory >= model.bytes_without_table)
 
 
 def lacks(runtime: Runtime, strategy: PlacementStrategy) -> str:

@@ -15,15 +15,13 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from advisor.advice.compare import as_run, could_hold
 from advisor.advice.edits.changes import LAST_RESORTS, changes_of
-from advisor.advice.edits.edit import Edit, again
+from advisor.advice.edits.edit import Edit, again, placements
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.placement import Tier
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
-from advisor.errors import Refusal
 from advisor.formatting import number, percent, seconds
 from advisor.model.model import Floats, Model
 from advisor.request.session import AgentSession
@@ -269,19 +267,8 @@ def _task(
 
 def best_task(before: Estimate, session: AgentSession) -> Task | None:
     """Task in the first placement that fits, which is the fastest; None where none does."""
-    if before.machine is None:
-        return None
-    try:
-        model = as_run(before.model, before.how, before.machine)
-    except Refusal:
-        return None
-    for strategy in before.how.strategies:
-        if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, before.machine):
-            continue
-        task = task_of(replace(before, model=model, strategy=strategy), session)
-        if task is not None:
-            return task
-    return None
+    tasks = (task_of(placement, session) for placement in placements(before))
+    return next(filter(None, tasks), None)
 
 
 def _after_each(now: Task) -> Iterator[tuple[Edit, Task]]:

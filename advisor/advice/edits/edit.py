@@ -4,7 +4,8 @@ Changes that make a machine faster, causes of a measured speed, remarks beside a
 are lists of edits; they differ in what is changed and in which answers count.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,6 @@ from advisor.advice.compare import as_run, could_hold, decode_tps
 from advisor.advice.speeds import Speed, of_numbers, speed_of
 from advisor.catalog.constants import PickedConstants, fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
-from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError, Refusal
 from advisor.model.catalog import in_many_formats
@@ -92,22 +92,24 @@ def _of_format(edit: Edit) -> bool:
     return edit.changes.keys() == {"model"}
 
 
+def placements(after: Estimate) -> Iterator[Estimate]:
+    """Each placement that could hold the model of an estimate, in the format that its runtime
+    loads, to be placed and timed anew; none where the runtime refuses it.
+    """
+    if after.machine is None:
+        return
+    with suppress(Refusal):
+        model = as_run(after.model, after.how, after.machine)
+        for strategy in after.how.strategies:
+            if could_hold(model, after.machine, strategy):
+                yield replace(after, model=model, strategy=strategy)
+
+
 def _fastest(before: Estimate, edit: Edit, least: float) -> Speed | None:
     """Speed in the first placement that fits; None below the least [tokens/s]."""
-    after = replace(before, **edit.changes)
-    if after.machine is None:
-        return None
-    try:
-        model = as_run(after.model, after.how, after.machine)
-    except Refusal:
-        return None
-    for strategy in after.how.strategies:
-        if strategy is PlacementStrategy.GPU_RESIDENT and not could_hold(model, after.machine):
-            continue
-        placed = again(after, model=model, strategy=strategy)
-        if bool(placed.fits):
-            return speed_of(placed) if decode_tps(placed) >= least else None
-    return None
+    placed = map(again, placements(replace(before, **edit.changes)))
+    first = next((each for each in placed if bool(each.fits)), None)
+    return None if first is None or decode_tps(first) < least else speed_of(first)
 
 
 def of_formats(before: Estimate, models: Sequence[Model], least: float) -> list[Speed | None]:
@@ -117,8 +119,7 @@ def of_formats(before: Estimate, models: Sequence[Model], least: float) -> list[
     if before.machine is None:
         return speeds
     for strategy in before.how.strategies:
-        resident = strategy is PlacementStrategy.GPU_RESIDENT
-        tried = [at for at in left if not resident or could_hold(models[at], before.machine)]
+        tried = [at for at in left if could_hold(models[at], before.machine, strategy)]
         if not tried:
             continue
         each = [models[at] for at in tried]

@@ -388,7 +388,7 @@ def _trial(
 ) -> Estimate | None:
     """Estimate in the first placement that fits, which is the fastest."""
     for strategy in (each for each in runtime.strategies if each in strategies):
-        if strategy is not PlacementStrategy.GPU_RESIDENT or could_hold(model, machine):
+        if could_hold(model, machine, strategy):
             trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
             if bool(trial.fits):
                 return trial
