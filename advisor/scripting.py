@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from advisor.advice import advise as whole_answer
 from advisor.advice import compare as comparison
-from advisor.advice.advise import Advice
-from advisor.advice.answer import answer
+from advisor.advice.advise import Advice, answer
 from advisor.advice.task import Task
 from advisor.catalog.inputs import PLACEMENT
 from advisor.cost_model.estimate import Estimate

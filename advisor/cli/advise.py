@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from advisor.advice.advise import Advice
-from advisor.advice.answer import Answer, answer
+from advisor.advice.advise import Advice, Answer, answer
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from advisor.advice.answer import findings_of
+from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
 from advisor.advice.finder.runnable import Runnable, points_per_nat, quality_rows, runnable
 from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each, odd_about

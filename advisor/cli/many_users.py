@@ -5,7 +5,7 @@ machines that serve all of them.
 import argparse
 from collections.abc import Iterable
 
-from advisor.advice.answer import Answer
+from advisor.advice.advise import Answer
 from advisor.advice.arrivals.load import ServerLoad, Waiting, curve_lines, load_on, sentences
 from advisor.advice.serving import Servers, ServingFleet, heading, lines, serving_fleets
 from advisor.catalog.inputs import LOAD

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from advisor.advice.answer import answer
+from advisor.advice.advise import answer
 from advisor.errors import InputError
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.charts import (

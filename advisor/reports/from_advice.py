@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 import advisor
-from advisor.advice.advise import Advice
-from advisor.advice.answer import Answer
+from advisor.advice.advise import Advice, Answer
 from advisor.advice.compare import TITLES
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from advisor.advice.answer import question_of
+from advisor.advice.advise import question_of
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.options import keep
 from advisor.advice.task import task_of

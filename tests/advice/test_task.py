@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flags import flags, listed
 
-from advisor.advice.answer import answer
+from advisor.advice.advise import answer
 from advisor.advice.compare import compare
 from advisor.advice.edits.edit import again
 from advisor.advice.task import (

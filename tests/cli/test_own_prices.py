@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from advisor.advice.answer import with_priced_names
+from advisor.advice.advise import with_priced_names
 from advisor.cli.main import main, parser
 from advisor.errors import InputError
 from advisor.formatting import US_DOLLAR, Currency, money, money_per_hour, show_money_in

@@ -12,7 +12,7 @@ import pytest
 from ui_app import app, page_text
 
 from advisor import Request, advise
-from advisor.advice.answer import Answer, answer
+from advisor.advice.advise import Answer, answer
 from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import MOST_WORDS
 from advisor.cli import mcp

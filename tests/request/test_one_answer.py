@@ -7,7 +7,7 @@ import pytest
 from request_values import to_values
 
 import advisor
-from advisor.advice.answer import answer
+from advisor.advice.advise import answer
 from advisor.cli.main import main
 from advisor.reports.comparison import changes, recomputed, request_of
 from advisor.reports.from_advice import answer_document

@@ -5,9 +5,8 @@ from functools import cached_property
 
 import streamlit as st
 
-from advisor.advice.advise import Advice
-from advisor.advice.answer import Answer
-from advisor.advice.answer import answer as answer_to
+from advisor.advice.advise import Advice, Answer
+from advisor.advice.advise import answer as answer_to
 from advisor.advice.curves import Crossover, by_prompt, by_users
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from advisor.advice.answer import findings_of, host_of
+from advisor.advice.advise import findings_of, host_of
 from advisor.advice.finder.combinations import card_host
 from advisor.advice.finder.search import Findings, Hit, best_of_each
 from advisor.advice.table.cost import Use

@@ -9,7 +9,7 @@ import pytest
 from saved_reports import RESULT, saved
 
 from advisor.advice.advise import Advice, advise
-from advisor.advice.answer import answer as answer_to
+from advisor.advice.advise import answer as answer_to
 from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.table.option import split
 from advisor.cost_model.placement import PlacementStrategy
