@@ -17,8 +17,9 @@ from io import StringIO
 from random import Random
 from typing import Any
 
+from advisor.advice.compare import estimates_of
 from advisor.cli import mcp
-from advisor.cli.estimate import estimate_answer, estimates_of
+from advisor.cli.estimate import estimate_answer
 from advisor.cli.main import main as command
 from advisor.errors import AdvisorError
 from advisor.reports.scenarios import run, scenarios

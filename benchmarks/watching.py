@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from advisor.advice.compare import compare, usable
+from advisor.advice.compare import estimates_of, usable
 from advisor.advice.diagnosis.watching import watched
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
@@ -168,13 +168,7 @@ def request_of(random: Random) -> Request:
 
 def expected(request: Request) -> Estimate | None:
     """Estimate of a request; None where nothing fits."""
-    nouns = request.nouns()
-    runtimes = [nouns.runtime] if nouns.runtime else []
-    tried = compare(
-        nouns.model, nouns.machine, nouns.work, settings=nouns.settings, runtimes=runtimes
-    )
-    fitting = usable(each for each in tried if nouns.strategy in (None, each.strategy))
-    return fitting[0] if fitting else None
+    return next(iter(usable(estimates_of(request.nouns()))), None)
 
 
 def drawn(speed: Range, error: float) -> float:

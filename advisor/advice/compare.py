@@ -17,7 +17,8 @@ from advisor.formatting import memory
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
-from advisor.runtimes import RUNTIMES, Runtime
+from advisor.request.request import Nouns
+from advisor.runtimes import RUNTIMES, Runtime, beside
 from advisor.runtimes.format_support import with_experts
 
 
@@ -35,6 +36,22 @@ def compare(
         for runtime in runtimes
         for estimate in _in_runtime(model, machine, work, runtime, settings or Settings())
     )
+
+
+def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tuple[Estimate, ...]:
+    """Estimates that a request asks for, in its placement or in each.
+
+    Args:
+        nouns: of the request.
+        runtimes: runtimes where it names none; None for every one that the machine may run.
+    """
+    machine = nouns.machine
+    if nouns.runtime:
+        runtimes = (nouns.runtime,)
+    elif runtimes is None:
+        runtimes = (*RUNTIMES, *beside(machine))
+    every = compare(nouns.model, machine, nouns.work, settings=nouns.settings, runtimes=runtimes)
+    return tuple(each for each in every if nouns.strategy in (None, each.strategy))
 
 
 def _in_runtime(

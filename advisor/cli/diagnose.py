@@ -1,25 +1,23 @@
 """`diagnose`: why a measured speed differs from the prediction."""
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import (
     Cause,
     Diagnosis,
     Measured,
     RequiredBandwidth,
     diagnose,
-    measurable,
+    likeliest,
     this_system,
 )
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
-from advisor.cli.command import Json, add_measured, added, show
-from advisor.cli.estimate import DESCRIBED, estimates_of
-from advisor.cost_model.estimate import Estimate
+from advisor.cli.command import Json, add_measured, added, show, tell
+from advisor.cli.estimate import DESCRIBED
 from advisor.cost_model.uncertainty import range_fields
-from advisor.errors import InputError
 from advisor.machine.backends import SYSTEMS, system_named
 from advisor.request import command_line
 from advisor.request.request import Request
@@ -37,18 +35,11 @@ def add(commands: Any) -> None:
 def _diagnose(args: argparse.Namespace) -> None:
     measured = measured_of(args)
     nouns = command_line.from_args(args).nouns()
-    answer = diagnose(_meant(estimates_of(nouns)), measured, system_of(nouns.request))
+    tell(nouns.notes)
+    estimate = likeliest(estimates_of(nouns))
+    answer = diagnose(estimate, measured, system_of(nouns.request))
     record = diagnosis_answer(answer, nouns.resolved.taken_as)
     show(args, record, lambda: diagnosis_text(answer))
-
-
-def _meant(estimates: Sequence[Estimate]) -> Estimate:
-    """Estimate to compare with the measurement: the first that fits."""
-    tried = measurable(estimates)
-    if not tried:
-        reasons = " ".join(dict.fromkeys(each.refusal for each in estimates))
-        raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
-    return tried[0]
 
 
 def measured_of(args: argparse.Namespace) -> Measured:

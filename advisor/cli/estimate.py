@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from advisor.advice.arrivals.server import first_token_within
-from advisor.advice.compare import compare, context_notes, decode_tps, title_of, usable
+from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
 from advisor.advice.start_files import StartFile, start_file
 from advisor.cli import session
 from advisor.cli.command import Json, added, show, tell
@@ -20,8 +20,6 @@ from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.request import command_line
-from advisor.request.request import Nouns
-from advisor.runtimes import RUNTIMES, beside
 
 DESCRIBED = ("what", "machine", "work", "draft", "placement")
 """Inputs of a model, a machine, a request and a placement."""
@@ -40,6 +38,7 @@ def add(commands: Any) -> None:
 def _estimate(args: argparse.Namespace) -> None:
     nouns = command_line.from_args(args).nouns()
     resolved = nouns.resolved
+    tell(nouns.notes)
     estimates = estimates_of(nouns)
     if args.start is not None:
         print(_start(args.start, estimates), end="")
@@ -71,19 +70,6 @@ def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:
         except Refusal as refusal:
             refusals.append(str(refusal))
     raise Refusal(refusals[0] if refusals else "Nothing fits, so there is nothing to start.")
-
-
-def estimates_of(nouns: Nouns) -> tuple[Estimate, ...]:
-    """Estimates of the chosen runtime, else of every one that the machine may run, in the chosen
-    placement, else in each.
-    """
-    tell(nouns.notes)
-    machine = nouns.machine
-    estimates = compare(
-        nouns.model, machine, nouns.work, settings=nouns.settings,
-        runtimes=[nouns.runtime] if nouns.runtime else (*RUNTIMES, *beside(machine)),
-    )  # fmt: skip
-    return tuple(each for each in estimates if nouns.strategy in (None, each.strategy))
 
 
 def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:

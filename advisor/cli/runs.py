@@ -7,11 +7,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from advisor.advice.diagnosis.diagnose import measurable
+from advisor.advice.compare import estimates_of
+from advisor.advice.diagnosis.diagnose import likeliest
 from advisor.advice.diagnosis.text import reported_in
-from advisor.cli.command import Json, added, show
-from advisor.cli.estimate import DESCRIBED, estimates_of
-from advisor.errors import InputError
+from advisor.cli.command import Json, added, show, tell
+from advisor.cli.estimate import DESCRIBED
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import BroughtRun
 from advisor.formatting import tokens_per_second
@@ -39,11 +39,10 @@ def add(commands: Any) -> None:
 def _add(args: argparse.Namespace) -> None:
     """Run `runs add FILE --model NAME`."""
     reported = reported_in(args.file)
-    estimates = estimates_of(command_line.from_args(args).nouns())
-    tried = measurable(estimates)
-    if not tried:
-        raise InputError(" ".join(dict.fromkeys(each.refusal for each in estimates)))
-    run = brought_runs.brought(tried[0], reported, args.by, date.today().isoformat())
+    nouns = command_line.from_args(args).nouns()
+    tell(nouns.notes)
+    estimate = likeliest(estimates_of(nouns))
+    run = brought_runs.brought(estimate, reported, args.by, date.today().isoformat())
     brought_runs.keep(run)
     show(args, _record(run), lambda: _line(run))
 

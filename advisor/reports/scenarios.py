@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from advisor import given_files
-from advisor.advice.compare import compare, usable
+from advisor.advice.compare import estimates_of, usable
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError, InputError
@@ -110,12 +110,7 @@ def run(pairs: Sequence[Pair]) -> Iterator[ScenarioResult]:
     """Results of every pair."""
     for pair in pairs:
         nouns = pair.request.nouns()
-        runtimes = [nouns.runtime] if nouns.runtime else RUNTIMES
-        tried = compare(
-            nouns.model, nouns.machine, nouns.work, settings=nouns.settings, runtimes=runtimes
-        )
-        fitting = usable(each for each in tried if nouns.strategy in (None, each.strategy))
-        best = fitting[0] if fitting else None
+        best = next(iter(usable(estimates_of(nouns, RUNTIMES))), None)
         reached = figures(best, nouns)
         yield ScenarioResult(
             model=pair.model,

@@ -17,7 +17,7 @@ predicted.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -283,6 +283,19 @@ def measurable(estimates: Iterable[Estimate]) -> list[Estimate]:
             -decode_tps(estimate),
         ),
     )
+
+
+def likeliest(estimates: Sequence[Estimate]) -> Estimate:
+    """Estimate to compare a measurement with: the first that is `measurable`.
+
+    Raises:
+        InputError: there is none.
+    """
+    tried = measurable(estimates)
+    if not tried:
+        reasons = " ".join(dict.fromkeys(each.refusal for each in estimates))
+        raise InputError(f"There is nothing to compare with. {reasons or 'Name another runtime.'}")
+    return tried[0]
 
 
 def diagnose(estimate: Estimate, measured: Measured, system: str = "") -> Diagnosis:

@@ -9,13 +9,12 @@ likelier or unlikelier (`observations`).
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from advisor.advice.compare import compare
-from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance, measurable
+from advisor.advice.compare import estimates_of
+from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance, likeliest
 from advisor.advice.diagnosis.observations import Evidence, served_format
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.errors import InputError
 from advisor.formatting import context_size
 from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
@@ -52,16 +51,7 @@ def expected(request: Request, reading: ServerReading) -> Estimate:
     if request.users == 1 and reading.running and reading.running > 1:
         most = BY_NAME["users"].limits or (1.0, 1.0)
         request = replace(request, users=min(round(reading.running), int(most[1])))
-    nouns = request.nouns()
-    tried = compare(
-        nouns.model, nouns.machine, nouns.work, settings=nouns.settings,
-        runtimes=[nouns.runtime] if nouns.runtime else [],
-    )  # fmt: skip
-    chosen = measurable(each for each in tried if nouns.strategy in (None, each.strategy))
-    if not chosen:
-        reasons = " ".join(dict.fromkeys(each.refusal for each in tried))
-        raise InputError(f"There is nothing to compare with. {reasons}")
-    return chosen[0]
+    return likeliest(estimates_of(request.nouns(), ()))
 
 
 @dataclass(frozen=True, kw_only=True)
