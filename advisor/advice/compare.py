@@ -39,11 +39,8 @@ def compare(
 
 
 def estimates_of(nouns: Nouns, runtimes: Iterable[Runtime] | None = None) -> tuple[Estimate, ...]:
-    """Estimates that a request asks for, in its placement or in each.
-
-    Args:
-        nouns: of the request.
-        runtimes: runtimes where it names none; None for every one that the machine may run.
+    """Estimates that a request asks for, in its placement or in each; of the given runtimes where
+    it names none, else of every one that the machine may run.
     """
     machine = nouns.machine
     if nouns.runtime:

@@ -218,11 +218,8 @@ def _name(edit: Edit) -> str:
 
 
 def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
-    """Task of a session, in the runtime and placement of an estimate; None where it does not fit.
-
-    Args:
-        estimate: estimate of one turn, or another request on the same machine.
-        session: the session.
+    """Task of a session, in the runtime and placement of an estimate of any request; None where it
+    does not fit.
     """
     keeps = prefix_cache(estimate.how, estimate.model)
     task = _task(estimate, session, keeps, evicted=False)

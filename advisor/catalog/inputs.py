@@ -231,13 +231,7 @@ OWNERSHIP = _group("ownership")
 def check_all(
     inputs: Iterable[Input], values: Mapping[str, Any], paid: Currency | None = None
 ) -> None:
-    """Refuse the first number outside its limits.
-
-    Args:
-        inputs: inputs to check.
-        values: numbers by name; a missing number is not checked, nor what is no number.
-        paid: as in `Input.check`.
-    """
+    """Refuse the first number outside its limits; what is missing or no number is not checked."""
     for entry in inputs:
         if entry.kind in (Kind.NUMBER, Kind.WHOLE):
             entry.check(values.get(entry.name), paid)
@@ -252,11 +246,8 @@ def check_prices(
 
 
 def in_usd(values: Mapping[str, Any], usd: float) -> dict[str, Any]:
-    """Values by name, with amounts of money converted to US dollars.
-
-    Args:
-        values: values of inputs, as typed.
-        usd: value of one unit of the typed currency [USD].
+    """Values by name, with amounts of money in a currency of that value converted to US dollars
+    [USD].
     """
     return {
         name: value * usd if isinstance(value, float | int) and BY_NAME[name].in_money else value

@@ -29,13 +29,8 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
     A head reads one layer and the output head in a run for each token; a smaller model is run for
     each token too, a block drafter once for all (`AT_ONCE`). It lies on the GPU where the GPU holds
     any weights, as runtimes put the last layer and the head there first; experts in RAM leave it
-    there. So it reads at the rate of the W bytes that the step reads by that route.
-
-    Args:
-        time: step that checks the drafted tokens.
-        model: model that is run.
-        work: request, with its drafting.
-        reads: weights that the step reads, as `weights_read` counts them.
+    there. So it reads at the rate of the W bytes that the step reads by that route
+    (`weights_read`).
     """
     if not work.draft or not np.any(work.drafted) or not DRAFTS.get(work.draft, 1.0):
         return time
@@ -62,16 +57,10 @@ def _place(reads: Reads) -> str:
 
 
 def weights_read(schedule: Schedule, model: Model, work: Workload, *, by_gpu: bool) -> Reads:
-    """Weights that a step reads, by route [B].
+    """Weights that a step reads, by route [B]; its loads may have an axis for the GPUs.
 
     The flows of GPUs that share layers are those of one GPU, so each route's share of all flows is
     taken of the weights that a step of as many tokens reads.
-
-    Args:
-        schedule: step.
-        model: model that is run.
-        work: request of the step.
-        by_gpu: whether loads have an axis for the GPUs (`Machine.counts`).
     """
     flows: dict[str, Array] = {}
     for stage in schedule.stages:

@@ -147,13 +147,10 @@ def expert_seconds(load: Load, gpu: Gpu, kernels: EngineKernels, constants: Cons
 
 
 def empty_rows(tokens: Array, tile: Array) -> Array:
-    """Rows of an expert's tiles that stay empty on average [tokens].
+    """Rows of an expert's tiles that stay empty on average, at m tokens of each used expert
+    [tokens].
 
     max( tile - m, WASTED min( m, TILES ) ): kernels take larger tiles for more tokens.
-
-    Args:
-        tokens: mean tokens m of an expert that the step uses [tokens].
-        tile: smallest tile [tokens].
     """
     filled = np.asarray(tokens, dtype=float)
     return np.asarray(np.maximum(tile - filled, WASTED * np.minimum(filled, TILES)))
@@ -162,14 +159,8 @@ def empty_rows(tokens: Array, tile: Array) -> Array:
 def product_seconds(
     weights: Array, flops: Array, gpu: Gpu, kernel: str, constants: Constants
 ) -> Array:
-    """Time of a matrix product: smooth maximum of reading its weights and computing [s].
-
-    Args:
-        weights: bytes read [B].
-        flops: work [FLOP].
-        gpu: GPU that computes.
-        kernel: "dense_" or "experts_" and a format.
-        constants: constants of the cost model.
+    """Time of a matrix product: smooth maximum of reading its weights [B] and computing [FLOP], by
+    a kernel such as "dense_" or "experts_" and a format [s].
     """
     family, form = generation(gpu), kernel.partition("_")[2]
     reading = weights / (constants.value(f"{kernel}_read_share", family) * gpu.bandwidth.value)

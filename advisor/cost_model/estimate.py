@@ -67,12 +67,8 @@ class Assumption:
 def assumptions(
     machine: Machine, placement: Placement, constants: Iterable[tuple[ConstantRow, ...]]
 ) -> tuple[Assumption, ...]:
-    """Bandwidths and constants that an estimate uses.
-
-    Args:
-        machine: machine that runs the model.
-        placement: location of the model's parts.
-        constants: constants used, each as its row followed by its factors.
+    """Bandwidths and constants that an estimate uses, each constant as its row followed by its
+    factors.
     """
     tiers = {location.tier for location in placement.locations}
     inputs = [

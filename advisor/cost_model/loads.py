@@ -207,14 +207,7 @@ def _held_parts(model: Model, placement: Placement, location: Location) -> HeldP
 
 
 def step_load(model: Model, placement: Placement, location: Location, step: ForwardPass) -> Load:
-    """Load of a step at a location.
-
-    Args:
-        model: model that is computed.
-        placement: location of its parts.
-        location: memory whose parts are read.
-        step: pass over the layers.
-    """
+    """Load of a step at a location, one of those that hold parts of the model."""
     held = held_parts(model, placement, location)
     touched = step.touched(model)
     experts = held.experts * touched

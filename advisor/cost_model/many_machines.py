@@ -52,12 +52,8 @@ def on_machines(
 
 
 def taken(part: Part, index: Index, size: int) -> Part:
-    """Copy of a record with every array along the plan indexed.
-
-    Args:
-        part: dataclasses, tuples and mappings of numbers.
-        index: index into the plan, shape (..., machines).
-        size: number of machines in the plan.
+    """Copy of a record, of dataclasses, tuples and mappings of numbers, with each array along a
+    plan's machines indexed.
     """
     if np.array_equal(index, np.arange(size)):
         return part

@@ -51,12 +51,8 @@ KNOWN = 0.5
 
 
 def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
-    """Constants of a model on a host; unchanged where its storage types were not timed there.
-
-    Args:
-        host: host that runs the model.
-        model: model, for its storage types and heads.
-        constants: constants in the scope of the estimate.
+    """Constants of a model on a host, in the scope of its estimate; unchanged where its storage
+    types were not timed there.
     """
     engine, scope = host.engine, constants.scope
     if engine is None or scope.runtime not in RUNTIMES or scope.build:
@@ -73,14 +69,9 @@ def constants_on(host: Host, model: Model, constants: Constants) -> Constants:
 
 
 def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
-    """Rate of a model with tensors of several storage types: total share / sum(share / rate).
-
-    Args:
-        rates: rate by storage type or format.
-        model: model; a rate of its whole format is used alone.
-
-    Returns:
-        None where half of the bytes or more have types without a rate.
+    """Rate of a model with tensors of several storage types: total share / sum(share / rate); a
+    rate of its whole format is used alone. None where half of the bytes or more have types without
+    one.
     """
     whole = rates.get(model.format.upper())
     if whole is not None:
@@ -95,17 +86,11 @@ def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
 
 
 def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
-    """Attention speed C of a model: 1 / C = a + b / g, with g query heads per key.
+    """Attention speed C of a model: 1 / C = a + b / g, with g query heads per key; None without
+    rates or without a KV cache.
 
     Term a is the work of each head; term b is the fetch of keys and values, shared by g heads.
-    Rates of the nearest head size are interpolated in 1 / g.
-
-    Args:
-        rates: rate by head size and g, such as "128_4".
-        model: model with head size and g.
-
-    Returns:
-        None without rates or without a KV cache.
+    Rates, by head size and g as in "128_4", are interpolated in 1 / g at the nearest head size.
     """
     timed = {
         tuple(map(int, name.split("_"))): figure
@@ -229,14 +214,8 @@ CORE_RATES = (
 
 
 def scope_of(model: Model, machine: Machine, runtime: Runtime, backend: str, build: str) -> Scope:
-    """Scope of the constants of a model in a runtime on a machine.
-
-    Args:
-        model: model in the format that the runtime loads.
-        machine: machine that runs it.
-        runtime: runtime.
-        backend: backends of the machine's cards; empty for the machine's own.
-        build: as `Scope.build`; empty for the stated one, else that of today.
+    """Scope of the constants of a model in a runtime on a machine, with its own backends and the
+    build that is stated, unless others are given; without either today's build.
     """
     interface = backend or backends.of_machine(machine)
     stated = kernels_of(machine.build, interface) if runtime.key in RUNTIMES else ""
@@ -382,16 +361,11 @@ def _part(figure: Quantity, sockets: int) -> Quantity:
 
 
 def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> tuple[float, float]:
-    """Half widths that stated software adds to the time of GPUs and of the processor.
+    """Half widths that stated software adds to the time of GPUs and of the processor, of a token or
+    of a prompt.
 
     As logarithms of factors; they count by the share of the time. What leaves the speed of tokens
     as it is adds nothing to theirs.
-
-    Args:
-        machine: machine with its software.
-        runtime: runtime.
-        model: model in the format that the runtime loads.
-        prompt: whether the time is that of a prompt.
     """
     of_gpu = of_host = 0.0
     for effect in _published(machine, runtime, model):

@@ -280,12 +280,8 @@ Key = TypeVar("Key")
 
 
 def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement) -> Placement:
-    """The first placement where a condition holds, else the second.
-
-    Args:
-        condition: true for the first placement, shape (...) of the sweep.
-        first: placement of the same runtime, strategy and locations as the second.
-        second: placement where the condition is false.
+    """The first placement where a condition holds, else the second; both of the same runtime,
+    strategy and locations.
     """
     if np.all(condition):
         return first
@@ -323,12 +319,7 @@ def last_layers(model: Model, count: Array) -> Floats:
 
 
 def layers_that_fit(per_layer: Floats, budget: Array) -> Array:
-    """Largest number of last layers whose bytes stay within a budget.
-
-    Args:
-        per_layer: bytes of each layer, shape (..., layers) [B].
-        budget: memory available for layers, shape (...) [B].
-    """
+    """Largest number of last layers whose bytes, shape (..., layers), stay within a budget [B]."""
     totals = np.cumsum(per_layer[..., ::-1], axis=-1)
     fitting = totals <= np.asarray(budget, dtype=float)[..., None]
     return np.asarray(np.sum(fitting, axis=-1), dtype=float)

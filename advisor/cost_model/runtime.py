@@ -118,16 +118,11 @@ class Runtime:
 
 
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
-    """A runtime that places and computes as another one does, with a command of its own.
+    """A runtime that places and computes as another one does, with a name and a command of its own.
 
     What belongs to the original's command is not taken over: its set-up, its notes, that it drafts,
     binds memory nodes and is in common use; nor that it takes several numbers of cards at once.
-
-    Args:
-        original: runtime whose placement, schedule and constants hold here too.
-        name: display name.
-        command: shell text that starts it.
-        own: further fields of `Runtime` that differ.
+    Further fields that differ are stated.
     """
     bare: dict[str, Any] = {"setup": None, "notes": ()}
     flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts")

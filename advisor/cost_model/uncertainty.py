@@ -195,16 +195,11 @@ def _few_sources(machine: Machine, constants: Constants) -> Array:
 def margins(
     time: StepTime, circumstances: Circumstances, constants: Constants, constant: str
 ) -> Margins:
-    """Distances from the speed of a predicted time to the ends of its range.
+    """Distances from the speed of a predicted time to the ends of its range, by `IN_DECODE` or
+    `IN_PROMPT`.
 
     below = w (1 + lean), above = w (1 - lean), with w = `half_width` and the lean of each part of
     the time, weighted by its share
-
-    Args:
-        time: time of a step or a prompt, by part.
-        circumstances: properties of the run.
-        constants: constants in the scope of the estimate.
-        constant: `IN_DECODE` or `IN_PROMPT`.
     """
     shares = _shares(time, circumstances)
     half = half_width(shares, circumstances, constants, constant)
@@ -238,11 +233,8 @@ def half_width(
 
 
 def degrees(traits: Mapping[str, Array], gpu: Array) -> Mapping[str, Array]:
-    """Degree of every trait, `SPLIT` included; traits of `OF_GPUS` by the GPUs' share of the time.
-
-    Args:
-        traits: degrees without regard to that share, 0 to 1.
-        gpu: GPUs' share of the time, 0 to 1.
+    """Degree of every trait, `SPLIT` included, 0 to 1; traits of `OF_GPUS` by the GPUs' share of
+    the time.
     """
     return {
         trait: reached * (gpu if trait in OF_GPUS else 1.0)
@@ -251,14 +243,11 @@ def degrees(traits: Mapping[str, Array], gpu: Array) -> Mapping[str, Array]:
 
 
 def widened(half: Array, factors: Mapping[str, Array], traits: Mapping[str, Array]) -> Array:
-    """Half width with the uncertainties that traits add; they are independent, so squares add.
+    """Half width with the uncertainties that traits add, by their degrees, 0 to 1; they are
+    independent, so squares add.
 
-    w sqrt(1 + sum over traits of degree (factor^2 - 1))
-
-    Args:
-        half: half width of a run without any trait.
-        factors: factor on the half width of a run with one trait alone, by trait.
-        traits: degree of each trait, 0 to 1.
+    w sqrt(1 + sum over traits of degree (factor^2 - 1)), where a factor is the whole widening of a
+    run with that trait alone
     """
     added = [reached * (factors[trait] ** 2 - 1.0) for trait, reached in traits.items()]
     return half * np.sqrt(1.0 + sum(added, start=np.zeros(())))

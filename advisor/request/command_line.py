@@ -128,12 +128,7 @@ def to_argv(request: Request) -> list[str]:
 
 
 def command(request: Request, name: str = "advise") -> str:
-    """Command that gives the answer to a request, quoted for a shell.
-
-    Args:
-        request: the request.
-        name: of the command.
-    """
+    """Command that gives the answer to a request, quoted for a shell."""
     return shlex.join((*PROGRAM, name, *to_argv(request)))
 
 

@@ -123,11 +123,7 @@ LISTS: Mapping[str, Callable[[], Iterable[str]]] = {
 
 @cache
 def listed(name: str) -> tuple[str, ...]:
-    """Names that an input may have; empty for one without a list.
-
-    Args:
-        name: of the input.
-    """
+    """Names that an input may have; empty for one without a list."""
     return tuple(map(str, LISTS[name]())) if name in LISTS else ()
 
 
@@ -311,10 +307,8 @@ class Request:
         }
 
     def nouns(self, resolved: ResolvedModel | None = None) -> "Nouns":
-        """Nouns of the request, each built once, on first use.
-
-        Args:
-            resolved: its model, where that was pasted or read already; None to look it up.
+        """Nouns of the request, each built once, on first use; its model is looked up unless it was
+        pasted or read already.
         """
         return Nouns(request=self, given=resolved)
 
@@ -539,12 +533,11 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:
-    """Drafting fields of a `Workload`; empty without drafting.
+    """Drafting fields of a `Workload`, by a method or a smaller model, `who`; empty without
+    drafting.
 
-    Args:
-        who: drafting method, or name of a smaller model; empty for none.
-        acceptance: probability that the model accepts a drafted token; None for the published one.
-        drafted: drafted tokens per step; None for the method's usual number [tokens].
+    The acceptance of a drafted token is the published one where None is stated, and their number
+    the method's usual one.
 
     Raises:
         InputError: neither a drafting method nor a model, or a missing acceptance where none is

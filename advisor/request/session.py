@@ -101,11 +101,8 @@ class AgentSession:
         return min(self.agents, self.slots or self.agents)
 
     def work(self, base: Workload, kept: Floats) -> Workload:
-        """Requests of all turns.
-
-        Args:
-            base: request with all that a session does not say.
-            kept: part of each prompt that is cached [tokens].
+        """Requests of all turns, of which some tokens are cached; a base has all that a session
+        does not say.
         """
         return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=kept)
 
@@ -126,14 +123,10 @@ class AgentSession:
 
 
 def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSession | None:
-    """AgentSession that a request asks for; None where it asks for a single reply.
+    """AgentSession that a request's values ask for; None where they ask for a single reply.
 
-    A shape gives what is not stated. Without one the first prompt and the reply are those of the
-    request, and turns and their tokens must be stated.
-
-    Args:
-        values: values of the request by name.
-        usual: defaults by name.
+    A shape gives what is left at its usual value. Without one the first prompt and the reply are
+    those of the request, and turns and their tokens must be stated.
 
     Raises:
         UnknownName: no such shape.

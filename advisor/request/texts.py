@@ -182,12 +182,7 @@ class Opened:
 
 
 def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:
-    """Texts by name, without what is left open.
-
-    Args:
-        request: the request.
-        defaults: also what has its default.
-    """
+    """Texts by name, without what is left open, or has its default unless those are wanted."""
     values = vars(request) if defaults else request.stated()
     return {
         entry.name: entry.text(values[entry.name])
@@ -197,12 +192,8 @@ def to_texts(request: Request, *, defaults: bool = False) -> dict[str, str]:
 
 
 def from_texts(texts: Mapping[str, str], page: str = "") -> Request:
-    """Request of a saved report, of a row, or of an address that must be right; names that are no
-    input are left out, and an empty text leaves its input open.
-
-    Args:
-        texts: texts by name, or by the keys of former links.
-        page: as in `renamed`.
+    """Request of a saved report, of a row, or of an address that must be right, its keys as in
+    `renamed`; names that are no input are left out, and an empty text leaves its input open.
 
     Raises:
         InputError: a text that cannot be read, or numbers that do not go together.
@@ -211,11 +202,8 @@ def from_texts(texts: Mapping[str, str], page: str = "") -> Request:
 
 
 def from_address(parameters: Mapping[str, str], page: str = "") -> Opened:
-    """Request of an address, and the problems of what it states; it never raises.
-
-    Args:
-        parameters: parameters of the address, by name or by the keys of former links.
-        page: as in `renamed`.
+    """Request of an address, its keys as in `renamed`, and the problems of what it states; it never
+    raises.
     """
     with suppress(InputError):
         return Opened(request=from_texts(parameters, page))

@@ -9,14 +9,11 @@ from advisor.request.request import Request
 
 
 def from_values(values: Mapping[str, Any], where: str = "the request") -> Request:
-    """Request of values by name; texts of numbers may have their unit ("64GB", "32k").
-
-    Args:
-        values: values by name; None leaves an input open.
-        where: place of the values in a file, for errors.
+    """Request of values by name, where None leaves an input open; texts of numbers may have their
+    unit ("64GB", "32k").
 
     Raises:
-        InputError: no such input, or a value of another kind; the message names it.
+        InputError: no such input, or a value of another kind; the message names it, and its place.
     """
     check_names(values, tuple(BY_NAME), where)
     stated = {name: value for name, value in values.items() if value is not None}

@@ -91,12 +91,7 @@ class Evidence:
         return told / max(self.reading.running or 1.0, 1.0)
 
     def factor(self, key: str, after: Estimate) -> float:
-        """How much likelier the observations make a cause.
-
-        Args:
-            key: key of the cause.
-            after: estimate with it.
-        """
+        """How much likelier the observations make a cause, by its key and the estimate with it."""
         factor = 1.0
         for seen in self.observations:
             factor *= SHOWN if key in seen.shown else 1.0 / SHOWN if key in seen.against else 1.0
