@@ -193,6 +193,11 @@ def _with_unit(text: str, unit: str) -> str:
     return text if text == UNKNOWN else f"{text} {unit}"
 
 
+def counted(count: int, name: str) -> str:
+    """Name of a thing with its number: "2x RTX 3090"; alone for a single one."""
+    return f"{count}x {name}" if count > 1 else name
+
+
 def context_size(tokens: float) -> str:
     """Context as people write it: 8192 is "8k", 100000 is "100000"."""
     size = int(tokens)

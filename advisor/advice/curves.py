@@ -247,10 +247,6 @@ def crossing(at: Floats, first: Floats, second: Floats) -> float | None:
 
     Between two points log(second / first) is taken as linear in log(at); the curves cross where it
     is zero. Curves end where they are NaN.
-
-    Returns:
-        Input from which the second curve is above the first: the first point if it is so from the
-        start, None if it is not at the last point of both.
     """
     there = np.isfinite(first) & np.isfinite(second)
     if not np.any(there):

@@ -36,7 +36,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.errors import Refusal
-from advisor.formatting import money, seconds, tokens_per_second
+from advisor.formatting import counted, money, seconds, tokens_per_second
 from advisor.machine import from_catalog
 from advisor.machine.machine import Machine
 from advisor.request.request import Request
@@ -66,7 +66,7 @@ class Servers:
     @property
     def name(self) -> str:
         """GPUs with their number."""
-        return f"{self.count}x {self.gpu}" if self.count > 1 else self.gpu
+        return counted(self.count, self.gpu)
 
     @property
     def most_machines(self) -> int:

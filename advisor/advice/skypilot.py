@@ -22,6 +22,7 @@ from advisor.cost_model.estimate import estimate as estimated
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.errors import Refusal
+from advisor.formatting import counted
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.serving import checkpoint
@@ -47,7 +48,7 @@ def rented_estimates(question: Question, options: Iterable[Option]) -> dict[str,
         gpus, speed = option.bought, option.speed
         if option.kind is not OptionKind.RENT or speed is None or not gpus:
             continue
-        name = f"{len(gpus)}x {gpus[0].name}" if len(gpus) > 1 else gpus[0].name
+        name = counted(len(gpus), gpus[0].name)
         if name in estimates:
             continue
         model = question.model
@@ -75,7 +76,7 @@ def task(estimate: Estimate) -> str:
         )
     gpu, count = _gpus(estimate)
     started = _started(estimate, setup)
-    name = f"{estimate.model.name}-{f'{count}x {gpu}' if count > 1 else gpu}".casefold()
+    name = f"{estimate.model.name}-{counted(count, gpu)}".casefold()
     name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
     gguf, repository = setup.files is WeightFiles.GGUF, checkpoint(estimate.model)
     known = "" if gguf or "/" not in repository or repository.startswith("OWNER/") else repository

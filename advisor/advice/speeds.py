@@ -11,6 +11,7 @@ import numpy.typing as npt
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
+from advisor.formatting import range_of, tokens_per_second
 from advisor.model.model import Floats
 
 
@@ -74,6 +75,11 @@ class Speed:
     def loading(self) -> float:
         """Time to load the file, 0 where unknown [s]."""
         return self.load or 0.0
+
+    @property
+    def words(self) -> str:
+        """Decode speed with its range: "12 tokens/s (10 to 14)"."""
+        return f"{tokens_per_second(self.decode)} ({range_of(self.low, self.high)})"
 
     @property
     def whole(self) -> bool:

@@ -13,7 +13,7 @@ from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
 from advisor.cli.command import Json, added, show, speed_record, tell
 from advisor.errors import InputError
-from advisor.formatting import context_size, money, number, range_of, tokens_per_second
+from advisor.formatting import context_size, money, number
 from advisor.request import command_line
 from advisor.request.request import DEFAULTS, Nouns, Request
 from advisor.runtimes import LLAMA_CPP
@@ -190,10 +190,9 @@ def _more(count: int) -> list[str]:
 
 
 def _api_line(option: Option) -> str:
-    speed = option.speed
-    reached = speed and f"{tokens_per_second(speed.decode)} ({range_of(speed.low, speed.high)})"
+    reached = option.speed.words if option.speed else ""
     cost = money(option.monthly or 0.0)
-    return f"{option.name:<60} {reached or '':>44}  {cost}, {option.price.note}"
+    return f"{option.name:<60} {reached:>44}  {cost}, {option.price.note}"
 
 
 def _nothing(findings: Findings) -> str:
@@ -217,7 +216,7 @@ def _machine_line(hit: Hit, odd: Sequence[str]) -> str:
         hit.speed.runtime,
         hit.speed.format,
         hit.speed.strategy.value,
-        f"{tokens_per_second(hit.speed.decode)} ({range_of(hit.speed.low, hit.speed.high)})",
+        hit.speed.words,
         "  ".join((cost, *odd[:1])),
     )
 
@@ -272,7 +271,7 @@ def _model_line(runnable: Runnable) -> str:
         _score(runnable),
         model.format,
         speed.strategy.value,
-        f"{tokens_per_second(speed.decode)} ({range_of(speed.low, speed.high)})",
+        speed.words,
         context_size(runnable.context),
     )
 

@@ -7,7 +7,7 @@ from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.calibration.imported_store import THIS
 from advisor.cli.command import added, program, show
 from advisor.cli.find import runnable_answer
-from advisor.formatting import memory, number, range_of, tokens_per_second
+from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
 from advisor.machine.quantity import Provenance
 from advisor.request.request import Request
@@ -57,13 +57,8 @@ def _lines(machine: Machine, well: list[Runnable], reading: float) -> list[str]:
 
 
 def _line(model: Runnable) -> str:
-    speed = model.speed
-    reach = range_of(speed.low, speed.high)
     tight = ", tight: close other programs" if model.tight else ""
-    return (
-        f"  {model.model.name:<26} {model.model.format:<7} "
-        f"{tokens_per_second(speed.decode)} ({reach}){tight}"
-    )
+    return f"  {model.model.name:<26} {model.model.format:<7} {model.speed.words}{tight}"
 
 
 def _parts(machine: Machine) -> str:

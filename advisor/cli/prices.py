@@ -35,7 +35,7 @@ from advisor.advice.prices.rows import (
 )
 from advisor.cli.command import added, show
 from advisor.errors import InputError, NetworkError
-from advisor.formatting import money, money_per_hour
+from advisor.formatting import counted, money, money_per_hour
 from advisor.machine.catalog import find_gpu
 
 SECONDS = 60.0
@@ -70,9 +70,9 @@ def prices(args: argparse.Namespace) -> int | None:
         _show_each(args, today)
         return None
     answer = [
-        counted("rents", (row.date for row in rent_rows()), today),
-        counted("for sale", (row.date for row in price_rows() if row.kind == "purchase"), today),
-        counted("APIs", map(api_day, chain.from_iterable(api_price_rows().values())), today),
+        price_ages("rents", (row.date for row in rent_rows()), today),
+        price_ages("for sale", (row.date for row in price_rows() if row.kind == "purchase"), today),
+        price_ages("APIs", map(api_day, chain.from_iterable(api_price_rows().values())), today),
     ]
     show(args, answer, lambda: "\n".join(map(_line, answer)))
     return None
@@ -93,7 +93,7 @@ def _show_each(args: argparse.Namespace, today: date) -> None:
 
 
 def _price_line(row: dict[str, Any]) -> str:
-    cards = f"{row['gpu_count']}x {row['gpu']}" if row["gpu_count"] > 1 else row["gpu"]
+    cards = counted(row["gpu_count"], row["gpu"])
     per = money_per_hour(row["usd"]) if row["per"] == "hour" else money(row["usd"])
     seller = ", ".join(filter(None, (row["provider"], row["instance"], row["condition"])))
     when = f"{row['date']}{', old' if row['old'] else ''}" if row["date"] else "without a date"
@@ -138,7 +138,7 @@ def _kept(file: str, fetched: Fetched[Any], what: str, today: date) -> str:
     return "; ".join(filter(None, (f"{len(fetched.rows)} prices of {today}", implausible))) + "."
 
 
-def counted(what: str, days: Iterable[str], today: date) -> dict[str, Any]:
+def price_ages(what: str, days: Iterable[str], today: date) -> dict[str, Any]:
     """Number of prices, the range of their dates, and how many are old or without a date."""
     every = list(days)
     dated = [day for day in every if day]

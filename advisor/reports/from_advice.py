@@ -21,6 +21,7 @@ from advisor.cost_model.uncertainty import range_fields
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import (
+    counted,
     memory,
     money_shown_in,
     number,
@@ -241,8 +242,7 @@ def _shown(advice: Advice) -> list[Estimate]:
 def gpu_names(machine: Machine) -> str:
     """GPUs of a machine in words: "2x RTX 3090", "no GPU"."""
     counts = Counter(gpu.name for gpu in machine.gpus)
-    names = (name if count == 1 else f"{count}x {name}" for name, count in counts.items())
-    return " + ".join(names) or "no GPU"
+    return " + ".join(counted(count, name) for name, count in counts.items()) or "no GPU"
 
 
 def _drive(drive: Disk | None) -> str:

@@ -5,11 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from advisor.advice.arrivals.server import KERNEL_STARTS, TAKING_IN, step_without_graphs
+from advisor.advice.arrivals.server import TAKING_IN
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.published.engines import LoadCurveRow, load_curve_rows
 from advisor.model import catalog
-from lab.points.load_curves import SCORED, points, slowdown, under_load
+from lab.points.load_curves import (
+    KERNEL_STARTS,
+    SCORED,
+    points,
+    slowdown,
+    step_without_graphs,
+    under_load,
+)
 
 ALL_AT_ONCE = 1000
 """Users that fill a server; fewer are points of a curve below saturation."""

@@ -4,22 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.cost_model.drafting import weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import Settings
-from advisor.cost_model.timing import schedule_seconds
-from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
-from advisor.model.model import Floats, Model
+from advisor.model.model import Floats
 from advisor.runtimes import Runtime
 from advisor.units import GIB
-
-# Requests: their arrival times and lengths.
-
-# Work of the processor in a server: taking in a request, and starting kernels one by one.
-#
-# Neither depends on the GPU. A first token waits for the former; steps without CUDA graphs take at
-# least the latter.
 
 TAKING_IN = 10.6e-3
 """Time from a request to its prompt's pass: tokenizing, and messages between processes [s]. First
@@ -28,17 +18,6 @@ prompt and first token: 16.46 - 2 x 1.89 ms in SGLang 0.5.6 on an A100, 11.24 - 
 0.20.1 on an A100, 22.5 - 2 x 5.11 ms in vLLM 0.19.1 on an RTX 5090; their geometric mean
 (github.com/FreedomIntelligence/AccelMark, suite F, interactive, 2026-04 to 2026-05). Plausible: 5
 to 30 ms, by the processor."""
-KERNEL_STARTS = 0.57e-3
-"""Time in which Python starts a layer's kernels where no CUDA graph holds them [s]. GPT-2 (12
-layers) on an H200, with 32 tokens in 154.1 ms in vLLM and 156.0 ms in SGLang: 0.40 ms
-(github.com/deepspeedai/DeepSpeed/pull/8352, 2026-09-22); Qwen2.5-Omni-7B (28 layers) on an A800, 22
-to 23 ms a token: 0.80 ms (github.com/vllm-project/vllm-omni/issues/7960, 2026-09-22); their
-geometric mean. Plausible: 0.2 to 1 ms, by the processor."""
-
-
-def step_without_graphs(model: Model) -> float:
-    """Shortest step of an engine that starts every kernel anew [s]."""
-    return KERNEL_STARTS * model.layers
 
 
 # Time to the first token when several users ask at the same time.
@@ -236,7 +215,8 @@ def step_limits(machine: Machine, runtime: Runtime) -> tuple[float, int]:
 def _decode(estimate: Estimate, counts: Floats, depth: float) -> Floats:
     """Times of decoding steps, by number of sequences and cached tokens [s]."""
     work = replace(estimate.work, users=counts, prompt=depth, output=1.0, cached=0.0)
-    return _seconds(estimate, work, prompt=False) / float(work.tokens_per_step)
+    step = replace(estimate, work=work, planned=None).step
+    return np.asarray(step.total if step else np.nan) / float(work.tokens_per_step)
 
 
 def _prefill(estimate: Estimate, tokens: Floats, before: float) -> Floats:
@@ -250,17 +230,5 @@ def _prefill(estimate: Estimate, tokens: Floats, before: float) -> Floats:
         prompt=tokens / ranks + before,
         cached=np.full_like(tokens, before),
     )
-    return _seconds(estimate, work, prompt=True)
-
-
-def _seconds(estimate: Estimate, work: Workload, *, prompt: bool) -> Floats:
-    if estimate.machine is None or estimate.placement is None or estimate.constants is None:
-        return np.full(1, np.nan)
-    phases = estimate.how.schedule(estimate.model, estimate.placement, estimate.machine, work)
-    schedule = phases.prefill if prompt else phases.decode
-    time = schedule_seconds(schedule, estimate.machine, estimate.constants)
-    if prompt or not work.draft:
-        return np.asarray(time.total)
-    several = estimate.machine.counts is not None
-    reads = weights_read(schedule, estimate.model, work, by_gpu=several)
-    return np.asarray(with_drafting(time, estimate.model, work, reads).total)
+    prompt = replace(estimate, work=work, planned=None).prompt
+    return np.asarray(prompt.total if prompt else np.nan)

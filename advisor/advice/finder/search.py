@@ -34,6 +34,7 @@ from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
 from advisor.catalog.inputs import in_usd
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.formatting import counted
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.request.money import discrete, form_of, slots
@@ -100,7 +101,7 @@ class Hit:
     @property
     def cards(self) -> str:
         """Machine with the number of its GPUs."""
-        return f"{self.count}x {self.name}" if self.count > 1 else self.name
+        return counted(self.count, self.name)
 
     @property
     def title(self) -> str:

@@ -19,8 +19,8 @@ from advisor.advice.prices.rows import (
     rows_for_sale,
     standing,
 )
+from advisor.formatting import counted, money_per_hour
 from advisor.formatting import money as money_words
-from advisor.formatting import money_per_hour
 from advisor.machine.catalog import find_gpu, gpu_rows
 
 
@@ -161,17 +161,17 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     """
     price = NOTHING_YET
     for name, count in Counter(cards).items():
-        row, counted = _used_row(name), f"{count}x {name}" if count > 1 else name
-        before = f"{price.note}, " if price.note else ""
+        row, before = _used_row(name), f"{price.note}, " if price.note else ""
+        cards_sold = counted(count, name)
         if row is None:
-            price = replace(price, note=f"{before}{counted}: no used price on record")
+            price = replace(price, note=f"{before}{cards_sold}: no used price on record")
             continue
         now = bought(name, 1, typed).usd
         each = min(row.usd / row.gpu_count, row.usd if now is None else now)
         price = Price(
             usd=(price.usd or 0.0) + each * count,
             date=oldest((price.date, row.date)) if price.date else row.date,
-            note=f"{before}{counted} at the used price of {row.date}, ${each * count:,.0f}",
+            note=f"{before}{cards_sold} at the used price of {row.date}, ${each * count:,.0f}",
             sources=(*price.sources, row.source),
         )
     return price
@@ -242,7 +242,7 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     """Price increased by a number of one host part, at its known or typed price."""
     typed = dict(prices).get(part.part)
     each = part.usd if typed is None else typed
-    name = f"{count}x {part.name}" if count > 1 else part.name
+    name = counted(count, part.name)
     so_far = f"{price.note}, " if price.note else ""
     if each is None:
         unknown = f"{NO_PRICE}; type yours as --own-price {part.part}=USD"

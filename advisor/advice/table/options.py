@@ -61,7 +61,7 @@ from advisor.advice.table.timed_machines import (
     whole_timed,
 )
 from advisor.cost_model.placement import PlacementStrategy
-from advisor.formatting import hours, money, money_per_hour
+from advisor.formatting import counted, hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
 from advisor.machine.machine import Gpu, Machine, further
 from advisor.request.money import Form, discrete, form_of, in_dock, room_for, slots
@@ -304,7 +304,7 @@ def _alike(machine: Machine, name: str) -> bool:
 def _added(question: Question, machine: Machine, speed: Speed) -> Option:
     own, form = discrete(question.machine), question.ownership.form
     new = further(own, machine.gpus)
-    name = f"{_counted(len(new))}{new[0].name}"
+    name = counted(len(new), new[0].name)
     vendor = own[0].vendor if own else "NVIDIA"
     topic = LARGEST if name == largest(question.for_sale, vendor) else ""
     if len(machine.gpus) > 1 and _alike(machine, new[0].name):
@@ -352,7 +352,7 @@ def _replaced(question: Question, cards: tuple[Gpu, ...], speed: Speed) -> Optio
     price = bought(cards[0].name, len(cards), question.money.own_price, parts)
     usd = question.paid_for(price) if before else price.usd or 0.0
     cost = question.use.owned(draw_of(machine), speed, usd=usd)
-    name = f"{_counted(len(cards))}{cards[0].name}"
+    name = counted(len(cards), cards[0].name)
     asked_for = bool(before) and name == largest(question.for_sale, before[0].vendor)
     return question.option(
         OptionKind.REPLACE if before else OptionKind.ADD, name, speed, cost, price,
@@ -368,10 +368,6 @@ def largest(names: tuple[str, ...], vendor: str) -> str:
     rows = [find_gpu(name) for name in names if pattern and pattern.fullmatch(name)]
     best = max(rows, key=lambda row: (row.memory_gib, row.bandwidth_gbs), default=None)
     return best.name if best else ""
-
-
-def _counted(count: int) -> str:
-    return f"{count}x " if count > 1 else ""
 
 
 def _faster(speed: Speed, now: Speed | None) -> bool:
@@ -404,7 +400,7 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     host, for_sale = cardless(), set(cards_for_sale(question.money.own_price))
     return [
         _machine(
-            question, f"New desktop with {_counted(count)}{card.name}",
+            question, f"New desktop with {counted(count, card.name)}",
             replace(host, gpus=(card,) * count), speed, parts=desktop_parts((card,) * count),
         )
         for card, count, speed in (held if unified else cards_in_a_desktop(question).holders)
@@ -458,7 +454,7 @@ def _rented(
 ) -> Iterator[Option]:
     """Options of renting; the owned machine stays meanwhile, with its value tied up."""
     use, typed = question.use, question.money.rented_hours_per_day
-    name = f"{_counted(len(cards))}{cards[0].name}"
+    name = counted(len(cards), cards[0].name)
     kept_for = float(use.rented_hours(speed)) / question.money.days
     each_day = replace(price, note=f"{price.note}, {hours(kept_for)} a day")
     yield question.option(

@@ -20,7 +20,7 @@ from advisor.advice.prices.rows import (
     without_providers,
 )
 from advisor.cli.main import main
-from advisor.cli.prices import counted
+from advisor.cli.prices import price_ages
 from advisor.errors import NetworkError
 
 TODAY = date(2026, 11, 22)
@@ -218,7 +218,7 @@ def test_the_command_says_how_old_prices_are(capsys) -> None:
 def test_the_age_of_prices_is_counted_by_hand() -> None:
     # 90 days before 2026-11-22 is 2026-08-24; a month counts from its end
     days = ("2026-08-24", "2026-08-23", "2026-08", "2025", "")
-    assert counted("rents", days, TODAY) == {
+    assert price_ages("rents", days, TODAY) == {
         "what": "rents", "prices": 5, "oldest": "2025", "newest": "2026-08-24",
         "older_than_90_days": 2, "without_date": 1,
     }  # fmt: skip
