@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import advisor
+from advisor.advice import compare as comparison
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
@@ -195,10 +196,8 @@ class TestEstimate:
 
     def test_the_page_cache_is_in_gib_as_memory_is_sold(self, run, monkeypatch) -> None:
         seen = []
-        real = sys.modules["advisor.cli.estimate"].compare
-        monkeypatch.setattr(
-            "advisor.cli.estimate.compare", lambda *a, **k: seen.append(k) or real(*a, **k)
-        )
+        real = comparison.compare
+        monkeypatch.setattr(comparison, "compare", lambda *a, **k: seen.append(k) or real(*a, **k))
         assert run("estimate", *LLAMA, *MACHINE, "--cache-gb", "8")[0] == 0
         assert seen[0]["settings"].page_cache == 8 * 2**30
 
