@@ -30,49 +30,37 @@ NAMES = {
 }
 """Names of the runtimes in sentences, by their key in the table."""
 
-COMPUTE_CAPABILITY = {
-    "Kepler": 3.0,
-    "Maxwell": 5.0,
-    "Pascal HBM": 6.0,
-    "Pascal": 6.0,
-    "Volta": 7.0,
-    "Turing": 7.5,
-    "Ampere HBM": 8.0,
-    "Ampere": 8.6,
-    "Ada": 8.9,
-    "Hopper": 9.0,
-    "Blackwell": 10.0,
-}
-"""Lowest compute capability of each family (https://developer.nvidia.com/cuda-gpus, 2026-11-21;
-Kepler
-and Maxwell: https://www.0x-complexity.com/blog/compute-capability, 2026-11-22)."""
 
-KINDS = {
-    "BF16-hf": "16-bit",
-    "MXFP4-hf": "MXFP4",
-    "bnb-nf4": "bitsandbytes",
-    "bnb-int8": "bitsandbytes",
-    "AMXINT4": "AMX",
-    "AMXINT8": "AMX",
-    "Q4_K+FP8": "GGUF experts",
-    "Q8_0+FP8": "GGUF experts",
-}
-"""Kind of file in the table, by format, where the two names differ."""
-GGUF_LIKE = {
-    "AWQ": "Q4_K_M",
-    "GPTQ": "Q4_K_M",
-    "FP8": "Q8_0",
-    "NVFP4": "Q4_K_M",
-    "bnb-int8": "Q8_0",
-    "bnb-nf4": "Q4_K_M",
-    "MXFP4-hf": "MXFP4",
-    "BF16-hf": "BF16",
-    "AMXINT4": "Q4_K_M",
-    "AMXINT8": "Q8_0",
-    "Q4_K+FP8": "Q4_K_M",
-    "Q8_0+FP8": "Q8_0",
-}
-"""GGUF format closest in size to each other format."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CapabilityRow:
+    """One row of data/hardware/compute_capability.csv."""
+
+    family: str  # family of NVIDIA's GPUs
+    least: float  # lowest compute capability of its cards
+    source: str
+    retrieved: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileKindRow:
+    """One row of data/runtimes/file_kinds.csv: a format that is no GGUF format."""
+
+    format: str
+    kind: str  # kind of its files, as in data/runtimes/runtime_formats.csv
+    gguf: str  # GGUF format closest to it in size
+
+
+@cache
+def file_kinds() -> Mapping[str, FileKindRow]:
+    """Kinds of files by format."""
+    return {row.format: row for row in read(DATA / "runtimes/file_kinds.csv", FileKindRow)}
+
+
+@cache
+def capabilities() -> Mapping[str, float]:
+    """Lowest compute capability of each family of NVIDIA's GPUs."""
+    rows = read(DATA / "hardware/compute_capability.csv", CapabilityRow)
+    return {row.family: row.least for row in rows}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +87,7 @@ class RuntimeFormatRow:
             return False
         if self.families and family not in _words(self.families):
             return False
-        return self.capability is None or COMPUTE_CAPABILITY.get(family, 0) >= self.capability
+        return self.capability is None or capabilities().get(family, 0.0) >= self.capability
 
 
 @cache
@@ -114,7 +102,8 @@ def kinds(form: str) -> frozenset[str]:
         return frozenset({"GGUF", "16-bit"})
     known = model_formats().get(form)
     gguf = known is not None and known.family == "gguf"
-    return frozenset({"GGUF" if gguf else KINDS.get(form, form)})
+    row = file_kinds().get(form)
+    return frozenset({"GGUF" if gguf else row.kind if row else form})
 
 
 def takes(key: str, machine: Machine) -> frozenset[str]:
@@ -145,7 +134,8 @@ def loaded_format_of(key: str, why: str = "") -> Callable[[str, Machine], Loaded
 @cache
 def nearest(form: str) -> tuple[str, ...]:
     """A format and its substitutes, closest first."""
-    like = GGUF_LIKE.get(form, form)
+    row = file_kinds().get(form)
+    like = row.gguf if row else form
     if bits(form) > MIDDLE_BITS:
         return (form, like, "BF16")
     if bits(form) >= EIGHT_BITS:
@@ -195,8 +185,7 @@ def refusal(key: str, form: str, machine: Machine) -> str:
     able = [row for row in rows() if row.runtime == key]
     where = f"{machine.gpus[0].name} ({machine.gpus[0].family})"
     oldest = min((row.capability for row in able if row.capability), default=0.0)
-    family = machine.gpus[0].family
-    if 0 < COMPUTE_CAPABILITY.get(family, 99.0) < oldest:
+    if 0 < capabilities().get(machine.gpus[0].family, 0.0) < oldest:
         return f"{NAMES[key]} needs a GPU of compute capability {oldest:g}; {where} is older."
     wanted = {word for row in able for word in _words(row.instruction_sets)}
     if wanted and not wanted & machine.host.instruction_sets:

@@ -14,9 +14,9 @@ from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.runtimes import RUNTIMES, runtime
 from advisor.runtimes.format_support import (
-    COMPUTE_CAPABILITY,
     NAMES,
     bits,
+    capabilities,
     kinds,
     nearest,
     rows,
@@ -69,9 +69,9 @@ def test_every_nvidia_family_has_its_capability() -> None:
     """https://developer.nvidia.com/cuda-gpus: Turing 7.5, A100 8.0, Ada 8.9, Hopper 9.0."""
     families = {row.family for row in gpu_rows().values() if row.vendor == "NVIDIA"}
     # Rubin ships since autumn 2026; no engine's page names its kernels, so engines refuse it.
-    assert families - {"Rubin"} == COMPUTE_CAPABILITY.keys()
-    assert COMPUTE_CAPABILITY["Turing"] == 7.5
-    assert COMPUTE_CAPABILITY["Hopper"] == 9.0
+    assert families - {"Rubin"} == capabilities().keys()
+    assert capabilities()["Turing"] == 7.5
+    assert capabilities()["Hopper"] == 9.0
 
 
 @pytest.mark.parametrize(
