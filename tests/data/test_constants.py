@@ -9,13 +9,13 @@ from provenance import is_past
 
 import advisor
 from advisor.catalog.constants import FACTOR, Scope, constant_rows, fitted_constants
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.processors import matrices
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN
 from advisor.cost_model.uncertainty import BY_TRAIT, IN_DECODE, IN_PROMPT, LEAN, PUBLISHERS, TRAITS
 from advisor.evidence.published.engines import ENGINES
-from advisor.evidence.published.run_settings import FORK_CLASSES
+from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.machine.from_catalog import FAST_SERVER, THIN_LAPTOP
@@ -92,13 +92,15 @@ def test_scopes_name_things_that_exist() -> None:
     hosts = {THIN_LAPTOP, FAST_SERVER, *(row.segment for row in host_rows().values())}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
+    words = read(DATA / "measurements/source_words.csv", SourceWordsRow)
+    fork = {row.means for row in words if row.of == "kernels of ik_llama.cpp"}
     sets = {"amx", "avx512", "vnni", "avx2", "sse", "neon", "apple", "Apple", "NVLink", *TRAITS}
     sets |= {"sse4", "scalar", "lasx", "rvv", "asimd", "avx512_wide"}
     kinds = {row.family for row in ROWS if row.constant == PUBLISHERS and row.family}
     assert all(set(kind.split(" + ")) <= set(OPERATORS) for kind in kinds)
     for row in ROWS:
         assert row.runtime in {None, *(runtime.key for runtime in RUNTIMES), *OTHER_ENGINES}
-        assert row.decode_class in {None, *classes, *(name for _, name in FORK_CLASSES)}
+        assert row.decode_class in {None, *classes, *fork}
         assert row.family in {None, *gpus, *hosts, *links, *parts, *sets, *kinds}
 
 
