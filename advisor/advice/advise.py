@@ -40,7 +40,7 @@ from advisor.machine.backends import LINUX, WINDOWS
 from advisor.machine.catalog import find_gpu
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.request.money import MoneyInputs, Ownership, form_of
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Nouns
 from advisor.request.session import AgentSession
 from advisor.runtimes import RUNTIMES, VALUED, Runtime, beside
@@ -162,7 +162,7 @@ def advise(
         work=work,
         runtimes=(chosen,) if chosen else VALUED,
         money=money,
-        ownership=as_rented(ownership or Ownership(form=form_of(here)), here),
+        ownership=as_rented(ownership or Ownership(form=here.form), here),
         today=today or datetime.now(UTC).date(),
     )
     nothing = question.ownership.nothing
@@ -349,7 +349,7 @@ def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
 
 def question_of(nouns: Nouns, machine: Machine, runtimes: tuple[Runtime, ...] = VALUED) -> Question:
     """Question that a row of options answers, with the present machine or the host of cards."""
-    nothing = Ownership(form=form_of(machine), nothing=True)
+    nothing = Ownership(form=machine.form, nothing=True)
     ownership = nothing if nouns.request.nothing else nouns.ownership
     return Question(
         model=nouns.model,

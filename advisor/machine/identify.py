@@ -14,7 +14,7 @@ from advisor.machine.catalog import (
     machine_named,
     machine_names,
 )
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Form, Machine
 from advisor.machine.names.cpu_names import CpuName, CpuObjection
 from advisor.machine.names.gpu_names import GpuName
 from advisor.machine.names.gpu_words import OtherMemory, has_maker
@@ -22,6 +22,7 @@ from advisor.machine.names.machine_names import share_of_channels
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import (
     cores_of_part,
+    form_named,
     is_laptop,
     is_tower,
     memory_rate,
@@ -63,7 +64,15 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
         machine,
         notes=tuple(dict.fromkeys((*told, *assumed, *size, *machine.notes))),
         rented=named.rented if typed.gpu is None else "",
+        sold_as=_sold_as(named, name),
     )
+
+
+def _sold_as(named: MachineName, name: str) -> Form | None:
+    """Form that a name says, of a product or by its words; None where it says none."""
+    if named.rented:
+        return Form.SERVER
+    return Form(named.preset.kind) if named.preset else form_named(plain(name))
 
 
 def _assumed_memory(machine: Machine) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any
 
@@ -127,6 +128,8 @@ class Host:
     segment: str = ""
 
 
+LAPTOP_CARD = "Laptop"
+"""Word in the names of laptops' GPUs."""
 USUAL_READ_AHEAD = Quantity(
     128 * 2.0**10, Provenance.ASSUMED, "Linux, VM_READAHEAD_PAGES", "2026-11"
 )
@@ -146,6 +149,17 @@ class Disk:
     def for_pages(self) -> Quantity:
         """Rate that decides reads of a mapped file's pages [B/s]."""
         return self.mapped or self.sequential
+
+
+class Form(StrEnum):
+    """Form of a machine, which decides what can be put into it."""
+
+    DESKTOP = "desktop"
+    LAPTOP = "laptop"
+    MAC = "mac"
+    MINI = "mini"
+    SERVER = "server"
+    HANDHELD = "handheld"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +187,7 @@ class Machine:
     build: str = ""  # month of the stated build of llama.cpp ("2025-10"); empty for today's
     software_notes: tuple[str, ...] = ()  # those of the notes that are about software
     rented: str = ""  # name of a machine that a provider owns and rents out; empty for others
+    sold_as: Form | None = None  # form that its name says; None where its parts tell it
     # numbers of GPUs, where a stack of machines with one kind of card, the only one of `gpus`, has
     # several, shape (numbers, 1); what differs by GPU then has an axis before these, (GPUs,
     # numbers, 1), and is nothing for GPUs that are not there. Else None.
@@ -182,6 +197,20 @@ class Machine:
     def gpu_count(self) -> Any:
         """Number of GPUs; an array for a stack of machines with several numbers."""
         return len(self.gpus) if self.counts is None else self.counts
+
+    @property
+    def form(self) -> Form:
+        """Form: the one that its name says, else that of its parts."""
+        if any(gpu.vendor == "Apple" for gpu in self.gpus):
+            return Form.MAC
+        if self.sold_as is not None:
+            return self.sold_as
+        if any(LAPTOP_CARD in gpu.name for gpu in self.gpus):
+            return Form.LAPTOP
+        if self.host.segment.endswith("server"):
+            return Form.SERVER
+        small = self.unified or (not self.gpus and self.host.segment.endswith("laptop"))
+        return Form.MINI if small and self.host.segment != "desktop" else Form.DESKTOP
 
     def node_of(self, device: int) -> int:
         """Index of the machine that a GPU is in."""
@@ -252,9 +281,10 @@ def _rows() -> tuple[NetworkRow, ...]:
 def _mention() -> re.Pattern[str]:
     """Pattern of a network in a machine's name: kinds and rates, with what joins them."""
     kinds = "|".join(row.words for row in _rows())
-    rate = r"\b(?:\d ?x ?)?\d+(?:\.\d+)? ?(?:gbe|gbps|gbit(?:/s)?|gb/s (?=network)|gigabit)\b"
+    units = r"gbe|gbps|gbit(?:/s)?|gb/s (?=network)|gigabit"
+    rate = rf"\b(?:\d ?x ?|dual |quad )?\d+(?:\.\d+)? ?(?:{units})\b"
     joint = r"over|via|through|using|linked by|connected (?:by|with|over|via)|joined by|with|and|by"
-    more = r"cables?|links?|switch|direct|dac|network|bridge|\d+g\b|qsfp\w*"
+    more = r"cables?|links?|switch|direct|dac|sfp\+?|rj45|ports?|network|bridge|\d+g\b|qsfp\w*"
     item = rf"(?:{kinds}|{rate})"
     return re.compile(
         rf"[(,;]?\s*(?:\b(?:{joint})\s+)*{item}(?:[\s,/+-]*(?:{item}|{more}|{joint}))*\s*[)]?"

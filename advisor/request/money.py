@@ -1,12 +1,11 @@
 """Inputs about time and money."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from advisor.catalog.inputs import MONEY, OWN_PRICE, OWN_RENT, OWNERSHIP, check_all, check_prices
 from advisor.errors import InputError
 from advisor.machine.catalog import host_rows
-from advisor.machine.machine import Gpu, Machine
+from advisor.machine.machine import Form, Gpu, Machine
 from advisor.units import DAYS_PER_MONTH
 
 
@@ -78,24 +77,13 @@ class MoneyInputs:
 
 # Owned hardware, and what fits into it.
 #
-# A laptop, a Mac or a mini PC takes no card inside. A laptop or mini PC can have one in a dock on a
-# cable; macOS has no drivers for that. A desktop takes as many cards as its board, case and power
-# supply allow, and more after these are replaced.
+# A laptop, a Mac, a mini PC or a handheld takes no card inside. A laptop or mini PC can have one in
+# a dock on a cable; macOS has no drivers for that, and few handhelds have the port. A desktop takes
+# as many cards as its board, case and power supply allow, and more after these are replaced.
 
-
-class Form(StrEnum):
-    """Form of a machine."""
-
-    DESKTOP = "desktop"
-    LAPTOP = "laptop"
-    MAC = "mac"
-    MINI = "mini"
-    SERVER = "server"
-
-
-OWN_ROOM = {Form.DESKTOP: 2, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SERVER: 8}
+OWN_ROOM = dict.fromkeys(Form, 0) | {Form.DESKTOP: 2, Form.SERVER: 8}
 """Number of cards that the machine takes as it is; assumed."""
-MOST_CARDS = {Form.DESKTOP: 8, Form.LAPTOP: 0, Form.MAC: 0, Form.MINI: 0, Form.SERVER: 8}
+MOST_CARDS = dict.fromkeys(Form, 0) | {Form.DESKTOP: 8, Form.SERVER: 8}
 """Number of cards that it takes with another board, case and power supply."""
 LANES_OF_A_SLOT, SLOTS_OF_ATX = 16, 7
 """Lanes of a full slot, and most slots of a board of the ATX standard (ATX specification 2.2)."""
@@ -145,18 +133,6 @@ class Ownership:
     def takes_cards(self) -> bool:
         """Whether several cards can be put into it; else they need a new desktop."""
         return not self.nothing and room_for(self.form, 2)
-
-
-def form_of(machine: Machine) -> Form:
-    """Form of a machine, derived from the names of its parts."""
-    names = " ".join((machine.name, *(gpu.name for gpu in machine.gpus)))
-    if any(gpu.vendor == "Apple" for gpu in machine.gpus):
-        return Form.MAC
-    if "Laptop" in names:
-        return Form.LAPTOP
-    if machine.unified:
-        return Form.MINI
-    return Form.SERVER if machine.host.segment.endswith("server") else Form.DESKTOP
 
 
 def slots(machine: Machine) -> int:

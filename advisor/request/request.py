@@ -53,13 +53,12 @@ from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine import backends, from_spec
 from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
 from advisor.machine.identify import machine_by_name
-from advisor.machine.machine import Machine
-from advisor.machine.names.words import is_laptop, plain
+from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
 from advisor.model import catalog, resolve
 from advisor.model.model import KV_BYTES_PER_VALUE, Model
 from advisor.model.resolve import ResolvedModel
-from advisor.request.money import Form, MoneyInputs, Ownership, form_of
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.session import AgentSession, session_of, shapes
 from advisor.runtimes import ASIDE, RUNTIMES, Runtime
 from advisor.runtimes import runtime as runtime_named
@@ -501,10 +500,7 @@ class Nouns:
             UnknownName: no such form of a machine.
         """
         request = self.request
-        form = _listed(Form, "kind of machine", request.form) or form_of(self.owned)
-        # Laptops and minis have the same chips: the words tell.
-        if form is Form.MINI and not request.form and is_laptop(plain(request.machine or "")):
-            form = Form.LAPTOP
+        form = _listed(Form, "kind of machine", request.form) or self.owned.form
         amounts = {"resale": request.resale, "rented_at": request.rented_at}
         return Ownership(form=form, **in_usd(amounts, request.paying.usd), nothing=request.nothing)
 

@@ -17,8 +17,8 @@ from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import MOST_WORDS
 from advisor.cli import mcp
 from advisor.cli.main import main
+from advisor.machine.machine import Form
 from advisor.reports.from_advice import answer_document
-from advisor.request.money import Form
 
 SEED = 20261123
 GPUS = (

@@ -9,11 +9,11 @@ from request_values import to_values
 import advisor
 from advisor.advice.advise import answer
 from advisor.cli.main import main
+from advisor.machine.machine import Form
 from advisor.reports.comparison import changes, recomputed, request_of
 from advisor.reports.from_advice import answer_document
 from advisor.reports.scenarios import run, scenarios
 from advisor.request.command_line import to_argv
-from advisor.request.money import Form
 from advisor.request.request import Request
 from advisor.request.texts import from_texts, to_texts
 

@@ -23,14 +23,13 @@ from advisor.formatting import number
 from advisor.machine import backends, from_catalog
 from advisor.machine.backends import ONE_NODE, effect_of_build, kernels_of, month_words
 from advisor.machine.catalog import soldered
-from advisor.machine.machine import USUAL_READ_AHEAD, Gpu, Link, Machine
+from advisor.machine.machine import USUAL_READ_AHEAD, Form, Gpu, Link, Machine
 from advisor.machine.quantity import Provenance
 from advisor.machine.shared_memory import raised
 from advisor.machine.stated_software import effect_of_driver, stated_driver
 from advisor.model import catalog
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
-from advisor.request.money import Form, form_of
 from advisor.units import GIB, KIB, MIB
 
 SMALLER_FORMATS = ("Q6_K", "Q5_K_M", "Q4_K_M", "IQ4_XS", "Q3_K_M", "IQ3_XXS", "Q2_K")
@@ -212,7 +211,7 @@ def _faster_memory(machine: Machine, best: Estimate) -> Edits:
         larger = replace(host, memory=replace(host.memory, value=size))
         words = f"{memory_words(float(size))} of RAM, to hold the model"
         yield _to_buy(words, "ram", replace(machine, host=larger), ram=float(size))
-    if machine.disk is not None and form_of(machine) in TAKES_DRIVES:
+    if machine.disk is not None and machine.form in TAKES_DRIVES:
         disk = machine.disk
         twice = replace(disk.sequential, value=2.0 * disk.sequential.value)
         mapped = disk.mapped and replace(disk.mapped, value=2.0 * disk.mapped.value)

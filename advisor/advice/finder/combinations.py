@@ -34,7 +34,7 @@ from advisor.machine.catalog import gpu_rows
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
-from advisor.request.money import Ownership, form_of
+from advisor.request.money import Ownership
 from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime, runtime
 
 SEARCHED = (*RUNTIMES, *ASIDE)
@@ -75,7 +75,7 @@ def cache_types(runtime: Runtime) -> tuple[str, ...]:
 
 def card_host(host: Machine) -> Machine:
     """Machine that takes GPUs: the given one, one of several joined, or a typical desktop."""
-    several = not host.unified and Ownership(form=form_of(host)).takes_cards
+    several = not host.unified and Ownership(form=host.form).takes_cards
     return replace(host, nodes=1, network=None) if several else cardless()
 
 

@@ -37,7 +37,7 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted
 from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
-from advisor.request.money import discrete, form_of, slots
+from advisor.request.money import discrete, slots
 from advisor.request.request import Request
 from advisor.runtimes import runtime
 
@@ -334,7 +334,7 @@ def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
         return ()
     own, gpus = question.ownership, hit.machine.gpus
     there = own.owned and own.takes_cards and not (hit.whole or question.machine.unified)
-    form = own.form if there else form_of(hit.machine)
+    form = own.form if there else hit.machine.form
     before = discrete(question.machine) if there else ()
     parts = parts_for(form, before, gpus, slots(question.machine)) if there else ()
     odd = oddities(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
-from advisor.machine.machine import Gpu, Machine, further
-from advisor.request.money import OWN_ROOM, Form, form_of, in_dock
+from advisor.machine.machine import Form, Gpu, Machine, further
+from advisor.request.money import OWN_ROOM, in_dock
 from advisor.units import Array
 
 DATA_CENTER = (
@@ -52,7 +52,7 @@ def draw_of(machine: Machine) -> PowerDraw:
     """Power of a machine: its own row, else the sum of its parts."""
     if machine.unified:
         return _of_chip(machine.gpus[0])
-    form = form_of(machine)
+    form = machine.form
     if form not in (Form.LAPTOP, Form.SERVER):
         return _with_cards(machine.gpus, "board" if BOARD.match(machine.host.name) else "desktop")
     return _with_cards(machine.gpus, form)

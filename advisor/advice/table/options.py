@@ -63,8 +63,8 @@ from advisor.advice.table.timed_machines import (
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import counted, hours, money, money_per_hour
 from advisor.machine.catalog import find_gpu, host_rows, memory_generation
-from advisor.machine.machine import Gpu, Machine, further
-from advisor.request.money import Form, discrete, form_of, in_dock, room_for, slots
+from advisor.machine.machine import Form, Gpu, Machine, further
+from advisor.request.money import discrete, in_dock, room_for, slots
 from advisor.units import GIB
 
 
@@ -124,7 +124,7 @@ def _odd(question: Question, option: Option) -> tuple[str, ...] | None:
     machine = option.machine or replace(cardless(), gpus=option.bought)
     form = question.ownership.form
     if anew:
-        form = Form.SERVER if option.kind is OptionKind.RENT else form_of(machine)
+        form = Form.SERVER if option.kind is OptionKind.RENT else machine.form
     if any(ruled_out(installed(form, machine, card)) for card in option.bought):
         return None
     before = discrete(question.machine) if question.ownership.owned else ()

@@ -13,9 +13,9 @@ from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.machine.machine import Gpu, Machine
+from advisor.machine.machine import Form, Gpu, Machine
 from advisor.model.model import Model
-from advisor.request.money import Form, MoneyInputs, Ownership, discrete
+from advisor.request.money import MoneyInputs, Ownership, discrete
 from advisor.runtimes import Runtime
 
 ELSEWHERE = (OptionKind.RENT, OptionKind.API)

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from advisor.advice.prices.power import HostPartRow
 from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.catalog import gpu_rows
-from advisor.machine.machine import Gpu, Machine
-from advisor.request.money import Form
+from advisor.machine.machine import Form, Gpu, Machine
 
 LLAMA_CPP, DOCK = "llama.cpp", "dock"
 MANY, MANY_OF_MAKER = 25, 10

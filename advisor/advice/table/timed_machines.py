@@ -21,10 +21,10 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.identify import machine_by_name
-from advisor.machine.machine import Gpu, Machine, fastest_first
+from advisor.machine.machine import Form, Gpu, Machine, fastest_first
 from advisor.machine.spec import MachineSpec
 from advisor.model.model import Floats, Model
-from advisor.request.money import DOCK_LINK, Form, discrete, in_dock, room_for
+from advisor.request.money import DOCK_LINK, discrete, in_dock, room_for
 from advisor.runtimes import Runtime
 
 

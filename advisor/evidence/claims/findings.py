@@ -33,7 +33,7 @@ from advisor.evidence.claims.scenarios import (
 )
 from advisor.formatting import memory, range_of, rate
 from advisor.machine.catalog import find_host
-from advisor.request.money import Form
+from advisor.machine.machine import Form
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
 from advisor.units import GB, GIB, Array
 

@@ -129,7 +129,10 @@ def written_out(text: str, *, listed: bool) -> Iterator[str]:
                 yield " ".join(name.format(*groups).split())
 
 
-BESIDES = r"(?![ -]?(?:cores?|channels?|ranks?|slots?|fans?|nics?|ports?|\d+ ?gb|edition|boot)\b)"
+BESIDES = (
+    r"(?![ -]?(?:cores?|channels?|ranks?|slots?|fans?|nics?|ports?|\d+ ?gb|edition|boot"
+    r"|l?p?ddr\d\w*|sfp\+?|lan|ethernet|m\.2|ssds?|nvme|gpus?|psus?|rj45)(?!\w))"
+)
 """Words after a number that count something else than processors."""
 PROCESSOR = (
     r"\(*(?:intel|amd|genuine|xeon|epyc|opteron|threadripper|ryzen|core|platinum|gold|silver|bronze"

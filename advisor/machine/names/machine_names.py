@@ -68,7 +68,9 @@ COUNT = (
     r"|(?:dual|twin|triple|quad|both|two|three|four|five|six|seven|eight|(?:a )?pair of)\s+"
     r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
     r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|titan|mi\d{2}|\d{4}s?\b"
-    r"|[ahblvpmk]\d{2,3}s?\b))"
+    r"|[ahblvpmk]\d{2,3}s?\b)"
+    r"|\d{1,2}\s+(?:gpus?|cards?)\s+"
+    r"(?:of )?(?=nvidia|geforce|amd|radeon|intel|rtx|gtx|rx|arc|tesla))"
     r"(?:\d{1,3} ?gb\s+)?)?"
 )
 MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
@@ -331,7 +333,8 @@ class MachineNames:
         notes += [
             LEFT_OUT.format(item) for item in unknown_items(rest) if not self._processor(item)
         ]
-        if not gpus and cpu and cpu.gpu and cpu.row.segment in ("unified", "laptop"):
+        alone = CPU_ONLY.search(rest)
+        if not gpus and cpu and cpu.gpu and cpu.row.segment in OF_GRAPHICS and not alone:
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
                 notes.append(f"No graphics card is named: {gpus[0].row.name} is taken.")
@@ -421,6 +424,10 @@ SEVERAL_OF = re.compile(
 """Number of whole machines before their name: "cluster of 4 Mac mini", "2 DGX Spark"."""
 MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
 """A laptop's model, as its maker writes it behind the series: "GA403UI"."""
+CPU_ONLY = re.compile(r"\bcpu[ -]only\b")
+"""What says that graphics on the chip are not used either."""
+OF_GRAPHICS = ("unified", "laptop")
+"""Segments of processors whose graphics compute where no card is named."""
 OF_WHOLE = re.compile(r"^[a-z]\w*[.-]\w|^standard_|\b(?:servers|nodes|instances|machines)\b")
 """Pattern of a rented machine's name behind a count that is of machines, not of cards."""
 MOST_SOCKETS = 2

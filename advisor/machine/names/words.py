@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.machine.machine import Form
 from advisor.machine.rows import HostRow
 
 
@@ -76,6 +77,10 @@ DECIMAL_COMMA = re.compile(r"(?<=(?<![\w.,])\d),(?=\d{1,2} ?ti?b?\b)")
 OF_THOUSANDS = re.compile(r"(?<=(?<![\w.,])[12]),(?=(?:000|024|048|152|536) ?[gm]i?b?\b)")
 PLURAL = re.compile(r"(?<=\bxtx)s\b|(?<=\d xt)s\b|(?<=\btitan)s\b|(?<=\d super)s\b")
 """Pattern of the plural of a card's last word: "7900 XTXs"."""
+APART = re.compile(r"(?<=ddr) (?=[2-5]\b)")
+"""Space in a memory's type: "DDR 4"."""
+ATTACHED = re.compile(r"(?<=\bram)(?=\d{1,4} ?g)")
+"""Place of the missing space before a memory's size: "RAM16GB"."""
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b", "(),:;+")
@@ -102,6 +107,10 @@ def plain(text: str) -> str:
         folded = OF_THOUSANDS.sub("", DECIMAL_COMMA.sub(".", folded))
     if "xts" in folded or "xtxs" in folded or "titans" in folded or "supers" in folded:
         folded = PLURAL.sub("", folded)
+    if "ddr " in folded:
+        folded = APART.sub("", folded)
+    if "ram" in folded:
+        folded = ATTACHED.sub(" ", folded)
     return " ".join(folded.split())
 
 
@@ -142,7 +151,7 @@ COUNTS = (
     re.compile(r"^[x*]\s?(\d{1,2})\s+(?=[a-z]*\d)"),
     re.compile(r"\(\s*[x*]?\s*(\d{1,2})\s*[x*]?(?:\s*(?:gpus?|cards?))?\s*\)"),
     re.compile(rf"^(\d{{1,2}})\s+(?=(?:{MAKERS}|[abhklmpv]\d{{2,3}}s?\b|[alt]\d|mi\d|\d{{4}}))"),
-    re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b"),
+    re.compile(r"\b(\d{1,2})[\s-]+(?:gpus?|cards?|way)\b(?!-? ?cores?)"),
     re.compile(r"\s(?:-\s*)?(\d|1[06])x$"),
 )
 """Spellings of a count: "2x A", "A x2", "A (x2)", "2 A", "A, 2 GPUs", "A - 2x"; X58, X79 and X99
@@ -168,12 +177,33 @@ def counted(text: str) -> tuple[str, int]:
 
 def is_laptop(text: str) -> bool:
     """Whether a plain text names a machine with laptop graphics."""
-    return any(pattern.search(text) for pattern, _ in whole_words("laptop")) and not is_tower(text)
+    return _has(text, "laptop") and not is_tower(text)
 
 
 def is_tower(text: str) -> bool:
     """Whether a plain text names a machine or dock that takes desktop cards."""
-    return any(pattern.search(text) for pattern, _ in whole_words("tower"))
+    return _has(text, "tower") or _has(text, "mini")
+
+
+def _has(text: str, kind: str) -> bool:
+    """Whether a plain text has a word of a kind."""
+    return any(pattern.search(text) for pattern, _ in whole_words(kind))
+
+
+FORMS = {
+    "handheld": Form.HANDHELD,
+    "mini": Form.MINI,
+    "desktop": Form.DESKTOP,
+    "laptop": Form.LAPTOP,
+    "workstation": Form.DESKTOP,
+    "rack": Form.SERVER,
+}
+"""Kinds of words that say a machine's form, those that decide over others first."""
+
+
+def form_named(text: str) -> Form | None:
+    """Form of a machine that a plain text says by its words; None where it says none."""
+    return next((form for kind, form in FORMS.items() if _has(text, kind)), None)
 
 
 def typical_platform(text: str) -> str:

@@ -27,13 +27,13 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, NetworkError, Refusal
 from advisor.machine import from_catalog, from_spec
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.by_name.named import named
 from advisor.model.catalog import format_loss_rows
 from advisor.model.model import Model
-from advisor.request.money import Form, MoneyInputs, Ownership
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, VLLM, Runtime
 from advisor.runtimes import runtime as runtime_named

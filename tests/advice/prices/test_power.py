@@ -8,8 +8,9 @@ from advisor.advice.prices.power import draw_of, parts_for, supplies, supply_wat
 from advisor.advice.table.cost import idle_hours, monthly_energy
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import gpu_rows
+from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
-from advisor.request.money import Form, slots
+from advisor.request.money import slots
 
 
 def test_idle_and_busy_by_hand() -> None:

@@ -24,10 +24,10 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.catalog import find_gpu
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import Form, MoneyInputs, Ownership, form_of
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.runtimes import LLAMA_CPP, VALUED, VLLM
 
 TODAY = date(2026, 11, 22)
@@ -53,7 +53,7 @@ def ask(gpu: str = "RTX 3090", model: str = "Llama-3.1-70B", **owned: object) ->
     return Question(
         model=catalog.model(model, "Q4_K_M"), machine=machine, work=Workload(),
         runtimes=(LLAMA_CPP,), money=MoneyInputs(), today=TODAY,
-        ownership=Ownership(**{"form": form_of(machine), **owned}),
+        ownership=Ownership(**{"form": machine.form, **owned}),
     )  # fmt: skip
 
 

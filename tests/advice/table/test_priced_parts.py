@@ -16,9 +16,10 @@ from advisor.advice.table.question import Question
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
+from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import Form, MoneyInputs, Ownership, slots
+from advisor.request.money import MoneyInputs, Ownership, slots
 from advisor.runtimes import LLAMA_CPP, VLLM
 
 FASTER = Speed(

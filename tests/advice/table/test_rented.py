@@ -11,9 +11,10 @@ from advisor.advice.table.question import as_rented, rent_on_record, unknown_ren
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine.identify import machine_by_name
+from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import Form, Ownership
+from advisor.request.money import Ownership
 
 PRICED, UNPRICED = "g6e.xlarge", "g5.12xlarge"
 

@@ -17,9 +17,10 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.catalog import find_gpu
+from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import Form, MoneyInputs, Ownership, form_of
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.runtimes import LLAMA_CPP
 
 MONEY = MoneyInputs()
@@ -37,7 +38,7 @@ def question(gpu: str = "RTX 4090", **owned: object) -> Question:
     return Question(
         model=catalog.model("Llama-3.1-8B", "Q4_K_M"), machine=machine, work=Workload(),
         runtimes=(LLAMA_CPP,), money=MONEY, today=date(2026, 11, 22),
-        ownership=Ownership(**{"form": form_of(machine), **owned}),
+        ownership=Ownership(**{"form": machine.form, **owned}),
     )  # fmt: skip
 
 

@@ -9,10 +9,9 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import UnknownName
 from advisor.machine import from_catalog
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Machine, further
+from advisor.machine.machine import Form, Machine, further
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import Form, form_of
 from advisor.runtimes import LLAMA_CPP, VLLM
 from lab.many_run import TABLE, many_run
 
@@ -139,7 +138,7 @@ def test_no_option_exceeds_slots_memory_or_engine_of_its_machine() -> None:
         here = machine(spec)
         answer = advise(model, here, Workload())
         # a board and its risers, a server, one in a dock beside a laptop's own
-        takes = {Form.DESKTOP: 4, Form.SERVER: 8}.get(form_of(here), 1 + len(here.gpus))
+        takes = {Form.DESKTOP: 4, Form.SERVER: 8}.get(here.form, 1 + len(here.gpus))
         for option in _bought(answer.options):
             assert option.machine is not None
             assert len(option.machine.gpus) <= takes, (spec, option.name)

@@ -23,9 +23,10 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.machine import from_spec
+from advisor.machine.machine import Form
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
-from advisor.request.money import Form, MoneyInputs, Ownership
+from advisor.request.money import MoneyInputs, Ownership
 from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP
 
