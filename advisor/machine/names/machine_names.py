@@ -349,7 +349,8 @@ class MachineNames:
         their cards ("gnode-a5000").
         """
         stray = "" if cpu else stray_number(rest)
-        if not gpus and not stray and NO_CARD.search(rest):
+        platform = typical_platform(rest) and memory_channels(rest)
+        if not gpus and not stray and (platform or NO_CARD.search(rest)):
             return
         if cpu or (gpus and (not stray or any(stray in plain(gpu.row.name) for gpu in gpus))):
             return

@@ -8,7 +8,7 @@ from hardware_names import sample
 from advisor.errors import AdvisorError, UnknownName
 from advisor.machine import from_spec
 from advisor.machine.catalog import machine_named, machine_rows
-from advisor.machine.identify import identified
+from advisor.machine.identify import identified, machine_by_name
 from advisor.machine.spec import MachineSpec
 
 CASES = sample("machines.csv")
@@ -87,6 +87,12 @@ def test_rigs_as_their_owners_write_them_have_their_parts() -> None:
         assert case["cpu"] in (taken.host.name if taken.host else ""), case
         if case["ram_gib"]:
             assert taken.ram_gib == pytest.approx(float(case["ram_gib"]), rel=0.02), case
+
+
+def test_a_machine_has_the_form_that_its_words_and_parts_say() -> None:
+    cases = sample("forms.csv")
+    forms = {case["typed"]: machine_by_name(case["typed"]).form for case in cases}
+    assert forms == {case["typed"]: case["form"] for case in cases}
 
 
 @pytest.mark.parametrize(
