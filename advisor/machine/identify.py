@@ -72,7 +72,7 @@ def _sold_as(named: MachineName, name: str) -> Form | None:
     """Form that a name says, of a product or by its words; None where it says none."""
     if named.rented:
         return Form.SERVER
-    return Form(named.preset.kind) if named.preset else form_named(plain(name))
+    return Form(named.preset.kind) if named.preset else form_named(translated(plain(name)))
 
 
 def _assumed_memory(machine: Machine) -> tuple[str, ...]:

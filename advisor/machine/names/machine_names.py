@@ -7,6 +7,7 @@ Threadripper" and "Legion with 4070" are put together from their parts.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
@@ -41,6 +42,7 @@ from advisor.machine.names.words import (
     memory_rate,
     memory_sizes,
     memory_type,
+    names_ram,
     plain,
     rate_of_type,
     refusal,
@@ -122,6 +124,7 @@ class CardMentions:
         if names_apple(text) or OF_SEVERAL.search(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
+        text = self._without_own_sizes(text)
 
         def taken(match: re.Match[str]) -> str:
             mention = ATTACHED_COUNT.sub(" x", KIND_OF_MACHINE.sub("", match[0].strip()))
@@ -141,8 +144,23 @@ class CardMentions:
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
         rest = _card().sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
-        own = [gpu for gpu in cards if not gpu.row.of_ram]
-        return _summed(own or cards), rest
+        own = [gpu for gpu in cards if not gpu.row.unified]
+        chips = [
+            OF_CHIP.sub(r"\1", gpu.row.name).casefold() for gpu in cards if own and gpu not in own
+        ]
+        return _summed(own or cards), " | ".join((rest, *chips))
+
+    def _without_own_sizes(self, text: str) -> str:
+        """Plain text without remarks in brackets that repeat the memory of the card before."""
+        for match in reversed(list(_card().finditer(text))):
+            remark = REMARK.match(text, match.end())
+            if remark is None or names_ram(remark[0]):
+                continue
+            with suppress(UnknownName):
+                own = self.gpus.match(f"{match[0].strip()} {remark[1]}").row.memory_gib
+                if all(abs(size - own) <= 1 for size in sizes_gib(remark[0])):
+                    text = f"{text[: match.end()]} {text[remark.end() :]}"
+        return text
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
         """Card of a mention; in a laptop, the laptop GPU of that name."""
@@ -165,6 +183,10 @@ class CardMentions:
         return filter(SURELY_A_CARD.search, mentions)
 
 
+REMARK = re.compile(r"\s*\([^()]*?\b(\d{1,3} ?gi?b)\b[^()]*\)")
+"""Pattern of a remark in brackets with a size."""
+OF_CHIP = re.compile(r".*\((.*)\)")
+"""Pattern of the name of graphics with their chip behind it: "Radeon 8060S (Ryzen AI Max+ 395)"."""
 OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
 """What follows the memory of all cards together."""
 LIST = re.compile(r"[+,;&|]|\band\b")

@@ -13,7 +13,9 @@ from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_words import either, names_apple
 from advisor.machine.names.words import (
     NUMBERS,
+    main_memory,
     memory_sizes,
+    names_ram,
     plain,
     says_nothing,
     sizes_gib,
@@ -177,6 +179,8 @@ def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str
         row.ram_options_gib.split(";")
     )
     sizes = memory_sizes(text) or [float(size) for size in bare]
+    if row.kind == "cloud" and names_ram(text):
+        return main_memory(text), ""
     stated = [size for size in sizes if not sold or size < DRIVE_FROM * max(sold)]
     cards = gpu.row.memory_gib, gpu.row.memory_gib * row.gpu_count
     own = not gpu.row.unified and stated and stated[0] in cards

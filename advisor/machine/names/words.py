@@ -83,8 +83,8 @@ ATTACHED = re.compile(r"(?<=\bram)(?=\d{1,4} ?g)")
 """Place of the missing space before a memory's size: "RAM16GB"."""
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
-WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b", "(),:;+")
-"""Chinese brackets and punctuation, with those of other languages."""
+WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b\u00b7\u2022", "(),:;+,,")
+"""Chinese brackets and punctuation, and dots between parts, with those of other languages."""
 SIZE = re.compile(
     r"(?<![\w.])(?:(\d+(?:\.\d+)?)\s*-?(tib|tb|gib|gb|gi|gigs?|go|mib|mb)"
     r"|(\d{1,3}|\d\.\d(?= ?t)) ?(g|(?<=\.\d)t|(?<=\.\d )t))\b"
@@ -343,10 +343,12 @@ def without_system(text: str) -> str:
     bare = LABEL_HAS_SIZE.sub(
         r", \1 ", LABEL.sub(", ", any_of("beside machine").sub(" ", text).replace("( )", " "))
     )
-    bare = LETTERS_OF_MODEL.sub(r"\1\2", bare)
+    bare = HYPHENS.sub(" ", LETTERS_OF_MODEL.sub(r"\1\2", bare))
     return AZURE_SIZE.sub(lambda size: size[0].replace(" ", "_"), bare)
 
 
+HYPHENS = re.compile(r"(?<=\d)-(?=[gt]b\b)|(?<=\d[gt]b)-(?=[a-z])")
+"""Hyphens of a size in an address: "16-gb 1-tb-ssd"."""
 LETTERS_OF_MODEL = re.compile(r"\b(i[3579][- ]?\d{4,5}) (h[kqx]?|k[fs]?)\b")
 """Model of a processor with a space before its letters: "i5 11400 H"."""
 
