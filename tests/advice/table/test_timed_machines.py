@@ -21,11 +21,10 @@ from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.machine import from_catalog, from_spec
 from advisor.machine.identify import machine_by_name
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.request.money import Form
 from advisor.runtimes import ASIDE, LLAMA_CPP, RUNTIMES, SGLANG, VALUED, VLLM, Runtime
 
 GPUS = (
