@@ -4,6 +4,8 @@ The best format is the one with the smallest loss that lies in memory, reaches r
 leaves other programs room; if none does, the fastest in memory; if none lies there, the smallest,
 from the drive. Models at reading speed come first, ordered by score less the loss of the format,
 the newest of equals first, then slower ones likewise, and last those that are read from the drive.
+Before them all stands the fastest of those that the leaderboard cannot tell from the first, since
+their margins overlap.
 A model without a published score counts with its predecessor's, marked; others are listed
 separately, by speed. A loss is published in nats per token, scores are points of a leaderboard:
 what a nat is worth is taken from families in two sizes, of which the larger has a lower perplexity
@@ -218,6 +220,16 @@ class Runnable:
         """Published score less what the format loses; None without a published score."""
         return None if self.quality is None else self.quality.score - (self.lost or 0.0)
 
+    @property
+    def least_score(self) -> float:
+        """Lower end of the margin of the score."""
+        return (self.score or 0.0) - (self.quality.plus_minus if self.quality else 0.0)
+
+    @property
+    def most_score(self) -> float:
+        """Upper end of the margin of the score."""
+        return (self.score or 0.0) + (self.quality.plus_minus if self.quality else 0.0)
+
 
 def runnable(
     machine: Machine,
@@ -237,7 +249,9 @@ def runnable(
         or _best(_smallest(name), machine, work, runtime, reading_tps, drive)
         for name in names or ranked_models()
     )
-    return sorted(filter(None, best), key=_order)
+    rows = sorted(filter(None, best), key=_order)
+    lead = _lead(rows)
+    return rows if lead is None else [lead, *(row for row in rows if row is not lead)]
 
 
 AT_EASE = 2.0
@@ -250,49 +264,60 @@ FOR_CODE = re.compile(r"Code|Codestral|Devstral")
 def rated_as_well(
     model: Model, machine: Machine, work: Workload, reading_tps: float, decode: float
 ) -> Runnable | None:
-    """Highest rated of the models that keep up with a reader here, leave other programs room, are
-    faster than a model is here [tokens/s] and are rated at least as well, format for format; None
-    where there is none, or the model has no score.
+    """Best of the models that keep up with a reader here, leave other programs room, are faster than
+    a model is here [tokens/s] and are rated at least as well, format for format; None where there
+    is none, or the model has no score.
     """
     row = rating(model.name)
     if row is None:
         return None
     least = row.score - (lost_by(model) or 0.0)
-    return _highest_rated(model, machine, work, max(reading_tps, decode), least)
+    return _best_rated(model, machine, work, max(reading_tps, decode), least)
 
 
 @lru_cache(maxsize=64)
 def nearest(model: Model, machine: Machine, work: Workload, reading_tps: float) -> Runnable | None:
-    """Highest rated model that keeps up with a reader here; None where none does."""
-    return _highest_rated(model, machine, work, reading_tps, 0.0)
+    """Best rated model that keeps up with a reader here; None where none does."""
+    return _best_rated(model, machine, work, reading_tps, 0.0)
 
 
-def _highest_rated(
+def _best_rated(
     model: Model, machine: Machine, work: Workload, enough: float, least: float
 ) -> Runnable | None:
-    """Highest rated other model with a speed and a score; code models only beside their kind."""
-    best = None
-    for name, score in _rated():
-        if score < max(least, (best and best.score) or 0.0):
+    """Lead of the other models with a speed and a score; code models only beside their kind."""
+    rows: list[Runnable] = []
+    for name, row in _rated():
+        if row.score < least:
             break
+        if row.score + row.plus_minus < max((each.least_score for each in rows), default=0.0):
+            continue
         if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
         forms = _in_memory(name, machine, FAITHFUL)
         tried = _best(forms, machine, work, LLAMA_CPP, AT_EASE * enough, IN_MEMORY)
         if tried is None or tried.tight or tried.speed.decode < enough:
             continue
-        if (tried.score or 0.0) < least:
-            continue
-        best = min(best or tried, tried, key=_order)
-    return best and replace(best, keeps_up=True)
+        if (tried.score or 0.0) >= least:
+            rows.append(replace(tried, keeps_up=True))
+    return _lead(rows)
+
+
+def _lead(rows: Iterable[Runnable]) -> Runnable | None:
+    """Fastest of those that the first cannot be told from by its score; None of none."""
+    rows = sorted(rows, key=_order)
+    if not rows or rows[0].score is None:
+        return rows[0] if rows else None
+    alike = (row for row in rows if _order(row)[:3] == _order(rows[0])[:3] and not row.tight)
+    near = [row for row in alike if row.most_score >= rows[0].least_score]
+    return max(near, key=lambda row: row.speed.decode, default=rows[0])
 
 
 @cache
-def _rated() -> tuple[tuple[str, float], ...]:
+def _rated() -> tuple[tuple[str, QualityRow], ...]:
     """Models with a score of their own or a predecessor's, highest and then newest first."""
     names = (*quality_rows(), *predecessors())
-    scores = [(name, row.score) for name in names if (row := rating(name)) is not None]
-    return tuple(sorted(scores, key=lambda each: (-each[1], _newest_first(each[0]))))
+    rows = [(name, row) for name in names if (row := rating(name)) is not None]
+    return tuple(sorted(rows, key=lambda each: (-each[1].score, _newest_first(each[0]))))
 
 
 def _in_memory(name: str, machine: Machine, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
