@@ -59,7 +59,7 @@ class Advice:
     title: str  # model, format and machine in one line
     summary: VerdictText  # verdict in words
     choice: Choice  # what to buy, if anything, and the cheapest beside it
-    another_model: Runnable | None  # rated as well and faster here, where this one is too slow
+    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
     estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
     best: Estimate | None  # fastest estimate that fits; None if none fits
     options: tuple[Option, ...]  # options, the present machine first, then by what they save
@@ -180,7 +180,7 @@ def advise(
     now, another, closest = options_found[0].speed, None, None
     decode = now.decode if now else 0.0
     level = judgement(decode, money.reading_tps)
-    if not (nothing or instead or level.enough):
+    if not (nothing or instead or level is Judgement.FASTER):
         another = rated_as_well(model, here, work, money.reading_tps, decode)
         if another is None and level is Judgement.UNUSABLE:
             closest = nearest(model, here, work, money.reading_tps)

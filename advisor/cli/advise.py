@@ -71,7 +71,7 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     """
     advice, request = answered.advice, answered.nouns.request
     question = advice.question
-    option, money = in_question(advice.options, advice.choice.safe), question.money
+    option, money = in_question(advice.options, advice.choice), question.money
     changes = what_changes(option, advice.options[0], money) if option else ""
     words = f"{option.name}: {changes}" if option and changes else ""
     somewhere = request.machine is not None or not request.spec.empty
@@ -201,7 +201,7 @@ def _second_machine(advice: Advice) -> Json | None:
 
 def _sensitivity(advice: Advice) -> Json:
     """Inputs at which the verdict turns, and the monthly gain at the ends of their ranges."""
-    option, money = in_question(advice.options, advice.choice.safe), advice.question.money
+    option, money = in_question(advice.options, advice.choice), advice.question.money
     if option is None:
         return {"turns_on": None, "what_changes": None, "tornado": []}
     kept = advice.options[0]

@@ -157,7 +157,7 @@ def document(
 ) -> ReportDocument:
     """Report document with everything that the Advise page shows."""
     model, work, money = advice.question.model, advice.question.work, advice.question.money
-    shown, option = _shown(advice), in_question(advice.options, advice.choice.safe)
+    shown, option = _shown(advice), in_question(advice.options, advice.choice)
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -389,7 +389,7 @@ def _curve(line: CostLine) -> SweepSeries:
 def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
     """Inputs of the verdict, the one with the largest effect on its option first."""
     option, kept, money = (
-        in_question(advice.options, advice.choice.safe),
+        in_question(advice.options, advice.choice),
         advice.options[0],
         advice.question.money,
     )

@@ -116,11 +116,33 @@ def test_a_bigger_gpu_can_be_tried_and_undone():
     test.button(key=f"take_{place}").click()
     run(test)
     request = test.session_state["request"]
-    assert "RTX 3060 12GB + " in request.gpu
+    assert request.gpu == "2x RTX 3060 12GB"
     assert request.ram_gb == 32
     assert verdict(test) != before
     test.button(key="undo").click()
     assert verdict(run(test)) == before
+
+
+def test_a_smaller_format_that_is_of_no_use_either_is_not_offered():
+    assert "A smaller format" not in ways(app(model="DeepSeek-R1", machine=PC))
+
+
+def test_the_purchase_of_the_card_stands_in_the_table_and_over_what_it_depends_on():
+    test = app(machine=PC)
+    card = re.search(r"A bigger GPU</span>.*?<p class='oa-soft'>(.*?) added", page_text(test))
+    assert card
+    text = page_text(tab(test, "What it costs"))
+    assert card[1] in text.partition("aria-label='Options'")[2]
+    assert f"**What the verdict depends on**: {card[1]}" in [each.value for each in test.markdown]
+
+
+def test_the_cheaper_of_rent_and_api_stands_first():
+    text = page_text(app(machine=PC))
+    card = text.partition("Rent or API")[2]
+    tag, second = (float(price.replace(",", "")) for price in re.findall(
+        r"\$([\d.,]+\d) a month", card
+    )[:2])  # fmt: skip
+    assert tag <= second
 
 
 def test_a_way_that_costs_by_the_month_leads_to_the_costs():

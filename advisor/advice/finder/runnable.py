@@ -264,9 +264,9 @@ FOR_CODE = re.compile(r"Code|Codestral|Devstral")
 def rated_as_well(
     model: Model, machine: Machine, work: Workload, reading_tps: float, decode: float
 ) -> Runnable | None:
-    """Best of the models that keep up with a reader here, leave other programs room, are faster than
-    a model is here [tokens/s] and are rated at least as well, format for format; None where there
-    is none, or the model has no score.
+    """Best of the models that keep up with a reader here, leave other programs room, are faster
+    than a model is here [tokens/s] and are rated at least as well, format for format; None where
+    there is none, or the model has no score.
     """
     row = rating(model.name)
     if row is None:

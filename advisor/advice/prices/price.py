@@ -52,7 +52,7 @@ def age_remark(date: str, *, listed: bool, stale: bool) -> str:
         return f" (launch price of {date})"
     if not stale:
         return ""
-    return f" (oldest price of {date})" if date else " (no date)"
+    return f" (old price of {date})" if date else " (no date)"
 
 
 TypedPrices = tuple[tuple[str, float], ...]

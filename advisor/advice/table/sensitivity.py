@@ -8,6 +8,7 @@ import numpy as np
 
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask, Speed
+from advisor.advice.table.choice import Choice
 from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait, waiting_seconds
 from advisor.advice.table.option import Option, OptionKind
 from advisor.formatting import money as money_words
@@ -251,19 +252,23 @@ def rounded(value: float) -> str:
     return number(float(f"{value:.1e}"))
 
 
-def in_question(options: Sequence[Option], safe: Option | None) -> Option | None:
-    """The safe choice, else what would pay at the fewest replies; None without either."""
-    option = safe or nearest(options)
+def in_question(options: Sequence[Option], choice: Choice) -> Option | None:
+    """What to buy, else what would pay at the fewest replies; None without either."""
+    option = choice.safe or choice.cheapest or nearest(options)
     return None if option is None or option.gain is None else option
 
 
 def nearest(options: Sequence[Option]) -> Option | None:
-    """Option that would pay at the fewest replies, of those that do not pay; None if none would."""
+    """Option that would pay at the fewest replies, of the faster ones that do not pay, a purchase
+    before a rent; None if none would.
+    """
+    now = options[0].speed.decode if options[0].speed else 0.0
     bought = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
     able = [
-        (option.break_even_tokens, option)
+        (option.kind is OptionKind.RENT, tokens, option)
         for option in options[1:]
         if option.kind in bought and option.pays is False and option.may_win and not option.odd
-    ]
-    from_tokens = [(tokens, option) for tokens, option in able if tokens and tokens > option.tokens]
-    return min(from_tokens, key=lambda pair: pair[0], default=(0.0, None))[1]
+        and option.speed is not None and option.speed.decode > now
+        and (tokens := option.break_even_tokens) and tokens > option.tokens
+    ]  # fmt: skip
+    return min(able, key=lambda row: row[:2], default=(False, 0.0, None))[2]

@@ -17,6 +17,7 @@ from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.table.question import Question, unknown_rent
 from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import hours as hours_words
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
@@ -209,7 +210,7 @@ def _queued(level: Judgement, best: Estimate) -> str:
 
 
 def _first(best: Estimate) -> str:
-    return f"the first after {duration(float(best.first_token_seconds or 0.0))}"
+    return f"the first word after {duration(float(best.first_token_seconds or 0.0))}"
 
 
 def _kept(level: Judgement, kept: Option) -> str:
@@ -225,11 +226,14 @@ def _kept(level: Judgement, kept: Option) -> str:
 def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
     """Reason why nothing runs."""
     of_choice = [estimate for estimate in estimates if chosen in (None, estimate.how)]
-    missing = (float(estimate.missing) for estimate in of_choice if not estimate.refusal)
-    short = min(missing, default=math.nan)
+    able = (estimate for estimate in of_choice if not estimate.refusal)
+    least = min(able, key=lambda estimate: float(estimate.missing), default=None)
+    short = math.nan if least is None else float(least.missing)
     if chosen is None or math.isfinite(short):
         who = f"{chosen.name} does not run it here" if chosen else "It does not run here"
-        return f"{who}: {memory_words(short)} of memory are missing."
+        drive = least is not None and least.strategy is PlacementStrategy.NVME_OFFLOAD
+        even = "even read from the drive, " if drive else ""
+        return f"{who}: {even}{memory_words(short)} of memory are missing."
     refusal = next((estimate.refusal for estimate in of_choice), "")
     return f"{chosen.name} does not run it here. {refusal}".strip()
 
@@ -285,13 +289,16 @@ def _ways(
         return [_free(free)]
     if another is not None and not level.enough:
         return _another(another)
+    faster = another is not None and another.speed.decode >= FASTER * reading_tps
     if closest is not None:
         return _closest(closest)
     if free is not None:
         return [_free(free)]
-    if choice.safe is not None:
+    if choice.safe is not None and not faster:
         return _bought(choice.safe, options[0], decode)
     reason = plain(choice.reason)
+    if another is not None and faster:
+        return [f"{reason} {_beside(another)}".strip(), *_another(another)]
     return [f"{_keep(options[0])} {reason}".strip(), reason, _keep(options[0])]
 
 
@@ -304,11 +311,20 @@ def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> list[str]:
 
 def _another(model: Runnable) -> list[str]:
     speed = number(model.speed.decode)
-    name = f"{model.model.name} in {model.model.format}"
+    name = model.model.name.rpartition("/")[2]
     return [
-        f"{name} writes {speed} on this machine, free, and is rated as high or higher.",
-        f"{model.model.name} writes {speed} here and is rated as high.",
+        f"{name} in {model.model.format} writes {speed} on this machine, free, and is rated as "
+        "high or higher.",
+        f"{name} writes {speed} here and is rated as high.",
     ]
+
+
+def _beside(model: Runnable) -> str:
+    """Another model, beside one that is fast enough."""
+    name = f"{model.model.name.rpartition('/')[2]} in {model.model.format}"
+    return (
+        f"Free and rated as high or higher: {name}, {number(model.speed.decode)} tokens a second."
+    )
 
 
 def _closest(row: Runnable) -> list[str]:
@@ -328,16 +344,16 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     """What to buy, its price at once, its speed, what it saves, and when that is worth it."""
     speed = number(option.speed.decode) if option.speed else ""
     name, price = plain(option.name), money_words(option.upfront or 0.0)
+    added = after_name(option, " in its place")
     if option.kind is OptionKind.RENT:
         monthly, now = money_words(option.monthly or 0.0), money_words(kept.monthly or 0.0)
-        rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {_hours_rented(option)} in its place,"
+        rented = f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)} in its place,"
         gives = f"{rented} gives {speed} for {monthly} a month"
         return [f"{gives}, not {now}.", f"{gives}."]
-    done = DONE[option.kind]
     if kept.name == NOTHING_OWNED:
         return [f"{name} gives {speed} for {price}{dated(option)}.", f"{name}: {price}."]
     sold = " once yours is sold" if option.assumed_resale else ""
-    faster = f"{name}{done} gives {speed} for {price}{sold}{dated(option)}"
+    faster = f"{name}{added} gives {speed} for {price}{sold}{dated(option)}"
     saved, worth = option.hours_saved, option.worth_from
     if saved is None or worth is None or saved <= 0 or not decode:
         return [f"{faster}.", f"{name}: {price}{sold}."]
@@ -350,21 +366,24 @@ def _bought(option: Option, kept: Option, decode: float) -> list[str]:
     ]
 
 
-DONE = {
-    OptionKind.ADD: " added",
-    OptionKind.REPLACE: " in its place",
-    OptionKind.MACHINE: "",
-    OptionKind.CHANGE: "",
-}
-"""Words for an option's kind, after its name."""
+def after_name(option: Option, replaced: str) -> str:
+    """What is done with a card, where its name does not say that."""
+    if option.kind is OptionKind.REPLACE:
+        return replaced
+    told = option.name.endswith((" in a dock", " in all"))
+    return " added" if option.kind is OptionKind.ADD and not told else ""
 
 
-def _hours_rented(option: Option) -> str:
+def hours_rented(option: Option) -> str:
     """For how long a machine is rented: "2 hours a day", "day and night"."""
     day = option.hours_rented
     if day is None or day >= 24:
         return "day and night"
-    return f"{day:.2g} hours a day" if day >= 1 else f"{hours_words(day)} a day"
+    return (
+        f"{day:.2g} hour{'' if day == 1 else 's'} a day"
+        if day >= 1
+        else f"{hours_words(day)} a day"
+    )
 
 
 def _keep(kept: Option) -> str:

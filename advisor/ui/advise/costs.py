@@ -18,6 +18,7 @@ from advisor.formatting import hours, money, number, range_of, shown_currency, t
 from advisor.reports import charts, from_advice
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.request.money import MoneyInputs
+from advisor.ui.advise import ways
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import comparison_charts
 from advisor.ui.parts.glossary import explained_in_turn
@@ -55,6 +56,7 @@ def options(answer: AdviseAnswer) -> None:
     """Table and chart; further options are folded."""
     every = answer.advice.options
     shown, rest = split(every)
+    named = ways.purchase(answer)
     with st.container(key="options"):
         table_place = st.empty()
     also = st.multiselect(
@@ -62,7 +64,8 @@ def options(answer: AdviseAnswer) -> None:
         placeholder="RTX 5090, 4 in all, Mac Studio ...",
     )  # fmt: skip
     with table_place:
-        chosen = [*shown, *(option for option in rest if option.name in also)]
+        added = [option for option in rest if option is named or option.name in also]
+        chosen = sorted((*shown, *added), key=lambda option: list(OptionKind).index(option.kind))
         show(options_table(chosen, answer.money))
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
@@ -215,7 +218,7 @@ ENDS = ("at the low end", "at the high end")
 def what_changes_it(answer: AdviseAnswer) -> None:
     """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
     advice = answer.advice
-    option, rows = in_question(advice.options, advice.choice.safe), from_advice.sensitivity(advice)
+    option, rows = in_question(advice.options, advice.choice), from_advice.sensitivity(advice)
     if option is None:
         return
     st.markdown(f"**What the verdict depends on**: {option.name}")

@@ -82,9 +82,15 @@ def line(answer: AdviseAnswer) -> None:
     of_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or answer.machine.unified
     assumed = of_ram and answer.machine.host.bandwidth.kind is Provenance.ASSUMED
     with st.container(horizontal=True, key="certainty", vertical_alignment="center"):
-        show(_words(dots(row, assumed=assumed), joined(_sentences(row, answer, assumed=assumed))))
+        level = 1 if _crowded(best) else dots(row, assumed=assumed)
+        show(_words(level, joined(_sentences(row, answer, assumed=assumed))))
         if answer.request.here:
             this_machine.measure("certainty")
+
+
+def _crowded(best: Estimate) -> bool:
+    """Whether a part of the file stays in memory only while no other program takes any."""
+    return best.tight and best.strategy is PlacementStrategy.NVME_OFFLOAD
 
 
 def dots(row: CoverageRow | None, *, assumed: bool) -> int:
@@ -108,6 +114,8 @@ def _sentences(row: CoverageRow | None, answer: AdviseAnswer, *, assumed: bool) 
     else:
         runs = term(f"{row.rows} measured runs like this", description(row.regime))
         yield Markup("{}, half within {}. ").format(runs, percent(row.median_error))
+    if answer.advice.best is not None and _crowded(answer.advice.best):
+        yield Markup("What other programs take of the memory is read from the drive instead. ")
     if assumed:
         here = answer.request.here
         do = "measuring it takes seconds" if here else "set it above if you know it"

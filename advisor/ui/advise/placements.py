@@ -22,8 +22,11 @@ NAMES = {
 FOLDED = Markup("<details class='oa-more'><summary>Other placements</summary>{}</details>")
 WHY = "why"
 """Key of the button that opens the winner's figures."""
-SHARED = "In shared memory"
-"""Name of the first placement where processor and GPU have one memory."""
+SHARED = {
+    PlacementStrategy.GPU_RESIDENT: "In shared memory",
+    PlacementStrategy.NVME_OFFLOAD: "In shared memory, the rest from the drive",
+}
+"""Names of placements where processor and GPU have one memory."""
 BADGES = {
     Judgement.FASTER: ("fast", "good"),
     Judgement.KEEPS_UP: ("keeps up", "good"),
@@ -59,8 +62,7 @@ def row(answer: AdviseAnswer) -> Markup:
 
 
 def _name(answer: AdviseAnswer, strategy: PlacementStrategy) -> str:
-    first = strategy is PlacementStrategy.GPU_RESIDENT
-    return SHARED if first and answer.machine.unified else NAMES[strategy]
+    return (SHARED if answer.machine.unified else NAMES).get(strategy, NAMES[strategy])
 
 
 def head(name: str, words: str, look: str) -> Markup:

@@ -10,9 +10,11 @@ from markupsafe import Markup
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
-from advisor.advice.finder.runnable import Runnable, nearest, rated_as_well, rating
+from advisor.advice.finder.runnable import Runnable, nearest, rating
 from advisor.advice.table.option import Option, OptionKind, by_comparison
-from advisor.advice.words.verdict import Judgement, aged, judgement, plain
+from advisor.advice.table.options import BY_THE_MONTH
+from advisor.advice.table.sensitivity import nearest as nearest_to_pay
+from advisor.advice.words.verdict import Judgement, after_name, aged, hours_rented, judgement, plain
 from advisor.formatting import hours, memory, money, number
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
@@ -102,13 +104,7 @@ def _level(answer: AdviseAnswer) -> Judgement:
 
 def _another_model(answer: AdviseAnswer) -> Way | None:
     """A model that is rated as well and faster here."""
-    level, row = _level(answer), answer.advice.another_model
-    if row is None and level is Judgement.KEEPS_UP and answer.advice.best is not None:
-        row = rated_as_well(
-            answer.resolved.model, answer.machine, answer.work, answer.money.reading_tps,
-            decode_tps(answer.advice.best),
-        )  # fmt: skip
-    told = ""
+    level, row, told = _level(answer), answer.advice.another_model, ""
     if row is None and level in (Judgement.MINUTES, Judgement.UNUSABLE, Judgement.NOTHING):
         row = nearest(
             answer.resolved.model, answer.machine, answer.work, answer.money.reading_tps
@@ -121,6 +117,7 @@ def _another_model(answer: AdviseAnswer) -> Way | None:
     score = f", rated {row.score:.0f} against {rated.score:.0f}" if row.score and rated else ""
     if rated and rated.model != own:
         score += " of its predecessor"
+    score += " by LMArena" if score else ""
     score += told
     return Way(
         name="Another model",
@@ -138,8 +135,11 @@ def _download(row: Runnable) -> str:
 
 def _smaller_format(answer: AdviseAnswer) -> Way | None:
     """The format that loses least and is notably faster, or keeps up with reading."""
-    edit = smaller_format(answer.advice.what_ifs, answer.money.reading_tps, NOTABLE)
+    reading = answer.money.reading_tps
+    edit = smaller_format(answer.advice.what_ifs, reading, NOTABLE)
     if edit is None or _level(answer) is Judgement.FASTER:
+        return None
+    if judgement(edit.speed.decode, reading) is Judgement.UNUSABLE:
         return None
     form = edit.changes["model"].format
     return Way(
@@ -159,9 +159,8 @@ def _loss(edit: Edited) -> str:
 
 
 def _bigger(answer: AdviseAnswer) -> Way:
-    """The safe purchase; else the cheapest that is notably faster, and why it does not pay."""
-    advice = answer.advice
-    option = advice.choice.safe or advice.choice.cheapest or _cheapest_faster(advice.options)
+    """The purchase in question, and when it pays."""
+    option = purchase(answer)
     if option is None or option.speed is None:
         return Way(
             name="A bigger GPU", price="none", figure="None helps here",
@@ -169,15 +168,26 @@ def _bigger(answer: AdviseAnswer) -> Way:
             action="All options",
         )  # fmt: skip
     name = "A bigger machine" if option.kind is OptionKind.MACHINE else "A bigger GPU"
-    added = {OptionKind.ADD: " added", OptionKind.REPLACE: " in place of yours"}
+    bought = f"{plain(option.name)}{after_name(option, ' in place of yours')}"
     return Way(
         name=name,
         price=money(cost) if (cost := option.upfront or 0.0) > 0 else EVEN,
         figure=f"{number(option.speed.decode)} tokens/s",
-        text=f"{plain(option.name)}{added.get(option.kind, '')}{aged(option)}. {_pays(option)}",
+        text=f"{bought}{aged(option)}. {_pays(option)}",
         action="Try it",
         changes=_with(option, answer),
     )
+
+
+def purchase(answer: AdviseAnswer) -> Option | None:
+    """What to buy; else what would pay at the fewest answers, else the cheapest that is notably
+    faster.
+    """
+    kept, *rest = answer.advice.options
+    cards = [option for option in rest if option.kind in CARDS]
+    choice = answer.advice.choice
+    bought = choice.safe or choice.cheapest or nearest_to_pay((kept, *cards))
+    return bought or _cheapest_faster(kept, cards)
 
 
 def _pays(option: Option) -> str:
@@ -194,12 +204,11 @@ def _pays(option: Option) -> str:
     return f"{told}: pays if your hour is worth over {money(worth)}."
 
 
-def _cheapest_faster(options: Iterable[Option]) -> Option | None:
-    kept, *rest = options
+def _cheapest_faster(kept: Option, cards: Iterable[Option]) -> Option | None:
     now = kept.speed.decode if kept.speed else 0.0
     able = [
-        option for option in rest
-        if option.kind in CARDS and option.may_win and option.speed is not None
+        option for option in cards
+        if option.may_win and option.speed is not None
         and option.speed.decode >= 1.5 * now and option.upfront is not None
     ]  # fmt: skip
     return min(able, key=by_comparison, default=None)
@@ -243,15 +252,8 @@ def parts_of(machine: Machine, request: Request) -> dict[str, Any]:
     }
 
 
-def _offer(option: Option) -> str:
-    """Name and price of a rent, each said once."""
-    name = plain(option.name)
-    parts = [part for part in option.price.note.split(", ") if part and part not in name]
-    return ", ".join((name, *parts))
-
-
 def _elsewhere(answer: AdviseAnswer) -> Way | None:
-    """Cheapest rent by the month, else an API."""
+    """An API and a rented GPU: the cheaper by the month first."""
     advice = answer.advice
     kept = advice.options[0]
     now = kept.speed.decode if kept.speed else 0.0
@@ -264,18 +266,28 @@ def _elsewhere(answer: AdviseAnswer) -> Way | None:
         option for option in advice.options
         if option.kind is OptionKind.API and option.cost is not None
     ]  # fmt: skip
-    if not rents and not apis:
+    cheapest = [min(each, key=_monthly) for each in (rents, apis) if each]
+    if not cheapest:
         return None
-    option = min(rents or apis, key=by_comparison)
-    also = min(apis, key=by_comparison, default=None) if rents else None
-    api = f" An API: {money(also.monthly or 0.0)} a month." if also else ""
-    speed = "speed not published" if option.speed is None else (
-        f"{number(option.speed.decode)} tokens/s"
-    )  # fmt: skip
+    option, *also = sorted(cheapest, key=_monthly)
+    speed = option.speed
+    also_words = [f" {_offer(other)}: {money(_monthly(other))} a month." for other in also]
     return Way(
         name="Rent or API",
-        price=f"{money(option.monthly or 0.0)} a month",
-        figure=speed,
-        text=f"{_offer(option)}.{api} Your texts leave your house.",
+        price=f"{money(_monthly(option))} a month",
+        figure=f"{number(speed.decode)} tokens/s" if speed else "speed not published",
+        text=f"{_offer(option)}.{''.join(also_words)} Your texts leave your house.",
         action=COSTS,
     )
+
+
+def _monthly(option: Option) -> float:
+    return option.monthly or 0.0
+
+
+def _offer(option: Option) -> str:
+    """An API and who has it, or what is rented and for how long."""
+    name = plain(option.name)
+    if option.kind is OptionKind.API:
+        return f"An API of {name.partition(':')[0]}"
+    return f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"

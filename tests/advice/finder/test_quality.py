@@ -10,6 +10,7 @@ from advisor.advice.finder.runnable import (
     perplexities,
     points_lost,
     points_per_nat,
+    rated_as_well,
     runnable,
     vision_rows,
 )
@@ -62,6 +63,20 @@ def test_a_small_model_stands_before_a_large_one_that_loses_more_by_hand() -> No
     assert (second.model.name, second.model.format) == ("Qwen3-32B", "Q2_K")
     assert second.score == pytest.approx(1347 - 31.8, abs=0.1)
     assert first.score == pytest.approx(1342 - 0.13, abs=0.02)
+
+
+def test_of_models_that_a_leaderboard_cannot_tell_apart_the_fastest_stands_first() -> None:
+    # 1452 - 8 = 1444 in Q3_K_M and 1438 in Q8_0, 7 more or less each: 1437 to 1451, 1431 to 1445
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
+    names = ("Gemma-4-31B", "Gemma-4-26B-A4B", "Gemma-3-27B")
+    first, second, third = runnable(machine, Workload(), reading_tps=6.0, names=names)
+    assert (first.model.name, second.model.name) == ("Gemma-4-26B-A4B", "Gemma-4-31B")
+    assert first.speed.decode > second.speed.decode
+    assert third.most_score < second.least_score
+    other = catalog.model("Gemma-3-12B", "Q4_K_M")
+    better = rated_as_well(other, machine, Workload(), 6.0, 1.0)
+    assert better is not None
+    assert better.model.name == "Gemma-4-26B-A4B"
 
 
 def test_what_fits_in_memory_in_a_smaller_format_is_not_read_from_the_drive() -> None:

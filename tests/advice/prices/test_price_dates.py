@@ -44,6 +44,6 @@ def test_the_oldest_part_dates_the_whole() -> None:
 
 def test_the_remark_on_an_old_price_never_ends_without_its_date() -> None:
     assert age_remark("2025-01-07", listed=True, stale=True) == " (launch price of 2025-01-07)"
-    assert age_remark("2025-07-23", listed=False, stale=True) == " (oldest price of 2025-07-23)"
+    assert age_remark("2025-07-23", listed=False, stale=True) == " (old price of 2025-07-23)"
     assert age_remark("", listed=False, stale=True) == " (no date)"
     assert age_remark("2026-11-01", listed=False, stale=False) == ""

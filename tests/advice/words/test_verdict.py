@@ -114,10 +114,30 @@ def test_another_model_is_rated_as_well_and_faster_and_lies_in_memory() -> None:
         better, now = answer.another_model, answer.options[0].speed
         if better is None:
             continue
-        assert not Judgement(answer.judgement).enough
+        assert Judgement(answer.judgement) is not Judgement.FASTER
         assert better.keeps_up
         assert better.speed.decode > (now.decode if now else 0.0)
         assert better.quality is not None
+
+
+def test_a_much_faster_model_that_is_free_is_named_beside_one_that_keeps_up() -> None:
+    there = machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
+    answer = advise(catalog.model("Gemma-3-27B", "Q4_K_M"), there, Workload())
+    assert answer.judgement == Judgement.KEEPS_UP
+    assert answer.another_model is not None
+    name = answer.another_model.model.name
+    assert answer.another_model.speed.decode >= 4 * answer.question.money.reading_tps
+    assert name in answer.summary.way
+    assert "Keep what you have" not in answer.summary.way
+
+
+def test_what_is_missing_even_from_the_drive_is_said_as_that() -> None:
+    # two prompts of 128k need 64 GiB for the cache of Qwen3-32B alone: 2 x 131072 x 262144 bytes
+    there = machine(MachineSpec(gpu="none", ram_gb=16))
+    work = Workload(users=2, context=131_072)
+    answer = advise(catalog.model("Qwen3-32B", "Q4_K_M"), there, work)
+    assert answer.best is None
+    assert "even read from the drive" in answer.summary.gives
 
 
 @pytest.mark.parametrize(
