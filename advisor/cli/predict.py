@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import nullcontext
+from hashlib import blake2b
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -23,11 +24,17 @@ Cells: TypeAlias = dict[str, str]
 """Cells of a row by column."""
 Prediction: TypeAlias = dict[str, object]
 """Cells of an answer by column."""
+Group: TypeAlias = tuple[
+    list[tuple[str, Prediction]], list[tuple[Cells, Prediction]], "Future[list[Prediction]]"
+]
+"""Rows in work: `id` and answer of each, those that none before states, and what is to come."""
 
 TOGETHER = 250
 """Rows that a process answers at once."""
 WAITING = 3
 """Groups of rows in work or waiting, for each process: what is read ahead stays small."""
+MOST_KNOWN = 8192
+"""Answers that are remembered for rows that state the same."""
 MODEL_COLUMNS = ("model", "params_b")
 """Columns of which a table needs at least the first, or the second for models without a name."""
 NO_UTF8 = "\ufffd"
@@ -139,14 +146,32 @@ def _in_turn(
     groups: Iterable[list[Cells]],
     ahead: int,
 ) -> Iterator[Prediction]:
-    """Answers of groups of rows in their order, with at most `ahead` groups in work."""
-    waiting: deque[tuple[list[Cells], Future[list[Prediction]]]] = deque()
-    for group in groups:
-        waiting.append((group, _submitted(pool, answer, group)))
+    """Answers of groups of rows in their order, with at most `ahead` groups in work; rows that
+    state the same are answered once.
+    """
+    known: dict[bytes, Prediction] = {}  # filled in when the group of the first such row is done
+    waiting: deque[Group] = deque()
+    for rows in groups:
+        fresh: list[tuple[Cells, Prediction]] = []
+        asked: list[tuple[str, Prediction]] = []
+        for cells in rows:
+            name, stated = cells.pop("id", ""), _digest(cells)
+            if stated not in known:
+                known[stated] = {}
+                fresh.append((cells, known[stated]))
+            asked.append((name, known[stated]))
+        while len(known) > MOST_KNOWN:
+            del known[next(iter(known))]
+        waiting.append((asked, fresh, _submitted(pool, answer, [cells for cells, _ in fresh])))
         if len(waiting) == ahead:
             yield from _result(answer, *waiting.popleft())
     while waiting:
         yield from _result(answer, *waiting.popleft())
+
+
+def _digest(cells: Cells) -> bytes:
+    """What tells a row from others that state something else."""
+    return blake2b(repr(cells).encode(), digest_size=16).digest()
 
 
 def _submitted(
@@ -165,14 +190,18 @@ def _submitted(
 
 def _result(
     answer: Callable[[Iterable[Cells]], list[Prediction]],
-    group: list[Cells],
+    asked: list[tuple[str, Prediction]],
+    fresh: list[tuple[Cells, Prediction]],
     future: "Future[list[Prediction]]",
-) -> list[Prediction]:
+) -> Iterator[Prediction]:
     """Answers of a group; computed here where its process was ended, by a lack of memory, say."""
     try:
-        return future.result()
+        answers = future.result()
     except BrokenExecutor:
-        return answer(group)
+        answers = answer([cells for cells, _ in fresh])
+    for (_, prediction), found in zip(fresh, answers, strict=True):
+        prediction.update(found)
+    yield from (prediction | {"id": name} for name, prediction in asked)
 
 
 def _inert(prediction: Prediction) -> Prediction:

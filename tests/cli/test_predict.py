@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 
 import pytest
@@ -84,8 +84,36 @@ def test_rows_of_a_process_that_ended_are_answered_all_the_same():
         def submit(self, answer, group):
             raise BrokenExecutor("a process was ended")
 
-    groups = [[{"id": str(at)} for at in ids] for ids in ((0, 1), (2, 3), (4,))]
-    answered = predict._in_turn(
-        Ended(), lambda group: [{"id": row["id"]} for row in group], groups, 2
+    ids = ((0, 1), (2, 3), (4,))
+    groups = [[{"id": str(at), "model": f"of {at}"} for at in each] for each in ids]
+    answered = list(
+        predict._in_turn(
+            Ended(), lambda group: [{"tg_tps": row["model"]} for row in group], groups, 2
+        )
     )
+    assert [answer["tg_tps"] for answer in answered] == [f"of {at}" for at in range(5)]
     assert [answer["id"] for answer in answered] == ["0", "1", "2", "3", "4"]
+
+
+def test_rows_that_state_the_same_are_answered_once_under_their_ids(monkeypatch):
+    """With room for two answers, the third model's row forgets the first's."""
+    monkeypatch.setattr(predict, "MOST_KNOWN", 2)
+    asked: list[str] = []
+
+    class AtOnce:
+        def submit(self, answer, group):
+            future = Future()
+            future.set_result(answer(group))
+            return future
+
+    def answer(group):
+        asked.extend(row["model"] for row in group)
+        return [{"tg_tps": row["model"]} for row in group]
+
+    models = ["a", "b", "a", "b", "c", "b", "a"]
+    groups = [[{"id": f"{at} {model}", "model": model}] for at, model in enumerate(models)]
+    answered = list(predict._in_turn(AtOnce(), answer, groups, 3))
+    assert asked == ["a", "b", "c", "a"]
+    assert [f"{row['id']} {row['tg_tps']}" for row in answered] == [
+        f"{at} {model} {model}" for at, model in enumerate(models)
+    ]

@@ -39,7 +39,7 @@ from advisor.evidence.published.engines import (
 )
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
-from advisor.evidence.published.row import ANSWERED, BESIDE, PublishedRow, columns, of_cells
+from advisor.evidence.published.row import ANSWERED, PublishedRow, of_cells
 from advisor.machine.backends import effect_of_build
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -201,13 +201,13 @@ def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
 
     A defect of the program does not stop the other rows; it is a warning, so that tests fail.
     """
-    for line, row in enumerate(rows, start=1):
+    for row in rows:
         try:
             yield answer(row)
         except AdvisorError as error:
             yield _unanswered(row, str(error))
         except Exception as error:  # noqa: BLE001 - a defect may empty one row, not a file
-            reason = f"Row {line} ({row.id or 'no id'}) shows a defect of this program: {error!r}."
+            reason = f"This row shows a defect of this program: {error!r}."
             warnings.warn(reason, RuntimeWarning, stacklevel=2)
             yield _unanswered(row, reason)
 
@@ -230,7 +230,6 @@ def answer(row: PublishedRow) -> dict[str, object]:
     return dict(zip(ANSWERED, (row.cells.get("id", ""), *_answer(row)), strict=True))
 
 
-@of_cells(*(name for name in columns() if name not in BESIDE))
 def _answer(row: PublishedRow) -> tuple[object, ...]:
     """Cells of an answer after its `id`; raises AdvisorError as `answer`."""
     case = understood(row)

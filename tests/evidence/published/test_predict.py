@@ -144,7 +144,7 @@ def test_a_defect_empties_its_row_and_is_seen(monkeypatch: pytest.MonkeyPatch) -
     real = predict.answer
     monkeypatch.setattr(predict, "answer", broken)
     rows = [row(id=number) for number in "123"]
-    with pytest.warns(RuntimeWarning, match=r"Row 2 \(2\) shows a defect.*IndexError"):
+    with pytest.warns(RuntimeWarning, match="This row shows a defect.*IndexError"):
         records = predictions(rows)
     assert [record["tg_tps"] != "" for record in records] == [True, False, True]
     assert_answered_or_explained(records[1])
