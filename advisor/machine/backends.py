@@ -239,11 +239,8 @@ def _month_of(number: int) -> str:
 
 
 def kernels_of(month: str, backend: str) -> str:
-    """Kernels of a build, as `catalog.constants.Scope` names them: "2024", "2025", or empty.
-
-    Args:
-        month: month of the build; empty for today's.
-        backend: backend of llama.cpp.
+    """Kernels of a build, as `catalog.constants.Scope` names them: "2024", "2025", or empty; its
+    month is empty for today's.
     """
     if not month:
         return ""
@@ -310,14 +307,9 @@ def software_effects() -> tuple[SoftwareEffect, ...]:
 def driver_effect(
     stated: str, vendors: frozenset[str], family: str, backend: str, option: str = "driver"
 ) -> SoftwareEffect | None:
-    """Published effect of a stated driver; None where none was published.
-
-    Args:
-        stated: driver as `GraphicsDriver` prints it; empty for none.
-        vendors: vendors of the machine's cards.
-        family: family of its first card.
-        backend: backend of llama.cpp.
-        option: "driver" for its effect on all speeds, "experts" for that on routed experts.
+    """Published effect of a stated driver on all speeds, or on routed experts by the option
+    "experts"; None where none was published. The driver is as `GraphicsDriver` prints it, empty for
+    none; the family is that of the first card.
     """
     if not stated:
         return None
@@ -356,12 +348,8 @@ def effect_of_build(month: str) -> SoftwareEffect | None:
 
 
 def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:
-    """Published effect of a build without a kernel for a storage type; None for a later build.
-
-    Args:
-        month: month of the build; empty for today's.
-        backend: backend of llama.cpp.
-        kinds: storage types that most of a model's bytes have.
+    """Published effect of a build without a kernel for one of the storage types that most of a
+    model's bytes have; None for a later build. Its month is empty for today's.
     """
     missing = without_kernel(month, backend)
     return next((row for kind, row in missing.items() if kind in kinds), None)

@@ -108,11 +108,8 @@ def machine_names() -> MachineNames:
 
 @lru_cache(maxsize=4096)
 def gpu_named(name: str, memory: float | None = None) -> GpuName:
-    """GPU of a name: its row, number of cards, and assumptions.
-
-    Args:
-        name: name as people, drivers and shops write it.
-        memory: memory as the driver shows it, to distinguish cards of the same name [B].
+    """GPU of a name: its row, number of cards, and assumptions; the memory that a driver shows
+    tells cards of the same name apart [B].
     """
     row = spelled("GPU", gpu_rows()).get(name.strip().casefold())
     if memory is not None:

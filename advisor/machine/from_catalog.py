@@ -198,12 +198,8 @@ def _link_from(name: str, pinned: Quantity) -> Link:
 
 
 def host(name: str, memory: Quantity, bandwidth: Quantity | None = None) -> Host:
-    """Processor or platform of the catalogue, by name, with its main memory.
-
-    Args:
-        name: name as people write it.
-        memory: main memory [B].
-        bandwidth: sustained read rate; None for the datasheet's peak times a typical share [B/s].
+    """Processor or platform of the catalogue, by name, with its main memory [B]; its sustained read
+    rate is the datasheet's peak times a typical share where none is given [B/s].
     """
     row = find_host(name)
     if bandwidth is None:
@@ -245,14 +241,12 @@ MODULES = re.compile(r"(?:\dx )?(?:fx-?\d{4}|opteron [346][23]\d\d)")
 
 
 def ram_segment(name: str) -> str:
-    """Segment of a host, which decides its share of the RAM's peak.
+    """Segment of a host, which decides its share of the RAM's peak; "desktop" outside the
+    catalogue.
 
     Apple's chips are a segment of their own, as their cores reach only a part of the bandwidth that
     the GPU reaches, and so are chips for thin laptops, which sustain a lower clock at 15 to 28 W,
     and servers' chips of few, fast cores.
-
-    Args:
-        name: name of the host; a host outside the catalogue counts as a desktop.
     """
     try:
         row = find_host(name)

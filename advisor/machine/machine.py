@@ -362,13 +362,7 @@ def usual_network(gpu: str) -> Network:
 
 
 def joined(machine: Machine, nodes: int, network: Network) -> Machine:
-    """As many machines of a kind, over the network they have, else over another.
-
-    Args:
-        machine: a machine, or several of a kind.
-        nodes: number of machines.
-        network: network of machines that have none.
-    """
+    """As many machines of a kind, over the network they have, else over another."""
     of_each = machine.gpus[: len(machine.gpus) // machine.nodes]
     single = machine.name.partition(" machines of ")[2] or machine.name
     return replace(

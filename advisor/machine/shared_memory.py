@@ -40,11 +40,8 @@ def drives_screens(row: GpuRow) -> bool:
 
 
 def with_screen(machine: Machine, stated_gib: float | None) -> Machine:
-    """A machine whose first GPU has the memory that its screens leave.
-
-    Args:
-        machine: machine with its operating system.
-        stated_gib: stated memory of screens and other programs; None for the usual one [GiB].
+    """A machine whose first GPU has the memory that its screens and other programs leave: what they
+    take as stated, else as usual on its operating system [GiB].
     """
     if not machine.gpus:
         return machine

@@ -22,13 +22,10 @@ Part = TypeVar("Part")
 def kind_of(machine: Machine, *, kernels: bool, resident: bool, counts: bool = False) -> Hashable:
     """Key of machines that can be stacked.
 
-    Args:
-        machine: machine.
-        kernels: whether the order of GPUs by speed must agree too, for frameworks that divide
-            layers among GPUs; llama.cpp's GPUs work one after another.
-        resident: whether the GPUs hold the whole model, so that links, processor and drive take no
-            part in a step.
-        counts: whether machines with several numbers of one kind of card can be stacked.
+    With `kernels` the order of GPUs by speed must agree too, for frameworks that divide layers
+    among GPUs; llama.cpp's GPUs work one after another. With `resident` the GPUs hold the whole
+    model, so that links, processor and drive take no part in a step. With `counts` machines with
+    several numbers of one kind of card can be stacked.
     """
     together = counts and of_one_card(machine)
     several = len(machine.gpus) > 1 and not together
@@ -95,12 +92,8 @@ def stacked(machines: Sequence[Machine]) -> Machine:
 
 
 def with_counts(machines: Sequence[Machine], counts: Sequence[int]) -> Machine:
-    """Machines of a kind with each of several numbers of their card as one, with values of shape
-    (numbers, machines) where they differ by both.
-
-    Args:
-        machines: machines with cards of one kind each, whose number is left aside.
-        counts: numbers of cards.
+    """Machines with cards of one kind each, with each of several numbers of that card as one, with
+    values of shape (numbers, machines) where they differ by both.
     """
     single = stacked([replace(machine, gpus=machine.gpus[:1]) for machine in machines])
     several = None if len(counts) == 1 else np.array(counts)[:, np.newaxis]

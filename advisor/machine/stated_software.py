@@ -153,11 +153,8 @@ def stated_driver(machine: Machine) -> str:
 
 
 def effect_of_driver(machine: Machine, option: str = "driver") -> SoftwareEffect | None:
-    """Published effect of a machine's stated driver; None without one.
-
-    Args:
-        machine: machine with its driver.
-        option: "driver" for the effect on all speeds, "experts" for that on routed experts.
+    """Published effect of a machine's stated driver on all speeds, or on routed experts by the
+    option "experts"; None without one.
     """
     if not machine.driver or not machine.gpus:
         return None

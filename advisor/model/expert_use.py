@@ -145,11 +145,8 @@ def _probabilities(use: ExpertUse) -> Array:
 def served_by_fixed(share: Array, uneven: float = STATIC) -> Array:
     """Share of lookups served by a fixed set of a layer's most used experts.
 
-    The heaviest share s of a log-normal weight holds Phi(u - Phi^-1(1 - s)) of it.
-
-    Args:
-        share: s, part of the experts in the set.
-        uneven: u, over the texts that the set was chosen for.
+    The heaviest share s of a log-normal weight holds Phi(u - Phi^-1(1 - s)) of it, with s the part
+    of the experts in the set and u their unevenness over the texts that it was chosen for.
     """
     part = np.asarray(share, dtype=float)
     inside = np.clip(part, 1e-12, 1.0 - 1e-12)

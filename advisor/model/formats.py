@@ -339,13 +339,7 @@ def spelled_formats() -> Mapping[str, str]:
 
 
 def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False) -> Format:
-    """Format of a spelling.
-
-    Args:
-        text: spelling.
-        known: formats by name.
-        remark: whether other words around the spelling are ignored, as in a table's note.
-    """
+    """Format of a spelling; with `remark`, of one among other words, as in a table's note."""
     plain = _plain(text)
     spelled = _by_spelling(known)
     name = next((spelled[spelling] for spelling in _spellings(plain) if spelling in spelled), None)

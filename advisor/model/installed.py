@@ -24,16 +24,11 @@ MAX_DEPTH = 6
 
 
 class Walk:
-    """One walk below a folder.
-
-    Attributes:
-        root: the folder; links are followed only where they end below it.
-        notes: what was skipped, in sentences.
-    """
+    """One walk below a folder."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
-        self.notes: list[str] = []
+        self.root = root.resolve()  # links are followed only where they end below it
+        self.notes: list[str] = []  # what was skipped, in sentences
         self._left = MAX_ENTRIES
 
     def files(self, folder: Path, depth: int = MAX_DEPTH) -> Iterator[Path]:

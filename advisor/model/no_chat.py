@@ -25,11 +25,8 @@ def _rows() -> tuple[NoChatRow, ...]:
 
 
 def refuse_no_chat_model(text: str, *kinds: str) -> None:
-    """See that a name is of no model that does not write a reply token by token.
-
-    Args:
-        text: name of the model.
-        kinds: its family (`model_type`) and the classes of its `architectures`.
+    """See that neither a model's name nor its kinds (its `model_type`, the classes of its
+    `architectures`) are of one that does not write a reply token by token.
     """
     names = [name.casefold() for name in (text.rpartition("/")[2], *kinds)]
     for row in _rows():

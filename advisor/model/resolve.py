@@ -198,12 +198,8 @@ def from_prefix(name: str, data: bytes) -> ResolvedModel:
 
 
 def from_config(text: str, name: str = "", form: str | None = None) -> ResolvedModel:
-    """A model from the text of a config.json.
-
-    Args:
-        text: content of the file.
-        name: name to show; empty for the name in the text.
-        form: format wanted; None for the stored one.
+    """A model from the text of a config.json, by the name in it and in the stored format where none
+    are given.
     """
     from advisor.model.config.read import describe
     from advisor.model.config.values import parse

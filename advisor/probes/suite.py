@@ -21,18 +21,10 @@ def measure(
     cancelled: Cancelled | None = None,
     path: Path | None = None,
 ) -> tuple[Measurement, ...]:
-    """Measure one part.
+    """Measurements of a part, a key of `QUICK`; empty when cancelled.
 
-    Args:
-        part: key of `QUICK`.
-        seconds: time for the part [s].
-        progress: receiver of the progress.
-        cancelled: check between repeats; true stops the probe.
-        path: for "disk", a file or folder on the drive; for "engine", a GGUF file to time llama.cpp
-            with; else unused.
-
-    Returns:
-        Measurements; empty when cancelled.
+    `path` is a file or folder on the drive for "disk", and for "engine" a GGUF file to time
+    llama.cpp with.
 
     Raises:
         ProbeError: this machine does not allow the measurement.

@@ -102,15 +102,9 @@ def schedule(
 ) -> Phases:
     """One pass for the prompt and one for each token.
 
-    Args:
-        model: mixture of experts.
-        placement: location of its parts.
-        machine: machine that runs the model.
-        work: request.
-        cached: experts stay cached for later tokens.
-        whole: all experts of a layer are moved; else only those that its tokens use.
-        ahead: the next layer's experts are predicted and moved while this layer is computed.
-        by_cores: the processor's cores compute the experts that are not in VRAM.
+    Experts stay cached for later tokens, or not; all of a layer are moved (`whole`), or those that
+    its tokens use; the next layer's are predicted and moved while this one is computed (`ahead`),
+    or not; the processor's cores may compute those that are not in VRAM.
     """
     one_pass = partial(
         _pass, model, placement, machine, work,

@@ -84,16 +84,9 @@ def shared_by_gpus(
 ) -> Placement:
     """Placement with an equal part of each layer on every GPU, and the rest outside.
 
-    Args:
-        model: model that is placed.
-        machine: machine with at least one GPU.
-        strategy: placement strategy.
-        kept: share of each layer on the GPUs, shape (..., layers).
-        outside: share of each layer by location outside the GPUs, shape (..., layers).
-        usable: share of VRAM that the runtime uses.
-        workspace: VRAM of each GPU for computing, and for streamed layers [B].
-        cache_outside: share of the KV cache by location outside the GPUs.
-        tables: location of embedding and head; None for the GPUs.
+    Shares of the layers on the GPUs and at each location outside have the shape (..., layers). Each
+    GPU has a share of its VRAM in use, with a workspace for computing and for streamed layers [B].
+    A share of the KV cache, and the tables (embedding and head), may lie outside too.
     """
     if not machine.gpus:
         raise Refusal("This runtime computes on a GPU, and this machine has none.")

@@ -162,10 +162,8 @@ class _Stated(dict[str, str]):
 
 
 def of_cells(*names: str) -> Callable[["Reading[P, T]"], "Reading[P, T]"]:
-    """Decorator: keeps what a function of a row answers, as many rows state the same.
-
-    Args:
-        names: columns that the function may read.
+    """Decorator: keeps what a function of a row answers, as many rows state the same; it may read
+    these columns alone.
     """
 
     def keeping(function: "Reading[P, T]") -> "Reading[P, T]":

@@ -313,12 +313,7 @@ def describe(
     name: str,
     beside: Mapping[str, object] | None = None,
 ) -> Described:
-    """A model from its config.json.
-
-    Args:
-        text_or_dict: the file, as text or parsed.
-        name: as the model will be shown.
-        beside: hf_quant_config.json, where the model has one.
+    """A model from its config.json, and from hf_quant_config.json where it has one beside.
 
     Raises:
         Refusal: a family, layer or key that is not known, named.

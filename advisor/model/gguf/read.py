@@ -281,11 +281,8 @@ OTHER_KINDS = {
 
 
 def describe_path(path: Path, storage: Mapping[str, StorageType]) -> Described:
-    """The model in a file, or in all parts of a split one, found beside the one given.
-
-    Args:
-        path: a whole file, the beginning of one, or any part of a split one.
-        storage: storage types by name.
+    """The model in a file, in the beginning of one, or in all parts of a split one, found beside
+    the one given.
     """
     with ExitStack() as stack:
         parts = [opened(part_path, stack) for part_path in part_paths(path)]

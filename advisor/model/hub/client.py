@@ -63,13 +63,8 @@ def offline() -> bool:
 def fetch(
     url: str, *, cap: int, limits: Limits, headers: Mapping[str, str] | None = None
 ) -> HubResponse:
-    """The answer to a GET, asked again while the server is busy and time is left.
-
-    Args:
-        url: on the endpoint.
-        cap: bytes of the body that are allowed.
-        limits: time and retries.
-        headers: beside the usual ones.
+    """The answer to a GET on the endpoint, asked again while the server is busy and time is left;
+    its body has up to `cap` bytes.
 
     Raises:
         NetworkError: offline, unreachable, too slow, too large, or a redirect elsewhere.

@@ -27,12 +27,8 @@ TOLERANCE = 0.005
 def describe_repository(
     identity: str, revision: str | None = None, *, limits: Limits = DEFAULT_LIMITS
 ) -> Described:
-    """A model from its repository's config.json, checked against its weights files.
-
-    Args:
-        identity: `owner/name`.
-        revision: branch, tag or commit; the main branch where empty.
-        limits: time and retries of each request.
+    """A model from its repository's config.json, checked against its weights files; of the main
+    branch where no branch, tag or commit is given.
     """
     repo = repository(identity, revision, limits=limits)
     if "config.json" not in repo.files:

@@ -88,16 +88,12 @@ def while_copying(
 
 
 class _Copying:
-    """Thread that copies to the GPU without a pause until the block ends.
-
-    Attributes:
-        bytes: bytes copied so far [B].
-    """
+    """Thread that copies to the GPU without a pause until the block ends."""
 
     def __init__(
         self, session: Session, queue: Callable[[int, int, Any], None], block: int
     ) -> None:
-        self.bytes = 0
+        self.bytes = 0  # bytes copied so far [B]
         self._session = session
         self._queue = queue
         self._block = block

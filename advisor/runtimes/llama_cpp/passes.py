@@ -90,17 +90,11 @@ def phases(
     copies_misses: bool = True,
     cuts: bool = False,
 ) -> Phases:
-    """Schedules of prompt and token, with a choice for experts in RAM.
+    """Schedules of prompt and token.
 
-    Args:
-        model: model that is run.
-        placement: location of its parts.
-        machine: machine that runs the model.
-        work: request.
-        copies_experts: a prompt's experts are copied to the GPU; else the processor computes them.
-        copies_misses: experts outside the cache of experts are copied into it; else the processor
-            computes them, as in forks.
-        cuts: the prompt is cut where a server keeps what cannot be rolled back.
+    A prompt's experts in RAM are copied to the GPU, or computed by the processor; those outside the
+    cache of experts are copied into it (`copies_misses`), or computed by the processor, as in
+    forks. With `cuts` the prompt is cut where a server keeps what cannot be rolled back.
     """
     one_pass = partial(
         _pass,

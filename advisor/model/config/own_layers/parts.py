@@ -77,12 +77,8 @@ def dense(facts: ArchitectureSpec) -> ArchitectureSpec:
 
 
 def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
-    """Attention of the table's kinds (grouped, windowed, latent), with a gate on its output.
-
-    Args:
-        facts: facts of this layer, with its letter as `layer_pattern`.
-        layer: number of the layer.
-        gate: outputs of the gate's projection: a head's or a value's each; 0 without.
+    """Attention of the table's kinds (grouped, windowed, latent) by the letter of the layer's
+    facts; a gate on its output has an output for each head or each value, 0 for none.
     """
     gates = linear("attn_gate", ATTENTION, layer, inputs=facts.hidden, outputs=gate) if gate else ()
     return Mixing(
@@ -93,12 +89,8 @@ def attention(facts: ArchitectureSpec, layer: int, gate: int = 0) -> Mixing:
 
 
 def two_size_attention(facts: ArchitectureSpec, layer: int, value_dim: int) -> Mixing:
-    """Grouped attention whose values are narrower than its keys (MiMo-V2) [1].
-
-    Args:
-        facts: facts of this layer; `head_dim` is that of queries and keys.
-        layer: number of the layer.
-        value_dim: values per value head.
+    """Grouped attention whose values are narrower than its keys (MiMo-V2) [1]; `head_dim` of the
+    facts is that of queries and keys.
     """
     mixing = attention(facts, layer)
     values, out = facts.kv_heads * value_dim, facts.heads * value_dim
