@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import sys
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
