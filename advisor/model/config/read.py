@@ -11,6 +11,7 @@ References:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -415,7 +416,7 @@ def _plausible(architecture: Architecture) -> Architecture:
     """
     if architecture.params > MOST_WEIGHTS:
         raise InputError(
-            f"The config.json of {architecture.name} makes {architecture.params:.0e} weights, more "
+            f"The config.json of {architecture.name} makes {Decimal(architecture.params):.0e} weights, more "
             f"than {MOST_WEIGHTS:.0e}; one of its sizes is wrong."
         )
     return architecture
