@@ -414,10 +414,11 @@ def _plausible(architecture: Architecture) -> Architecture:
     Raises:
         InputError: more than `MOST_WEIGHTS`.
     """
-    if architecture.params > MOST_WEIGHTS:
+    params = Decimal(architecture.params)  # it may be more than a float holds
+    if params > MOST_WEIGHTS:
         raise InputError(
-            f"The config.json of {architecture.name} makes {Decimal(architecture.params):.0e} weights, more "
-            f"than {MOST_WEIGHTS:.0e}; one of its sizes is wrong."
+            f"The config.json of {architecture.name} makes {params:.0e} weights, more than "
+            f"{MOST_WEIGHTS:.0e}; one of its sizes is wrong."
         )
     return architecture
 

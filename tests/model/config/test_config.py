@@ -664,6 +664,14 @@ def test_wrong_values_end_in_a_sentence(key: str, value: object) -> None:
     assert len(str(error.value)) < 500
 
 
+def test_weights_beyond_every_float_are_refused_with_their_number() -> None:
+    # the indexer of a layer of DeepSeek-V4 grows with the share that its cache is compressed to
+    config = json.loads((SAMPLES / "DeepSeek-V4-Flash.json").read_text(encoding="utf-8"))["config"]
+    config["compress_ratios"][16] = 10**400
+    with pytest.raises(InputError, match=r"makes \de\+40\d weights, more than 1e\+15"):
+        describe(config, "test")
+
+
 def test_missing_sizes_are_named() -> None:
     with pytest.raises(InputError, match="qk_nope_head_dim"):
         facts(kv_lora_rank=64)
