@@ -69,7 +69,9 @@ def place(
     away = sum(outside.values(), start=np.zeros(()))
     kept = first_layers(model, _layers(model, machine, work, strategy, settings, away))
     cached = cache_bytes(model, work) * outside.get(RAM, 0.0)
-    on_disk = _on_disk(model, machine, strategy, settings, kept, cached)
+    on_disk = _on_disk(
+        model, machine, strategy, settings, kept, cached, outside.get(DISK, np.zeros(()))
+    )
     rest: dict[Location, Floats] = {RAM: 1.0 - kept - on_disk}
     if strategy is PlacementStrategy.NVME_OFFLOAD:
         rest[DISK] = on_disk
@@ -134,11 +136,13 @@ def _on_disk(
     settings: Settings,
     kept: Floats,
     cached: Array,
+    cache_there: Array,
 ) -> Floats:
     """Share of each layer on the drive, shape (..., layers).
 
     By the settings; else what RAM cannot hold beside its cache; else everything outside the GPUs,
-    to show the speed of the drive alone.
+    to show the speed of the drive alone, unless the cache must lie on the drive, for which
+    `cache_there` is 1.
     """
     rest = 1.0 - kept
     if strategy is not PlacementStrategy.NVME_OFFLOAD:
@@ -148,7 +152,7 @@ def _on_disk(
         share = settings.disk_layers / np.maximum(np.sum(rest, axis=-1), 1e-9)
     else:
         room = np.maximum(machine.host.memory.value * RAM_USED - cached, 0.0)
-        share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0)
+        share = np.where(held > room, 1.0 - room / np.maximum(held, 1.0), 1.0 - cache_there)
     return np.asarray(rest * np.clip(share, 0.0, 1.0)[..., None])
 
 

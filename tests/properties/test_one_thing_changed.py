@@ -17,6 +17,7 @@ from advisor.advice import compare
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.request.request import Request
+from advisor.runtimes.llama_cpp.passes import COPY_TOKENS
 
 COUNT = int(os.environ.get("ADVISOR_FUZZ", "25"))
 ROUNDING = 0.995
@@ -24,6 +25,8 @@ ROUNDING = 0.995
 BATCHES = 0.97
 """The same for prompts: llama.cpp's kernels change with the tokens of a step, so that prompts of a
 hundred tokens come up to 2.5 % sooner with a tenth more."""
+A_LAYER = 0.8
+"""The same where a layer lies on another card, or pages of the file make room for it."""
 MODELS = (
     "Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "Qwen3-32B", "gpt-oss-120b", "gpt-oss-20b",
     "DeepSeek-R1", "GLM-4.5-Air", "Qwen3-Next-80B-A3B", "Gemma 3 27B", "Mixtral-8x7B",
@@ -74,9 +77,11 @@ def together(estimate: Estimate) -> float:
 
 
 def sooner(estimate: Estimate) -> float:
-    """One over the time to the first token [1/s]."""
+    """First tokens a second of all users who run [1/s]: a server that holds more of them reads
+    their prompts together.
+    """
     assert estimate.first_token is not None
-    return 1 / float(estimate.first_token.value)
+    return float(estimate.work.users) / float(estimate.first_token.value)
 
 
 def best(estimates: Iterable[Estimate], by: Callable[[Estimate], float]) -> float:
@@ -123,17 +128,55 @@ def test_more_ram_is_never_slower(by: Callable[[Estimate], float]) -> None:
 
 
 def test_a_longer_context_is_never_faster() -> None:
+    """But for whole layers: of unlike cards the slower may hold the one that a shorter cache moves,
+    and of one memory for all a layer more leaves fewer pages of a file that is read from a drive.
+    """
+
     def shorter(request: Request) -> Request:
         return replace(request, context=request.context / 2)
 
-    assert worse("context", shorter, together) == []
+    def of_a_kind(request: Request) -> Request:
+        kinds = set((request.gpu or "").split(" + "))
+        return request if request.machine or len(kinds) > 1 else shorter(request)
+
+    assert worse("context", of_a_kind, together) == []
+    assert worse("context of any", shorter, together, A_LAYER) == []
 
 
 def test_a_longer_prompt_never_comes_sooner() -> None:
+    """But for the step from which llama.cpp copies weights in RAM to the GPU: it is a fixed number
+    of tokens, whether or not the copy is faster (`COPY_TOKENS`)."""
+
     def shorter(request: Request) -> Request:
-        return replace(request, prompt=max(1, int(request.prompt / 1.1)))
+        less = max(1, int(request.prompt / 1.1))
+        copied = [tokens * request.users >= COPY_TOKENS for tokens in (less, request.prompt)]
+        return replace(request, prompt=less) if copied[0] == copied[1] else request
 
     assert worse("prompt", shorter, sooner, BATCHES) == []
+
+
+def test_what_was_once_worse_with_half_the_context_or_twice_the_ram_is_not() -> None:
+    """Questions of larger samples: splits that stopped a layer too early for unlike cards, a cache
+    on the drive that emptied the RAM, pages of a file for which shared memory is free.
+    """
+    usual = Request(model="Qwen3-235B-A22B", format="Q6_K", ram_gb=192)
+    halved = (
+        replace(usual, gpu="A100 80GB + 2x V100 32GB + GTX 1080 Ti", context=16384, prompt=16),
+        replace(usual, format="Q4_K_M", gpu="A100 80GB + RX 7900 XTX + RTX 2080 Ti", ram_gb=16,
+                context=32768, users=8),
+        Request(model="Qwen3-Next-80B-A3B", format="Q6_K", gpu="RTX 3060 12GB + RTX A6000",
+                ram_gb=32, context=65536),
+        Request(model="gpt-oss-120b", format="Q8_0", machine="Strix Halo 128GB", users=8),
+    )  # fmt: skip
+    for request in halved:
+        before, after = placed(request), placed(replace(request, context=request.context / 2))
+        assert best(after, together) >= ROUNDING * best(before, together) > 0, request
+    cached = Request(
+        model="Llama-3.1-70B", format="Q3_K_M", gpu="RTX 4060 Ti 16GB", cpu="Core i5-12400",
+        ram_gb=32, context=65536, prompt=2000, output=64, users=8,
+    )  # fmt: skip
+    before, after = placed(cached), placed(replace(cached, ram_gb=64))
+    assert best(after, together) >= ROUNDING * best(before, together) > 0
 
 
 def test_the_order_in_which_cards_are_named_changes_nothing() -> None:

@@ -110,12 +110,12 @@ def _with_room(
     placement: Placement,
     placed: Callable[[tuple[Array, Array]], Placement],
 ) -> Placement:
-    """Placement with a layer less for each GPU, at most, while whole layers crowd one of them.
+    """Placement with a layer less at a time, while whole layers crowd one of several GPUs.
 
     `placement` is by the memory of all GPUs together; `placed` places layers on the GPU and expert
     layers in RAM.
     """
-    for _ in machine.gpus if len(machine.gpus) > 1 else ():
+    for _ in range(model.layers if len(machine.gpus) > 1 else 0):
         crowded = _crowded(model, placement, machine, work)
         if not np.any(crowded):
             break
@@ -250,7 +250,8 @@ def page_cache(
 
     By the settings; else all free RAM where it is too small for the part on the drive, and 0 where
     it is large enough, to show the speed of the drive alone. Unified memory that the first
-    machine's GPUs hold is not free.
+    machine's GPUs hold is not free; beside layers on them nothing can be left in RAM but pages of
+    the file, so these have all that is free.
     """
     if settings.page_cache is not None:
         return settings.page_cache
@@ -263,7 +264,8 @@ def page_cache(
         system = left_to_system(machine.host.memory.value, machine.gpus[0].memory.value)
     free = machine.host.memory.value - system - used
     held = weight_bytes(model, placement, DISK)
-    return np.where(free >= held, 0.0, np.maximum(free, 0.0))
+    beside = np.asarray(placement.gpu_layers) > 0 if machine.one_pool else False
+    return np.where((free >= held) & ~np.asarray(beside), 0.0, np.maximum(free, 0.0))
 
 
 def split(
