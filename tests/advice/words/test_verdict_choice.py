@@ -235,6 +235,96 @@ def test_a_purchase_is_named_from_twice_the_speed() -> None:
     assert choice_of([kept(), as_fast(10.0)], 4.0, 2000.0).safe is not None
 
 
+def replaced(decode: float, usd: float = 100, waiting: float = 0.0, whole: bool = True) -> Option:
+    held = PlacementStrategy.GPU_RESIDENT if whole else PlacementStrategy.CPU_OFFLOAD
+    faster = replace(FAST, decode=decode, waiting=waiting, strategy=held)
+    price = Price(usd=usd, date="2026-11", note="a card", sources=("a",))
+    cost = USE.owned(NO_POWER, faster, usd=usd)
+    option = question().option(OptionKind.REPLACE, f"card of {usd:g}", faster, cost, price)
+    return replace(option, kept=kept())
+
+
+def test_where_nothing_reads_along_a_third_of_it_is_enough() -> None:
+    # a reader of 30 tokens/s: 10 are a third; for one of 31, 10.2 are less than 31 / 3 = 10.33
+    assert choice_of([kept(), replaced(10.0)], 30.0, 2000.0).safe is not None
+    assert choice_of([kept(), replaced(10.2)], 31.0, 2000.0).safe is None
+    # what reads along goes before what does not, though it costs more
+    slow, along = replaced(12.0, 100), replaced(31.0, 900)
+    assert choice_of([kept(), slow, along], 30.0, 2000.0).safe is along
+
+
+def test_who_rents_moves_for_a_quarter_of_the_rent_and_who_owns_never_rents() -> None:
+    def rent(usd_per_hour: float, beside: Option) -> Option:
+        option = question().option(
+            OptionKind.RENT, f"{usd_per_hour:g} an hour", FAST,
+            USE.rented_by_the_month(usd_per_hour),
+            Price(usd=usd_per_hour, date="2026-11", note="a rent", sources=("a",)),
+        )  # fmt: skip
+        return replace(option, kept=beside)
+
+    at_two = question().option(OptionKind.KEEP, "rented", SLOW, USE.rented_by_the_month(2.0))
+    quarter, more = rent(0.5, at_two), rent(0.51, at_two)
+    assert choice_of([at_two, quarter], 10.0, 2000.0).safe is quarter
+    assert choice_of([at_two, more], 10.0, 2000.0).safe is None
+    started = replace(
+        at_two, cost=replace(USE.rented_by_the_month(2.0), rent=0.0, starts=2.0 * 730.5)
+    )
+    assert choice_of([started, rent(0.5, started)], 10.0, 2000.0).safe is not None
+    # whose machine is owned buys: a rent that would repay is no safe purchase
+    owned = replace(kept(), hours_lost=(kept().hours_lost or 0.0) + 100.0)
+    assert choice_of([owned, rent(0.5, owned)], 10.0, 2000.0).safe is None
+
+
+def test_a_paid_change_can_be_chosen_and_a_free_one_is_a_reason_to_wait() -> None:
+    def memory(usd: float) -> Option:
+        price = Price(usd=usd, date="2026-11", note="more RAM", sources=("a",))
+        option = question().option(
+            OptionKind.CHANGE, "more RAM", FAST, USE.owned(NO_POWER, FAST, usd=usd), price,
+        )  # fmt: skip
+        return replace(option, kept=kept())
+
+    paid = memory(100)
+    assert choice_of([kept(), paid], 10.0, 2000.0).safe is paid
+    assert choice_of([kept(), paid], 10.0, 2000.0).reason.startswith("It goes in as it is.")
+
+
+def test_the_whole_model_goes_before_a_part_and_a_card_before_a_machine() -> None:
+    part, whole = replaced(20.0, 100, whole=False), replaced(20.0, 300)
+    machine = replace(replaced(40.0, 50), kind=OptionKind.MACHINE)
+    assert choice_of([kept(), part, whole], 10.0, 2000.0).safe is whole
+    assert choice_of([kept(), machine, part], 10.0, 2000.0).safe is part
+    cards = question().machine.gpus
+    two = replace(replaced(20.0, 100), bought=(*cards, *cards))
+    single = replace(whole, bought=cards)
+    assert choice_of([kept(), two, single], 10.0, 2000.0).safe is single
+
+
+def test_where_users_wait_nobody_waiting_is_what_counts() -> None:
+    queued = replace(kept(), speed=replace(SLOW, waiting=3.0))
+    crowded, served = replaced(40.0, 100, waiting=1.0), replaced(6.0, 500)
+    assert choice_of([queued, crowded], 5.0, 2000.0).safe is None
+    assert choice_of([queued, crowded, served], 5.0, 2000.0).safe is served
+
+
+def test_who_reads_along_buys_from_five_hours_saved_in_a_month() -> None:
+    # the kept machine writes as fast as one reads and waits for its first tokens alone
+    reads = replace(kept(), speed=replace(SLOW, decode=10.0), hours_lost=8.0)
+    for saved, bought in ((4.9, False), (5.0, True)):
+        faster = replace(replaced(20.0, 1), kept=reads, hours_lost=8.0 - saved)
+        chosen = choice_of([reads, faster], 10.0, 2000.0).safe
+        assert (chosen is faster) is bought, saved
+
+
+def test_nothing_to_buy_says_how_fast_it_is() -> None:
+    # a reader of 10 tokens/s; four times as fast is faster than one reads
+    for decode, words in ((10.0, "as fast as you read"), (40.0, "faster than you read")):
+        fast = replace(kept(), speed=replace(SLOW, decode=decode))
+        assert words in choice_of([fast], 10.0, 40.0).reason
+    idle = replace(kept(), tokens=0.0)
+    assert choice_of([idle], 10.0, 40.0).reason == "Without answers nothing repays its price."
+    assert "repays its price at your use" in choice_of([kept()], 10.0, 40.0).reason
+
+
 def free(decode: float, note: str = "free, until the next start") -> Option:
     speed = replace(FAST, decode=decode)
     cost, price = USE.owned(NO_POWER, speed), Price(note=note)
