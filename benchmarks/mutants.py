@@ -1,12 +1,14 @@
 """Share of small errors that the tests notice: `python -m benchmarks.mutants [COUNT] [SEED]`.
 
 Each mutant is one function or constant with one change: another operator, a comparison or a
-condition turned around, a number one larger, the least for the most. A sample of them, drawn with a
+condition turned around, a number one larger (from `LARGE` on twice as large), the least for the
+most. A sample of them, drawn with a
 seed, is put in place one by one in a process of its own, where tests that call the function run:
 those of its own folder first, then the quickest, until one fails. A mutant that no test notices
 within `LONGEST` seconds of tests has survived; so has one that no test calls.
 
-Bounds of comparisons (< to <=) are left alone: on continuous numbers both are alike. So are texts.
+Bounds of comparisons (< to <=) are left alone: on continuous numbers both are alike. So are texts,
+and `strict=True` of a zip, which itself is a check of its program and no result.
 """
 
 import ast
@@ -43,6 +45,8 @@ TESTS = (
 )  # fmt: skip
 LONGEST = 20.0
 """Tests of a mutant [s], as long as they take without it."""
+LARGE = 100
+"""Number from which one more may change no digit that is ever printed."""
 LIMIT = 120.0
 """Time after which a mutant counts as noticed: it may never end [s]."""
 OTHER_OPERATOR: dict[type[ast.AST], type[Any]] = {
@@ -97,8 +101,8 @@ def main() -> None:
         sys.exit(pytest.main(options, plugins=[Judge(sample)]))
 
 
-def _files() -> Iterator[str]:
-    for part in MUTATED:
+def _files(parts: Sequence[str] = MUTATED) -> Iterator[str]:
+    for part in parts:
         whole = ROOT / part
         for file in sorted(whole.rglob("*.py")) if whole.is_dir() else [whole]:
             yield str(file.relative_to(ROOT))
@@ -141,13 +145,17 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
         parts: Sequence[ast.AST] = node.body
     elif isinstance(node, ast.AnnAssign):
         parts = [node.value] if node.value else []
-    elif isinstance(node, ast.Raise | ast.JoinedStr):
+    elif isinstance(node, ast.Raise | ast.JoinedStr) or _is_strict(node):
         parts = []
     else:
         parts = list(ast.iter_child_nodes(node))
     yield node
     for part in parts:
         yield from _walk(part)
+
+
+def _is_strict(node: ast.AST) -> bool:
+    return isinstance(node, ast.keyword) and node.arg == "strict"
 
 
 def _change(node: ast.AST) -> bool:
@@ -185,7 +193,8 @@ def _changed_constant(node: ast.Constant) -> bool:
         node.value = not node.value
         return True
     if _number(node):
-        node.value = node.value + 1  # type: ignore[operator]
+        large = abs(node.value) >= LARGE  # type: ignore[arg-type]
+        node.value = node.value * 2 if large else node.value + 1  # type: ignore[operator]
         return True
     return False
 
@@ -245,6 +254,17 @@ def _key(code: CodeType) -> tuple[str, str, int]:
     return code.co_filename, code.co_qualname, code.co_firstlineno
 
 
+def _readers() -> dict[str, list[Place]]:
+    """Functions that read a name, by that name."""
+    readers: dict[str, list[Place]] = {}
+    for path in _files(["advisor"]):
+        for place, node in _places(path, ast.parse((ROOT / path).read_text("utf-8"))):
+            if not place.constant:
+                for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
+                    readers.setdefault(name, []).append(place)
+    return readers
+
+
 class Judge:
     """Plugin of pytest that runs, in place of all tests, some of them for each mutant."""
 
@@ -267,10 +287,7 @@ class Judge:
         """Judge all mutants."""
         for path in _files():
             importlib.import_module(path[: -len(".py")].replace("/", "."))
-            for place, node in _places(path, ast.parse((ROOT / path).read_text("utf-8"))):
-                if not place.constant:
-                    for name in {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}:
-                        self.users.setdefault(name, []).append(place)
+        self.users = _readers()
         gc.freeze()
         start = time.perf_counter()
         self._trace(session)
@@ -374,7 +391,7 @@ def _run(items: Sequence[pytest.Item]) -> None:
 def _traced(session: pytest.Session) -> dict[str, tuple[float, dict[str, list[int]]]]:
     """Time and called lines of each test, by file."""
     traced = {}
-    within = {str(ROOT / path): path for path in _files()}
+    within = {str(ROOT / path): path for path in _files(["advisor"])}
     for item, following in zip(session.items, (*session.items[1:], None), strict=True):
         called: dict[str, set[int]] = {}
 
