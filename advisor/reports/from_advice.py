@@ -251,11 +251,6 @@ def _drive(drive: Disk | None) -> str:
     return ", ".join(filter(None, (drive.name, rate(float(drive.sequential.value)))))
 
 
-def shown_placements(advice: Advice) -> tuple[PlacementCard, ...]:
-    """The cards of the first page."""
-    return tuple(placement_card(estimate, shown=True) for estimate in _shown(advice))
-
-
 def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
     """One runtime and placement."""
     fits = bool(estimate.fits)

@@ -50,7 +50,7 @@ def test_a_machine_is_typed_as_people_call_it(chromium, address):
 def test_the_browsers_back_undoes_a_change_and_a_reload_keeps_it(chromium, address):
     with page(chromium, f"{address}/?machine={PC}&model=Llama-3.1-8B") as tab:
         before = tab.locator("#verdict").inner_text()
-        tab.get_by_text("PC 24 GB", exact=True).click()
+        tab.get_by_text("24 GB card", exact=True).click()
         tab.locator(".oa-chip", has_text="RTX 3090").wait_for()
         settle(tab)
         after = tab.locator("#verdict").inner_text()

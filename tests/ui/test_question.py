@@ -51,6 +51,17 @@ def test_every_group_of_the_drawer_opens(group):
     assert {f"in_{name}" for name in settings.SETTINGS[group]} <= keys
 
 
+def test_extremes_of_a_group_are_answered_or_refused_in_words():
+    bounds = {entry.name: (entry.low, entry.high) for entry in INPUTS if entry.high is not None}
+    for group, names in settings.SETTINGS.items():
+        for end, word in enumerate(("least", "most")):
+            stated = {name: f"{bounds[name][end]:g}" for name in names if name in bounds}
+            text = page_text(app(machine=PC, model="Qwen3-8B", **stated))
+            assert re.search("id='verdict'|oa-notice oa-error|oa-empty", text), (group, word)
+            assert "failure" not in text, (group, word)
+            assert not re.search(r"\bnan\b|\binf\b|>None<", text), (group, word)
+
+
 def assumed(test):
     """Words of the chips that open."""
     return re.findall(r"oa-assumed' data-press='\w+'>([^<]*)<", page_text(test))

@@ -6,14 +6,16 @@ from itertools import count
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.advice.compare import TITLES, decode_tps, usable
+from advisor.advice.compare import decode_tps, usable
 from advisor.advice.curves import page_cache_for
 from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.words.verdict import judgement
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
+from advisor.ui.advise import placements
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
@@ -59,49 +61,37 @@ def typing(speed: float) -> Markup:
 
 PROMISED = 0.5
 """Least speed that articles promise for a 70B model on a drive of 7 GB/s [tokens/s]."""
-PART_CLASSES = {"weights": "oa-weights", "KV cache": "oa-cache", "buffers": "oa-buffers"}
 
 
 def cards(answer: AdviseAnswer) -> None:
     """The three cards, in a fixed order."""
     for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
-        estimate = answer.advice.card(strategy)
         with column, st.container(
             border=True, height="stretch", vertical_alignment="distribute",
             key=f"card_{strategy.name}",
         ):  # fmt: skip
-            show(_card(answer, strategy, estimate))
+            show(joined(_card(answer, strategy, answer.advice.card(strategy))))
 
 
-def _card(answer: AdviseAnswer, strategy: PlacementStrategy, estimate: Estimate | None) -> Markup:
+def _card(
+    answer: AdviseAnswer, strategy: PlacementStrategy, estimate: Estimate | None
+) -> Iterable[Markup]:
+    name = placements.name(answer, strategy)
+    if estimate is not None and bool(estimate.fits):
+        level = judgement(decode_tps(estimate), answer.money.reading_tps)
+        yield placements.head(name, *placements.BADGES[level])
+        yield from _running(answer, estimate)
+        return
+    yield placements.head(name, "not possible" if estimate is None else "does not fit", "none")
     if estimate is None:
-        return joined((_head(strategy, "not possible", "bad"), *_refused(answer, strategy)))
-    if not bool(estimate.fits):
-        return joined((_head(strategy, "does not fit", "bad"), *_short(answer, estimate)))
-    return joined((_head(strategy, "fits", "good"), *_running(answer, estimate)))
-
-
-def _head(strategy: PlacementStrategy, badge: str, tone: str) -> Markup:
-    title = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
-    return block("oa-head", title.format(TITLES[strategy], tone, badge))
-
-
-def _refused(answer: AdviseAnswer, strategy: PlacementStrategy) -> Iterable[Markup]:
-    reason = answer.advice.why_not(strategy) or UNKNOWN
-    yield block("oa-speed oa-short", "not possible" if answer.machine.gpus else "no GPU")
-    yield block("oa-why", reason, "p")
+        yield block("oa-why", answer.advice.why_not(strategy) or UNKNOWN, "p")
+    else:
+        yield block("oa-speed oa-short", f"{memory(float(estimate.missing))} too big")
+        yield block("oa-range", f"with {estimate.runtime}, {estimate.model.format}")
     if strategy is PlacementStrategy.GPU_RESIDENT:
         yield from _would_hold(answer)
-
-
-def _short(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
-    yield block("oa-speed oa-short", f"{memory(float(estimate.missing))} short")
-    yield block("oa-range", f"with {estimate.runtime}, {estimate.model.format}")
-    if estimate.strategy is PlacementStrategy.GPU_RESIDENT:
-        yield from _would_hold(answer)
-    else:
+    elif estimate is not None:
         yield block("oa-why", f"{memory(float(estimate.missing))} more RAM would hold it.", "p")
-    yield from _tiers(answer, estimate)
 
 
 def _would_hold(answer: AdviseAnswer) -> Iterable[Markup]:
@@ -134,7 +124,6 @@ def _running(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
     yield typing(speed)
     length = answer.request.output
     yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(estimate.reply))}.")
-    yield from _tiers(answer, estimate)
     yield from _remarks(answer, estimate)
 
 
@@ -154,38 +143,6 @@ def _facts(answer: AdviseAnswer, estimate: Estimate) -> Markup:
         facts.append(("On the GPU", f"{kept} of {layers} layers"))
     rows = (Markup("<span>{}</span><span>{}</span>").format(*fact) for fact in facts)
     return block("oa-facts", joined(rows))
-
-
-def _tiers(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
-    if estimate.placement is None:
-        return
-    room = {
-        Tier.VRAM: float(answer.machine.gpu_memory),
-        Tier.RAM: float(answer.machine.host.memory.value),
-    }
-    for tier, parts in parts_held(estimate.model, estimate.placement, answer.work).items():
-        if sum(parts.values()) > 0:
-            yield _tier(tier, parts, room.get(tier))
-
-
-def _tier(tier: Tier, parts: dict[str, float], room: float | None) -> Markup:
-    held = sum(parts.values())
-    limit = f" of {memory(room)}" if room else ""
-    name = {Tier.VRAM: "VRAM", Tier.RAM: "RAM", Tier.DISK: "Drive"}[tier]
-    whole = max(held, room or held)
-    bars = joined(
-        Markup("<i class='{}' style='width:{:.2f}%'></i>").format(
-            PART_CLASSES[part], 100 * size / whole
-        )
-        for part, size in parts.items()
-    )
-    over = " oa-over" if room and held > room else ""
-    sizes = ", ".join(f"{part} {memory(size)}" for part, size in parts.items() if size)
-    html = Markup(
-        "<div class='oa-tier'><div><span>{}</span><span>{}{}</span></div>"
-        "<div class='oa-bar{}' role='img' aria-label='{}'>{}</div></div>"
-    )
-    return html.format(name, memory(held), limit, over, sizes, bars)
 
 
 def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:

@@ -229,12 +229,9 @@ def _time(answer: AdviseAnswer) -> None:
         agent_session.agent_session(answer)
     cards.cards(answer)
     left, right = st.columns(2, gap="medium")
-    shown_cards = from_advice.shown_placements(advice)
     with left:
         if rows := from_advice.memory_use(advice, machine, work):
             comparison_charts.headed(charts.memory_use(rows), anchor="bytes")
-        if any(card.fits for card in shown_cards):
-            comparison_charts.headed(charts.speed(shown_cards), anchor="speed")
         sweep = from_advice.layer_sweep(advice, machine, work)
         if sweep is not None and len(sweep.x) > 1:
             comparison_charts.headed(charts.layers(sweep), anchor="layers")
@@ -262,7 +259,8 @@ def _sources(answer: AdviseAnswer) -> None:
     for strategy in PlacementStrategy:
         estimate = answer.advice.card(strategy)
         if estimate is not None and estimate.step is not None:
-            with st.expander(f"Figures behind {TITLES[strategy]}", key=f"figures_{strategy.name}"):
+            behind = f"Figures behind {placements.name(answer, strategy)}"
+            with st.expander(behind, key=f"figures_{strategy.name}"):
                 show(joined(explanation.explanation(estimate)))
     from advisor.ui.advise import model_summary
 

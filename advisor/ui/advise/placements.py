@@ -61,14 +61,15 @@ def row(answer: AdviseAnswer) -> Markup:
     return block("oa-cards oa-placements", joined(cards))
 
 
-def _name(answer: AdviseAnswer, strategy: PlacementStrategy) -> str:
+def name(answer: AdviseAnswer, strategy: PlacementStrategy) -> str:
+    """Name of a placement on the machine."""
     return (SHARED if answer.machine.unified else NAMES).get(strategy, NAMES[strategy])
 
 
-def head(name: str, words: str, look: str) -> Markup:
-    """Name of a card, and its badge."""
+def head(title: str, words: str, look: str) -> Markup:
+    """Title of a card, and its badge."""
     badge = Markup("<span class='oa-name'>{}</span><span class='oa-badge oa-{}'>{}</span>")
-    return block("oa-head", badge.format(name, look, words))
+    return block("oa-head", badge.format(title, look, words))
 
 
 def _winner(answer: AdviseAnswer, best: Estimate, folded: Markup) -> Markup:
@@ -78,7 +79,7 @@ def _winner(answer: AdviseAnswer, best: Estimate, folded: Markup) -> Markup:
     figure = Markup("<span class='oa-figure'>{}</span> tokens a second {}")
     bound = f"{best.runtime}, {best.model.format}, bound by {best.bottleneck}"
     parts = (
-        head(_name(answer, best.strategy), words, look),
+        head(name(answer, best.strategy), words, look),
         block("oa-speed-line", figure.format(number(speed), _before(speed))),
         *_range(best, reading),
         _soft(bound),
@@ -131,7 +132,7 @@ def _other(answer: AdviseAnswer, strategy: PlacementStrategy, style: str) -> Mar
             f"{number(speed)} tokens/s",
         )
         why = f"{duration(float(estimate.reply))} for an answer"
-    parts = head(_name(answer, strategy), *badge), block("oa-grey", shown), _soft(why)
+    parts = head(name(answer, strategy), *badge), block("oa-grey", shown), _soft(why)
     return block(style, joined(parts))
 
 

@@ -18,10 +18,10 @@ HERE, SERVER = "This computer", "The server"
 """Words for the computer that the program runs on, to who sits at it and to others."""
 MACHINES: Mapping[str, Mapping[str, Any]] = {
     HERE: {"machine": THIS},
-    "Gaming PC 8 GB": {"machine": "gaming PC with a 4060 8GB and 32 GB RAM"},
-    "PC 12 GB": {"machine": current.EXAMPLE},
-    "PC 16 GB": {"machine": "gaming PC with a 5060 Ti 16GB and 32 GB RAM"},
-    "PC 24 GB": {"machine": "gaming PC with a 3090 24GB and 64 GB RAM"},
+    "Gaming PC, 8 GB card": {"machine": "gaming PC with a 4060 8GB and 32 GB RAM"},
+    "12 GB card": {"machine": current.EXAMPLE},
+    "16 GB card": {"machine": "gaming PC with a 5060 Ti 16GB and 32 GB RAM"},
+    "24 GB card": {"machine": "gaming PC with a 3090 24GB and 64 GB RAM"},
     "MacBook": {"machine": "MacBook Pro M4 Pro 24GB"},
     "Mac mini": {"machine": "Mac mini M4 Pro 64GB"},
     "Mac Studio": {"machine": "Mac Studio M4 Max 64GB"},
