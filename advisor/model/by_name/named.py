@@ -18,7 +18,14 @@ from advisor.catalog.name_matching import spellings
 from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.hub_list import READ, HubRow, counts_weights, hub_list, listed
+from advisor.model.by_name.hub_list import (
+    READ,
+    HubRow,
+    counts_weights,
+    hub_list,
+    is_unpacked,
+    listed,
+)
 from advisor.model.by_name.known import (
     KnownRow,
     better_described,
@@ -101,6 +108,7 @@ def _meant(text: str) -> Meant:
             return meant(file)
     if read_as is None or is_of_another_month(name, read_as):
         raise UnknownModel(text, close_models(name) if read_as is None else (read_as.name,))
+    read_as = _counted(name, read_as) if isinstance(read_as, HubRow) else read_as
     in_full = not name.publisher and "".join(name.tokens[:1]) in text.casefold()
     as_known = name.tokens in {take_apart(known).tokens for known in spellings_of(read_as)}
     return Meant(row=read_as, taken_as="" if in_full and as_known else read_as.name)
@@ -159,11 +167,18 @@ def _exact(name: ModelName, row: HubRow) -> Meant:
     base = catalogue_keys().get(name.key) or base_row(name)
     if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
         return Meant(row=base, taken_as=base.name)
-    better = better_described(row)
+    better = _counted(name, better_described(row))
     return Meant(row=better, taken_as="" if better is row else better.name)
 
 
-def _same_shape(known: ArchitectureSpec, row: HubRow) -> bool:
+def _counted(name: ModelName, row: HubRow) -> HubRow:
+    """Base of a packed repository of a stated size: packed files do not tell it."""
+    base = base_row(name) if has_size(name.shape) and not is_unpacked(row) else None
+    known = isinstance(base, HubRow) and is_unpacked(base) and _same_shape(base, row)
+    return base if isinstance(base, HubRow) and known else row
+
+
+def _same_shape(known: KnownRow, row: HubRow) -> bool:
     alike = (known.layers, known.hidden) == (row.layers, row.hidden)
     return alike and (not row.experts or not known.experts or known.experts == row.experts)
 

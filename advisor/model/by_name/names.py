@@ -28,6 +28,13 @@ DATE = re.compile(r"(20)?2[3-6](0[1-9]|1[0-2])([0-3]\d)?|(0[1-9]|1[0-2])[0-3]\d|
 """Pattern of dates that publishers append: 2507, 20260831, 0528; versions have at most three
 digits, numbers of builds five and more."""
 SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
+OF_PARTS = re.compile(
+    r"(?<![a-z0-9])(?:(?:aproj|sexp|out|attn|shared|head|embd?|w\d)(?:q\dk?|f16)"
+    r"|(?:q\dk?|f16)(?:experts?|hc|compressor|indexer|attn|shared|out)|v\d+(?=-imatrix))(?![a-z0-9])"
+)
+"""Pattern of the formats of single parts, as ds4's files list them: `IQ2XXS-w2Q2K-AProjQ8`, and of
+a file's version."""
+EXPERTS_IN = re.compile(r"(?<![a-z0-9])q(\d)kexperts")
 REMARK = re.compile(r"(?<=\.gguf)[\s,;+(\[].*|\s*[(\[]~?[\d.]+ ?[gm]i?b\b[^)\]]*[)\]]")
 FILE_END = re.compile(r"\.(gguf|ggml|llamafile|safetensors|bin|json)$")
 CLOUD_VERSION = re.compile(r"-v\d+:\d+$")
@@ -173,7 +180,7 @@ def take_apart(text: str) -> ModelName:
     publisher, name = _without_publisher(_without_label(REMARK.sub("", text.strip().casefold())))
     name = _without_label(name)
     plain = FILE_END.sub("", CLOUD_VERSION.sub("", name))
-    plain = SHARD.sub("", plain)
+    plain = OF_PARTS.sub("", SHARD.sub("", plain))
     plain = QUANT.sub(" ", plain)
     for pattern, word in SPELLED_OUT:
         plain = pattern.sub(word, plain)
@@ -196,14 +203,18 @@ def _without_label(text: str) -> str:
     return f"{labels()[label]} {rest}" if space and label in labels() else text
 
 
+NO_NAME = {"ggml", "gguf", "model", "models"}
+"""Words of files and folders that name no model."""
+
+
 def _without_publisher(text: str) -> tuple[str, str]:
     """`hf.co/unsloth/Name:Q4_K_M` -> (`unsloth`, `Name:Q4_K_M`)."""
     parts = [part for part in re.split(r"[/\\]", text) if part]
     if len(parts) > 1 and parts[-1].endswith(".gguf"):
         repository, _, file = parts[-1].rpartition(":")
         parts[-1] = file if file.startswith(repository[:SAME_START]) else repository
-    while len(parts) > 1 and not _tokens(QUANT.sub(" ", FILE_END.sub("", parts[-1]))):
-        parts.pop()  # a file or folder that is called by its format alone
+    while len(parts) > 1 and {*_tokens(QUANT.sub(" ", FILE_END.sub("", parts[-1])))} <= NO_NAME:
+        parts.pop()  # a file or folder that is called by its format alone, or "model"
     cloud = CLOUD_PUBLISHER.match(parts[-1]) if parts else None
     if cloud is not None:
         return cloud[1] or "", parts[-1][cloud.end() :]
@@ -324,6 +335,8 @@ def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
 
 def _format_spellings(name: str) -> Iterator[str]:
     """Formats that a name may state, surest first."""
+    name = EXPERTS_IN.sub(r"q\1_k_m", name)
+    name = OF_PARTS.sub(" ", name)
     parts = sorted(FORMAT.findall(name), key=lambda part: WIDE.search(part) is not None)
     width = WIDTH.search(name)
     if width:
@@ -394,7 +407,7 @@ def ollama_tag(text: str) -> OllamaTag | None:
         return None
     if tag in ("", "latest"):
         return _tag(name, row.usual, usual=True)
-    if not OLLAMA_SIZE.fullmatch(tag):
+    if not OLLAMA_SIZE.match(tag):
         return None
     full = (other for other in (row.usual, *row.others.split()) if other.startswith(f"{tag}-"))
     return next((_tag(name, other, usual=False) for other in full), None)
