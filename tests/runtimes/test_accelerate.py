@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -158,12 +159,12 @@ def test_blocks_are_as_large_as_theirs(kind: str) -> None:
 
 
 @needs_transformers
-@pytest.mark.parametrize("shares", LIMITS, ids=str)
 @pytest.mark.parametrize("kind", CONFIGS)
-def test_every_block_lies_where_accelerate_puts_it(kind: str, shares: tuple[float, float]) -> None:
+def test_every_block_lies_where_accelerate_puts_it(kind: str) -> None:
     model = ours(kind)
-    gpu, ram = (int(share * model.file_bytes) for share in shares)
-    assert device_map(model, [gpu], ram) == their_map(kind, {0: gpu, "cpu": ram})
+    for shares in LIMITS:
+        gpu, ram = (int(share * model.file_bytes) for share in shares)
+        assert device_map(model, [gpu], ram) == their_map(kind, {0: gpu, "cpu": ram}), shares
 
 
 @needs_transformers
@@ -209,40 +210,36 @@ def lies(model: Model, placement: Placement) -> dict[str, int | str]:
 
 
 @needs_transformers
-@pytest.mark.parametrize("strategy", PlacementStrategy)
-@pytest.mark.parametrize("shares", LIMITS, ids=str)
 @pytest.mark.parametrize("kind", CONFIGS)
-def test_the_placement_follows_from_the_printed_limits(
-    kind: str, shares: tuple[float, float], strategy: PlacementStrategy
-) -> None:
+def test_the_placement_follows_from_the_printed_limits(kind: str) -> None:
     model = ours(kind)
-    where = machine_for(model, shares[:1], shares[1])
-    result = ACCELERATE.place(model, where, SHORT, strategy, Settings())
-    limits = {key(place): int(size) for place, size in result.limits.items()}
-    theirs = their_map(kind, limits)
-    theirs.pop(NORM)
-    assert lies(model, result) == theirs
-    printed = ACCELERATE.command(model, result, where, SHORT)
-    assert all(f'"{size // 2**20}MiB"' in printed for size in limits.values())
+    for shares, strategy in product(LIMITS, PlacementStrategy):
+        where = machine_for(model, shares[:1], shares[1])
+        result = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+        limits = {key(place): int(size) for place, size in result.limits.items()}
+        theirs = their_map(kind, limits)
+        theirs.pop(NORM)
+        assert lies(model, result) == theirs, (shares, strategy)
+        printed = ACCELERATE.command(model, result, where, SHORT)
+        assert all(f'"{size // 2**20}MiB"' in printed for size in limits.values())
 
 
 @needs_transformers
-@pytest.mark.parametrize("strategy", PlacementStrategy)
-@pytest.mark.parametrize("shares", [(0.3, 0.4, 0.2), (0.2, 0.2, 2.0), (0.7, 0.6, 1.0)], ids=str)
 @pytest.mark.parametrize("kind", CONFIGS)
-def test_several_gpus_hold_the_blocks_of_transformers(
-    kind: str, shares: tuple[float, float, float], strategy: PlacementStrategy, monkeypatch: Any
-) -> None:
+def test_several_gpus_hold_the_blocks_of_transformers(kind: str, monkeypatch: Any) -> None:
     """`device_map="auto"` balances GPUs first, so its own function is asked, not Accelerate's."""
     from transformers.integrations import accelerate
 
     monkeypatch.setattr(accelerate, "get_max_memory", lambda limits: dict(limits))
     model = ours(kind)
-    where = machine_for(model, shares[:2], shares[2])
-    result = ACCELERATE.place(model, where, SHORT, strategy, Settings())
-    limits = {key(place): int(size) for place, size in result.limits.items()}
-    whole = accelerate._get_device_map(theirs(kind), "auto", limits, None)
-    assert lies(model, result).items() <= by_blocks(kind, whole).items()
+    of_two = ((0.3, 0.4, 0.2), (0.2, 0.2, 2.0), (0.7, 0.6, 1.0))
+    for shares, strategy in product(of_two, PlacementStrategy):
+        where = machine_for(model, shares[:2], shares[2])
+        result = ACCELERATE.place(model, where, SHORT, strategy, Settings())
+        limits = {key(place): int(size) for place, size in result.limits.items()}
+        whole = accelerate._get_device_map(theirs(kind), "auto", limits, None)
+        held = by_blocks(kind, whole)
+        assert lies(model, result).items() <= held.items(), (shares, strategy)
 
 
 @needs_transformers

@@ -234,26 +234,12 @@ MIXTURE_ALIASES = [
 ]
 
 
-def spellings(table: list[Any]) -> list[Any]:
-    return [
-        pytest.param(field, value, usual, entry, id=entry)
-        for field, value, usual, others in table
-        for entry in (usual, *others)
-    ]
-
-
-@pytest.mark.parametrize(("field", "value", "usual", "spelling"), spellings(ALIASES))
-def test_every_spelling_of_a_size(field: str, value: int, usual: str, spelling: str) -> None:
-    config = {**without(LLAMA, usual), spelling: value}
-    assert getattr(facts_from_config(config, "test"), field) == value
-
-
-@pytest.mark.parametrize(("field", "value", "usual", "spelling"), spellings(MIXTURE_ALIASES))
-def test_every_spelling_of_an_expert_size(
-    field: str, value: int, usual: str, spelling: str
-) -> None:
-    config = {**without(MIXTURE, usual), spelling: value}
-    assert getattr(facts_from_config(config, "test"), field) == value
+@pytest.mark.parametrize(("whole", "table"), [(LLAMA, ALIASES), (MIXTURE, MIXTURE_ALIASES)])
+def test_every_spelling_of_a_size(whole: dict[str, Any], table: list[Any]) -> None:
+    for field, value, usual, others in table:
+        for spelling in (usual, *others):
+            config = {**without(whole, usual), spelling: value}
+            assert getattr(facts_from_config(config, "test"), field) == value, spelling
 
 
 @pytest.mark.parametrize(
