@@ -47,6 +47,20 @@ def test_a_machine_is_typed_as_people_call_it(chromium, address):
         tab.wait_for_function("document.title.includes('M3 Ultra')")
 
 
+def test_a_look_into_the_drawer_changes_nothing(chromium, address):
+    with page(chromium, f"{address}/?machine={PC}&model=Llama-3.1-8B") as tab:
+        asked = tab.url
+        tab.get_by_role("button", name="assumed: DDR5").click()
+        tab.get_by_text("Kind of RAM").wait_for()
+        for group in ("Model", "Software", "Request", "Session", "Money", "What you have"):
+            tab.locator(".st-key-settings_group").get_by_text(group, exact=True).click()
+            settle(tab)
+        tab.get_by_role("button", name="Close").click()
+        settle(tab)
+        assert tab.url == asked
+        assert tab.get_by_role("button", name="Lately").count() == 0
+
+
 def test_the_browsers_back_undoes_a_change_and_a_reload_keeps_it(chromium, address):
     with page(chromium, f"{address}/?machine={PC}&model=Llama-3.1-8B") as tab:
         before = tab.locator("#verdict").inner_text()

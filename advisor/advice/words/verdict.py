@@ -321,7 +321,7 @@ def _another(model: Runnable) -> list[str]:
 
 def _beside(model: Runnable) -> str:
     """Another model, beside one that is fast enough."""
-    name = f"{model.model.name.rpartition('/')[2]} in {model.model.format}"
+    name = model.model.name.rpartition("/")[2]
     return (
         f"Free and rated as high or higher: {name}, {number(model.speed.decode)} tokens a second."
     )

@@ -173,10 +173,12 @@ def _pick(entry: Input, words: str, empty: str, common: dict[str, Any]) -> None:
     optional = DEFAULTS[entry.name] in (None, "") and entry.name != "model"
     chosen = _shown(entry, value)
     names = [*([""] if optional else []), *listed(entry.name)]
+    # No two options of a list may read alike: the browser sends back their words.
+    usual = f"{empty}, as understood" if empty else f"usual: {_empty(entry)}"
     st.session_state[key] = chosen
     st.selectbox(
         words, names if chosen in names else [*names, chosen],
-        format_func=lambda name: spoken(name) or empty or f"usual: {_empty(entry)}",
+        format_func=lambda name: spoken(name) or usual,
         accept_new_options=entry.name not in CLOSED, **common,
     )  # fmt: skip
 
