@@ -73,11 +73,10 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     question = advice.question
     option, money = in_question(advice.options, advice.choice), question.money
     changes = what_changes(option, advice.options[0], money) if option else ""
-    words = f"{option.name}: {changes}" if option and changes else ""
     somewhere = request.machine is not None or not request.spec.empty
     described = not question.ownership.nothing or somewhere
     title = advice.title if described else f"{question.model.name}, {question.model.format}"
-    lines = [title, "", *filter(None, (advice.verdict, words)), ""]
+    lines = [title, "", *filter(None, (advice.verdict, changes)), ""]
     if described:
         lines += [*estimate_lines(advice.estimates), ""]
     lines += [_option_line(option, money) for option in _printed_options(advice, also)]

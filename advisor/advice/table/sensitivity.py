@@ -226,9 +226,10 @@ def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
     points = [point for point in near if 1 / NAMED <= point.share <= NAMED]
     if not points:
         return ""
-    verb = "stops paying" if option.pays else "pays"
+    verb = "pays, but no longer" if option.pays else "does not pay; it would"
     *first, last = (_condition(option, point) for point in points)
-    return f"It {verb} {', '.join(first)} or {last}." if first else f"It {verb} {last}."
+    when = f"{', '.join(first)} or {last}" if first else last
+    return f"{option.name} {verb} {when}."
 
 
 def _condition(option: Option, point: TurningPoint) -> str:

@@ -193,10 +193,14 @@ def _gives(
 
 
 def _written(level: Judgement, best: Estimate) -> str:
-    """Speed words and speed of each user: "38 tokens a second to each of 5 users"."""
+    """Speed words and speed of each user: "38 tokens a second to each of 5 users"; one user's wait
+    for the first token where it is longer than the writing.
+    """
     users, speed = float(best.work.users), f"{number(decode_tps(best))} tokens a second"
     if users > 1:
         speed = f"{speed} to each of {users:,.0f} users, {_first(best)}"
+    elif float(best.first_token_seconds or 0.0) * decode_tps(best) > float(best.work.output):
+        speed = f"{speed}, {_first(best)}"
     return GIVES[level].format(level, speed)
 
 

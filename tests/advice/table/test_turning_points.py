@@ -77,10 +77,10 @@ def test_the_gain_is_nothing_at_a_turning_point() -> None:
 
 def test_it_is_said_which_way() -> None:
     words = what_changes(BOUGHT, KEPT, MONEY)
-    assert words.startswith("It stops paying ")
+    assert words.startswith(f"{BOUGHT.name} pays, but no longer ")
     assert "where what you have gives over 8.0 tokens/s" in words
     dear = option(OptionKind.ADD, 20.0, 18_000.0, KEPT)
-    assert what_changes(dear, KEPT, MONEY).startswith("It pays ")
+    assert what_changes(dear, KEPT, MONEY).startswith(f"{dear.name} does not pay; it would ")
     # 500 USD a month against 202.92: from 40 x 500 / 202.92 = 98.56 replies
     assert "from 99 replies a day" in what_changes(dear, KEPT, MONEY)
     assert nearest((KEPT, dear, BOUGHT)) is dear

@@ -66,6 +66,20 @@ def test_a_slow_reader_is_served_sooner() -> None:
     assert judgement(5.0, 4.0) is Judgement.KEEPS_UP
 
 
+def test_a_wait_longer_than_the_writing_stands_beside_the_speed() -> None:
+    old = replace(MACHINES["no GPU"], cpu="Core i5-8250U", ram_gb=32)
+    stored = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    for prompt in (16, 512, 8192):
+        answer = advise(stored, machine(old), Workload(prompt=prompt), money=MoneyInputs())
+        best, first = answer.best, answer.verdict.splitlines()[0]
+        assert best is not None
+        assert best.first_token_seconds is not None
+        assert best.decode_tps is not None
+        writing = float(best.work.output) / float(best.decode_tps)
+        assert ("the first word after" in first) == (float(best.first_token_seconds) > writing)
+    assert "the first word after" in first
+
+
 def test_two_lines_of_few_words_without_nested_parentheses() -> None:
     for name, model in ALL:
         for money in ({}, {"replies_per_day": 2.0}, {"usd_per_hour_of_time": 200.0}):

@@ -172,7 +172,7 @@ def sensitive(report: SavedReport) -> SavedReport:
         SensitivityRow(name="price", low=24.0, high=48.0, gain_low_usd=700.0, gain_high_usd=676.0),
     )
     return changed(
-        report, turns_on="RTX 3090, 2 in all", what_changes="It pays from 15 replies a day.",
+        report, turns_on="RTX 3090, 2 in all", what_changes="It would pay from 15 replies a day.",
         sensitivity=rows, currency="EUR", usd_per_unit=2.0,
     )  # fmt: skip
 
@@ -184,7 +184,7 @@ def test_what_the_verdict_depends_on_is_in_every_file_for_readers(
     made = FORMS[form].make(sensitive)
     text = " ".join(text_of(made)) if form == "pdf" else made.decode()
     for words in (
-        "What the verdict depends on: RTX 3090, 2 in all", "It pays from 15 replies a day.",
+        "What the verdict depends on: RTX 3090, 2 in all", "It would pay from 15 replies a day.",
         "20 to 80", "\u20ac12 to \u20ac24 a month", "-\u20ac20", "\u20ac480", "\u20ac350",
     ):  # fmt: skip
         assert words in text, words
