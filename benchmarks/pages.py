@@ -103,15 +103,15 @@ def missing() -> str:
 
 
 @contextmanager
-def server(script: Path = ROOT / "app.py") -> Iterator[tuple[str, psutil.Process]]:
-    """A running app with an empty data folder: its address and its process."""
+def server(script: Path = ROOT / "app.py", **settings: str) -> Iterator[tuple[str, psutil.Process]]:
+    """A running app with an empty data folder and further settings: its address and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, "ADVISOR_DATA_DIR": folder},
+            command, cwd=ROOT, env={**os.environ, "ADVISOR_DATA_DIR": folder, **settings},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:
