@@ -191,7 +191,8 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
         rate = machine.network.value if machine.network else np.inf
         if exchange.reduces and machine.reduce:
             rounds = float(np.ceil(np.log2(exchange.gpus)))
-            return exchange.times * (rounds * machine.reduce.value + exchange.moved / rate)
+            sent = sum_seconds(exchange.moved, machine)
+            return exchange.times * (rounds * machine.reduce.value + sent)
         hop: Array = constants.value("network_hop")
         if np.any(exchange.messages) and machine.message:
             hop = exchange.messages * machine.message.value
@@ -206,6 +207,24 @@ def exchange_seconds(exchange: Exchange, machine: Machine, constants: Constants)
     alone = alone + further * constants.value("all_reduce_further", path)
     sharing = constants.value("peer_sharing", _or_else(path, generation(gpu))) * further
     return exchange.times * (alone + exchange.moved / rate * (1.0 + sharing))
+
+
+COPIED_FIRST = 2.0**20
+"""Bytes of a sum that the host copies one after another before the network is full: 1 MB took
+2,100 us between two GB10, 16 MB 3,400 to 5,100 (MiaAI-Lab/Qwen3.8-Flash-Next-Dual-DGX-Sparks issue
+22, 2026-08) [B]."""
+
+
+def sum_seconds(moved: Array, machine: Machine) -> Array:
+    """Time of the bytes of a sum between machines: t = min(b, c) / s + max(b - c, 0) / R [s].
+
+    R is the network's rate and s that of the first c bytes, where the host copies them.
+    """
+    rate = machine.network.value if machine.network else np.inf
+    if machine.staged is None:
+        return moved / rate
+    first = np.minimum(moved, COPIED_FIRST)
+    return first / machine.staged.value + (moved - first) / rate
 
 
 NVLINK, HOST_MEMORY = "NVLink", "host memory"

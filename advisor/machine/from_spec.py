@@ -101,6 +101,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
         network=network.rate if network else None,
         reduce=network.reduce if network else None,
         message=network.message if network else None,
+        staged=network.staged if network else None,
     )
     stated = with_software(described, inputs, usual_system)
     shared = with_shared_memory(stated) if inputs.vram_gb is None else stated
@@ -165,13 +166,13 @@ def _network(inputs: MachineSpec, gpus: tuple[Gpu, ...]) -> Network | None:
     """Network between machines: stated, by a rate alone, or the usual one; None for one machine."""
     if inputs.machines == 1:
         return None
-    rate = inputs.network_gbs
+    rate, gpu = inputs.network_gbs, gpus[0].name if gpus else ""
     if inputs.network is not None:
-        network = network_named(inputs.network)
+        network = network_named(inputs.network, gpu)
     elif rate is not None:
-        network = network_named(f"{rate * 8:g}GbE")
+        network = network_named(f"{rate * 8:g}GbE", gpu)
     else:
-        network = usual_network(gpus[0].name if gpus else "")
+        network = usual_network(gpu)
     return network if rate is None else replace(network, rate=given(rate * GB))
 
 

@@ -180,6 +180,8 @@ class Machine:
     reduce: Quantity | None = None
     # time of a message over TCP and its answer [s]; None for a single machine
     message: Quantity | None = None
+    # rate of the first bytes of a sum, where the processor copies them [B/s]; None for `network`
+    staged: Quantity | None = None
     backend: str = ""  # stated backend of llama.cpp; empty for the default
     system: str = ""  # operating system, a key of `software.SYSTEMS`; empty where unknown
     # stated graphics driver, as `software.GraphicsDriver` prints it; empty for today's
@@ -257,6 +259,7 @@ class NetworkRow:
     payload: float  # share of the nominal rate that payload gets
     reduce_us: float  # time of a sum of a short vector over two machines [us]
     message_us: float  # time of a message over TCP and its answer [us]
+    staged_gbs: float | None  # rate of the first bytes of a sum, where the processor copies them
     source: str  # page the figures were read from
     source_date: str  # day or month of that
     note: str  # remark
@@ -270,6 +273,8 @@ class Network:
     rate: Quantity  # rate of the payload, one direction [B/s]
     reduce: Quantity  # time of a sum of a short vector over two machines [s]
     message: Quantity  # time of a message over TCP and its answer [s]
+    # rate of the first bytes of a sum, where the processor copies them [B/s]; None for `rate`
+    staged: Quantity | None = None
 
 
 @cache
@@ -299,8 +304,13 @@ def without_network(text: str) -> tuple[str, str]:
     return f"{text[: mention.start()]} {text[mention.end() :]}".strip(), mention[0].strip(" (),;")
 
 
-def network_named(text: str) -> Network:
-    """Network of a name.
+COPIED = {("GB10", "RoCE"): "RoCE, copied"}
+"""Networks whose cards cannot read the memory of a GPU, by its name and theirs: NCCL's processes on
+the host pass on every sum."""
+
+
+def network_named(text: str, gpu: str = "") -> Network:
+    """Network of a name, between machines with a GPU.
 
     Raises:
         InputError: a name without a known kind or rate; lists the kinds.
@@ -309,7 +319,7 @@ def network_named(text: str) -> Network:
     stated = RATE.search(folded)
     row = next((row for row in _rows() if re.search(row.words, folded)), None)
     if row is None and stated is None:
-        kinds = ", ".join(row.name for row in _rows())
+        kinds = ", ".join(row.name for row in _rows() if "," not in row.name)
         raise InputError(
             f"Network {text[:40]!r} is not known; name its kind ({kinds}) or its rate (200GbE)."
         )
@@ -317,6 +327,8 @@ def network_named(text: str) -> Network:
     if row is None or (row.name == OTHER and (nominal or 0.0) >= OF_RDMA):
         kind = "RoCE" if (nominal or 0.0) >= OF_RDMA else OTHER
         row = next(row for row in _rows() if row.name == kind)
+    kind = COPIED.get((gpu, row.name), row.name)
+    row = next(other for other in _rows() if other.name == kind)
     return _network(row, nominal or row.gbit_per_s)
 
 
@@ -325,10 +337,11 @@ def _network(row: NetworkRow, nominal: float) -> Network:
         return Quantity(value, Provenance.DERIVED, row.source, row.source_date)
 
     return Network(
-        name=f"{row.name}, {nominal:g} Gbit/s",
+        name=f"{row.name.partition(',')[0]}, {nominal:g} Gbit/s",
         rate=figure(row.payload * nominal / 8 * GB),
         reduce=figure(row.reduce_us * 1e-6),
         message=figure(row.message_us * 1e-6),
+        staged=figure(row.staged_gbs * GB) if row.staged_gbs else None,
     )
 
 
@@ -347,7 +360,7 @@ def over_ethernet(network: Quantity | None) -> bool:
 def usual_network(gpu: str) -> Network:
     """Network of machines whose owner states none: what they are built with, else 10 Gbit."""
     text = next((name for chip, name in USUAL if gpu.startswith(chip)), "10GbE")
-    built = network_named(text)
+    built = network_named(text, gpu)
     told = f"{built.name}, which nobody stated"
 
     def assumed(figure: Quantity) -> Quantity:
@@ -358,6 +371,7 @@ def usual_network(gpu: str) -> Network:
         rate=assumed(built.rate),
         reduce=assumed(built.reduce),
         message=assumed(built.message),
+        staged=built.staged and assumed(built.staged),
     )
 
 
@@ -373,4 +387,5 @@ def joined(machine: Machine, nodes: int, network: Network) -> Machine:
         network=machine.network or network.rate,
         reduce=machine.reduce or network.reduce,
         message=machine.message or network.message,
+        staged=machine.staged or network.staged,
     )

@@ -28,6 +28,7 @@ import numpy as np
 
 from advisor.cost_model.loads import ForwardPass
 from advisor.cost_model.schedule import REDUCES_PER_LAYER, Exchange, ExchangePath
+from advisor.cost_model.timing import sum_seconds
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Architecture, Group
@@ -204,7 +205,7 @@ def shares_layers_between(model: Model, machine: Machine) -> bool:
     sums = REDUCES_PER_LAYER * model.layers
     moved = 2.0 * (nodes - 1) / nodes * model.architecture.hidden * ACTIVATION
     delay = machine.reduce.value if machine.reduce else 0.0
-    cost = sums * (math.ceil(math.log2(nodes)) * delay + moved / machine.network.value)
+    cost = sums * (math.ceil(math.log2(nodes)) * delay + sum_seconds(moved, machine))
     return bool(np.all(saved > cost))
 
 

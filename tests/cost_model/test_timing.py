@@ -441,6 +441,17 @@ def test_machines_sum_in_rounds(constants: Constants) -> None:
         assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(expected)
 
 
+def test_the_host_copies_the_first_bytes_of_a_sum_between_small_machines(
+    constants: Constants,
+) -> None:
+    # 31 us, and 64 KiB at 1 GB/s: 65.5 us; of 5 MiB the first at 1 GB/s, the others at 20 GB/s:
+    # 1,048.6 + 4,194,304 / 20e9 = 209.7 us.
+    machine = replace(MACHINE, nodes=2, network=given(20e9), reduce=given(31e-6), staged=given(1e9))
+    for moved, expected in ((2.0**16, 96.536e-6), (5 * 2.0**20, 1289.291e-6)):
+        exchange = Exchange(way=ExchangePath.NETWORK, times=1.0, moved=moved, reduces=True, gpus=2)
+        assert float(exchange_seconds(exchange, machine, constants)) == pytest.approx(expected)
+
+
 def test_a_protocol_waits_for_each_message(constants: Constants) -> None:
     # 3 machines more: 3 x (16 x 300 us + 10 MB / 1 GB/s).
     machine = replace(MACHINE, nodes=4, network=given(1e9), message=given(300e-6))
