@@ -69,15 +69,15 @@ def _in_runtime(
             )
             for strategy in runtime.strategies
         ]
-    own = own_settings(runtime, settings)
+    taken = settings_for(runtime, settings)
     results = [
-        estimate(model, machine, work, runtime, strategy, fitted_constants(), own, loaded.reason)
+        estimate(model, machine, work, runtime, strategy, fitted_constants(), taken, loaded.reason)
         for strategy in runtime.strategies
     ]
     chosen = as_chosen(stored)
     if chosen is None or model.format != stored.native:
         return results
-    return [_or_smaller(result, chosen, machine, work, own) for result in results]
+    return [_or_smaller(result, chosen, machine, work, taken) for result in results]
 
 
 def as_chosen(stored: Model) -> Model | None:
@@ -114,7 +114,7 @@ def _or_smaller(
     return smaller if bool(smaller.fits) else result
 
 
-def own_settings(runtime: Runtime, settings: Settings | None) -> Settings:
+def settings_for(runtime: Runtime, settings: Settings | None) -> Settings:
     """Fixed settings, without those that a runtime has no options for."""
     if settings is None or runtime.takes_layers:
         return settings or Settings()
@@ -143,10 +143,10 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
     """
     if stored.native and stored.native != stored.format:
         with suppress(Refusal):
-            own = runtime.loaded_format(stored.native, machine)
-            if own.format == stored.native:
+            makers = runtime.loaded_format(stored.native, machine)
+            if makers.format == stored.native:
                 return LoadedFormat(
-                    format=own.format, reason=f"The maker's own weights, {own.format}."
+                    format=makers.format, reason=f"The maker's own weights, {makers.format}."
                 )
     loaded = runtime.loaded_format(stored.format, machine)
     return with_experts(runtime.key, loaded, machine) if stored.has_experts else loaded
@@ -258,7 +258,7 @@ def title_of(model: Model, machine: Machine) -> str:
 
 def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
     """Sentences about lengths beyond the allocated context, or the model's own."""
-    context, own = float(np.max(work.context)), model.architecture.max_context
+    context, longest = float(np.max(work.context)), model.architecture.max_context
     needed = float(np.max(work.prompt)) + float(np.max(work.output))
     notes = []
     if needed > context:
@@ -266,9 +266,9 @@ def context_notes(model: Model, work: Workload) -> tuple[str, ...]:
             f"A prompt and reply of {needed:,.0f} tokens do not fit the context of {context:,.0f} "
             "that is allocated; allocate more, or ask for less."
         )
-    if own and context > own:
+    if longest and context > longest:
         notes.append(
-            f"A context of {context:,.0f} tokens is beyond the {own:,} that {model.name} was made "
-            "for; runtimes refuse it or answer badly unless its positions are stretched."
+            f"A context of {context:,.0f} tokens is beyond the {longest:,} that {model.name} was "
+            "made for; runtimes refuse it or answer badly unless its positions are stretched."
         )
     return tuple(notes)

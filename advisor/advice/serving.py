@@ -207,8 +207,8 @@ def divided(gpus: int, users_of: Callable[[int], int]) -> tuple[int, Sizes]:
         ways = [best[number - 1]]
         for degree in (degree for degree in DEGREES if degree <= number):
             users, sizes = best[number - degree]
-            if own := users_of(degree):
-                ways.append((users + own, tuple(sorted((*sizes, degree), reverse=True))))
+            if served := users_of(degree):
+                ways.append((users + served, tuple(sorted((*sizes, degree), reverse=True))))
         best.append(max(ways, key=lambda way: (way[0], -len(way[1]))))
     return best[gpus]
 

@@ -79,9 +79,9 @@ def task(estimate: Estimate) -> str:
     name = f"{estimate.model.name}-{counted(count, gpu)}".casefold()
     name = re.sub(r"[^a-z0-9]+", "-", name).strip("-")  # as SkyPilot accepts it for a cluster
     gguf, repository = setup.files is WeightFiles.GGUF, checkpoint(estimate.model)
-    known = "" if gguf or "/" not in repository or repository.startswith("OWNER/") else repository
+    public = "" if gguf or "/" not in repository or repository.startswith("OWNER/") else repository
     variable = VARIABLES[setup.files]
-    given = "" if known else f" --env {variable}=OWNER/NAME"
+    given = "" if public else f" --env {variable}=OWNER/NAME"
     files = "with the model as GGUF" if gguf else f"with the model in {estimate.model.format}"
     # RAM for what stays outside the GPU, and for the system [GiB]
     ram = math.ceil(sum(float(size) for size in estimate.held[Tier.RAM]) / GIB) + SYSTEM_RAM
@@ -89,7 +89,7 @@ def task(estimate: Estimate) -> str:
         (
             f"# {VERSION}, {estimate.how.version}",
             f"# start: sky launch -c {name} task.yaml{given}",
-            *(() if known else (f"# OWNER/NAME is a repository on Hugging Face {files}.",)),
+            *(() if public else (f"# OWNER/NAME is a repository on Hugging Face {files}.",)),
             "# a repository with terms to accept also takes --secret HF_TOKEN",
             f"# use it: ssh -L {setup.port}:localhost:{setup.port} {name}, "
             f"then http://localhost:{setup.port}",
@@ -102,7 +102,7 @@ def task(estimate: Estimate) -> str:
             *(() if estimate.strategy is RESIDENT else (f"  memory: {ram}+",)),
             "",
             "envs:",
-            f"  {variable}:{f' {known}' if known else ''}",
+            f"  {variable}:{f' {public}' if public else ''}",
             "",
             "setup: |",
             *(f"  {line}" for line in setup.install),

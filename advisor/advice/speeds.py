@@ -130,10 +130,10 @@ class Speeds:
 
     def at(self, machine: int, context: int | None = None) -> Speed | None:
         """Speed of one machine, in one of several contexts; None where nothing fits."""
-        place = machine if context is None else (context, machine)
-        if not self.fits[place]:
+        index = machine if context is None else (context, machine)
+        if not self.fits[index]:
             return None
-        numbers = (getattr(self, name)[place] for name in COLUMNS)
+        numbers = (getattr(self, name)[index] for name in COLUMNS)
         runtime, form = str(self.runtimes[machine]), str(self.formats[machine])
         return of_numbers(self.strategies[machine], runtime, form, numbers)
 

@@ -101,13 +101,13 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
         if backend not in OF_BACKEND:
             raise Refusal(f"llama.cpp has no image for {backend}; take systemd or llama-swap.")
         image, arguments = LLAMA_CPP + OF_BACKEND[backend], [*words[1:], *listening]
-        own: dict[str, Any] = {"volumes": [f"./models:{MODELS}:ro"]}
+        options: dict[str, Any] = {"volumes": [f"./models:{MODELS}:ro"]}
     elif estimate.how.key == "vllm" and nvidia:
         image, arguments = "vllm/vllm-openai:latest", ["--model", *words[2:], *listening]
-        own = {"ipc": "host", "volumes": [CACHE]}
+        options = {"ipc": "host", "volumes": [CACHE]}
     elif estimate.how.key == "sglang" and nvidia:
         image, arguments = "lmsysorg/sglang:latest", [*words, *listening]
-        own = {"ipc": "host", "volumes": [CACHE]}
+        options = {"ipc": "host", "volumes": [CACHE]}
     else:
         cards = "" if nvidia else " for cards of this maker"
         raise Refusal(
@@ -117,7 +117,7 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
         "image": image,
         "command": arguments,
         "ports": [f"127.0.0.1:{port}:{port}"],
-        **own,
+        **options,
         "restart": "unless-stopped",
     }
     if nvidia:

@@ -178,7 +178,7 @@ class Constants:
 
     def _search_each(self, constant: str, family: str) -> ScopedConstant:
         """A constant of several GPUs, whose families or backends are joined by `STACKED`."""
-        pairs, place = _distinct(family, self._scope.backend)
+        pairs, index = _distinct(family, self._scope.backend)
         by_backend = {
             backend: self.bound(replace(self._scope, backend=backend))
             for backend in {backend for _, backend in pairs}
@@ -186,7 +186,7 @@ class Constants:
         each = [by_backend[backend]._look_up(constant, part) for part, backend in pairs]
         values = np.array([float(scoped.value) for scoped in each])
         same = bool(np.all(values == values[0]))
-        return ScopedConstant(rows=each[0].rows, value=float(values[0]) if same else values[place])
+        return ScopedConstant(rows=each[0].rows, value=float(values[0]) if same else values[index])
 
     def _search_classes(self, constant: str, family: str) -> ScopedConstant:
         """A constant of several classes of formats, joined by `STACKED`, along an axis of its own.

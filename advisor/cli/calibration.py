@@ -86,16 +86,16 @@ def _list(_: argparse.Namespace) -> tuple[object, str]:
 def _record(name: str) -> dict[str, Any]:
     """Entry of a machine in the list; a damaged file is named with its problem."""
     try:
-        history, known = imported_store.probed(name), imported_store.measured(name)
+        history, calibration = imported_store.probed(name), imported_store.measured(name)
     except StoreError as error:
         return {"name": name, "fingerprint": None, "figures": 0, "measured_at": None,
                 "note": str(error)}  # fmt: skip
     return {
         "name": name,
         "fingerprint": None if history.fingerprint is None else asdict(history.fingerprint),
-        "figures": len(known.measurements),
+        "figures": len(calibration.measurements),
         "measured_at": max((measurement.when for measurement in history.history), default=None),
-        "note": " ".join((known.stale, *known.notes)).strip(),
+        "note": " ".join((calibration.stale, *calibration.notes)).strip(),
     }
 
 
@@ -120,17 +120,17 @@ def told(seen: Fingerprint | None) -> str:
 
 
 def _show(args: argparse.Namespace) -> tuple[object, str]:
-    history, known = imported_store.probed(args.name), imported_store.measured(args.name)
-    record = {**to_json(history), "stale": known.stale, "notes": list(known.notes)}
-    return record, "\n".join(_shown(history, known))
+    history, calibration = imported_store.probed(args.name), imported_store.measured(args.name)
+    record = {**to_json(history), "stale": calibration.stale, "notes": list(calibration.notes)}
+    return record, "\n".join(_shown(history, calibration))
 
 
-def _shown(history: MeasurementHistory, known: Calibration) -> Iterable[str]:
+def _shown(history: MeasurementHistory, calibration: Calibration) -> Iterable[str]:
     yield f"{told(history.fingerprint)}."
-    yield from (sentence for sentence in (known.stale, *known.notes) if sentence)
+    yield from (sentence for sentence in (calibration.stale, *calibration.notes) if sentence)
     if not history.history:
         yield "Nothing is measured yet; run `python -m advisor probe --save`."
-    for name in known.measurements:
+    for name in calibration.measurements:
         for measurement in reversed(
             [measurement for measurement in history.history if measurement.name == name]
         ):

@@ -120,9 +120,9 @@ def _models(args: argparse.Namespace, request: Request) -> None:
         raise _for_machines("--scheduler")
     nouns = request.nouns()
     tell(nouns.notes)
-    own = nouns.runtime or LLAMA_CPP
+    engine = nouns.runtime or LLAMA_CPP
     reading = nouns.money.reading_tps
-    models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=own)
+    models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=engine)
     answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
 

@@ -266,12 +266,14 @@ def _printed(words: list[str]) -> str:
             code = command_line_program.main(words)
         except SystemExit as end:
             code = 2 if end.code else 0
-    told = notes.getvalue().strip()
+    noted = notes.getvalue().strip()
     if code:
-        raise InputError(told.splitlines()[-1].removeprefix("advisor: ") if told else "No answer.")
+        raise InputError(
+            noted.splitlines()[-1].removeprefix("advisor: ") if noted else "No answer."
+        )
     if "--json" in words:
         return printed.getvalue()
-    return f"{told}\n\n{printed.getvalue()}" if told else printed.getvalue()
+    return f"{noted}\n\n{printed.getvalue()}" if noted else printed.getvalue()
 
 
 def _cut(record: Any) -> Any:

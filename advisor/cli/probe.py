@@ -71,8 +71,8 @@ def _unsteady(measurements: Sequence[Measurement]) -> list[str]:
 def _keep(args: argparse.Namespace, measurements: Sequence[Measurement]) -> None:
     from advisor.calibration import local_machine
 
-    kept = [own for own in measurements if own.spread <= USELESS]
-    wild = [own.name for own in measurements if own.spread > USELESS]
+    kept = [each for each in measurements if each.spread <= USELESS]
+    wild = [each.name for each in measurements if each.spread > USELESS]
     if wild and (args.save or args.export):
         names = ", ".join(wild)
         print(f"advisor: Not saved: {names}; repeats differ by more than half.", file=sys.stderr)

@@ -141,10 +141,10 @@ def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], lis
     for report in reports:
         changed = changes(report.document, recomputed(request_of(report.document)))
         records.append({"id": report.id, "changes": [asdict(change) for change in changed]})
-        own = change_tables(changed) or (
+        parts = change_tables(changed) or (
             WordTable(title="today", headings=("", ""), rows=(("everything", "as it was"),)),
         )
-        for table in own:
+        for table in parts:
             title = f"{report.name}: {table.title}"
             tables.append(WordTable(title=title, headings=table.headings, rows=table.rows))
     return records, tables

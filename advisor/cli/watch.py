@@ -104,8 +104,8 @@ def _record(answer: Watched, reading: ServerReading, estimate: Estimate) -> Json
 def _lines(answer: Watched, reading: ServerReading) -> Iterator[str]:
     yield f"{reading.server}{f' serves {reading.model}' if reading.model else ''}."
     if answer.diagnosis is None:
-        told = "It counts no tokens" if reading.tokens is None else "Too few tokens so far"
-        yield f"{told}, so its speed is not judged."
+        why = "It counts no tokens" if reading.tokens is None else "Too few tokens so far"
+        yield f"{why}, so its speed is not judged."
     elif answer.alarm:
         yield diagnosis_text(answer.diagnosis)
     else:

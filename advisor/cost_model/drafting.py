@@ -40,11 +40,12 @@ def with_drafting(time: StepTime, model: Model, work: Workload, reads: Reads) ->
     else:
         layers = DRAFTS[work.draft]
         read = layers * (model.read_bytes_per_token - model.output) / model.layers + model.output
-    own: dict[str, Array] = {LAYERS: layers / model.layers, TOKEN: 1.0}
-    place = _place(reads)
-    own[place] = read / np.maximum(reads.get(place, 1.0), 1.0)
+    drafter: dict[str, Array] = {LAYERS: layers / model.layers, TOKEN: 1.0}
+    route = _place(reads)
+    drafter[route] = read / np.maximum(reads.get(route, 1.0), 1.0)
     parts = {
-        name: seconds * (1.0 + runs * own.get(name, 0.0)) for name, seconds in time.parts.items()
+        name: seconds * (1.0 + runs * drafter.get(name, 0.0))
+        for name, seconds in time.parts.items()
     }
     return replace(time, total=sum(parts.values(), start=np.zeros(())), parts=parts)
 

@@ -206,11 +206,11 @@ class Estimate:
     def _rate(self, amount: Array, time: StepTime | None, constant: str) -> Range | None:
         if time is None or self.machine is None or self.constants is None:
             return None
-        known = self._margins(time, self.machine, self.constants, constant)
+        fitted = self._margins(time, self.machine, self.constants, constant)
         beside = np.hypot(self.how.extra_uncertainty, self.model.architecture.shape_uncertainty)
         if constant == IN_DECODE and self.work.draft:
             beside = np.hypot(beside, DRAFTING)
-        return known.wider(beside).around(amount / time.total)
+        return fitted.wider(beside).around(amount / time.total)
 
     def _margins(
         self, time: StepTime, machine: Machine, constants: Constants, constant: str
@@ -226,12 +226,12 @@ class Estimate:
             kinds=operators(self.model.architecture),
             fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
         )  # fmt: skip
-        known = margins(time, run, constants, constant)
+        fitted = margins(time, run, constants, constant)
         of_gpu, of_host = doubt(machine, self.how, self.model, prompt=prompt)
         if not of_gpu and not of_host:
-            return known
+            return fitted
         gpu = on_gpu(time, run)
-        return known.wider(of_gpu * gpu + of_host * (1.0 - gpu))
+        return fitted.wider(of_gpu * gpu + of_host * (1.0 - gpu))
 
     @cached_property
     def unmeasured(self) -> tuple[str, ...]:

@@ -70,11 +70,11 @@ class Load:
     def __add__(self, other: "Load") -> "Load":
         """Sum of two loads of the same step on the same processor."""
         further = vars(other)
-        return self._with(lambda name, own: own + further[name])
+        return self._with(lambda name, here: here + further[name])
 
     def times(self, share: Array) -> "Load":
         """A share of this load, 0 to 1."""
-        return self._with(lambda _, own: own * share)
+        return self._with(lambda _, here: here * share)
 
     @property
     def routed(self) -> "Load":
@@ -87,8 +87,8 @@ class Load:
         """Load of the same step with other amounts, by their names and what they are here."""
         return Load(
             **{
-                name: own if name in OF_THE_STEP else amount(name, own)
-                for name, own in vars(self).items()
+                name: here if name in OF_THE_STEP else amount(name, here)
+                for name, here in vars(self).items()
             }
         )
 
@@ -174,10 +174,10 @@ class HeldParts:
 
 def held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:
     """Sums over the parts at a location, kept with the placement for its next step."""
-    known = placement.sums.get(location)
-    if known is None or known.model is not model:
-        known = placement.sums[location] = _held_parts(model, placement, location)
-    return known
+    sums = placement.sums.get(location)
+    if sums is None or sums.model is not model:
+        sums = placement.sums[location] = _held_parts(model, placement, location)
+    return sums
 
 
 def _held_parts(model: Model, placement: Placement, location: Location) -> HeldParts:

@@ -76,7 +76,7 @@ def _taken(part: Any, index: Index, size: int) -> Any:
     if _is_record(kind):
         # Checked when it was made: some machines of a record need no further check.
         same = object.__new__(kind)
-        vars(same).update({name: _taken(own, index, size) for name, own in vars(part).items()})
+        vars(same).update({name: _taken(value, index, size) for name, value in vars(part).items()})
         return same
     return part
 

@@ -76,12 +76,12 @@ def mixed(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
     whole = rates.get(model.format.upper())
     if whole is not None:
         return whole
-    known = {kind: share for kind, share in model.stored.items() if kind in rates}
-    covered = sum(known.values())
+    timed = {kind: share for kind, share in model.stored.items() if kind in rates}
+    covered = sum(timed.values())
     if covered <= KNOWN:
         return None
-    slowness = sum(share / rates[kind].value for kind, share in known.items())
-    most = max(known, key=lambda kind: known[kind])
+    slowness = sum(share / rates[kind].value for kind, share in timed.items())
+    most = max(timed, key=lambda kind: timed[kind])
     return replace(rates[most], value=covered / slowness)
 
 
@@ -104,13 +104,13 @@ def attending(rates: Mapping[str, Quantity], model: Model) -> Quantity | None:
     near = min(
         (head_size for head_size, _ in timed), key=lambda head_size: abs(math.log(head_size / size))
     )
-    known = sorted(
+    points = sorted(
         (1.0 / group, figure) for (head_size, group), figure in timed.items() if head_size == near
     )
-    shares = [share for share, _ in known]
-    slowness = [1.0 / float(figure.value) for _, figure in known]
+    shares = [share for share, _ in points]
+    slowness = [1.0 / float(figure.value) for _, figure in points]
     share = cached / max(sum(model.architecture.attention_values), 1)
-    return replace(known[0][1], value=1.0 / float(np.interp(share, shares, slowness)))
+    return replace(points[0][1], value=1.0 / float(np.interp(share, shares, slowness)))
 
 
 def _read_share(engine: EngineSpeed, constants: Constants) -> float:
@@ -235,8 +235,8 @@ def conditioned(
     Constants that already are under them stay as they are.
     """
     for factors, source in _effects(constants, machine, runtime, model):
-        known = constants.rows[next(iter(factors))]
-        if all(row.source != source for row in known):
+        there = constants.rows[next(iter(factors))]
+        if all(row.source != source for row in there):
             constants = constants.scaled(factors, source)
     return constants
 
@@ -277,12 +277,12 @@ def kernel_note(machine: Machine, model: Model) -> str:
     effect = kernel_effect(machine, model)
     if effect is None:
         return ""
-    told = (
+    slower = (
         f"Builds of llama.cpp before {month_words(effect.before)} have no fast kernel for "
         f"{effect.value} on {backends.LABELS[backends.of_machine(machine)]}: a token takes "
         f"{number(1.0 / effect.token)} times as long as with one."
     )
-    return f"{told} {effect.instead} has one." if effect.instead else told
+    return f"{slower} {effect.instead} has one." if effect.instead else slower
 
 
 def _of_kernel(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:

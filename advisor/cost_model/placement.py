@@ -293,8 +293,8 @@ def either(condition: npt.NDArray[np.bool_], first: Placement, second: Placement
         gpu_layers=np.where(condition, first.gpu_layers, second.gpu_layers),
         cpu_moe=np.where(condition, first.cpu_moe, second.cpu_moe),
         weights={
-            place: _each(layered, shares, second.weights[place])
-            for place, shares in first.weights.items()
+            location: _each(layered, shares, second.weights[location])
+            for location, shares in first.weights.items()
         },
         kv=_each(layered, first.kv, second.kv),
         output=_each(condition, first.output, second.output),

@@ -175,8 +175,8 @@ def first_peak(gpu: Gpu, kinds: tuple[str, ...]) -> Array:
     if peak is None:
         peak = 1.0
         for kind in reversed(kinds):
-            own = gpu.tensor_flops.get(kind, 0.0)
-            peak = np.where(np.asarray(own) > 0, own, peak)
+            rate = gpu.tensor_flops.get(kind, 0.0)
+            peak = np.where(np.asarray(rate) > 0, rate, peak)
         gpu.peaks[kinds] = peak
     return peak
 

@@ -247,14 +247,14 @@ def peer_path(gpu: Gpu) -> str:
     one lookup, paths are joined by `STACKED`.
     """
     linked = gpu.peer is not None and gpu.peer.value > 0
-    place = np.where(linked, 2, np.where(np.asarray(gpu.peer_access) > 0, 1, 0))
-    return _joined(place.astype(np.uint8).tobytes())
+    index = np.where(linked, 2, np.where(np.asarray(gpu.peer_access) > 0, 1, 0))
+    return _joined(index.astype(np.uint8).tobytes())
 
 
 @lru_cache(maxsize=256)
-def _joined(places: bytes) -> str:
+def _joined(indices: bytes) -> str:
     """Paths at some places of `PATHS`, kept for the next exchange."""
-    names = [PATHS[place] for place in places]
+    names = [PATHS[index] for index in indices]
     return names[0] if len(set(names)) == 1 else STACKED.join(names)
 
 
@@ -263,9 +263,9 @@ def _or_else(paths: str, generations: str) -> str:
     """Path of each GPU, or its generation where it has the general one."""
     if STACKED not in paths:
         return paths or generations
-    own, others = paths.split(STACKED), generations.split(STACKED)
-    others = others * (len(own) // len(others))
-    return STACKED.join(path or other for path, other in zip(own, others, strict=True))
+    each, others = paths.split(STACKED), generations.split(STACKED)
+    others = others * (len(each) // len(others))
+    return STACKED.join(path or other for path, other in zip(each, others, strict=True))
 
 
 def schedule_seconds(schedule: Schedule, machine: Machine, constants: Constants) -> StepTime:

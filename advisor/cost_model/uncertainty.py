@@ -222,11 +222,11 @@ def half_width(
     """
     total: Array = 0.0
     for name, share in shares:
-        own: Array = constants.value(constant, name)
+        width: Array = constants.value(constant, name)
         if constant == IN_DECODE and name in circumstances.unmeasured:
             behind = constants.value("spread_unmeasured", name)
-            own = np.hypot(own, behind * circumstances.unmeasured[name])
-        total = total + share * own
+            width = np.hypot(width, behind * circumstances.unmeasured[name])
+        total = total + share * width
     traits = degrees(circumstances.traits, _gpu_share(shares))
     factors = {trait: constants.value(BY_TRAIT[constant], trait) for trait in traits}
     return widened(total, factors, traits)

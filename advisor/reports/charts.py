@@ -89,7 +89,7 @@ class BarChart:
     @property
     def letters(self) -> dict[str, str]:
         """One letter per name in the legend, for prints without colours."""
-        return {name: chr(ord("A") + place % 26) for place, (name, _) in enumerate(self.keys)}
+        return {name: chr(ord("A") + index % 26) for index, (name, _) in enumerate(self.keys)}
 
     @property
     def end(self) -> float:
@@ -246,12 +246,12 @@ def crossing(lines: Sequence[SweepSeries]) -> tuple[float, float] | None:
     if len(lines) < 2:
         return None
     first, second = lines[0], lines[1]
-    for place in range(1, min(len(first.x), len(second.x))):
-        before, now = (second.y[at] - first.y[at] for at in (place - 1, place))
+    for index in range(1, min(len(first.x), len(second.x))):
+        before, now = (second.y[at] - first.y[at] for at in (index - 1, index))
         if before > 0 >= now:
             share = before / (before - now)
-            tokens = first.x[place - 1] + share * (first.x[place] - first.x[place - 1])
-            return tokens, first.y[place - 1] + share * (first.y[place] - first.y[place - 1])
+            tokens = first.x[index - 1] + share * (first.x[index] - first.x[index - 1])
+            return tokens, first.y[index - 1] + share * (first.y[index] - first.y[index - 1])
     return None
 
 
@@ -311,12 +311,12 @@ def _tier_bar(uses: Sequence[TierUse]) -> Bar:
 def _time_colours(names: Iterable[str]) -> dict[str, int]:
     """Indices in `COLOURS`: fixed for known parts of time, the free ones for others."""
     there = dict.fromkeys(names)
-    colours = {key: place for place, key in enumerate(TIME_PARTS) if key in there}
-    left = [place for place in range(len(COLOURS)) if place not in colours.values()]
+    colours = {key: index for index, key in enumerate(TIME_PARTS) if key in there}
+    left = [index for index in range(len(COLOURS)) if index not in colours.values()]
     others = [name for name in there if name not in colours]
     return colours | {
-        name: (left or [len(COLOURS) - 1])[place % max(1, len(left))]
-        for place, name in enumerate(others)
+        name: (left or [len(COLOURS) - 1])[index % max(1, len(left))]
+        for index, name in enumerate(others)
     }
 
 
@@ -357,8 +357,8 @@ def _line_chart(
         title=title,
         alt=f"{title}. {axes}: {names}.",
         lines=tuple(
-            Line(name=curve.name, x=curve.x, y=curve.y, colour=place % len(COLOURS))
-            for place, curve in enumerate(series)
+            Line(name=curve.name, x=curve.x, y=curve.y, colour=index % len(COLOURS))
+            for index, curve in enumerate(series)
         ),
         x_label=series[0].x_label if series else "",
         y_label=series[0].y_label if series else "",

@@ -85,8 +85,8 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """
     parts = [name.split(", ") for name in names]
     shared = set.intersection(*map(set, parts))
-    own = tuple(", ".join(part for part in name if part not in shared) for name in parts)
-    return tuple(name.removeprefix("on ") for name in own) if all(own) else tuple(names)
+    parted = tuple(", ".join(part for part in name if part not in shared) for name in parts)
+    return tuple(name.removeprefix("on ") for name in parted) if all(parted) else tuple(names)
 
 
 def _tables(
@@ -146,9 +146,9 @@ def _option_rows(documents: Sequence[ReportDocument]) -> Iterator[tuple[str, ...
         [row for row in best_options(document.options) if row.kind != "keep"][:_OPTIONS]
         for document in documents
     ]
-    for place in range(max(map(len, options), default=0)):
-        rows = (own[place] if place < len(own) else None for own in options)
-        yield (f"option {place + 1}", *map(_option, rows))
+    for index in range(max(map(len, options), default=0)):
+        rows = (best[index] if index < len(best) else None for best in options)
+        yield (f"option {index + 1}", *map(_option, rows))
 
 
 def _option(row: OptionRow | None) -> str:
@@ -157,14 +157,14 @@ def _option(row: OptionRow | None) -> str:
 
 def _bars(names: Sequence[str], documents: Sequence[ReportDocument]) -> Iterable[Bar]:
     for placement, words in PLACEMENTS.items():
-        for place, (name, document) in enumerate(zip(names, documents, strict=True)):
+        for index, (name, document) in enumerate(zip(names, documents, strict=True)):
             card = card_of_placement(document, placement)
             if card is None or not card.fits or not card.decode_tps:
                 continue
             yield Bar(
                 head=f"{words}, {name}",
                 figure=speed_words(card),
-                parts=(BarPart(name=name, size=card.decode_tps, colour=place % len(COLOURS)),),
+                parts=(BarPart(name=name, size=card.decode_tps, colour=index % len(COLOURS)),),
                 low=card.decode_tps_low,
                 high=card.decode_tps_high,
             )

@@ -124,13 +124,13 @@ def shown_cards(document: ReportDocument) -> tuple[PlacementCard, ...]:
 
 
 def _shown_card(document: ReportDocument, placement: PlacementKey) -> PlacementCard | None:
-    own = [
+    cards = [
         card
         for card in document.placements
         if card.placement == placement and document.runtime in ("", card.runtime)
     ]
-    marked = [card for card in own if card.shown]
-    return max(marked or own, key=lambda card: (card.fits, card.decode_tps or 0.0), default=None)
+    marked = [card for card in cards if card.shown]
+    return max(marked or cards, key=lambda card: (card.fits, card.decode_tps or 0.0), default=None)
 
 
 def card_words(card: PlacementCard) -> CardWords:
@@ -181,22 +181,22 @@ def best_options(options: Sequence[OptionRow]) -> tuple[OptionRow, ...]:
     An option is beaten where another is at least as fast for no more a month. Those without a
     price stand only where no option of their kind has one.
     """
-    first = {row.kind: place for place, row in reversed(list(enumerate(options)))}
-    places = dict.fromkeys([*sorted(first.values()), *_unbeaten(options)])
-    return tuple(options[place] for place in sorted(list(places)[:MOST_OPTIONS]))
+    first = {row.kind: index for index, row in reversed(list(enumerate(options)))}
+    indices = dict.fromkeys([*sorted(first.values()), *_unbeaten(options)])
+    return tuple(options[index] for index in sorted(list(indices)[:MOST_OPTIONS]))
 
 
 def _unbeaten(options: Sequence[OptionRow]) -> Iterable[int]:
     priced = [
-        (row.monthly_usd, -row.decode_tps, place)
-        for place, row in enumerate(options)
+        (row.monthly_usd, -row.decode_tps, index)
+        for index, row in enumerate(options)
         if row.monthly_usd is not None and row.decode_tps is not None
     ]
     fastest = 0.0
-    for _, speed, place in sorted(priced):
+    for _, speed, index in sorted(priced):
         if -speed > fastest:
             fastest = -speed
-            yield place
+            yield index
 
 
 def option_cells(row: OptionRow) -> tuple[str, ...]:
@@ -350,9 +350,10 @@ def request(document: ReportDocument) -> WordTable:
 
 def figures(document: ReportDocument) -> tuple[WordTable, WordTable]:
     """Figures behind the shown placements, and those behind the others."""
-    own = [figure for figure in document.assumptions if figure.shown]
+    shown = [figure for figure in document.assumptions if figure.shown]
     others = [figure for figure in document.assumptions if not figure.shown]
-    first, rest = (own, others) if own else (others, [])  # an older report does not tell them apart
+    # An older report does not tell them apart.
+    first, rest = (shown, others) if shown else (others, [])
     return _figures("Values and sources", first), _figures("Values of other runtimes", rest)
 
 
@@ -392,11 +393,11 @@ def sections(document: ReportDocument) -> tuple[ReportSection, ...]:
 
 
 def _sections(document: ReportDocument) -> Iterator[ReportSection]:
-    own = shown_cards(document)
-    others = [card for card in document.placements if card not in own]
+    shown = shown_cards(document)
+    others = [card for card in document.placements if card not in shown]
     whole = ("The same comparison on the command line", document.command)
     yield ReportSection(
-        title="Commands", commands=(*_commands(own), *([whole] if document.command else []))
+        title="Commands", commands=(*_commands(shown), *([whole] if document.command else []))
     )
     yield ReportSection(
         title="Memory and time",

@@ -139,10 +139,10 @@ def measured_card(
         named = runtime is None or runtime.casefold() == card.runtime.casefold()
         if named and placement in (None, card.placement):
             return card
-    known = ", ".join(dict.fromkeys(f"{card.runtime} ({card.placement})" for card in fitting))
+    predicted = ", ".join(dict.fromkeys(f"{card.runtime} ({card.placement})" for card in fitting))
     raise InputError(
         f"The report predicts nothing for {runtime or 'any runtime'}, {placement or 'anywhere'}; "
-        f"it does for {known or 'nothing at all'}."
+        f"it does for {predicted or 'nothing at all'}."
     )
 
 
@@ -390,12 +390,12 @@ def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
     )
     if option is None:
         return ()
-    known = inputs(option, kept, money)
+    uncertain = inputs(option, kept, money)
     return tuple(
         SensitivityRow(
             name=bar.name,
-            low=known[bar.name].low,
-            high=known[bar.name].high,
+            low=uncertain[bar.name].low,
+            high=uncertain[bar.name].high,
             gain_low_usd=bar.low,
             gain_high_usd=bar.high,
         )

@@ -90,9 +90,9 @@ def scenarios(data: object) -> tuple[Pair, ...]:
     pairs = len(models) * len(machines)
     if pairs > MOST_PAIRS:
         raise InputError(f"models times machines is {pairs:,}; at most {MOST_PAIRS:,} are allowed.")
-    named = [_model(entry, f"models[{place}]") for place, entry in enumerate(models)]
+    named = [_model(entry, f"models[{index}]") for index, entry in enumerate(models)]
     described = [
-        _machine(entry, f"machines[{place}]", everywhere) for place, entry in enumerate(machines)
+        _machine(entry, f"machines[{index}]", everywhere) for index, entry in enumerate(machines)
     ]
     every = tuple(
         Pair(
@@ -176,7 +176,7 @@ def _entries(data: object, where: str) -> Sequence[object]:
     return data
 
 
-def _keys(data: object, known: tuple[str, ...], where: str) -> Mapping[str, Any]:
+def _keys(data: object, allowed: tuple[str, ...], where: str) -> Mapping[str, Any]:
     """Keys with values, all of them known."""
-    check_names(data, known, where)
+    check_names(data, allowed, where)
     return data  # type: ignore[return-value]  # a mapping, as checked

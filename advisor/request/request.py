@@ -129,7 +129,7 @@ def listed(name: str) -> tuple[str, ...]:
 def respelled(name: str, text: str) -> str:
     """A value in the spelling of the input's list; as it is where the list lacks it."""
     folded = text.strip().casefold()
-    return next((known for known in listed(name) if known.casefold() == folded), text)
+    return next((each for each in listed(name) if each.casefold() == folded), text)
 
 
 Noun = TypeVar("Noun")

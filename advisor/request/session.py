@@ -169,10 +169,10 @@ def _shape(name: str | None) -> SessionShape | None:
     """
     if name is None:
         return None
-    known = shapes()
-    if name not in known:
-        raise UnknownName("session", name, [*known], f"Known are {', '.join(known)}.")
-    return known[name]
+    by_name = shapes()
+    if name not in by_name:
+        raise UnknownName("session", name, [*by_name], f"Known are {', '.join(by_name)}.")
+    return by_name[name]
 
 
 def _check_none(values: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ def from_values(values: Mapping[str, Any], where: str = "the request") -> Reques
         raise InputError(f"{prefix}{error}") from error
 
 
-def check_names(values: object, known: tuple[str, ...], where: str) -> None:
+def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
     """Refuse what is no mapping, or has a name that nothing reads.
 
     Raises:
@@ -33,9 +33,9 @@ def check_names(values: object, known: tuple[str, ...], where: str) -> None:
     if not isinstance(values, Mapping):
         raise InputError(f"{where} is {str(values)[:80]!r}; it should be keys with values.")
     for key in values:
-        if key not in known:
-            close = close_names(str(key), known)
-            meant = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(known)}."
+        if key not in allowed:
+            close = close_names(str(key), allowed)
+            meant = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(allowed)}."
             raise InputError(f"{where} has the key {str(key)[:80]!r}, which nothing reads{meant}")
 
 
@@ -45,14 +45,14 @@ def _value(entry: Input, value: Any, where: str) -> Any:
     Raises:
         InputError: a value of another kind.
     """
-    place = f"{where}.{entry.name}"
+    path = f"{where}.{entry.name}"
     if isinstance(value, str) and entry.limits is not None:
         try:
             value = entry.read(value)
         except InputError as error:
-            raise InputError(f"{place}: {error}") from error
+            raise InputError(f"{path}: {error}") from error
     if isinstance(value, Mapping | list):
         value = tuple(value.items() if isinstance(value, Mapping) else value)
     if wanted := entry.wanted(value):
-        raise InputError(f"{place} is {str(value)[:80]!r}; it should be {wanted}.")
+        raise InputError(f"{path} is {str(value)[:80]!r}; it should be {wanted}.")
     return value

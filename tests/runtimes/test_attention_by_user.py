@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.arrivals.server import server
-from advisor.advice.compare import as_run, own_settings
+from advisor.advice.compare import as_run, settings_for
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate, estimate
@@ -118,8 +118,8 @@ def test_what_cannot_be_is_refused() -> None:
     assert "--attention-by-user" in dense.refusal
     offloaded = run(strategy=PlacementStrategy.CPU_OFFLOAD)
     assert "nothing lies in RAM" in offloaded.refusal
-    assert own_settings(VLLM, BY_USER).attention_by_user
-    assert own_settings(LLAMA_CPP, BY_USER) == BY_USER
+    assert settings_for(VLLM, BY_USER).attention_by_user
+    assert settings_for(LLAMA_CPP, BY_USER) == BY_USER
 
 
 def test_prompts_of_many_users_are_read_on_all_gpus_under_load() -> None:

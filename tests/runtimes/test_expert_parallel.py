@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from advisor.advice.compare import as_run, own_settings
+from advisor.advice.compare import as_run, settings_for
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings, vram, weight_bytes
@@ -91,8 +91,8 @@ def test_what_has_nothing_to_divide_is_refused():
 
 
 def test_other_runtimes_are_not_told():
-    assert own_settings(VLLM, DIVIDED).expert_parallel
-    assert own_settings(LLAMA_CPP, DIVIDED) == DIVIDED
+    assert settings_for(VLLM, DIVIDED).expert_parallel
+    assert settings_for(LLAMA_CPP, DIVIDED) == DIVIDED
 
 
 def test_simulated_groups_with_whole_experts_are_met():

@@ -65,14 +65,14 @@ def _waiting(served: Served, skipped: int, users: float | None = None) -> Waitin
     stays = served.ends[measured] - served.arrivals[measured]
     lasted = float(np.max(served.ends) - np.min(served.arrivals[measured]))
     first, token = served.waits[measured], served.per_token[measured]
-    known = token[~np.isnan(token)] if not np.all(np.isnan(token)) else np.zeros(1)
+    token_times = token[~np.isnan(token)] if not np.all(np.isnan(token)) else np.zeros(1)
     return Waiting(
         users=float(np.sum(stays)) / lasted if users is None else users,
         per_hour=len(first) / lasted * SECONDS_PER_HOUR,
         first_p50=float(np.median(first)),
         first_p95=float(np.quantile(first, LATE)),
-        token_p50=float(np.median(known)),
-        token_p95=float(np.quantile(known, LATE)),
+        token_p50=float(np.median(token_times)),
+        token_p95=float(np.quantile(token_times, LATE)),
     )
 
 
@@ -97,12 +97,12 @@ def users_supported(
     a step and ends at a precision of 3 %.
     """
     most = min(most, MOST_USERS)
-    known: dict[int, bool] = {}
+    tried: dict[int, bool] = {}
 
     def holds(users: int) -> bool:
-        if users not in known:
-            known[users] = with_users(server, lengths, users).meets(request)
-        return known[users]
+        if users not in tried:
+            tried[users] = with_users(server, lengths, users).meets(request)
+        return tried[users]
 
     guess = by_closed_form(server, lengths, request)
     return _most(holds, min(max(guess, 1), most), most)

@@ -72,8 +72,8 @@ class _Run:
         self.arrivals = requests.arrivals.copy()
         self.firsts, self.ends = np.full(count, np.nan), np.full(count, np.nan)
         self.kept = np.minimum(np.broadcast_to(requests.cached, count), requests.prompts - 1.0)
-        known = [index for index in range(count) if not math.isnan(self.arrivals[index])]
-        self.later, self.coming = deque(range(len(known), count)), deque(known)
+        at_set_times = [index for index in range(count) if not math.isnan(self.arrivals[index])]
+        self.later, self.coming = deque(range(len(at_set_times), count)), deque(at_set_times)
         self.waiting: deque[int] = deque()  # requests that have arrived
         self.inside: list[_Sequence] = []  # requests that are served
         self.held = 0.0  # tokens of their caches, at full length

@@ -87,8 +87,8 @@ class Evidence:
     @property
     def seconds(self) -> float:
         """Time at work, of all users together [s]."""
-        told = (self.reading.token_seconds or 0.0) + (self.reading.prompt_seconds or 0.0)
-        return told / max(self.reading.running or 1.0, 1.0)
+        at_work = (self.reading.token_seconds or 0.0) + (self.reading.prompt_seconds or 0.0)
+        return at_work / max(self.reading.running or 1.0, 1.0)
 
     def factor(self, key: str, after: Estimate) -> float:
         """How much likelier the observations make a cause, by its key and the estimate with it."""
@@ -100,10 +100,10 @@ class Evidence:
         return factor * other * self._of_memory(after) * self._of_processors(after)
 
     def _of_memory(self, after: Estimate) -> float:
-        held, told = _in_gpu(after), self.process.gpu_bytes
-        if told is None or not _in_gpu(self.estimate):
+        held, used = _in_gpu(after), self.process.gpu_bytes
+        if used is None or not _in_gpu(self.estimate):
             return 1.0
-        return float(max(BEYOND ** (abs(told - held) / (SLACK + SHARE * held)), 1.0 / SHOWN))
+        return float(max(BEYOND ** (abs(used - held) / (SLACK + SHARE * held)), 1.0 / SHOWN))
 
     def _of_processors(self, after: Estimate) -> float:
         busy, allowed = self.process.busy, self.process.processors
@@ -127,8 +127,8 @@ def _in_gpu(estimate: Estimate) -> float:
 def served_format(reading: ServerReading) -> str:
     """Format that the served file's name says; empty where it says none."""
     stem = reading.model.upper().replace("-", "_").removesuffix(".GGUF")
-    told = [form for form in catalog.model_formats() if stem.endswith((f"_{form}", f".{form}"))]
-    return max(told, key=len, default="")
+    named = [form for form in catalog.model_formats() if stem.endswith((f"_{form}", f".{form}"))]
+    return max(named, key=len, default="")
 
 
 def _file(seen: Evidence) -> Iterator[Observation]:
@@ -144,11 +144,11 @@ def _file(seen: Evidence) -> Iterator[Observation]:
 
 
 def _memory(seen: Evidence) -> Iterator[Observation]:
-    held, told = _in_gpu(seen.estimate), seen.process.gpu_bytes
-    if told is None or held < LARGE:
+    held, used = _in_gpu(seen.estimate), seen.process.gpu_bytes
+    if used is None or held < LARGE:
         return
     key = frozenset({"cpu_alone"})
-    if told < SLACK:
+    if used < SLACK:
         words = (
             f"It holds no GPU memory, where {memory(held)} is expected: it does not use the GPU."
         )
@@ -187,8 +187,8 @@ def _threads(seen: Evidence) -> Iterator[Observation]:
         return
     cores = machine.host.cores
     given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
-    told = next((float(word) for word in given if word.isdigit()), None)
-    threads = min(told or cores, allowed)
+    set_to = next((float(word) for word in given if word.isdigit()), None)
+    threads = min(set_to or cores, allowed)
     if threads < cores:
         words = (
             f"It computes with {threads:.0f} of {cores} cores: set `-t` to the physical cores, and "

@@ -159,9 +159,9 @@ def points_per_nat() -> float:
 
     (score of the large - score of the small) / ln(perplexity of the small / of the large)
     """
-    scores, known = quality_rows(), perplexities()
+    rows, perplexity = quality_rows(), perplexities()
     each = [
-        (scores[large].score - scores[small].score) / math.log(known[small] / known[large])
+        (rows[large].score - rows[small].score) / math.log(perplexity[small] / perplexity[large])
         for small, large in SIZES
     ]
     return sum(each) / len(each)
@@ -181,8 +181,8 @@ def points_lost(form: str) -> float | None:
 
 def lost_by(model: Model) -> float | None:
     """Points that a model's format loses; 0 in the format in which its maker publishes it."""
-    own = native_format(model.name)
-    unchanged = own and model.format in (own, GGUF_OF_NATIVE.get(own))
+    native = native_format(model.name)
+    unchanged = native and model.format in (native, GGUF_OF_NATIVE.get(native))
     return 0.0 if unchanged else points_lost(model.format)
 
 
@@ -337,8 +337,8 @@ def _smallest(name: str) -> list[Model]:
 
 def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
     """Model in each format, its publisher's first, without those surely above a size [B]."""
-    own = usual_format(_native(name))
-    for form in dict.fromkeys((*((own,) if own != USUAL else ()), *forms)):
+    native = usual_format(_native(name))
+    for form in dict.fromkeys((*((native,) if native != USUAL else ()), *forms)):
         with suppress(Refusal):
             bits = int(next(filter(str.isdigit, form)))  # of each weight, at least
             if bits / 8 * _params_of_layers(name) <= most:

@@ -165,16 +165,16 @@ def _price(question: Question, machine: Machine, cards: set[str]) -> Price:
 
     Server modules, which are not among the cards sold, can only be rented.
     """
-    money, name, own = question.money, machine.name, question.ownership
+    money, name, ownership = question.money, machine.name, question.ownership
     typed, gpus = money.own_price, machine.gpus
     priced = selling_price(name) is not None or name in dict(typed)
     if not priced or not (machine.unified or name in cards):
         return Price(usd=None)
     if machine.unified:
         return bought(name, 1, typed)
-    there = own.owned and own.takes_cards and not question.machine.unified
+    there = ownership.owned and ownership.takes_cards and not question.machine.unified
     free = slots(question.machine)
-    parts = parts_for(own.form, (), gpus, free) if there else desktop_parts(gpus)
+    parts = parts_for(ownership.form, (), gpus, free) if there else desktop_parts(gpus)
     return bought(name, len(gpus), typed, parts)
 
 
@@ -332,9 +332,11 @@ def odd_about(question: Question, hit: Hit) -> tuple[str, ...]:
     """What an expert finds odd about buying a machine, a sentence each; nothing about a rent."""
     if hit.offer == RENTED:
         return ()
-    own, gpus = question.ownership, hit.machine.gpus
-    there = own.owned and own.takes_cards and not (hit.whole or question.machine.unified)
-    form = own.form if there else hit.machine.form
+    ownership, gpus = question.ownership, hit.machine.gpus
+    there = (
+        ownership.owned and ownership.takes_cards and not (hit.whole or question.machine.unified)
+    )
+    form = ownership.form if there else hit.machine.form
     before = discrete(question.machine) if there else ()
     parts = parts_for(form, before, gpus, slots(question.machine)) if there else ()
     odd = oddities(

@@ -75,8 +75,8 @@ def priced_name(text: str) -> str:
         UnknownName: no such part, machine or GPU; the message has similar names.
     """
     plain = text.strip().casefold()
-    known = {name.casefold(): name for name in (*part_kinds(), *machines_for_sale())}
-    return known.get(plain) or find_gpu(text).name
+    names = {name.casefold(): name for name in (*part_kinds(), *machines_for_sale())}
+    return names.get(plain) or find_gpu(text).name
 
 
 @cache
@@ -122,9 +122,9 @@ def rented(gpu: str, count: int, own_rent: TypedPrices = ()) -> tuple[Price, flo
 
     A machine with more GPUs is rented whole; several single-GPU machines do not count as one.
     """
-    own = dict(own_rent).get(gpu)
-    if own is not None:
-        return Price(typed=True, note=f"{money_per_hour(own)} each, as you typed"), own * count
+    typed = dict(own_rent).get(gpu)
+    if typed is not None:
+        return Price(typed=True, note=f"{money_per_hour(typed)} each, as you typed"), typed * count
     row = _rented_row(gpu, count)
     if row is None:
         return None
@@ -203,11 +203,11 @@ def bought(
 def _typed(gpu: str, count: int, prices: TypedPrices) -> Price | None:
     """Typed price of it, or of the chip of a whole machine."""
     typed, machine = dict(prices), machines_for_sale().get(gpu)
-    own = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
-    if own is None:
+    usd = typed.get(gpu, typed.get(machine.price.gpu) if machine else None)
+    if usd is None:
         return None
-    each = f"{money_words(own)} each" if count > 1 else money_words(own)
-    return Price(usd=own * count, typed=True, note=f"{each}, as you typed")
+    each = f"{money_words(usd)} each" if count > 1 else money_words(usd)
+    return Price(usd=usd * count, typed=True, note=f"{each}, as you typed")
 
 
 def _on_record(gpu: str, count: int) -> Price:
@@ -276,9 +276,10 @@ def odd_prices(own_price: TypedPrices, own_rent: TypedPrices) -> tuple[str, ...]
     )
     return tuple(
         f"{name} at {money_words(usd)}{per} is far from what is on record, "
-        f"{' to '.join(map(money_words, sorted({min(known), max(known)})))}{per}; taken as typed."
-        for name, usd, known, per in (*prices, *let)
-        if known and not min(known) / ODD <= usd <= max(known) * ODD
+        f"{' to '.join(map(money_words, sorted({min(on_record), max(on_record)})))}{per}; "
+        "taken as typed."
+        for name, usd, on_record, per in (*prices, *let)
+        if on_record and not min(on_record) / ODD <= usd <= max(on_record) * ODD
     )
 
 

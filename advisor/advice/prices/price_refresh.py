@@ -117,20 +117,20 @@ def calls_of(prices: TokenPrices, today: date) -> Fetched[ApiPriceRow]:
     rows: list[ApiPriceRow] = []
     left_out: list[str] = []
     least, most = PLAUSIBLE_TOKENS
-    for known in (row for models in api_price_rows().values() for row in models):
-        price = prices(known.provider, known.model_id)
+    for shipped in (row for models in api_price_rows().values() for row in models):
+        price = prices(shipped.provider, shipped.model_id)
         if price is None:
             continue
         sent, answered, again = price
         if least <= sent <= most and least <= answered <= most and 0 <= (again or 0) <= sent:
             rows.append(replace(
-                known, usd_per_mtok_in=sent, usd_per_mtok_out=answered, usd_per_mtok_cached=again,
+                shipped, usd_per_mtok_in=sent, usd_per_mtok_out=answered, usd_per_mtok_cached=again,
                 date=today.isoformat(), retrieved=today.isoformat(),
                 source="genai-prices, fetched",
             ))  # fmt: skip
         else:
             per = f"{money(sent)} and {money(answered)} a million tokens"
-            left_out.append(f"{known.provider} {known.model_id} at {per}")
+            left_out.append(f"{shipped.provider} {shipped.model_id} at {per}")
     return Fetched(rows=tuple(rows), left_out=tuple(left_out))
 
 

@@ -262,8 +262,8 @@ def _listed() -> Iterator[MachineForSale]:
 
 def _sized(row: MachineRow) -> str:
     size = f"{row.ram_gib:g}"
-    known = f"{size}GB" in row.name.replace(" ", "") or row.ram_gib is None
-    return row.name if known else f"{row.name}, {size} GB"
+    named = f"{size}GB" in row.name.replace(" ", "") or row.ram_gib is None
+    return row.name if named else f"{row.name}, {size} GB"
 
 
 def _price_of(row: MachineRow) -> PriceRow:

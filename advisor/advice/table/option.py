@@ -195,9 +195,9 @@ def on_front(cost: Floats, speed: Floats) -> npt.NDArray[np.bool_]:
     are on it; what has no number never is.
     """
     cost, speed = np.asarray(cost, dtype=float), np.asarray(speed, dtype=float)
-    known = np.isfinite(cost) & np.isfinite(speed)
+    numbered = np.isfinite(cost) & np.isfinite(speed)
     front = np.zeros(cost.shape, dtype=bool)
-    rows = np.flatnonzero(known)
+    rows = np.flatnonzero(numbered)
     order = rows[np.lexsort((-speed[rows], cost[rows]))]
     fastest, at = -np.inf, np.nan
     for row in order:
@@ -225,11 +225,11 @@ OF_EACH = 2
 
 def rank(option: Option) -> tuple[bool, float, float]:
     """Sort key: monthly cost with waiting; options without a dated price or speed last."""
-    known = option.with_waiting
+    compared = option.with_waiting
     monthly = option.monthly
     return (
-        known is None or not option.dated,
-        math.inf if known is None else known,
+        compared is None or not option.dated,
+        math.inf if compared is None else compared,
         math.inf if monthly is None else monthly,
     )
 
@@ -301,18 +301,18 @@ def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
     hidden, named = folded(options), (choice(options), *best_of_kinds(options))
     shown: list[Option] = []
     for kind in OptionKind:
-        own = [at for at, option in enumerate(options) if option.kind is kind]
+        of_kind = [at for at, option in enumerate(options) if option.kind is kind]
         best = [
-            at for at in own
+            at for at in of_kind
             if not hidden[at] and options[at].cost is not None and not options[at].loses_quality
         ]  # fmt: skip
         topics: dict[str, int] = {}
-        for at in own:
+        for at in of_kind:
             if options[at].topic:
                 topics.setdefault(options[at].topic, at)
-        wanted = {at for at in own if any(options[at] is option for option in named)}
-        mild = _mildest(options, [at for at in own if options[at].loses_quality])
-        few = sorted({*best[:OF_EACH], *mild, *topics.values(), *wanted} or own[:1])
+        wanted = {at for at in of_kind if any(options[at] is option for option in named)}
+        mild = _mildest(options, [at for at in of_kind if options[at].loses_quality])
+        few = sorted({*best[:OF_EACH], *mild, *topics.values(), *wanted} or of_kind[:1])
         shown += [options[at] for at in few]
     kept = set(map(id, shown))
     return shown, [option for option in options if id(option) not in kept]

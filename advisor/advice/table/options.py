@@ -142,22 +142,22 @@ NOTHING_OWNED = "Nothing yet"
 
 def cost_of_keeping(question: Question, speed: Speed | None) -> MonthlyCost:
     """Monthly cost of the present machine: power and tied-up value, or rent; or none."""
-    own = question.ownership
-    if own.nothing:
+    ownership = question.ownership
+    if ownership.nothing:
         return MonthlyCost()
-    if own.rented_at is not None:
-        return question.use.rented(own.rented_at, speed) if speed else MonthlyCost()
+    if ownership.rented_at is not None:
+        return question.use.rented(ownership.rented_at, speed) if speed else MonthlyCost()
     return question.use.owned(draw_of(question.machine), speed, tied_up=question.tied_up_usd)
 
 
 def keep(question: Question, speed: Speed | None) -> Option:
     """Option of keeping the machine as it is, or of buying none."""
-    own = question.ownership
-    if own.nothing:
+    ownership = question.ownership
+    if ownership.nothing:
         return question.option(OptionKind.KEEP, NOTHING_OWNED, None, MonthlyCost())
     price, resale = Price(), question.resale
-    if own.rented_at is not None:
-        price = _rent(question, own.rented_at)
+    if ownership.rented_at is not None:
+        price = _rent(question, ownership.rented_at)
     elif question.money.resale_counts and resale.note and not resale.typed:
         note = f"value tied up: {resale.note}; type what yours would sell for (--resale)"
         price = replace(resale, usd=0.0, note=note)
@@ -265,26 +265,26 @@ def added(question: Question, now: Speed | None) -> list[Option]:
     """
     if not question.ownership.owned:
         return []
-    own = discrete(question.machine)
+    present = discrete(question.machine)
     # A further card stays unused where it would only slow the others down, as a third does that
     # two divide each layer without.
     faster = [
         (machine, now if now and now.decode > speed.decode else speed)
         for machine, speed in cards_here(question).added
-        if speed is not None and (_one_more(own, machine) or _faster(speed, now))
+        if speed is not None and (_one_more(present, machine) or _faster(speed, now))
     ]
     return [
         _added(question, machine, speed)
         for machine, speed in faster
-        if _one_more(own, machine) or not _needless(machine, faster)
+        if _one_more(present, machine) or not _needless(machine, faster)
     ]
 
 
-def _one_more(own: tuple[Gpu, ...], machine: Machine) -> bool:
+def _one_more(present: tuple[Gpu, ...], machine: Machine) -> bool:
     """Whether a machine has the next larger number of the present cards."""
-    if not own or not _alike(machine, own[0].name):
+    if not present or not _alike(machine, present[0].name):
         return False
-    return len(machine.gpus) == min((count for count in COUNTS if count > len(own)), default=0)
+    return len(machine.gpus) == min((count for count in COUNTS if count > len(present)), default=0)
 
 
 def _needless(machine: Machine, faster: Iterable[tuple[Machine, Speed]]) -> bool:
@@ -302,15 +302,15 @@ def _alike(machine: Machine, name: str) -> bool:
 
 
 def _added(question: Question, machine: Machine, speed: Speed) -> Option:
-    own, form = discrete(question.machine), question.ownership.form
-    new = further(own, machine.gpus)
+    present, form = discrete(question.machine), question.ownership.form
+    new = further(present, machine.gpus)
     name = counted(len(new), new[0].name)
-    vendor = own[0].vendor if own else "NVIDIA"
+    vendor = present[0].vendor if present else "NVIDIA"
     topic = LARGEST if name == largest(question.for_sale, vendor) else ""
     if len(machine.gpus) > 1 and _alike(machine, new[0].name):
         name += f", {len(machine.gpus)} in all"
-        topic = ONE_MORE if _one_more(own, machine) else topic
-    parts = parts_for(form, own, machine.gpus, slots(question.machine))
+        topic = ONE_MORE if _one_more(present, machine) else topic
+    parts = parts_for(form, present, machine.gpus, slots(question.machine))
     price = bought(new[0].name, len(new), question.money.own_price, parts)
     cost = question.use.owned(
         draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.tied_up_usd
@@ -379,10 +379,10 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
 
     Those that would read from their drive are left out where memory holds the model now.
     """
-    own = question.machine.name if question.ownership.owned else ""
+    present = question.machine.name if question.ownership.owned else ""
     reads_drive = now is None or now.strategy is PlacementStrategy.NVME_OFFLOAD
     strategies = tuple(PlacementStrategy) if reads_drive else IN_MEMORY
-    others = np.array([own != machine.name for machine in whole_machines().values()])
+    others = np.array([present != machine.name for machine in whole_machines().values()])
     timed = whole_timed(question.model, question.work, question.runtimes)
     rows = zip(whole_machines().items(), timed.fastest(others, strategies), strict=True)
     return [
@@ -394,8 +394,8 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
 
 def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     """New desktops with the fewest cards that hold the model, where a card needs one."""
-    own, unified = question.ownership, question.machine.unified
-    if own.owned and own.takes_cards and not unified:
+    ownership, unified = question.ownership, question.machine.unified
+    if ownership.owned and ownership.takes_cards and not unified:
         return []
     host, for_sale = cardless(), set(cards_for_sale(question.money.own_price))
     return [

@@ -37,10 +37,10 @@ class Question:
     @cached_property
     def resale(self) -> Price:
         """Resale value of what is owned: as typed, else the used price of its cards."""
-        own = self.ownership
-        if own.resale is not None:
-            return Price(usd=own.resale, typed=True, note="as you typed")
-        if not own.owned:
+        ownership = self.ownership
+        if ownership.resale is not None:
+            return Price(usd=ownership.resale, typed=True, note="as you typed")
+        if not ownership.owned:
             return Price()
         return used_value(tuple(gpu.name for gpu in discrete(self.machine)), self.money.own_price)
 

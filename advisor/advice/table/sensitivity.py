@@ -165,23 +165,26 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
     """Values at which the gain of an option changes its sign, one per input, nearest first."""
     if option.gain is None:
         return ()
-    known = {name: uncertain.value for name, uncertain in inputs(option, kept, money).items()}
-    own = np.eye(len(known), dtype=bool)
+    values = {name: uncertain.value for name, uncertain in inputs(option, kept, money).items()}
+    alone = np.eye(len(values), dtype=bool)
 
     def pays(factors: Floats) -> Mask:
         """Whether the option pays with each input alone multiplied by a factor, shape (inputs,)."""
         at = {
-            name: value * np.where(own[index], factors, 1.0)
-            for index, (name, value) in enumerate(known.items())
+            name: value * np.where(alone[index], factors, 1.0)
+            for index, (name, value) in enumerate(values.items())
         }
         return np.broadcast_to(gain(at, option, kept, money) > 0, factors.shape)
 
-    now, turns, shares = _turns(pays, len(known))
+    now, turns, shares = _turns(pays, len(values))
     points = [
         TurningPoint(
-            name=name, value=known[name] * share, share=share, above=bool(now[index]) == (share < 1)
+            name=name,
+            value=values[name] * share,
+            share=share,
+            above=bool(now[index]) == (share < 1),
         )
-        for index, (name, share) in enumerate(zip(known, map(float, shares), strict=True))
+        for index, (name, share) in enumerate(zip(values, map(float, shares), strict=True))
         if turns[index]
     ]
     return tuple(sorted(points, key=lambda point: abs(np.log(point.share))))

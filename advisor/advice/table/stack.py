@@ -56,7 +56,7 @@ class MachineKind:
     @cached_property
     def shape(self) -> tuple[int, ...]:
         """Shape of an estimate's numbers for one request."""
-        return tuple(int(place.max()) + 1 for place in self.places)
+        return tuple(int(index.max()) + 1 for index in self.places)
 
     def each(self, numbers: Array | Mask) -> npt.NDArray[Any]:
         """Numbers of an estimate by machine, shape (requests, machines)."""
@@ -143,7 +143,7 @@ def estimates(kind: MachineKind, run: Run, wanted: Mask, least: Floats) -> Itera
         yield from _by_size(kind, run, request, machine)
         return
     whole, fits = _together(kind, run)
-    places = tuple(place[machine] for place in kind.places)
+    places = tuple(index[machine] for index in kind.places)
     shape, at = (kind.shape, places) if run.single else (needed.shape, (request, *places))
     answered = Answered(request, machine, whole, fits, shape, at)
     if answered.of_pairs(fits).any():
@@ -162,7 +162,7 @@ def _together(kind: MachineKind, run: Run) -> tuple[Estimate, Mask]:
     fits = np.asarray(whole.fits)
     if not run.single or run.work.users != 1 or not run.resident:
         return whole, fits
-    request = (run.model, *(own for name, own in vars(run.work).items() if name != "context"))
+    request = (run.model, *(value for name, value in vars(run.work).items() if name != "context"))
     before, latest = kind.latest.get(run.runtime.name, (None, whole))
     if before != request or not _divided_alike(latest.placement, whole.placement):
         kind.latest[run.runtime.name] = request, whole
@@ -205,11 +205,11 @@ def _by_size(kind: MachineKind, run: Run, request: Index, machine: Index) -> Ite
         model, work = run.at(row_request[chosen])
         sizes = taken(kind.sizes, row_size[chosen], kind.size_count)
         plan = estimate(model, sizes, work, run.runtime, run.strategy, fitted_constants())
-        place = np.full(len(rows), -1)
-        place[chosen] = np.arange(len(chosen))
-        fits = np.broadcast_to(plan.fits, chosen.shape)[place[row]] & (place[row] >= 0)
+        plan_row = np.full(len(rows), -1)
+        plan_row[chosen] = np.arange(len(chosen))
+        fits = np.broadcast_to(plan.fits, chosen.shape)[plan_row[row]] & (plan_row[row] >= 0)
         if plan.constants is not None and fits.any():
-            yield _timed(kind, run, plan, request[fits], machine[fits], place[row][fits])
+            yield _timed(kind, run, plan, request[fits], machine[fits], plan_row[row][fits])
 
 
 def _timed(
@@ -426,7 +426,7 @@ class Stack:
 
 def _of_counts(machines: Sequence[Machine]) -> MachineKind:
     """Machines with several numbers of one kind of card each."""
-    counts, row = np.unique([len(own.gpus) for own in machines], return_inverse=True)
+    counts, row = np.unique([len(each.gpus) for each in machines], return_inverse=True)
     column = _numbered(map(card_of, machines))
     cards = [machines[at] for at in np.unique(column, return_index=True)[1]]
     machine = with_counts(cards, counts.tolist())

@@ -223,17 +223,19 @@ class OnHost(Sequence[Machine]):
         return replace(host, gpus=stacked.gpus, counts=stacked.counts)
 
 
-def additions(own: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]) -> Iterator[tuple[Gpu, ...]]:
+def additions(
+    present: tuple[Gpu, ...], form: Form, kinds: Iterable[Gpu]
+) -> Iterator[tuple[Gpu, ...]]:
     """Cards that can be added: more of the present kind, or another; in a dock by cable."""
     dock = in_dock(form)
-    alike = own[0] if len({gpu.name for gpu in own}) == 1 else None
+    alike = present[0] if len({gpu.name for gpu in present}) == 1 else None
     for count in COUNTS if alike and not dock else ():
-        if alike and count > len(own) and room_for(form, count):
-            yield (alike,) * (count - len(own))
-    if not room_for(form, 1 if dock else len(own) + 1):
+        if alike and count > len(present) and room_for(form, count):
+            yield (alike,) * (count - len(present))
+    if not room_for(form, 1 if dock else len(present) + 1):
         return
     for card in kinds:
-        same_driver = not own or card.vendor == own[0].vendor
+        same_driver = not present or card.vendor == present[0].vendor
         if same_driver and (dock or alike is None or card.name != alike.name):
             yield (replace(card, link=from_catalog.pcie(*DOCK_LINK)) if dock else card,)
 

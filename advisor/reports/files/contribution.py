@@ -38,14 +38,14 @@ class Contribution:
     text: str  # text of the pull request
 
 
-def contribution(report: SavedReport, place: int) -> Contribution:
+def contribution(report: SavedReport, number: int) -> Contribution:
     """Contribution of one result of a report, the first being 1."""
-    if not 1 <= place <= len(report.results):
+    if not 1 <= number <= len(report.results):
         raise InputError(
-            f"Report {report.id} has {len(report.results)} measured results; {place} is none of "
+            f"Report {report.id} has {len(report.results)} measured results; {number} is none of "
             "them. Attach one with `report attach`."
         )
-    judged = report.judged[place - 1]
+    judged = report.judged[number - 1]
     row = _row(report, judged)
     text = StringIO()
     csv.DictWriter(text, list(row), lineterminator="").writerow(row)

@@ -116,9 +116,9 @@ def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
         headings_style=FontFace(emphasis="BOLD", color=SOFT),
         line_height=3.6, padding=(0.7, 1, 0.7, 0), text_align="LEFT",
         borders_layout="HORIZONTAL_LINES",
-    ) as own:  # fmt: skip
+    ) as grid:  # fmt: skip
         for cells in (headings, *rows):
-            row = own.row()
+            row = grid.row()
             for cell in cells:
                 row.cell(printable(cell))
     paper.ln(2)
@@ -126,14 +126,14 @@ def table(paper: FPDF, headings: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 def bars(paper: FPDF, chart: BarChart, notes: Sequence[str] = ()) -> None:
     """Bar chart with words above each bar and, where there are notes, one below each."""
-    for place, bar in enumerate(chart.bars):
+    for index, bar in enumerate(chart.bars):
         if paper.will_page_break(BAR + 14):
             paper.add_page()
         line(paper, f"{bar.head}: {bar.figure}", size=8)
         if bar.parts:
             _bar(paper, chart, bar)
-        if notes and notes[place]:
-            line(paper, notes[place], size=7, soft=True)
+        if notes and notes[index]:
+            line(paper, notes[index], size=7, soft=True)
         paper.ln(1.2)
     for name, colour in chart.keys:
         _key(paper, f"{name}  ", lambda colour=colour, name=name: _part(  # type: ignore[misc]  # mypy infers no lambda with a default
@@ -236,8 +236,8 @@ def pdf(report: SavedReport, *, appendix: bool = False) -> bytes:
             # Charts are enough where there are some: their tables say the same.
             _section(paper, replace(section, tables=() if section.charts else section.tables))
     if left := [section.title for section in every if section.appendix and not appendix]:
-        told = f"In the appendix, on request: {', '.join(left)}."
-        line(paper, told, size=9, soft=True)
+        remark = f"In the appendix, on request: {', '.join(left)}."
+        line(paper, remark, size=9, soft=True)
     return bytes(paper.output())
 
 
@@ -312,11 +312,11 @@ def _section(paper: FPDF, section: ReportSection) -> None:
 
 def _lines(paper: FPDF, line_charts: Sequence[LineChart]) -> None:
     """Line charts, two in a row."""
-    for place in range(0, len(line_charts), 2):
+    for first in range(0, len(line_charts), 2):
         if paper.will_page_break(CHART_HEIGHT):
             paper.add_page()
         top, bottom = paper.get_y(), paper.get_y()
-        for column, chart in enumerate(line_charts[place : place + 2]):
+        for column, chart in enumerate(line_charts[first : first + 2]):
             paper.set_xy(paper.l_margin + column * (paper.epw - CHART_WIDTH), top)
             paper.set_font(FONT, "B", 10.5)
             paper.cell(CHART_WIDTH, 6, printable(chart.title))

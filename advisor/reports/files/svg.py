@@ -55,13 +55,13 @@ def paint(figure: Figure, chart: LineChart, inks: Inks) -> None:
     """Draw a chart on a new figure."""
     figure.set_layout_engine("constrained")
     axes = figure.subplots()
-    for place, line in enumerate(chart.lines):
+    for index, line in enumerate(chart.lines):
         axes.plot(
             line.x,
             line.y,
             color=COLOURS[line.colour],
-            linestyle=DASHES[place % len(DASHES)],
-            marker=MARKERS[place % len(MARKERS)],
+            linestyle=DASHES[index % len(DASHES)],
+            marker=MARKERS[index % len(MARKERS)],
             markevery=max(1, len(line.x) // 8),
             markersize=4,
             label=shortened(line.name, 40),

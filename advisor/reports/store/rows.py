@@ -37,14 +37,15 @@ class ReportQuery:
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
         """Conditions in SQL."""
-        place = func.strpos if dialect == "postgresql" else func.instr
+        find = func.strpos if dialect == "postgresql" else func.instr
         deleted = ReportRow.deleted_at
         conditions: list[ColumnElement[bool]] = [
             deleted.is_not(None) if self.deleted else deleted.is_(None)
         ]
         conditions += [
             or_(
-                place(ReportRow.annotation_text, word) > 0, place(ReportRow.document_text, word) > 0
+                find(ReportRow.annotation_text, word) > 0,
+                find(ReportRow.document_text, word) > 0,
             )
             for word in self.words.casefold().split()
         ]
@@ -122,7 +123,7 @@ def new(
 
 def head(row: ReportRow) -> dict[str, Any]:
     """Fields of `ReportHead` from a row."""
-    tags = tuple(sorted(own.tag for own in row.tags))
+    tags = tuple(sorted(each.tag for each in row.tags))
     return {name: getattr(row, name) for name in _COLUMNS} | {"tags": tags}
 
 
@@ -178,13 +179,13 @@ def document_text(document: ReportDocument) -> str:
 
 def annotation_text(row: ReportRow) -> str:
     """Words of the annotations, for searches."""
-    return "\n".join((row.name, row.notes, row.author, *(own.tag for own in row.tags))).casefold()
+    return "\n".join((row.name, row.notes, row.author, *(each.tag for each in row.tags))).casefold()
 
 
 def digest(row: ReportRow, document: ReportDocument) -> str:
     """Hash of everything that is saved, in hexadecimal; equal for a repeated save."""
     data = {key: value for key, value in to_json(document).items() if key not in _OF_ITS_MAKING}
-    tags = sorted(own.tag for own in row.tags)
+    tags = sorted(each.tag for each in row.tags)
     words = [row.owner, row.name, row.notes, row.author, tags, row.content.results, data]
     return hashlib.sha256(json.dumps(words, sort_keys=True).encode()).hexdigest()
 
@@ -194,8 +195,8 @@ def change(row: ReportRow, field: str, value: Value) -> None:
     if isinstance(value, str):
         setattr(row, field, value)
         return
-    kept = [own for own in row.tags if own.tag in value]
-    new = set(value) - {own.tag for own in kept}
+    kept = [each for each in row.tags if each.tag in value]
+    new = set(value) - {each.tag for each in kept}
     row.tags = [*kept, *(TagRow(tag=tag) for tag in sorted(new))]
 
 

@@ -292,8 +292,8 @@ class ReportStore:
         self._sessions.close()
 
     def _visible(self, conditions: Iterable[ColumnElement[bool]]) -> Sequence[ColumnElement[bool]]:
-        own = () if self._owner is None else (ReportRow.owner == self._owner,)
-        return [*conditions, *own]
+        of_owner = () if self._owner is None else (ReportRow.owner == self._owner,)
+        return [*conditions, *of_owner]
 
     def _same(self, session: Session, digest: str | None) -> ReportRow | None:
         kept = (ReportRow.digest == digest, ReportRow.deleted_at.is_(None))
@@ -307,8 +307,8 @@ class ReportStore:
         chosen = rows.whole(select(ReportRow).where(ReportRow.id == number, *conditions))
         if lock:
             chosen = chosen.with_for_update()
-        known = 0 < number <= _LARGEST_ID
-        row = session.scalars(chosen).one_or_none() if known else None
+        possible = 0 < number <= _LARGEST_ID
+        row = session.scalars(chosen).one_or_none() if possible else None
         if row is None:
             which = "deleted report" if deleted else "report"
             numbers = rows.numbers(session, conditions)
