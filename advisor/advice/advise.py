@@ -334,11 +334,7 @@ def answer(nouns: Nouns) -> Answer:
 
 
 def findings_of(nouns: Nouns, compute: "Compute | None" = None) -> "Findings":
-    """Machines that reach what a request wants, computed in this process or on a cluster.
-
-    Raises:
-        AdvisorError: an input that nobody can ask.
-    """
+    """Machines that reach what a request wants, computed in this process or on a cluster."""
     from advisor.advice.finder.combinations import SEARCHED, combinations
     from advisor.advice.finder.search import find
 
@@ -368,11 +364,7 @@ def host_of(nouns: Nouns) -> Machine:
 
 
 def with_priced_names(money: MoneyInputs) -> MoneyInputs:
-    """Money with typed prices and rents under the names that prices have.
-
-    Raises:
-        UnknownName: no such part, machine or GPU; the message has similar names.
-    """
+    """Money with typed prices and rents under the names that prices have."""
     return replace(
         money,
         own_price=tuple((priced_name(name), usd) for name, usd in money.own_price),

@@ -86,11 +86,7 @@ def _unit(title: str, command: str) -> str:
 
 
 def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
-    """Service of a Compose file.
-
-    Raises:
-        Refusal: no image of the maker is known for the runtime.
-    """
+    """Service of a Compose file."""
     listening = ["--host", EVERY_ADDRESS, "--port", str(port)]
     machine = estimate.machine
     nvidia = bool(machine and machine.gpus and machine.gpus[0].vendor == "NVIDIA")

@@ -51,11 +51,7 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _earlier(path: Path) -> Mapping[tuple[str, str], Record]:
-    """Figures of an earlier answer by model and machine.
-
-    Raises:
-        InputError: the file cannot be read or is no answer of this command.
-    """
+    """Figures of an earlier answer by model and machine."""
     try:
         results = json.loads(given_files.text(path, LARGEST))["results"]
         return {(each["model"], each["machine"]): dict(each["figures"]) for each in results}

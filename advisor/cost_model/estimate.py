@@ -399,11 +399,7 @@ def estimate(
 
 
 def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
-    """Refuse to leave a part in the RAM that a GPU shares, unless a person divides the model.
-
-    Raises:
-        Refusal: offloading to RAM where GPU and processor have one memory.
-    """
+    """Refuse to leave a part in the RAM that a GPU shares, unless a person divides the model."""
     stated = (settings.gpu_layers, settings.cpu_moe, settings.kv_in_ram)
     divided = any(value is not None for value in stated)
     if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:

@@ -149,9 +149,5 @@ class StrictParser(argparse.ArgumentParser):
     """Parser that raises an error instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        """Called by argparse for words that it cannot parse.
-
-        Raises:
-            InputError: always.
-        """
+        """Called by argparse for words that it cannot parse."""
         raise InputError(f"The command is not understood: {message}.")

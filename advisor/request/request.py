@@ -318,33 +318,28 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Reques
 
 @dataclass(frozen=True, kw_only=True)
 class Nouns:
-    """Nouns of a request, each built when it is first asked for."""
+    """Nouns of a request, each built when it is first asked for.
+
+    Each raises an `AdvisorError` where it cannot be: an unknown name, values that do not go
+    together, half of a price or of a session; the message says which.
+    """
 
     request: Request  # what is asked
     given: ResolvedModel | None = None  # its model where that was read already; None to look it up
 
     @cached_property
     def resolved(self) -> ResolvedModel:
-        """Model in the requested format, what its name was taken for, and notes.
-
-        Raises:
-            AdvisorError: an unknown name, a file that cannot be read, an unsupported model.
-        """
+        """Model in the requested format, what its name was taken for, and notes."""
         return self.given or resolve.find(self.request.model, self.request.format)
 
     @property
     def model(self) -> Model:
-        """Model in the requested format; raises as `resolved`."""
+        """Model in the requested format."""
         return self.resolved.model
 
     @cached_property
     def described(self) -> Machine:
-        """Machine named or described; this machine where nothing is stated.
-
-        Raises:
-            InputError: parts that do not go together, or an unknown name.
-            StoreError: what was measured on the named machine cannot be read.
-        """
+        """Machine named or described; this machine where nothing is stated."""
         name, spec = self.request.machine, self.request.spec
         if name is None:
             self._check_gpu_named()
@@ -370,11 +365,7 @@ class Nouns:
 
     @cached_property
     def owned(self) -> Machine:
-        """Present machine: the one described, with the cards that are owned where those differ.
-
-        Raises:
-            UnknownName: a GPU that the catalogue does not hold; others as `described`.
-        """
+        """Present machine: the one described, with the cards that are owned where those differ."""
         cards = self.request.cards_owned
         if cards is None or self.request.nothing:
             return self.described
@@ -386,7 +377,7 @@ class Nouns:
 
     @property
     def machine(self) -> Machine:
-        """Machine that is answered for; raises as `described`."""
+        """Machine that is answered for."""
         return self.owned if self.request.gpu is None else self.described
 
     @property
@@ -398,21 +389,12 @@ class Nouns:
 
     @cached_property
     def session(self) -> AgentSession | None:
-        """Session of an agent; None where a single reply is asked for.
-
-        Raises:
-            InputError: a session that is stated in part; UnknownName for no such shape.
-        """
+        """Session of an agent; None where a single reply is asked for."""
         return session_of(vars(self.request), DEFAULTS)
 
     @cached_property
     def work(self) -> Workload:
-        """Request of one reply, which is the middle one of a session.
-
-        Raises:
-            InputError: an unknown cache type, neither a drafting method nor a model, or more cached
-                tokens than the prompt has.
-        """
+        """Request of one reply, which is the middle one of a session."""
         reply = self._reply
         return reply if self.session is None else self.session.middle(reply)
 
@@ -436,9 +418,6 @@ class Nouns:
     def settings(self) -> Settings:
         """Fixed choices of the placement; with a stated number of layers on the GPU the output head
         goes there with the last one.
-
-        Raises:
-            InputError: an unknown load mode.
         """
         request, cache = self.request, self.request.cache_gb
         experts = request.expert_cache_gb
@@ -456,29 +435,17 @@ class Nouns:
 
     @property
     def runtime(self) -> Runtime | None:
-        """Runtime of the answer; None for any.
-
-        Raises:
-            UnknownName: no such runtime.
-        """
+        """Runtime of the answer; None for any."""
         return runtime_named(self.request.runtime) if self.request.runtime else None
 
     @property
     def strategy(self) -> PlacementStrategy | None:
-        """Placement; None for any.
-
-        Raises:
-            UnknownName: no such placement.
-        """
+        """Placement; None for any."""
         return _listed(PlacementStrategy, "placement", self.request.placement)
 
     @cached_property
     def money(self) -> MoneyInputs:
-        """Use and prices, in US dollars.
-
-        Raises:
-            InputError: an API with only one of its two prices.
-        """
+        """Use and prices, in US dollars."""
         request, usd = self.request, self.request.paying.usd
         if (request.api_usd_in is None) != (request.api_usd_out is None):
             raise InputError(
@@ -493,12 +460,7 @@ class Nouns:
 
     @cached_property
     def ownership(self) -> Ownership:
-        """Ownership of the present machine.
-
-        Raises:
-            InputError: a resale value of a rented machine, or an amount for no machine.
-            UnknownName: no such form of a machine.
-        """
+        """Ownership of the present machine."""
         request = self.request
         form = _listed(Form, "kind of machine", request.form) or self.owned.form
         amounts = {"resale": request.resale, "rented_at": request.rented_at}
@@ -559,11 +521,7 @@ def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[
 
 
 def _draft_model(name: str) -> DraftModel:
-    """Smaller model that drafts, in the format of its name.
-
-    Raises:
-        InputError: neither a model nor a drafting method of that name.
-    """
+    """Smaller model that drafts, in the format of its name."""
     try:
         return as_drafter(resolve.find(name, None).model)
     except AdvisorError as error:

@@ -162,11 +162,7 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
 
 
 def _shape(name: str | None) -> SessionShape | None:
-    """Shape by name; None without one.
-
-    Raises:
-        UnknownName: no such shape.
-    """
+    """Shape by name; None without one."""
     if name is None:
         return None
     by_name = shapes()
@@ -176,11 +172,7 @@ def _shape(name: str | None) -> SessionShape | None:
 
 
 def _check_none(values: Mapping[str, Any]) -> None:
-    """Refuse parts of a session without one.
-
-    Raises:
-        InputError: tokens of a turn or slots, without turns.
-    """
+    """Refuse parts of a session without one."""
     for key in ("turn_tokens", "slots"):
         if values[key] is not None:
             option = BY_NAME[key].option

@@ -239,11 +239,7 @@ def _named(texts: Mapping[str, str], page: str) -> dict[str, str]:
 
 
 def _value(name: str, text: str) -> Any:
-    """Value of a text, a name of a closed list in its spelling.
-
-    Raises:
-        InputError: it cannot be read; UnknownName for a name that a closed list lacks.
-    """
+    """Value of a text, a name of a closed list in its spelling."""
     value = BY_NAME[name].read(text)
     if name not in CLOSED:
         return value

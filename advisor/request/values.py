@@ -40,11 +40,7 @@ def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
 
 
 def _value(entry: Input, value: Any, where: str) -> Any:
-    """Value of the input's kind.
-
-    Raises:
-        InputError: a value of another kind.
-    """
+    """Value of the input's kind."""
     path = f"{where}.{entry.name}"
     if isinstance(value, str) and entry.limits is not None:
         try:

@@ -311,11 +311,7 @@ def on_cluster(address: str) -> Compute:
 
 
 def _client(address: str) -> Any:
-    """Connection to a scheduler with workers.
-
-    Raises:
-        NetworkError: the scheduler does not answer, or has no workers.
-    """
+    """Connection to a scheduler with workers."""
     distributed: Any = importlib.import_module("distributed")
     try:
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)

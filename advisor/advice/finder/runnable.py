@@ -114,11 +114,7 @@ def ranked_models() -> tuple[str, ...]:
 
 @cache
 def _architecture(name: str) -> Architecture:
-    """Architecture of a ranked model; a name of the Hub's list is "owner/name".
-
-    Raises:
-        Refusal: it cannot be derived.
-    """
+    """Architecture of a ranked model; a name of the Hub's list is "owner/name"."""
     return named(name).architecture if "/" in name else catalog.architecture(name)
 
 
