@@ -135,7 +135,10 @@ class Constants:
     def scaled(self, factors: Mapping[str, float], source: str) -> "Constants":
         """Copy with some constants multiplied."""
         rows = (row for rows in self._by_constant.values() for row in rows)
-        more = (_factor(constant, factor, source) for constant, factor in factors.items())
+        more = (
+            ConstantRow(constant=name, value=factor, unit=FACTOR, kind="assumed", source=source)
+            for name, factor in factors.items()
+        )
         scaled = Constants((*rows, *more), self._scope)
         scaled._measured = {
             key: replace(row, value=row.value * factors.get(row.constant, 1.0))
@@ -233,10 +236,6 @@ def _distinct(
     distinct = tuple(dict.fromkeys(pairs))
     number = {pair: at for at, pair in enumerate(distinct)}
     return distinct, np.array([number[pair] for pair in pairs])
-
-
-def _factor(constant: str, value: float, source: str) -> ConstantRow:
-    return ConstantRow(constant=constant, value=value, unit=FACTOR, kind="assumed", source=source)
 
 
 def constant_rows(path: Path) -> Iterator[ConstantRow]:

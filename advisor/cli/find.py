@@ -178,15 +178,12 @@ def machine_text(findings: Findings) -> str:
     for title, hits in ways.items():
         if hits:
             rows = (_machine_line(hit, odd[id(hit)]) for hit in hits[:OFFERED_LINES])
-            lines += [_machine_columns(title, *columns), *rows, *_more(len(hits)), ""]
+            left = len(hits) - OFFERED_LINES
+            more = [f"{left:,} more machines."] if left > 0 else []
+            lines += [_machine_columns(title, *columns), *rows, *more, ""]
     if findings.apis:
         lines += ["By API", *map(_api_line, findings.apis[:OFFERED_LINES]), ""]
     return "\n".join([*lines, "--json prints all."] if best else lines).strip()
-
-
-def _more(count: int) -> list[str]:
-    more = count - OFFERED_LINES
-    return [f"{more:,} more machines."] if more > 0 else []
 
 
 def _api_line(option: Option) -> str:

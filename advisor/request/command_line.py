@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from advisor.catalog.inputs import BY_NAME, INPUTS, Input, Kind
+from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.errors import InputError
 from advisor.request.request import CLOSED, DEFAULTS, Request, listed, respelled
 
@@ -124,17 +124,14 @@ def from_argv(words: Sequence[str]) -> Request:
 
 def to_argv(request: Request) -> list[str]:
     """Options that give the request, without defaults."""
-    return [word for name, value in _in_order(request) for word in _words(BY_NAME[name], value)]
+    stated = request.stated()
+    entries = (entry for entry in INPUTS if entry.name in stated)
+    return [word for entry in entries for word in _words(entry, stated[entry.name])]
 
 
 def command(request: Request, name: str = "advise") -> str:
     """Command that gives the answer to a request, quoted for a shell."""
     return shlex.join((*PROGRAM, name, *to_argv(request)))
-
-
-def _in_order(request: Request) -> Iterable[tuple[str, Any]]:
-    stated = request.stated()
-    return ((entry.name, stated[entry.name]) for entry in INPUTS if entry.name in stated)
 
 
 def _words(entry: Input, value: Any) -> tuple[str, ...]:

@@ -61,15 +61,13 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
         named = BY_NAME[name].kind in (Kind.NAME, Kind.SIZES)
         if named and (word in OPEN or (word == "none" and name != "gpu")):
             del texts[name]
-    texts |= _format(stated) | _machine(stated, texts, page) | _having(stated) | _experts(stated)
+    form = stated.get("repack", "")
+    if form and form.casefold() not in OPEN:
+        texts["format"] = form
+    texts |= _machine(stated, texts, page) | _having(stated) | _experts(stated)
     for name in ("rent", "price"):
         texts |= _typed_price(stated, name)
     return _of_page(texts, stated, page)
-
-
-def _format(stated: Mapping[str, str]) -> Texts:
-    form = stated.get("repack", "")
-    return {} if not form or form.casefold() in OPEN else {"format": form}
 
 
 def _machine(stated: Mapping[str, str], texts: Texts, page: str) -> Texts:

@@ -386,11 +386,6 @@ def distance(measured: float, speed: Range) -> float:
     return off / (_log(float(speed.high), speed) if off >= 0 else -_log(float(speed.low), speed))
 
 
-def _half_width(speed: Range) -> float:
-    """Mean half width of a range, as the logarithm of a factor."""
-    return math.log(float(speed.high) / float(speed.low)) / 2.0
-
-
 def _cause(run: MeasuredRun, measured: Measured, gap: _Gap, key: str) -> Cause | None:
     vendor = run.machine.gpus[0].vendor if run.machine.gpus else ""
     row = row_for(key, vendor, run.system)
@@ -435,7 +430,8 @@ def density(degree: Degree, measured: Measured) -> float:
     """Likelihood of the measurement under a degree, up to a constant factor."""
     pairs = _beside(measured, degree.decode, degree.prompt)
     off = sum(abs(distance(value, speed)) for value, speed in pairs)
-    return math.pow(BEYOND, off) / math.prod(_half_width(speed) for _, speed in pairs)
+    half_widths = (math.log(float(speed.high) / float(speed.low)) / 2.0 for _, speed in pairs)
+    return math.pow(BEYOND, off) / math.prod(half_widths)
 
 
 def _nearer(degree: Degree, predicted: Rates, measured: Measured) -> bool:

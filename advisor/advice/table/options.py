@@ -98,11 +98,6 @@ def cards_held(question: Question) -> TimedCards:
     return _timed(question, cardless(), question.for_sale)
 
 
-def cards_in_a_desktop(question: Question) -> TimedCards:
-    """Cards in a new desktop."""
-    return _timed(question, cardless(), cards_for_sale(question.money.own_price))
-
-
 def _timed(
     question: Question, host: Machine, names: tuple[str, ...], added_to: Form | None = None
 ) -> TimedCards:
@@ -397,13 +392,14 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     ownership, unified = question.ownership, question.machine.unified
     if ownership.owned and ownership.takes_cards and not unified:
         return []
-    host, for_sale = cardless(), set(cards_for_sale(question.money.own_price))
+    host, for_sale = cardless(), cards_for_sale(question.money.own_price)
+    rows = held if unified else _timed(question, host, for_sale).holders
     return [
         _machine(
             question, f"New desktop with {counted(count, card.name)}",
             replace(host, gpus=(card,) * count), speed, parts=desktop_parts((card,) * count),
         )
-        for card, count, speed in (held if unified else cards_in_a_desktop(question).holders)
+        for card, count, speed in rows
         if card.name in for_sale and count <= FEW and speed.whole
     ]  # fmt: skip
 

@@ -265,9 +265,8 @@ class FileForm:
 
 
 def _html(report: SavedReport) -> bytes:
-    from advisor.reports.files.html import (
-        html,  # draws with Matplotlib, which takes most of a second
-    )
+    # It draws with Matplotlib, which takes most of a second.
+    from advisor.reports.files.html import html
 
     return html(report).encode()
 
@@ -289,12 +288,14 @@ FORMS = {
         FileForm(label="PDF", suffix="pdf", mime="application/pdf", make=_pdf),
         FileForm(
             label="PDF with appendix", suffix="full.pdf", mime="application/pdf",
-            make=lambda own: _pdf(own, appendix=True),
+            make=lambda report: _pdf(report, appendix=True),
         ),
-        FileForm(label="CSV", suffix="csv", mime="text/csv", make=lambda own: csv(own).encode()),
+        FileForm(
+            label="CSV", suffix="csv", mime="text/csv", make=lambda report: csv(report).encode(),
+        ),
         FileForm(
             label="Markdown", suffix="md", mime="text/markdown",
-            make=lambda own: markdown(own).encode(),
+            make=lambda report: markdown(report).encode(),
         ),
         FileForm(label="JSON", suffix="json", mime="application/json", make=_json),
     )

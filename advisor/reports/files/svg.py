@@ -16,7 +16,6 @@ from typing import Any
 
 import matplotlib as mpl
 from markupsafe import Markup, escape
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
@@ -48,7 +47,8 @@ class Inks:
 
 def height(chart: LineChart) -> float:
     """Height of a chart [inch]."""
-    return 2.1 + _legend_height([line.name for line in chart.lines])
+    names = [line.name for line in chart.lines]
+    return 2.15 + 0.2 * -(-len(names) // _legend_columns(names)) if names else 2.1
 
 
 def paint(figure: Figure, chart: LineChart, inks: Inks) -> None:
@@ -70,7 +70,9 @@ def paint(figure: Figure, chart: LineChart, inks: Inks) -> None:
     for note in chart.notes:
         _paint_note(axes, note, inks)
     if len(chart.lines) > 1:
-        _legend(figure, axes.get_legend_handles_labels()[0])
+        columns = _legend_columns([line.name for line in chart.lines])
+        handles = axes.get_legend_handles_labels()[0]
+        figure.legend(handles=handles, loc="outside lower left", ncols=columns)
 
 
 def _scales(axes: Axes, chart: LineChart) -> None:
@@ -100,18 +102,9 @@ def _paint_note(axes: Axes, note: Note, inks: Inks) -> None:
     )
 
 
-def _legend(figure: Figure, lines: Sequence[Artist]) -> None:
-    columns = _legend_columns([str(line.get_label()) for line in lines])
-    figure.legend(handles=lines, loc="outside lower left", ncols=columns)
-
-
 def _legend_columns(names: Sequence[str]) -> int:
     longest = max((len(shortened(name, 40)) for name in names), default=0)
     return max(1, int(WIDTH * LETTERS_PER_INCH / (longest + 8)))
-
-
-def _legend_height(names: Sequence[str]) -> float:
-    return 0.2 * -(-len(names) // _legend_columns(names)) + (0.05 if names else 0.0)
 
 
 def shortened(text: str, longest: int = 26) -> str:

@@ -279,14 +279,11 @@ def explained(url: URL) -> Iterator[None]:
 def _without_secrets(message: str, url: URL) -> str:
     own_names = [name for name in url.query if name not in _OPTIONS]
     values = [url.password, *own_names, *url.query.values()]
-    secrets = [part for value in values if value for part in _texts(value)]
+    texts = (value if isinstance(value, tuple) else (value,) for value in values if value)
+    secrets = [str(part) for parts in texts for part in parts]
     for secret in sorted(secrets, key=len, reverse=True):
         message = message.replace(secret, "***")
     return " ".join(message.split())
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
 
 
 def _sentence(cause: str, where: str) -> str:
