@@ -29,6 +29,12 @@ from advisor.advice.table.choice import Choice, choice_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.question import Question, as_rented
+from advisor.advice.table.sensitivity import (
+    TornadoBar,
+    in_question,
+    what_changes,
+    what_matters,
+)
 from advisor.advice.table.timed_machines import cardless
 from advisor.advice.words.verdict import Judgement, VerdictText, judgement, price_notes, verdict
 from advisor.cost_model.estimate import Estimate
@@ -88,6 +94,23 @@ class Advice:
         if not question.machine.unified:
             return None
         return second_machine(question.model, question.machine, question.work)
+
+    @cached_property
+    def in_question(self) -> Option | None:
+        """Option that the verdict turns on; None where nothing can be compared."""
+        return in_question(self.options, self.choice)
+
+    @property
+    def what_changes(self) -> str:
+        """Inputs at which that option starts or stops to pay, in words; empty for none."""
+        option, money = self.in_question, self.question.money
+        return what_changes(option, self.options[0], money) if option else ""
+
+    @property
+    def what_matters(self) -> tuple[TornadoBar, ...]:
+        """Monthly gain of that option at the ends of each input, the most influential first."""
+        option, money = self.in_question, self.question.money
+        return what_matters(option, self.options[0], money) if option else ()
 
     def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Estimates of one placement, in the order of the runtimes."""

@@ -9,7 +9,7 @@ from typing import Any
 from advisor.advice.advise import Advice, Answer, answer
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
-from advisor.advice.table.sensitivity import in_question, least_speed, what_changes, what_matters
+from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.cli import many_users, session
 from advisor.cli.command import Json, added, show, speed_record, tell
@@ -70,13 +70,11 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     verdict and the options.
     """
     advice, request = answered.advice, answered.nouns.request
-    question = advice.question
-    option, money = in_question(advice.options, advice.choice), question.money
-    changes = what_changes(option, advice.options[0], money) if option else ""
+    question, money = advice.question, advice.question.money
     somewhere = request.machine is not None or not request.spec.empty
     described = not question.ownership.nothing or somewhere
     title = advice.title if described else f"{question.model.name}, {question.model.format}"
-    lines = [title, "", *filter(None, (advice.verdict, changes)), ""]
+    lines = [title, "", *filter(None, (advice.verdict, advice.what_changes)), ""]
     if described:
         lines += [*estimate_lines(advice.estimates), ""]
     lines += [_option_line(option, money) for option in _printed_options(advice, also)]
@@ -200,16 +198,12 @@ def _second_machine(advice: Advice) -> Json | None:
 
 def _sensitivity(advice: Advice) -> Json:
     """Inputs at which the verdict turns, and the monthly gain at the ends of their ranges."""
-    option, money = in_question(advice.options, advice.choice), advice.question.money
-    if option is None:
-        return {"turns_on": None, "what_changes": None, "tornado": []}
-    kept = advice.options[0]
     return {
-        "turns_on": option.name,
-        "what_changes": what_changes(option, kept, money) or None,
+        "turns_on": advice.in_question.name if advice.in_question else None,
+        "what_changes": advice.what_changes or None,
         "tornado": [
             {"input": bar.name, "low_usd": bar.low, "high_usd": bar.high}
-            for bar in what_matters(option, kept, money)
+            for bar in advice.what_matters
         ],
     }
 

@@ -13,7 +13,6 @@ from advisor.advice.advise import Advice, Answer
 from advisor.advice.compare import TITLES
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
-from advisor.advice.table.sensitivity import in_question, inputs, what_changes, what_matters
 from advisor.advice.task import Task, sentences
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
@@ -157,7 +156,7 @@ def document(
 ) -> ReportDocument:
     """Report document with everything that the Advise page shows."""
     model, work, money = advice.question.model, advice.question.work, advice.question.money
-    shown, option = _shown(advice), in_question(advice.options, advice.choice)
+    shown, option = _shown(advice), advice.in_question
     return ReportDocument(
         title=advice.title,
         verdict=advice.verdict,
@@ -175,7 +174,7 @@ def document(
         cost_curves=cost_curves(advice),
         session=session_row(task) if task else None,
         turns_on=option.name if option else "",
-        what_changes=what_changes(option, advice.options[0], money) if option else "",
+        what_changes=advice.what_changes,
         sensitivity=sensitivity(advice),
         assumptions=_assumptions(advice.estimates, shown),
         command=command,
@@ -383,23 +382,15 @@ def _curve(line: CostLine) -> SweepSeries:
 
 def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
     """Inputs of the verdict, the one with the largest effect on its option first."""
-    option, kept, money = (
-        in_question(advice.options, advice.choice),
-        advice.options[0],
-        advice.question.money,
-    )
-    if option is None:
-        return ()
-    uncertain = inputs(option, kept, money)
     return tuple(
         SensitivityRow(
             name=bar.name,
-            low=uncertain[bar.name].low,
-            high=uncertain[bar.name].high,
+            low=bar.interval.low,
+            high=bar.interval.high,
             gain_low_usd=bar.low,
             gain_high_usd=bar.high,
         )
-        for bar in what_matters(option, kept, money)
+        for bar in advice.what_matters
     )
 
 

@@ -35,6 +35,7 @@ class TornadoBar:
     """Bar of a tornado chart: the outcome at both ends of one input's interval."""
 
     name: str  # name of the input
+    interval: Uncertain  # its value and ends
     low: float  # outcome at the low end, with all other inputs at their values
     high: float  # outcome at the high end
 
@@ -52,8 +53,8 @@ def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
         return float(outcome({**middle, name: np.asarray(value, dtype=float)}))
 
     bars = (
-        TornadoBar(name=n, low=at(n, parameter.low), high=at(n, parameter.high))
-        for n, parameter in inputs.items()
+        TornadoBar(name=name, interval=ends, low=at(name, ends.low), high=at(name, ends.high))
+        for name, ends in inputs.items()
     )
     return tuple(sorted(bars, key=lambda bar: bar.swing, reverse=True))
 

@@ -10,7 +10,6 @@ from markupsafe import Markup
 from advisor.advice import skypilot
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, on_front, split
-from advisor.advice.table.sensitivity import in_question, what_changes
 from advisor.advice.words.verdict import aged, pays_when
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import Refusal
@@ -218,11 +217,11 @@ ENDS = ("at the low end", "at the high end")
 def what_changes_it(answer: AdviseAnswer) -> None:
     """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
     advice = answer.advice
-    option, rows = in_question(advice.options, advice.choice), from_advice.sensitivity(advice)
+    option, rows = advice.in_question, from_advice.sensitivity(advice)
     if option is None:
         return
     st.markdown(f"**What the verdict depends on**: {option.name}")
-    changes = what_changes(option, advice.options[0], advice.question.money)
+    changes = advice.what_changes
     show(block("oa-soft", changes, "p"))
     show(tornado(rows, option.gain or 0.0))
 
