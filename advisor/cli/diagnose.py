@@ -16,7 +16,6 @@ from advisor.advice.diagnosis.diagnose import (
 )
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
 from advisor.cli.command import Json, add_measured, added, show, tell
-from advisor.cli.estimate import DESCRIBED
 from advisor.cost_model.uncertainty import range_fields
 from advisor.machine.backends import SYSTEMS, system_named
 from advisor.request import command_line
@@ -28,7 +27,7 @@ def add(commands: Any) -> None:
     parser = added(
         commands, "diagnose", _diagnose, "why a measured speed differs from the prediction"
     )
-    command_line.add_options(parser, DESCRIBED, without=("placement",))
+    command_line.add_options(parser, command_line.DESCRIBED, without=("placement",))
     add_measured(parser)
 
 

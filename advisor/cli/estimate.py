@@ -21,14 +21,11 @@ from advisor.errors import Refusal
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.request import command_line
 
-DESCRIBED = ("what", "machine", "work", "draft", "placement")
-"""Inputs of a model, a machine, a request and a placement."""
-
 
 def add(commands: Any) -> None:
     """Add the command."""
     parser = added(commands, "estimate", _estimate, "speed of each runtime and placement")
-    command_line.add_options(parser, (*DESCRIBED, "session"))
+    command_line.add_options(parser, (*command_line.DESCRIBED, "session"))
     parser.add_argument(
         "--start", type=StartFile, choices=list(StartFile), metavar="FILE",
         help="print a file that starts the fastest server that fits: compose, systemd, llama-swap",

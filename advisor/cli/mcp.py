@@ -13,7 +13,7 @@ import json
 import threading
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import advisor
@@ -28,8 +28,6 @@ Schema: TypeAlias = dict[str, Any]
 """JSON Schema of an input or a tool."""
 MOST_ROWS = 20
 """Rows of a list that an assistant is given; the rest is counted."""
-DESCRIBED = ("what", "machine", "work", "draft", "placement")
-WHOLE = command_line.FULL
 TYPES: Mapping[Kind, Schema] = {
     Kind.NAME: {"type": "string"},
     Kind.NUMBER: {"type": "number"},
@@ -48,11 +46,12 @@ class AdvisorTool:
 
     command: str  # name of the command
     about: str  # what the tool answers, for the assistant that chooses among tools
-    groups: tuple[str, ...] = DESCRIBED  # groups of the registry whose inputs it takes
+    groups: tuple[str, ...] = command_line.DESCRIBED  # groups of the registry whose inputs it takes
     without: tuple[str, ...] = ()  # inputs of those groups that it does not take
     required: tuple[str, ...] = ("model",)  # inputs that must be given
     positional: tuple[str, ...] = ()  # inputs that the command takes without an option
-    further: Mapping[str, str]  # numbers beside the registry, with their descriptions
+    # numbers beside the registry, with their descriptions
+    further: Mapping[str, str] = field(default_factory=dict)
     rows: str = ""  # name of its list, where the command answers with one
 
 
@@ -61,24 +60,21 @@ TOOLS: Mapping[str, AdvisorTool] = {
         command="estimate",
         about="Speed, memory and first token of a language model on a machine, for each runtime "
         "(llama.cpp, Ollama, vLLM ...) and placement (in the GPU, offloaded to RAM, to NVMe).",
-        groups=(*DESCRIBED, "session"),
-        further={},
+        groups=(*command_line.DESCRIBED, "session"),
         rows="estimates",
     ),
     "advise": AdvisorTool(
         command="advise",
         about="How fast a model runs on a machine, whether that is enough, and what would be "
         "better: another model, a smaller format, a bigger GPU with its cost, rent or an API.",
-        groups=WHOLE,
-        further={},
+        groups=command_line.FULL,
     ),
     "what_can_i_run": AdvisorTool(
         command="find",
         about="Models that run well on a machine, ranked by published quality, with their speed.",
-        groups=tuple(group for group in WHOLE if group != "load"),
+        groups=tuple(group for group in command_line.FULL if group != "load"),
         without=("model", "format", "placement", "form", "resale", "rented_at"),
         required=(),
-        further={},
         rows="models",
     ),
     "find_machines": AdvisorTool(
@@ -88,7 +84,6 @@ TOOLS: Mapping[str, AdvisorTool] = {
         groups=("what", "work", "draft", "money", "currency", "target"),
         without=("machine", "placement", "cached_share"),
         required=("model", "min_tps"),
-        further={},
         rows="offers",
     ),
     "diagnose": AdvisorTool(
@@ -109,7 +104,6 @@ TOOLS: Mapping[str, AdvisorTool] = {
         groups=("what", "work"),
         without=("machine", "runtime", "placement"),
         positional=("model",),
-        further={},
     ),
     "describe_machine": AdvisorTool(
         command="machine",

@@ -11,7 +11,6 @@ from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import likeliest
 from advisor.advice.diagnosis.text import reported_in
 from advisor.cli.command import Json, added, show, tell
-from advisor.cli.estimate import DESCRIBED
 from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import BroughtRun
 from advisor.formatting import tokens_per_second
@@ -31,7 +30,7 @@ def add(commands: Any) -> None:
     )  # fmt: skip
     adding.add_argument("file", type=Path, metavar="FILE.json")
     adding.add_argument("--by", default="", metavar="NAME", help="who measured")
-    command_line.add_options(adding, DESCRIBED)
+    command_line.add_options(adding, command_line.DESCRIBED)
     dropping = added(actions, "delete", _delete, "delete a kept run")
     dropping.add_argument("number", type=int, metavar="N", help="its place in the list, from 1")
 

@@ -11,7 +11,6 @@ from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds, watched
 from advisor.cli.command import Json, added, show, tell
 from advisor.cli.diagnose import diagnosis_answer, system_of
-from advisor.cli.estimate import DESCRIBED
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
 from advisor.formatting import tokens_per_second
@@ -30,7 +29,7 @@ def add(commands: Any) -> None:
         "(--metrics), vLLM, SGLang (--enable-metrics), Ollama",
     )  # fmt: skip
     parser.add_argument("url", metavar="URL", help="address of the server: http://localhost:8000")
-    command_line.add_options(parser, DESCRIBED)
+    command_line.add_options(parser, command_line.DESCRIBED)
     parser.add_argument(
         "--every", type=float, default=EVERY, metavar="S",
         help=f"seconds between readings ({EVERY:g})",
