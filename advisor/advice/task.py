@@ -198,7 +198,7 @@ class Task:
         ]
         least = LEAST_SAVED * self.seconds
         most = sorted((each for each in every if each.seconds >= least), key=lambda it: it.seconds)
-        named = {_name(each.edit): each for each in most}
+        named = {"format" if each.edit.of_format else each.edit.words: each for each in most}
         return tuple(sorted(named.values(), key=lambda it: -it.seconds)[:MOST_SAVES])
 
     def _each(self, value: object) -> Floats:
@@ -210,11 +210,6 @@ MOST_SAVES, LEAST_SAVED = 3, 0.01
 LARGER_BATCH = 2048
 """Micro-batch that is offered: the largest that llama-server computes at once without `-b`
 (tools/server/README.md) [tokens]."""
-
-
-def _name(edit: Edit) -> str:
-    """What is the same for edits of which only one is named: a smaller format."""
-    return "format" if edit.changes.keys() == {"model"} else edit.words
 
 
 def task_of(estimate: Estimate, session: AgentSession) -> Task | None:

@@ -274,18 +274,15 @@ def _model_line(runnable: Runnable) -> str:
 
 
 def _score(runnable: Runnable) -> str:
-    """Score less the format's loss, with a star where it is a predecessor's."""
+    """Score less the format's loss in brackets, "?" where none is published; a star marks a
+    predecessor's.
+    """
     if runnable.score is None:
         return "none"
-    star = "*" if runnable.predecessor else ""
-    return f"{runnable.score:.0f}{star}{_lost(runnable)}"
-
-
-def _lost(runnable: Runnable) -> str:
-    """Points that the format loses, in brackets; "?" where no loss is published."""
-    if runnable.lost is None:
-        return " (?)"
-    return f" (-{runnable.lost:.0f})" if runnable.lost >= HALF else ""
+    star, lost = "*" if runnable.predecessor else "", " (?)"
+    if runnable.lost is not None:
+        lost = f" (-{runnable.lost:.0f})" if runnable.lost >= HALF else ""
+    return f"{runnable.score:.0f}{star}{lost}"
 
 
 HALF = 0.5

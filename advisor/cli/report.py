@@ -130,7 +130,7 @@ def _compare(args: argparse.Namespace) -> None:
         changed, more = _today(reports)
         record["today"] = changed
         tables += more
-    show(args, record, lambda: tables_text(tables))
+    show(args, record, lambda: "\n\n".join(map(_table_text, tables)))
 
 
 def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], list[WordTable]]":
@@ -150,12 +150,8 @@ def _today(reports: "Sequence[SavedReport]") -> "tuple[list[dict[str, Any]], lis
     return records, tables
 
 
-def tables_text(tables: "Sequence[WordTable]") -> str:
-    """Tables as text: the title, then a block of lines per row."""
-    return "\n\n".join(map(_table_text, tables))
-
-
 def _table_text(table: "WordTable") -> str:
+    """Table as text: the title, then a block of lines per row."""
     lines = [table.title]
     for name, *cells in table.rows:
         lines.append(f"  {name}")

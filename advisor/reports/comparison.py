@@ -298,9 +298,8 @@ def _answers(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
 
 
 def _inputs(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
-    for name in dict.fromkeys((*then.request, *now.request)):
-        if then.request:  # reports of older formats do not say
-            before, after = then.request.get(name, NONE), now.request.get(name, NONE)
+    if then.request:  # reports of older formats do not say
+        for name, before, after in differing_inputs((then, now)):
             yield Change(kind="input", what=name, then=before, now=after)
 
 

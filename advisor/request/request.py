@@ -300,9 +300,11 @@ class Request:
         return self.spec.empty
 
     def stated(self) -> dict[str, Any]:
-        """Values that differ from their defaults, by name."""
+        """Values that differ from their defaults, as arrays always do, by name."""
         return {
-            name: value for name, value in vars(self).items() if not _same(value, DEFAULTS[name])
+            name: value
+            for name, value in vars(self).items()
+            if isinstance(value, np.ndarray) or value != DEFAULTS[name]
         }
 
     def nouns(self, resolved: ResolvedModel | None = None) -> "Nouns":
@@ -483,11 +485,6 @@ def _listed(kind: type[Listed], what: str, text: str | None) -> Listed | None:
     except ValueError as error:
         names = [str(member) for member in kind]
         raise UnknownName(what, text, names, f"Allowed are {', '.join(names)}.") from error
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Whether a value is the default; an array never is."""
-    return not isinstance(value, np.ndarray) and bool(value == default)
 
 
 def drafting(who: str, acceptance: Array | None, drafted: Array | None) -> dict[str, Any]:

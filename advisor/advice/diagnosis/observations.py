@@ -162,14 +162,11 @@ def _flags(seen: Evidence) -> Iterator[Observation]:
     if not set(words) & set(STARTS):
         return
     for key, (names, values) in FLAGS.items():
-        if any(_given(words, name, values) for name in names):
+        given = (value for name in names for value in _values(words, name))
+        if any(value in (values or (value,)) for value in given):
             yield Observation(frozenset({key}))
         elif key != "cpu_alone":  # a build without the GPU needs no option
             yield Observation(against=frozenset({key}))
-
-
-def _given(words: tuple[str, ...], name: str, values: tuple[str, ...]) -> bool:
-    return any(value in (values or (value,)) for value in _values(words, name))
 
 
 def _values(words: tuple[str, ...], name: str) -> Iterator[str]:

@@ -75,7 +75,8 @@ def watched(
     Raises:
         InputError: speeds outside the limits.
     """
-    measured = speeds(reading, _ruled_out(reading, estimate))
+    no_longer = reading.context is not None and not _longer(reading, estimate)
+    measured = speeds(reading, KNOWN | OF_CONTEXT if no_longer else KNOWN)
     evidence = Evidence(process=process or ProcessReading(), reading=reading, estimate=estimate)
     if measured is not None:
         measured = replace(measured, evidence=evidence.factor, shown=evidence.shown)
@@ -85,13 +86,6 @@ def watched(
     seen = [each.words for each in evidence.observations if each.words]
     signs = (*_signs(reading, estimate), *seen)
     return Watched(diagnosis=diagnosis, alarm=amiss, signs=signs)
-
-
-def _ruled_out(reading: ServerReading, estimate: Estimate) -> frozenset[str]:
-    causes = KNOWN
-    if reading.context is not None and not _longer(reading, estimate):
-        causes |= OF_CONTEXT
-    return causes
 
 
 def _longer(reading: ServerReading, estimate: Estimate) -> bool:

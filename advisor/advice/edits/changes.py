@@ -342,7 +342,7 @@ def smaller_format(changes: Iterable[Edited], reading_tps: float, least: float) 
     mild = sorted(
         (
             each for each in changes
-            if each.changes.keys() == {"model"} and each.gain >= least
+            if each.of_format and each.gain >= least
             and each.changes["model"].format not in LAST_RESORTS
         ),
         key=lambda each: each.gain,

@@ -56,6 +56,11 @@ class Edit:
     part: str = ""  # kind of the part to buy, as in data/prices/host_parts.csv; empty for none
     ram: float = 0.0  # memory to buy [B]; 0 for none
 
+    @property
+    def of_format(self) -> bool:
+        """Whether the model's format alone is changed."""
+        return self.changes.keys() == {"model"}
+
     def of(self, before: Estimate) -> Estimate:
         """Estimate after the edit."""
         return again(before, **self.changes) if self.moves else replace(before, **self.changes)
@@ -73,8 +78,8 @@ def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) ->
     """Edits, in the first placement that fits, that are faster by a factor; by gain."""
     least = worth * now
     several = before.how.takes_several_formats and before.how.apart is None
-    formats = [edit for edit in edits if several and _of_format(edit)]
-    others = [edit for edit in edits if not (several and _of_format(edit))]
+    formats = [edit for edit in edits if several and edit.of_format]
+    others = [edit for edit in edits if not (several and edit.of_format)]
     speeds = [
         *of_formats(before, [edit.changes["model"] for edit in formats], least),
         *(_fastest(before, edit, least) for edit in others),
@@ -86,10 +91,6 @@ def edited(before: Estimate, edits: Sequence[Edit], now: float, worth: float) ->
         if speed
     ]
     return sorted(rows, key=lambda row: row.gain, reverse=True)
-
-
-def _of_format(edit: Edit) -> bool:
-    return edit.changes.keys() == {"model"}
 
 
 def placements(after: Estimate) -> Iterator[Estimate]:
