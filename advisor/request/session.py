@@ -109,12 +109,12 @@ class AgentSession:
     def middle(self, base: Workload) -> Workload:
         """Request of its middle turn, which stands for a reply wherever a single one is asked.
 
-        The rest of the prompt is cached in the share that is stated, else whole.
+        What went before is cached in the share that is stated, else whole; of a first turn, what
+        is stated to be cached already.
         """
-        turn = np.array([(self.turns - 1) // 2])
-        prompt, before = (float(of[turn][0]) for of in (self.prompts, self.before))
-        share = 1.0 if self.kept is None else self.kept
-        cached = before if self.turns == 1 else round(share * before)
+        turn = (self.turns - 1) // 2
+        prompt, before = float(self.prompts[turn]), float(self.before[turn])
+        cached = before if turn == 0 or self.kept is None else round(self.kept * before)
         return replace(base, **self._of_all(base), prompt=prompt, cached=cached)
 
     def _of_all(self, base: Workload) -> dict[str, Any]:

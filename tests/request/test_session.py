@@ -91,3 +91,24 @@ def test_every_shape_has_its_source_and_date() -> None:
         assert shape.source.startswith("https://"), shape.name
         assert len(shape.source_date) >= len("2026-10"), shape.name
         assert shape.turns > 1 < min(shape.first_prompt, shape.turn_tokens, shape.reply)
+
+
+def test_of_a_first_turn_what_is_cached_already_is_cached() -> None:
+    # the middle of two turns is the first: no earlier turn of which a share could be kept
+    for turns in (1, 2):
+        session = AgentSession(turns=turns, first=1000, added=200, reply=50, cached=400, kept=0.5)
+        assert (session.middle(Workload()).prompt, session.middle(Workload()).cached) == (1000, 400)
+    four = AgentSession(turns=4, first=1000, added=200, reply=50, cached=400, kept=0.5)
+    # the second of four: 1250, of which half of 1050 is kept
+    assert (four.middle(Workload()).prompt, four.middle(Workload()).cached) == (1250, 525)
+    whole = AgentSession(turns=4, first=1000, added=200, reply=50)
+    assert whole.middle(Workload()).cached == 1050
+
+
+def test_a_share_of_a_session_is_of_what_went_before() -> None:
+    # without a session a quarter of the prompt itself is cached
+    assert Request(model="m", prompt=1000, cached_share=0.25).nouns().work.cached == 250
+    request = Request(model="m", turns=3, turn_tokens=200, prompt=1000, output=50, cached_share=0.5)
+    assert request.nouns().work.cached == 525
+    with pytest.raises(InputError, match="both"):
+        _ = Request(model="m", prompt=1000, cached=10, cached_share=0.25).nouns().work
