@@ -113,3 +113,16 @@ def test_a_change_of_all_schedules_reaches_the_last_tokens() -> None:
 def test_the_reply_is_the_same() -> None:
     assert LLAMA_CPP.name == "llama.cpp"
     assert phases(HYBRID, work(512)).decode.then is None
+
+
+def test_the_prompts_of_several_users_are_cut_each() -> None:
+    # 3 users of 1,000 tokens: 996 before the last 4, of which 512 end at the cut and 484 come
+    # before: ceil(3 x 484 / 512) = 3 and ceil(3 x 512 / 512) = 3 micro-batches, of 3 x 996 / 6
+    (step, repeats, first), (last, times, _) = cut_batches(work(1000, users=3), TAIL)
+    assert float(repeats) == 6
+    assert float(step.tokens) == pytest.approx(3 * 996 / 6)
+    assert float(first) == pytest.approx(512 / 498)
+    assert (float(last.tokens), float(times)) == (3 * TAIL, 1.0)
+    # 200 tokens each are one micro-batch for every user's cut: 3 x 196 in ceil(588 / 512) = 2
+    (step, repeats, _), _ = cut_batches(work(200, users=3), TAIL)
+    assert (float(repeats), float(step.tokens)) == (2, pytest.approx(294))

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from advisor.advice.compare import as_run
 from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.drafting import with_drafting
+from advisor.cost_model.drafting import weights_read, with_drafting
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.schedule import Flow, Route, Schedule, Stage
 from advisor.cost_model.timing import LAYERS, TOKEN, StepTime
 from advisor.cost_model.workload import (
     DRAFT_MODEL,
@@ -17,6 +19,7 @@ from advisor.cost_model.workload import (
     as_drafter,
     drafter_cache,
     drafter_memory,
+    drafter_weights,
     drafting_note,
     without_drafting,
 )
@@ -25,6 +28,7 @@ from advisor.evidence.published.engines import chance
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.model.architecture import Group
 from advisor.runtimes import (
     ASIDE,
     KTRANSFORMERS,
@@ -288,3 +292,52 @@ def test_without_drafting_a_step_writes_one_token() -> None:
     plain = without_drafting(Workload(draft="ngram", drafted=4, acceptance=0.5))
     assert (plain.draft, plain.drafted, plain.acceptance) == ("", 0, 0.0)
     assert float(plain.tokens_per_step) == 1.0
+
+
+def test_a_block_drafter_takes_the_last_layers_without_their_experts() -> None:
+    # DeepSeek-V3: the first layers are dense, the last has experts; five layers like the last, of
+    # which a block drafter leaves the routed experts out
+    model = catalog.model("DeepSeek-V3", "FP8")
+    experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
+    assert experts[0] == experts[1] == 0 < experts[-1]
+    block = Workload(draft="dflash", drafted=7, acceptance=0.5)
+    assert float(drafter_weights(model, block)) == 5 * (model.layer_bytes[-1] - experts[-1])
+    head = Workload(draft="mtp", drafted=1, acceptance=0.5)
+    assert float(drafter_weights(model, head)) == model.layer_bytes[-1]
+
+
+def test_drafts_along_a_sweep_cost_what_each_of_them_costs() -> None:
+    model = catalog.model("Qwen3-32B", "BF16-hf")
+    time = StepTime(total=0.021, parts={"resident": 0.02, TOKEN: 0.001}, hidden=0.0)
+    reads = {"resident": np.array([2e9, 0.0]), "in_place": np.array([0.0, 2e9])}
+    none_and_two = Workload(draft="mtp", drafted=np.array([0.0, 2.0]), acceptance=0.5)
+    swept = with_drafting(time, model, none_and_two, {"resident": 2e9})
+    for at, drafted in enumerate((0.0, 2.0)):
+        single = replace(none_and_two, drafted=drafted)
+        alone = with_drafting(time, model, single, {"resident": 2e9})
+        assert float(np.ravel(swept.total)[at]) == pytest.approx(float(alone.total))
+    # where any of several machines has weights on its GPU, the drafter lies there
+    placed = with_drafting(time, model, replace(none_and_two, drafted=2.0), reads)
+    assert float(np.ravel(placed.parts["resident"])[0]) > 0.02
+
+
+def test_weights_of_a_step_are_divided_as_its_flows_are() -> None:
+    # 3 GB on the GPU and 1 GB from RAM: three quarters and a quarter of what a token reads; four
+    # tokens read further experts, for which all of a layer's experts stand
+    def reads(name: str, work: Workload) -> dict[str, float]:
+        model = catalog.model(name, "Q4_K_M")
+        flows = (Flow(route=Route.RESIDENT, moved=3e9), Flow(route=Route.STREAMED, moved=1e9))
+        schedule = Schedule(stages=(Stage(flows=flows),))
+        shares = weights_read(schedule, model, work, by_gpu=False)
+        return {route: float(size) for route, size in shares.items()}
+
+    dense = catalog.model("Qwen3-32B", "Q4_K_M").read_bytes_per_token
+    assert reads("Qwen3-32B", Workload()) == pytest.approx(
+        {Route.RESIDENT: 0.75 * dense, Route.STREAMED: 0.25 * dense}
+    )
+    mixed = catalog.model("Qwen3-30B-A3B", "Q4_K_M")
+    experts = float(np.sum(mixed.bytes_per_layer[Group.ROUTED_EXPERTS]))
+    single, four = (sum(reads("Qwen3-30B-A3B", Workload(users=n)).values()) for n in (1, 4))
+    assert single == pytest.approx(mixed.read_bytes_per_token)
+    further = float(mixed.expert_share(4.0, 4.0) - mixed.expert_share(1.0))
+    assert four - single == pytest.approx(experts * further, rel=0.02)

@@ -89,3 +89,18 @@ def test_a_stated_policy_is_missed_where_a_runtime_takes_layers_but_no_policy() 
         strategy, constants = PlacementStrategy.GPU_RESIDENT, fitted_constants()
         made = estimate(LLAMA, where, Workload(), runtime, strategy, constants)
         assert made.format_note == note, (policy, runtime.name)
+
+
+def test_an_estimate_names_the_rates_of_the_memories_that_it_uses() -> None:
+    def names(strategy: PlacementStrategy) -> list[str]:
+        return [each.what for each in run(TWO_SOCKETS, strategy).assumptions]
+
+    ram, link, drive = "RAM, sustained read", "link, ", "drive, sequential read"
+    offloaded = names(OFFLOAD)
+    assert ram in offloaded
+    assert any(name.startswith(link) for name in offloaded)
+    assert drive not in offloaded
+    assert drive in names(PlacementStrategy.NVME_OFFLOAD)
+    none = replace(TWO_SOCKETS, disk=None)
+    assert drive not in [each.what for each in run(none).assumptions]
+    assert "RTX 3090 memory bandwidth" in names(PlacementStrategy.GPU_RESIDENT)

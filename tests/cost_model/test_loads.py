@@ -1,5 +1,7 @@
 """Bytes read and work of a step, by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -170,3 +172,16 @@ def test_rejected_drafts_use_experts_of_their_own() -> None:
         astray=np.array([0.0, 2.0]),
     )  # fmt: skip
     assert several.touched(QWEN) == pytest.approx([float(text), float(drafted.touched(QWEN))])
+
+
+def test_scores_are_written_for_every_token_without_flash_attention() -> None:
+    # 32 layers x 32 heads x 1,000 past tokens are 1,024,000 scores of a token, 5 times for five
+    placement = divided(LLAMA, 1.0)
+    plain = replace(step(5, 1000), flash_attention=False)
+    assert step_load(LLAMA, placement, vram(0), plain).scores == 5 * 32 * 32 * 1000
+    assert step_load(LLAMA, placement, vram(0), step(5, 1000)).scores == 0
+
+
+def test_what_is_cached_need_not_be_computed() -> None:
+    assert Workload(prompt=1300, cached=1000).fresh == 300
+    assert Workload(prompt=1300, cached=1300).fresh == 0

@@ -9,7 +9,16 @@ import pytest
 
 from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
 from advisor.cost_model.loads import Load
-from advisor.cost_model.processors import cpu_seconds, gpu_seconds, narrow, slower, vectors
+from advisor.cost_model.processors import (
+    cpu_seconds,
+    first_peak,
+    gpu_seconds,
+    matrices,
+    narrow,
+    peak_16_bit,
+    slower,
+    vectors,
+)
 from advisor.cost_model.schedule import (
     Exchange,
     ExchangePath,
@@ -664,3 +673,76 @@ def test_one_copy_of_several_cards_counts_for_each_of_them() -> None:
     )  # fmt: skip
     assert float(ram_bytes(alone)) == 0.0, "a copy by itself shares its RAM with nothing"
     assert float(ram_bytes(together)) == 12e9
+
+
+def test_hidden_time_and_parts_of_what_follows_add_up(constants: Constants) -> None:
+    # 3 runs hide 20 ms each behind a copy of 2.8 s; then 2 runs of another stage, which only they
+    # have: 4 GB from the drive at 0.5 x 4 GB/s, and on at 0.9 x 20 GB/s after a copy at 10
+    copied = Stage(
+        flows=(
+            Flow(route=Route.RESIDENT, load=load(weights=10e9)),
+            Flow(route=Route.STREAMED, moved=18e9),
+        )
+    )
+    then = Schedule(stages=(alone(Flow(route=Route.STAGED, moved=4e9)),), repeats=2)
+    time = schedule_seconds(Schedule(stages=(copied,), repeats=3, then=then), MACHINE, constants)
+    assert float(time.hidden) == pytest.approx(3 * 0.02)
+    assert float(time.parts[Route.STREAMED]) == pytest.approx(3 * 2.8)
+    assert float(time.parts[Route.STAGED]) == pytest.approx(2 * (2.0 + 4 / 18 + 4 / 10))
+    assert float(time.total) == pytest.approx(sum(map(float, time.parts.values())))
+    assert float(time.parts[TOKEN]) == pytest.approx(3 * 5e-3 + 2 * 5e-3)
+
+
+def test_attention_multiplies_matrices_from_sixteen_tokens_of_a_sequence(
+    constants: Constants,
+) -> None:
+    # 8 cores at 1 GFLOP/s each for 15 tokens, at 4 from 16 on: 32 GFLOP take 4 s, then 1 s
+    times = [
+        float(cpu_seconds(load(attention=32e9, tokens=tokens), HOST, constants).moving)
+        for tokens in (15, 16)
+    ]
+    assert times == [pytest.approx(4.0), pytest.approx(1.0)]
+
+
+def test_a_gpu_has_the_peak_of_the_first_type_that_it_computes_in() -> None:
+    plain = replace(GPU, tensor_flops={"fp32": 40e12})
+    assert float(first_peak(plain, ("fp16", "fp32"))) == 40e12
+    assert float(first_peak(GPU, ("fp16", "fp32"))) == 100e12
+    assert float(first_peak(GPU, ("int8",))) == 1.0, "no rate that it could be divided by"
+    two = replace(GPU, tensor_flops={"fp16": np.array([0.0, 8e12]), "fp32": np.array([4e12, 2e12])})
+    assert first_peak(two, ("fp16", "fp32")).tolist() == [4e12, 8e12]
+    # 100 TFLOP/s in 16 bits, 250 of 8-bit integers are 125 of 16
+    assert float(peak_16_bit(replace(GPU, tensor_flops={"fp16": 100e12, "int8": 250e12}))) == 125e12
+    assert float(peak_16_bit(replace(GPU, tensor_flops={}))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("flags", "segment", "widest"),
+    [
+        ({"avx2"}, "desktop", "avx2"),
+        ({"avx2", "avx_vnni"}, "desktop", "vnni"),
+        ({"avx512f", "avx512_vnni"}, "server", "avx512"),
+        ({"avx512_vnni", "avx_vnni"}, "desktop", "avx512_wide"),  # Zen 5
+        ({"avx512_vnni", "avx_vnni"}, "laptop", "avx512"),  # in two halves
+        ({"avx512_vnni", "avx_vnni", "amx_int8"}, "server", "amx"),
+        ({"asimd", "dotprod"}, "desktop", "neon"),
+        ({"avx"}, "desktop", "sse"),
+        (set(), "desktop", ""),
+    ],
+)
+def test_matrices_take_the_widest_arithmetic(flags: set[str], segment: str, widest: str) -> None:
+    host = replace(HOST, instruction_sets=frozenset(flags), segment=segment)
+    assert matrices(host) == widest
+
+
+def test_messages_without_a_measured_cost_take_the_usual_hop(constants: Constants) -> None:
+    # 2 x (6 ms + 10 MB over 1 GB/s), whether or not there are messages; 4 x 0.5 ms where known
+    far = replace(MACHINE, nodes=2, network=given(1e9))
+    three, none = (
+        Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6, messages=messages)
+        for messages in (4.0, 0.0)
+    )
+    assert float(exchange_seconds(three, far, constants)) == pytest.approx(0.032)
+    known = replace(far, message=given(0.5e-3))
+    assert float(exchange_seconds(three, known, constants)) == pytest.approx(0.024)
+    assert float(exchange_seconds(none, known, constants)) == pytest.approx(0.032)

@@ -1,27 +1,40 @@
 """Ranges: hand-worked half widths, and what they may and may not do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.catalog.constants import Scope, fitted_constants
+from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
+from advisor.cost_model.timing import StepTime
 from advisor.cost_model.uncertainty import (
     DEEP,
     EXPERTS,
+    IN_DECODE,
+    OPERATORS,
+    SERVED,
+    SEVERAL,
+    SHORT,
     SPLIT,
     THIN,
     TOGETHER,
+    UNKNOWN,
+    Circumstances,
     Margins,
     circumstances,
     degrees,
     depth_reached,
+    margins,
     rarity,
     shortness,
+    unmeasured_kinds,
     widened,
 )
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
+from lab.doubtful import Bound
 
 FACTORS = {EXPERTS: 1.5, THIN: 2.0}
 shares = st.floats(0.0, 1.0)
@@ -92,3 +105,57 @@ def test_of_unlike_cards_the_rarest_counts() -> None:
     alone = {name: thin(name) for name in ("RTX 3090", "GTX 1080 Ti")}
     assert min(alone.values()) < max(alone.values())
     assert thin("RTX 3090 + GTX 1080 Ti") == max(alone.values())
+
+
+def of_parts(**seconds: float) -> StepTime:
+    return StepTime(total=sum(seconds.values()), parts=dict(seconds), hidden=0.0)
+
+
+def run_on(spec: MachineSpec, **more: object) -> Circumstances:
+    constants = fitted_constants().bound(Scope(runtime="llama.cpp", backend="cuda"))
+    given = {"experts": False, "depth": 0.0, "users": 1.0, **more}
+    return circumstances(machine(spec), constants, **given)  # type: ignore[arg-type]
+
+
+CARD = MachineSpec(gpu="RTX 3090", ram_gb=64)
+
+
+def test_a_lean_moves_a_range_to_the_slow_side() -> None:
+    # half width 0.2, of which the lean is 0.5: 0.3 below and 0.1 above
+    table = Bound({"spread": 0.2, "lean": 0.5, "trait": 1.0}, 1.0)
+    run = Circumstances(on_gpu=True, traits={}, unmeasured={})
+    shown = margins(of_parts(resident=1.0), run, table, IN_DECODE)  # type: ignore[arg-type]
+    assert (float(shown.below), float(shown.above)) == pytest.approx((0.3, 0.1))
+
+
+def test_traits_of_a_run_are_those_of_its_machine_and_load() -> None:
+    ones = (EXPERTS, DEEP, SEVERAL, TOGETHER, SERVED, SHORT)
+    single = run_on(CARD).traits
+    assert [float(single[name]) for name in ones] == [0.0] * 6
+    loaded = run_on(
+        replace(CARD, gpu_count=2), experts=True, depth=9000.0, users=2.0, served=True, fresh=50.0
+    ).traits
+    assert [float(loaded[name]) for name in ones] == [1.0] * 6
+    none = run_on(MachineSpec(gpu="none", cpu="Ryzen 9 7950X", ram_gb=64))
+    assert (none.on_gpu, none.traits[THIN], none.traits[UNKNOWN]) == (False, 0.0, 0.0)
+    assert 0.0 < float(single[THIN]) < 1.0
+
+
+def test_a_rate_that_was_given_is_no_doubt() -> None:
+    # of a usual machine all four rates are taken from its kind
+    assert set(run_on(CARD).unmeasured.values()) == {1.0}
+    for field, part in (("ram_gbs", "in_place"), ("pcie_gbs", "streamed"), ("disk_gbs", "staged")):
+        known = run_on(replace(CARD, **{field: 5.0})).unmeasured
+        assert known[part] == 0.0, field
+        assert known.keys() == {"in_place", "streamed", "paged", "staged"}
+        assert sum(known.values()) >= 2.0, "the others are as before"
+
+
+def test_kinds_of_layers_are_unmeasured_below_two_publishers() -> None:
+    rows = [
+        ConstantRow(constant="publishers", value=count, unit="", kind="assumed", source="made up",
+                    family=kind)
+        for kind, count in zip(OPERATORS[:3], (0.0, 1.0, 2.0), strict=True)
+    ]  # fmt: skip
+    assert unmeasured_kinds(frozenset(OPERATORS[:3]), Constants(rows)) == OPERATORS[:2]
+    assert unmeasured_kinds(frozenset(OPERATORS[2:3]), Constants(rows)) == ()

@@ -1,8 +1,9 @@
 """One request through every door: address, report, row, file, options, Python."""
 
+import argparse
 import json
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 
 import pytest
 import yaml
@@ -16,7 +17,7 @@ from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.machine.spec import MachineSpec
 from advisor.request import command_line, texts, values
-from advisor.request.money import MoneyInputs
+from advisor.request.money import Form, MoneyInputs, Ownership, room_for
 from advisor.request.request import CLOSED, Request, listed
 from advisor.units import GIB
 
@@ -292,3 +293,76 @@ def test_a_method_drafts_by_itself_and_any_other_name_is_a_model() -> None:
     assert "1B" in by_model.draft_model.name
     with pytest.raises(InputError, match="needs an acceptance"):
         Request(draft="Llama-3.2-1B").nouns().work  # noqa: B018 - asked for, not used
+
+
+def test_rents_and_prices_of_ones_own_are_in_the_money_that_is_typed() -> None:
+    request = Request(
+        model="m", gpu="RTX 3090", currency="EUR", usd_rate=1.25,
+        own_rent=(("RTX 4090", 0.4),), own_price=(("dock", 100.0),),
+    )  # fmt: skip
+    assert request.nouns().money.own_rent == (("RTX 4090", 0.5),)
+    assert request.nouns().money.own_price == (("dock", 125.0),)
+
+
+def test_what_is_owned_is_answered_for_unless_a_card_is_asked() -> None:
+    owned = Request(model="m", machine="Mac Studio M3 Ultra 256GB").nouns()
+    assert owned.machine.unified
+    beside = Request(model="m", gpu="RTX 5090", cards_owned="2x RTX 3090").nouns()
+    assert [gpu.name for gpu in beside.machine.gpus] == ["RTX 5090"]
+    assert [gpu.name for gpu in beside.owned.gpus] == ["RTX 3090", "RTX 3090"]
+    assert beside.owned.host == beside.machine.host
+
+
+@pytest.mark.parametrize(
+    ("form", "most"), [("desktop", 8), ("server", 8), ("laptop", 1), ("mini", 1), ("mac", 0)]
+)
+def test_a_machine_has_room_for_so_many_cards(form: str, most: int) -> None:
+    assert [room_for(Form(form), cards) for cards in (most, most + 1)] == [True, False]
+    assert Ownership(form=Form(form)).takes_cards is (most > 1)
+    assert not Ownership(form=Form(form), nothing=True).takes_cards
+
+
+@pytest.mark.parametrize(
+    ("gpu", "cpu", "form"),
+    [
+        ("RTX 3090", "Ryzen 9 7950X", "desktop"), ("RTX 4060 Laptop", None, "laptop"),
+        ("Apple M4 Max 40c", None, "mac"), ("GB10", None, "mini"),
+        ("H100 SXM", "EPYC 9355", "server"),
+    ],
+)  # fmt: skip
+def test_parts_tell_the_form_of_a_machine(gpu: str, cpu: str | None, form: str) -> None:
+    assert Request(model="m", gpu=gpu, cpu=cpu).nouns().ownership.form == Form(form)
+
+
+def test_words_of_former_links_that_left_a_format_open_leave_it_open() -> None:
+    for word, form in (("As stored", None), ("auto", None), ("Q5_K_M", "Q5_K_M"), ("", None)):
+        link = {"machine": "This machine", "repack": word}
+        assert texts.from_address(link).request.format == form, word
+    # any part makes it a described machine, with the others as the form began
+    for part, text in (("gpu", "RTX 4090"), ("gpus", "2"), ("cpu", "EPYC 9355"), ("ram", "128")):
+        described = texts.from_address({part: text, "layers": "20"}).request
+        assert described.machine is None, part
+        assert described.gpu is not None, part
+    # an address by today's names alone is read as it stands
+    assert texts.from_address({"gpu": "RTX 4090"}).request == Request(gpu="RTX 4090")
+    assert texts.from_address({"gpu": "No GPU"}).request.gpu == "none"
+    assert texts.from_address({"machine": "By name", "owned": "DGX Spark"}).request.machine == (
+        "DGX Spark"
+    )
+
+
+def test_help_says_units_names_and_defaults() -> None:
+    parser = argparse.ArgumentParser(
+        prog="x", formatter_class=partial(argparse.HelpFormatter, width=400)
+    )
+    command_line.add_options(parser)
+    text = parser.format_help()
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  --")}
+    assert lines["--context"].split()[1] == "TOKENS"
+    assert lines["--context"].endswith("(8192)")
+    assert lines["--gpu"].split()[1] == "NAME"
+    assert lines["--gpu-count"].split()[1] == "N"
+    assert lines["--own-rent"].split()[1] == "NAME=USD"
+    assert "f16, bf16, q8_0" in lines["--kv-type"]
+    assert "q8_0" not in lines["--runtime"]
+    assert not lines["--bench"].endswith("(0)"), "a switch has no number"

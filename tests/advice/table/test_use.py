@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from advisor.advice.prices.power import PowerDraw
+from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import Use, queue_seconds, session_seconds, waiting_seconds
 from advisor.cost_model.placement import PlacementStrategy
@@ -181,3 +182,37 @@ def test_an_idle_machine_takes_idle_power_alone() -> None:
     use = Use(work=Workload(), money=MoneyInputs(usd_per_kwh=0.3, hours_on_per_day=24.0))
     month = use.owned(PowerDraw(idle=10.0, busy=500.0), None)
     assert (month.idle_power, month.busy_power) == (pytest.approx(2.1915), 0.0)
+
+
+def test_waiting_ends_with_the_hours_that_all_users_have() -> None:
+    # a reply of 1,000 s for each of 40 a day on 30.4375 days are 338 h; of 100,000 s more than the
+    # 730.5 h of one user's month, or the 1,461 h of two
+    money = MoneyInputs(reading_tps=10.0)
+    for users, hours in ((1, 730.5), (2, 2 * 730.5)):
+        use = Use(work=Workload(output=1, users=users), money=money)
+        assert use.hours_lost(running(10.0, first_token=100_000.0)) == pytest.approx(hours)
+        less = use.hours_lost(running(10.0, first_token=1000.0))
+        assert less == pytest.approx(40 * 30.4375 * 1000 / 3600)
+
+
+def test_what_is_rented_by_the_month_costs_the_same_without_replies() -> None:
+    use = Use(work=Workload(), money=MoneyInputs())
+    kept, stopped = use.rented_by_the_month(0.5), use.rented(0.5, running(100.0, first_token=1.0))
+    assert (kept.fixed, kept.by_use) == (pytest.approx(0.5 * 730.5), 0.0)
+    assert (kept.paid_fixed, kept.paid_by_use) == (pytest.approx(0.5 * 730.5), 0.0)
+    assert stopped.stopped
+    assert not kept.stopped
+
+
+def test_a_launch_price_adds_half_of_itself_to_comparisons_by_hand() -> None:
+    # 3,600 USD over 36 months are 100 a month, of which half is added
+    use = Use(work=Workload(), money=MoneyInputs(purchase_months=36.0))
+    assert use.margin(Price(usd=5000.0, at_launch=3600.0)) == pytest.approx(50.0)
+    assert use.margin(Price(usd=5000.0)) == 0.0
+
+
+def test_a_server_that_is_bought_takes_power_while_it_is_busy() -> None:
+    # 7,200 USD over 36 months; 500 W for 100 h at 0.20 USD/kWh are 10 USD
+    use = Use(work=Workload(), money=MoneyInputs(usd_per_kwh=0.20, purchase_months=36.0))
+    month = use.served(PowerDraw(idle=50.0, busy=500.0), 7200.0, 100.0)
+    assert (month.purchase, month.busy_power, month.idle_power) == (200.0, 10.0, 0.0)
