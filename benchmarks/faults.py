@@ -26,7 +26,7 @@ FAULTS = {
     "PostgreSQL restarted": "tests/reports/store/test_postgresql.py restart",
     "first start, ten at once": f"{SOAK} start_first_at_once",
     "the same while calibrations are saved": f"{LOCAL} killed or interrupted or failed_write",
-    "disk full, file that may not grow": f"{STORE} {SOAK} full_disk or may_not_grow",
+    "disk full (2 MB of its own), file that may not grow": (f"{STORE} {SOAK} full or may_not_grow"),
     "read-only file, folder or disk": f"{STORE} {LOCAL} {IMPORTED} read_only or cannot_be_written",
     "file deleted or replaced under the program": f"{STORE} deleted_file or put_in_its_place",
     "clock jumps by decades": f"{SOAK} clock",

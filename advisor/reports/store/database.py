@@ -7,9 +7,11 @@ SQLite in the user's data folder unless the environment says otherwise:
 """
 
 import os
+import re
+import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -239,9 +241,37 @@ def _open_to_read(url: URL, file: Path) -> Engine:
 
 def _open_unchanged(file: Path) -> sqlite3.Connection:
     # Without a journal beside it SQLite would have to make the files that it shares with writers.
-    journal = file.with_name(f"{file.name}-wal").exists()
-    address = f"{file.absolute().as_uri()}?mode=ro{'' if journal else '&immutable=1'}"
+    journal = file.with_name(f"{file.name}-wal")
+    written = journal.exists() and journal.stat().st_size > 0
+    address = f"{file.absolute().as_uri()}?mode=ro{'' if written else '&immutable=1'}"
     return sqlite3.connect(address, uri=True, check_same_thread=False)
+
+
+def _open_file(
+    file: Path, dialect: Dialect, _record: object, places: Sequence[Any], options: dict[str, Any]
+) -> Any:
+    """Connection to a file; on a full disk, where SQLite cannot make the files that it shares with
+    writers, one for reading.
+    """
+    connection: Any = dialect.connect(*places, **options)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError:
+        if not _is_full(file):
+            return connection  # `_prepare_sqlite` says why
+        connection.close()
+        return _open_unchanged(file)
+    return connection
+
+
+LEAST_ROOM = 64 * 1024
+"""Room on a disk that SQLite needs beside its file: 32 KiB of index and a page of journal [B]."""
+
+
+def _is_full(file: Path | None) -> bool:
+    with suppress(OSError):
+        return file is not None and shutil.disk_usage(file.parent).free < LEAST_ROOM
+    return False
 
 
 def _engine(url: URL, **options: Any) -> Engine:
@@ -258,6 +288,9 @@ def _engine(url: URL, **options: Any) -> Engine:
             "ADVISOR_DATABASE_URL to use a file."
         ) from error
     if sqlite:
+        file = file_of(url)
+        if file is not None and not options:
+            event.listen(engine, "do_connect", partial(_open_file, file))
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -270,6 +303,8 @@ def explained(url: URL) -> Iterator[None]:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:
         cause = str(error.orig if isinstance(error, DBAPIError) else error)
+        if _is_full(file_of(url)) and re.search("disk I/O|readonly|unable to open", cause):
+            cause = f"disk full: {cause}"
         raise StoreError(_sentence(_without_secrets(cause, url), place(url))) from error
     except (ValueError, TypeError) as error:
         # Bytes that are no text, JSON or time of day: SQLite hands them over unchecked.
@@ -298,13 +333,13 @@ def _sentence(cause: str, where: str) -> str:
             f"{where} is damaged or not a report database ({cause}). Nothing was changed. Move the "
             "file elsewhere and keep it; a new one is made at the next start."
         )
+    if "full" in folded or "no space" in folded:
+        return f"There is no room left for {where}. Free some and save again; nothing was changed."
     if "readonly" in folded or "read-only" in folded or "unable to open" in folded:
         return (
             f"{where} cannot be opened for writing ({cause}). Allow writing there, or set "
             "ADVISOR_DATA_DIR to another folder; nothing was changed."
         )
-    if "full" in folded or "no space" in folded:
-        return f"There is no room left for {where}. Free some and save again; nothing was changed."
     if "connection" in folded or "could not connect" in folded:
         return (
             f"The report database {where} does not answer ({cause}). Nothing was changed; start it "

@@ -7,6 +7,7 @@
 Several tabs and programs may use one store at the same time.
 """
 
+import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import URL, ColumnElement, select
+from sqlalchemy import URL, ColumnElement, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -115,6 +116,9 @@ def _identity(file: Path | None) -> Identity | None:
 
 KEPT_DELETED = timedelta(days=30)
 """Time for which a deleted report can be restored."""
+MOST_REPORTS, REPORTS_EACH = 1000, "ADVISOR_REPORTS_EACH"
+"""Reports that an owner may keep, with deleted ones that can be restored, and the setting with
+another number."""
 MOST_RESULTS = 100
 """Measured results of a report."""
 _LARGEST_ID = 2**63 - 1  # of an integer column
@@ -150,7 +154,10 @@ class ReportStore:
         author: str = "",
         results: Iterable[MeasuredResult] = (),
     ) -> SavedReport:
-        """Save a report under a new number; the same report under the same name is saved once."""
+        """Save a report under a new number; the same report under the same name is saved once.
+
+        An owner's reports are no more than the server keeps of each (`MOST_REPORTS`).
+        """
         row = rows.new(
             document,
             name=clean_name(name),
@@ -165,6 +172,7 @@ class ReportStore:
                 same = self._same(session, row.digest)
                 if same is not None:
                     return self._saved(same)
+                self._check_room(session)
                 session.add(row)
         except StoreError as error:
             # Another program saved the same one between the look and the commit.
@@ -298,6 +306,25 @@ class ReportStore:
     def _same(self, session: Session, digest: str | None) -> ReportRow | None:
         kept = (ReportRow.digest == digest, ReportRow.deleted_at.is_(None))
         return session.scalars(rows.whole(select(ReportRow).where(*kept))).one_or_none()
+
+    def _check_room(self, session: Session) -> None:
+        """Refuse a further report of an owner who has all that the server keeps of each.
+
+        Raises:
+            StoreError: it has as many, or the setting is no number.
+        """
+        if self._owner is None:
+            return
+        setting = os.environ.get(REPORTS_EACH, "") or str(MOST_REPORTS)
+        if not setting.isdecimal():
+            raise StoreError(f"{REPORTS_EACH} is {setting!r}; it must be a whole number.")
+        owned = select(func.count()).where(ReportRow.owner == self._owner)
+        if (session.scalar(owned) or 0) >= int(setting):
+            raise StoreError(
+                f"You have {int(setting):,} saved reports, the most that this server keeps of each "
+                f"person; delete some, which takes {KEPT_DELETED.days} days to free their places, "
+                "or export this one. Nothing was saved."
+            )
 
     def _row(
         self, session: Session, number: int, *, lock: bool = False, deleted: bool = False

@@ -92,6 +92,57 @@ def test_a_file_that_may_not_grow_keeps_what_was_confirmed(file: Path) -> None:
     store.close()
 
 
+FILLED = """
+import json, os, sys
+from advisor.errors import StoreError
+from advisor.reports.document import from_json
+from advisor.reports.store.store import open_store
+disk = sys.argv[2]
+os.environ["ADVISOR_DATA_DIR"] = disk
+document = from_json(json.load(open(sys.argv[1])))
+def fill():
+    with open(os.path.join(disk, "filler"), "wb", buffering=0) as file:
+        try:
+            while file.write(bytes(4096)):
+                pass
+        except OSError:
+            pass
+def refused(save):
+    try:
+        save()
+    except StoreError as error:
+        print(error)
+        return True
+store = open_store(f"sqlite:///{disk}/reports.sqlite")
+confirmed = {store.save(document, "before").id: "before"}
+fill()
+for number in range(200):
+    if refused(lambda: confirmed.update({store.save(document, f"{number}").id: f"{number}"})):
+        break
+else:
+    raise SystemExit("the disk was never full")
+assert {head.id: head.name for head in store.list()} == confirmed
+os.remove(os.path.join(disk, "filler"))
+assert store.save(document, "after some was freed").id > max(confirmed)
+assert all(store.load(number).name == name for number, name in confirmed.items())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a disk of its own is mounted as Linux does")
+def test_a_disk_that_is_full_keeps_what_was_confirmed(tmp_path: Path) -> None:
+    """A disk of 2 MB in a namespace of its own, which ends with its program."""
+    own = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    mount = f'mount -t tmpfs -o size=2m tmpfs "{tmp_path}"'
+    if subprocess.run([*own, "sh", "-c", mount], capture_output=True, check=False).returncode:
+        pytest.skip("nothing may be mounted here")
+    run = [*own, "sh", "-c", f'{mount} && exec "$@"', "sh", sys.executable, "-c", FILLED]
+    ended = subprocess.run(
+        [*run, str(SAMPLE), str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "There is no room left for" in ended.stdout
+
+
 def test_programs_that_start_first_at_once_share_the_tables(
     url: str, record_property: Callable[[str, object], None]
 ) -> None:

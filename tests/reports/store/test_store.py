@@ -442,6 +442,27 @@ def test_a_deleted_file_is_no_place_to_save(
     assert file_store.save(document, "after").id > number
 
 
+def test_a_person_keeps_no_more_reports_than_the_server_allows(
+    store: ReportStore, document: ReportDocument, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADVISOR_REPORTS_EACH", "2")
+    mine = store.of("me")
+    first, _ = mine.save(document, "first"), mine.save(document, "second")
+    with pytest.raises(StoreError, match=r"You have 2 saved reports, .* Nothing was saved"):
+        mine.save(document, "third")
+    assert mine.save(document, "first").id == first.id, "the same one again is no further one"
+    mine.delete(first.id)  # it can be restored, so it takes its place still
+    with pytest.raises(StoreError, match="2 saved reports"):
+        mine.save(document, "third")
+    assert [head.name for head in mine.list()] == ["second"]
+    assert store.of("you").save(document, "another's").id > first.id
+    # without a login there is nobody whose reports could be counted
+    assert [store.save(document, f"shared {at}").name for at in range(3)][-1] == "shared 2"
+    monkeypatch.setenv("ADVISOR_REPORTS_EACH", "many")
+    with pytest.raises(StoreError, match="'many'; it must be a whole number"):
+        mine.save(document, "third")
+
+
 def test_a_full_disk_is_a_sentence_and_loses_nothing(
     file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
