@@ -398,6 +398,7 @@ def _seen_host(seen: HostFacts, inputs: MachineSpec, measured: Calibration) -> t
         instruction_sets=seen.instruction_sets,
         engine=None if inputs.cpu else measured.engine(float(own.value)),
         segment=from_catalog.ram_segment(inputs.cpu or seen.name),
+        clock=from_catalog.clock_beside(inputs.cpu or seen.name),
     )
     return host, notes
 

@@ -127,7 +127,7 @@ def _reading(
     cores = float(cores_alone(read.value, share * engine.ram)) / engine.cores
     yield _row(constants.row("cpu_read_share"), read, share)
     yield _row(constants.row("core_decode_rate", vectors(host)), read, cores)
-    yield _row(constants.row("core_clock", host.segment), read, 1.0)
+    yield _row(constants.row("core_clock", host.segment), read, 1.0 / host.clock)
     plain = mixed({**engine.read, **engine.plain}, model) if engine.plain else None
     if plain is not None:
         yield _row(constants.row("plain_layout_share"), plain, float(plain.value / read.value))

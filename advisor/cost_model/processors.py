@@ -186,10 +186,11 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
 
     t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
         + layers (tau + cores tau_b)
-    t_ram = W / S_ram,  t_cores = W / (cores c r k) + F (1 - 1/T) / (c_m C k_m)
+    t_ram = W / S_ram,  t_cores = W / (cores c h r k) + F (1 - 1/T) / (c h c_m C k_m)
 
     Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that.
-    k and k_m are below 1 for instruction sets that llama.cpp has few kernels for, or none.
+    k and k_m are below 1 for instruction sets that llama.cpp has few kernels for, or none; h is the
+    clock of the model beside the usual one of its kind.
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
     with every further token of the step at the rate C of matrices. Where all sequences lie in one
     cache, attention of each goes through a share o of the n others, masked. Cores meet after every
@@ -201,7 +202,7 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     ram: Array = host.bandwidth.value * constants.value("cpu_read_share")
     ram = ram * np.where(several, constants.value("socket_share"), 1.0)
     weights = load.weights / (1.0 if repacked else constants.value("plain_layout_share"))
-    cores = host.cores * constants.value("core_clock", host.segment)
+    cores = host.cores * constants.value("core_clock", host.segment) * np.asarray(host.clock)
     unpacking = weights / (cores * constants.value("core_decode_rate", vectors(host)))
     unpacking = unpacking / constants.value("kernel_share", narrow(host))
     flops: Array = cores * constants.value("core_flops", matrices(host))
@@ -217,7 +218,7 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
         1.0 + constants.value("others_cache_share") * np.asarray(load.shared_with)
     )
     return FlowTime(
-        moving=slower(weights / ram, unpacking + further_flops(load) / flops)
+        moving=slower(weights / ram, unpacking + further_flops(load, constants) / flops)
         + np.maximum(load.kv / ram, attended / attention),
         layers=load.layers
         * (constants.value("cpu_layer") + constants.value("cpu_barrier") * host.cores)
@@ -233,11 +234,25 @@ SATURATION = 2.5
 reach 0.7 of either limit where both are equal (EPYC 7773X, DeepSeek-R1, 2 to 64 threads)."""
 
 
-def further_flops(load: Load) -> Array:
-    """Work on weights beyond that of the first token that each weight meets [FLOP]."""
+def further_flops(load: Load, constants: Constants) -> Array:
+    """Work on weights beyond that of the first token that each weight meets [FLOP].
+
+    F (1 - 1/T) + F_e (1 - 1/T_e) (1 + tile / T_e)
+
+    T tokens of the step, T_e of those for each expert that is read: kernels multiply a tile of
+    tokens by a weight that they unpack once, and an expert's tokens hardly ever fill its last tile
+    (0 in steps of few tokens, which are multiplied one by one).
+    Kimi K2 on an EPYC 9965 reads 1.35 times as much of what it could with 105 tokens for each
+    expert as with 19, DeepSeek-R1 on a Xeon 6980P 2.05 times with 149 as with 26 (ik_llama.cpp
+    pull requests 612 and 541).
+    """
     tokens = np.maximum(np.asarray(load.tokens, dtype=float), 1.0)
     each = np.maximum(np.asarray(load.per_expert, dtype=float), 1.0)
-    return np.asarray(load.flops * (1.0 - 1.0 / tokens) + load.expert_flops * (1.0 - 1.0 / each))
+    prompt = np.asarray(load.each) >= BATCH
+    padded = 1.0 + np.where(prompt, constants.value("core_expert_tile"), 0.0) / each
+    return np.asarray(
+        load.flops * (1.0 - 1.0 / tokens) + load.expert_flops * (1.0 - 1.0 / each) * padded
+    )
 
 
 def slower(first: Array, second: Array) -> Array:

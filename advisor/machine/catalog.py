@@ -14,6 +14,7 @@ from advisor.machine.names.machine_names import MachineNames
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import plain, size_gib
 from advisor.machine.rows import (
+    CpuClockRow,
     CpuGenerationRow,
     CpuModelRow,
     DiskRow,
@@ -74,6 +75,12 @@ def disk_rows() -> Mapping[str, DiskRow]:
 def cpu_models() -> Mapping[str, CpuModelRow]:
     """Cores of processors without a row in data/hardware/hosts.csv, by name in lower case."""
     return RowsByName(DATA / "hardware/cpu_models.csv", CpuModelRow)
+
+
+@cache
+def cpu_clocks() -> Mapping[str, CpuClockRow]:
+    """Clocks of processors, by name in lower case."""
+    return RowsByName(DATA / "hardware/cpu_clocks.csv", CpuClockRow)
 
 
 @cache

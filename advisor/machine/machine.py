@@ -126,6 +126,7 @@ class Host:
     # kind of processor, which decides its clock and its share of the RAM's peak ("desktop",
     # "server", "Apple"); empty where unknown
     segment: str = ""
+    clock: float = 1.0  # clock of its cores at work beside the usual one of its kind
 
 
 LAPTOP_CARD = "Laptop"

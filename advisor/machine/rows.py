@@ -128,6 +128,15 @@ class CpuModelRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CpuClockRow:
+    """One row of data/hardware/cpu_clocks.csv: the base clock of a processor's fast cores."""
+
+    name: str
+    base_ghz: float
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CpuGenerationRow:
     """One row of data/hardware/cpu_generations.csv: common properties of a generation's models.
 

@@ -169,6 +169,7 @@ def _host(hosts: Sequence[Host]) -> Host:
         name=f"{_maker(hosts[0])}hosts",
         cores=_numbers(host.cores for host in hosts),
         sockets=_numbers(host.sockets for host in hosts),
+        clock=_numbers(host.clock for host in hosts),
         memory=_quantity([host.memory for host in hosts]),
         bandwidth=_quantity([host.bandwidth for host in hosts]),
     )

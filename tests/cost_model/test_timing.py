@@ -77,6 +77,7 @@ CONSTANTS = {
     "core_attention_flops": 1e9,
     "core_batch_attention_flops": 4e9,
     "core_flops": 10e9,
+    "core_expert_tile": 8.0,
     "kernel_share": 1.0,
     "kernel_flop_share": 1.0,
     "socket_flop_share": 0.25,
@@ -541,6 +542,28 @@ def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
 )
 def test_sets_with_few_kernels_are_told_from_unknown_ones(flags: set[str], name: str) -> None:
     assert narrow(replace(HOST, instruction_sets=frozenset(flags))) == name
+
+
+def test_an_expert_with_few_tokens_takes_a_whole_tile_of_a_core(constants: Constants) -> None:
+    # 8e12 FLOP x (1 - 1/16) x (1 + 8/16) / (8 cores x 10 GFLOP/s) = 140.6 s, with 128 tokens for
+    # each expert 8e12 x (1 - 1/128) x (1 + 8/128) / 80e9 = 105.4 s.
+    few = replace(load(tokens=512), expert_flops=8e12, per_expert=16.0)
+    many = replace(few, per_expert=128.0)
+    drafted = replace(load(tokens=4), expert_flops=8e12, per_expert=2.0)  # 8e12 / 2 / 80e9
+    assert float(cpu_seconds(drafted, HOST, constants).moving) == pytest.approx(50.0)
+    assert float(cpu_seconds(few, HOST, constants).moving) == pytest.approx(140.625)
+    assert float(cpu_seconds(many, HOST, constants).moving) == pytest.approx(105.4, rel=1e-3)
+
+
+def test_cores_follow_the_clock_of_their_model(constants: Constants) -> None:
+    # 2 s of multiplying at the usual clock; RAM, which binds a token, is no faster.
+    prompt, fast = load(flops=0.16e12 * 512 / 511, tokens=512), replace(HOST, clock=1.6)
+    assert float(cpu_seconds(prompt, HOST, constants).moving) == pytest.approx(2.0)
+    assert float(cpu_seconds(prompt, fast, constants).moving) == pytest.approx(1.25)
+    slow = replace(HOST, bandwidth=given(1e9))
+    times = [float(cpu_seconds(load(weights=4e9), one, constants).moving)
+             for one in (slow, replace(slow, clock=1.6))]  # fmt: skip
+    assert times[1] == pytest.approx(times[0], rel=0.01)
 
 
 def test_cores_without_kernels_bind_before_ram() -> None:

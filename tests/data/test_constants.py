@@ -18,7 +18,7 @@ from advisor.evidence.published.engines import ENGINES
 from advisor.evidence.published.row import SourceWordsRow
 from advisor.machine import from_catalog
 from advisor.machine.catalog import gpu_rows, host_rows
-from advisor.machine.from_catalog import FAST_SERVER, THIN_LAPTOP
+from advisor.machine.from_catalog import THIN_LAPTOP
 from advisor.machine.quantity import Provenance, given
 from advisor.model import catalog
 from advisor.model.architecture import OPERATORS, Group
@@ -89,7 +89,7 @@ def test_a_fitted_constant_states_its_number_of_rows() -> None:
 def test_scopes_name_things_that_exist() -> None:
     classes = {entry.decode_class for entry in catalog.storage_types().values()}
     gpus = {row.family for row in gpu_rows().values()}
-    hosts = {THIN_LAPTOP, FAST_SERVER, *(row.segment for row in host_rows().values())}
+    hosts = {THIN_LAPTOP, *(row.segment for row in host_rows().values())}
     links = {f"PCIe {generation}" for generation in range(1, 8)}
     parts = {*map(str, Route), LAYERS, CROSSINGS, TOKEN}
     words = read(DATA / "measurements/source_words.csv", SourceWordsRow)

@@ -116,7 +116,25 @@ def test_cards_without_dot_products_of_integers(name: str, has: float) -> None:
      ("Intel Core i5-6300U CPU @ 2.40GHz", "thin laptop"), ("Core i7-12700H", "laptop"),
      ("AMD Ryzen 7 PRO 5850U with Radeon Graphics", "thin laptop"), ("Ryzen 9 7940HS", "laptop"),
      ("Ryzen 5 5600G", "desktop"), ("Core i7-6700", "desktop"), ("Apple M4 Max", "Apple"),
-     ("EPYC 9175F", "fast server"), ("EPYC 74F3", "fast server"), ("EPYC 9355", "server")],
+     ("EPYC 9175F", "server"), ("EPYC 9355", "server")],
 )  # fmt: skip
 def test_chips_with_another_clock_are_a_segment_of_their_own(name: str, segment: str) -> None:
     assert from_catalog.ram_segment(name) == segment
+
+
+@pytest.mark.parametrize(
+    ("fast", "slow", "ratio"),
+    [("EPYC 9175F", "EPYC 9115", 4.2 / 2.6),  # GHz of AMD's pages, base
+     ("2x EPYC 9355", "EPYC 9355", 1.0),
+     ("AMD EPYC 9355 32-Core Processor", "Xeon Platinum 8480+", 3.55 / 2.0),
+     ("Core i7-12700", "Core i7-12700T", (2.1 / 1.4) ** 0.4),
+     ("Core i5-6300U", "Core i7-6600U", 1.0)],  # thin laptops: the machine's maker decides
+)  # fmt: skip
+def test_clock_of_all_cores_follows_the_base_clock(fast: str, slow: str, ratio: float) -> None:
+    beside = from_catalog.clock_beside(fast) / from_catalog.clock_beside(slow)
+    assert beside == pytest.approx(ratio)
+
+
+def test_a_processor_of_unknown_clock_has_the_usual_one() -> None:
+    assert from_catalog.clock_beside("Server 8-channel DDR4-3200 (typical)") == 1.0
+    assert from_catalog.clock_beside("a processor that nobody knows") == 1.0

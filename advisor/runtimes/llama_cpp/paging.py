@@ -38,7 +38,7 @@ class Rereading:
     most: Array
 
 
-WATCHED = Rereading(kept=0.13, renewed=0.45e9, growth=0.7, windows=1.75, most=1.3)
+WATCHED = Rereading(kept=0.13, renewed=0.45e9, growth=0.65, windows=1.75, most=1.3)
 CORNER = 64
 """Exponent of the transition to no rereading, when the cache holds the whole scan; assumed. Rows
 with
