@@ -12,11 +12,7 @@ ELSEWHERE = ("upgrade",)
 
 
 def parameters(inputs: Mapping[str, object]) -> dict[str, str]:
-    """Parameters of the link; empty where the Advise page cannot show the scenario.
-
-    Args:
-        inputs: inputs of the scenario.
-    """
+    """Parameters of the link; empty where the Advise page cannot show the scenario."""
     if "model" not in inputs:
         return {}
     values = {key: value for key, value in inputs.items() if key not in ELSEWHERE}

@@ -19,11 +19,7 @@ TAB, BENCH = "knowledge", "bench"
 
 
 def shown(first: str) -> None:
-    """The page.
-
-    Args:
-        first: tab that is open at first.
-    """
+    """The page."""
     bodies: Mapping[str, Callable[[], None]] = {
         HOW_GOOD: _how_good, HOW_IT_WORKS: _how_it_works, MYTHS: claims_section,
         WORKSHOP: _workshop,

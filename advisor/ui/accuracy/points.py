@@ -39,12 +39,7 @@ BAND = 1.25
 
 
 def scatter(points: Sequence[AccuracyPoint], places: Sequence[int]) -> Figure:
-    """Chart of points; each carries its index in the ledger.
-
-    Args:
-        points: shown points.
-        places: their indices in the ledger.
-    """
+    """Chart of points; each carries its index in the ledger."""
     look = palette()
     low, high = _ends(points)
     kinds: dict[str, list[int]] = {}

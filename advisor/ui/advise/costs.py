@@ -227,11 +227,8 @@ def what_changes_it(answer: AdviseAnswer) -> None:
 
 
 def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
-    """Bars to both ends of what an option gains; the upright line is where it gains nothing.
-
-    Args:
-        inputs: gains at the ends of each input's range, widest first.
-        middle: gain with all inputs as they are [USD/month].
+    """Bars to both ends of what an option gains, the widest first; the upright line is where it
+    gains nothing [USD/month].
     """
     edges = [middle, 0.0, *(end for row in inputs for end in (row.gain_low_usd, row.gain_high_usd))]
     scale = Scale(low=min(edges), high=max(edges))

@@ -122,14 +122,7 @@ def _reasons(others: Sequence[Estimate]) -> Iterable[tuple[object, object, objec
 def choose(
     label: str, estimates: Iterable[Estimate], best: Estimate | None, *, key: str
 ) -> Estimate:
-    """Chosen estimate; an impossible choice falls back to the best, else to the first.
-
-    Args:
-        label: label of the choice.
-        estimates: estimates, at least one.
-        best: preselected estimate.
-        key: key of the widget.
-    """
+    """Chosen estimate; an impossible choice falls back to the best, else to the first."""
     named = {f"{estimate.runtime}, {TITLES[estimate.strategy]}": estimate for estimate in estimates}
     if st.session_state.get(key) not in named:
         first = next(iter(named))

@@ -82,12 +82,7 @@ def _card(place: int, way: Way) -> Markup:
 
 
 def buttons(offered: Sequence[Way], open_tab: Callable[[str], None]) -> None:
-    """Buttons that the cards press.
-
-    Args:
-        offered: the ways in their order.
-        open_tab: opens a tab of the page by its title (a callback).
-    """
+    """Buttons that the cards press; those that change nothing open a tab by its title."""
     for place, way in enumerate(offered):
         act, value = (_take, way) if way.changes else (open_tab, COSTS)
         st.button(way.action, key=f"take_{place}", on_click=act, args=(value,))

@@ -63,13 +63,6 @@ def changes(
 ) -> list[SpeedChange]:
     """Speeds in each placement of a runtime, without and with the measurements.
 
-    Args:
-        model: model in its format.
-        work: the request.
-        name: name of the machine.
-        measured: its measurements.
-        runtime: runtime.
-
     Raises:
         AdvisorError: too little is known of the machine.
     """
@@ -97,12 +90,7 @@ def _speed(estimate: Estimate) -> float | None:
 
 
 def section(name: str, measured: Calibration) -> None:
-    """Table and summary.
-
-    Args:
-        name: name of the machine.
-        measured: its measurements.
-    """
+    """Table and summary."""
     model, work = _chosen(*last_request())
     runtime = last_runtime()
     try:

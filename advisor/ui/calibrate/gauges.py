@@ -40,12 +40,7 @@ class GaugeMark:
 
 
 def marks(latest: Mapping[str, Measurement], seen: Fingerprint | None) -> dict[str, GaugeMark]:
-    """Marks by name of the figure; empty without published values.
-
-    Args:
-        latest: measurements.
-        seen: parts of the machine.
-    """
+    """Marks by name of the figure; empty without published values."""
     typical = from_catalog.disk(TYPICAL_DISK).sequential
     by_figure = {
         "disk_read_direct": GaugeMark(
@@ -106,13 +101,7 @@ def _of_gpu(name: str, place: int, latest: Mapping[str, Measurement]) -> dict[st
 def gauges(
     shown: Iterable[Measurement], known: Mapping[str, GaugeMark], now: datetime | None = None
 ) -> Markup:
-    """One bar per figure, with its words.
-
-    Args:
-        shown: figures, in order.
-        known: marks by name.
-        now: time for ages; None for the present.
-    """
+    """One bar per figure, with its words."""
     present = now or datetime.now(UTC)
     cards = (_gauge(measurement, known.get(measurement.name), present) for measurement in shown)
     return block("oa-gauges", joined(cards))

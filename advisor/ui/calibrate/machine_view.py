@@ -51,11 +51,7 @@ TAB, _MACHINE = "machine_tab", "calibrate_machine"
 
 
 def view(name: str) -> None:
-    """Sentence, what is measured, and tabs with everything known of a machine.
-
-    Args:
-        name: name in `named_machines`.
-    """
+    """Sentence, what is measured, and tabs with everything known of a machine."""
     try:
         known = _known(name)
         seen = imported_store.probed(name).fingerprint

@@ -201,13 +201,7 @@ def _words(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> str:
 
 
 def advise_link(hit: Hit, request: Request, host: Machine) -> str:
-    """Address of the Advise page for a row.
-
-    Args:
-        hit: row.
-        request: what is asked.
-        host: machine that the cards are put into.
-    """
+    """Address of the Advise page for a row, whose cards are put into a host."""
     form = hit.speed.format.removesuffix("-hf")
     shown = replace(
         request,

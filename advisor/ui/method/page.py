@@ -270,13 +270,7 @@ TEXTS = {
 
 
 def drawing(machine: Machine, use: Mapping[Route, RouteUse], model: str) -> Markup:
-    """Each route with the speeds of a machine and the runtimes that take it.
-
-    Args:
-        machine: machine that the speeds are of.
-        use: use of the routes for a model.
-        model: name of the model and its format.
-    """
+    """Each route with the speeds of a machine and the runtimes that take it."""
     speeds = speeds_of(machine)
     rows = (_route(TEXTS[route], speeds, use.get(route), model) for route in TEXTS)
     return block("oa-routes", joined(rows))

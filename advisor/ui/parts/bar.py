@@ -16,13 +16,7 @@ BRAND = Markup("<b class='oa-brand'>Offload Advisor</b>")
 
 
 def links(pages: Sequence["StreamlitPage"], here: "StreamlitPage", stated: dict[str, str]) -> None:
-    """Links of the bar; on a phone a row that scrolls sideways.
-
-    Args:
-        pages: pages of the bar, Advise first.
-        here: page that is shown.
-        stated: parameters that they keep.
-    """
+    """Links of the bar; on a phone a row that scrolls sideways."""
     show(SKIP + BRAND if here is pages[0] else BRAND)
     with st.container(horizontal=True, key="bar_links", gap="xsmall", wrap=False):
         for page in pages:

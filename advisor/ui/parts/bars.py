@@ -23,13 +23,8 @@ def _row(bar: Bar, chart: BarChart) -> Markup:
 
 
 def track(bar: Bar, end: float, unit: str, mark: str = "") -> Markup:
-    """Bar without its words; names and sizes of its parts appear under the pointer.
-
-    Args:
-        bar: the bar.
-        end: size at the right end of the track.
-        unit: unit of the sizes.
-        mark: meaning of the mark.
+    """Bar without its words, up to the size at its right end; names and sizes of its parts, and the
+    meaning of its mark, appear under the pointer.
     """
     inside = joined(_inside(bar, end, unit, mark))
     return Markup("<div class='oa-track' aria-hidden='true'>{}</div>").format(inside)

@@ -12,10 +12,6 @@ import streamlit as st
 
 @st.cache_resource(show_spinner=False)
 def freeze_after(page: str) -> None:  # noqa: ARG001 - the cache runs it once for each page
-    """Freeze all that is loaded once a page has been drawn for the first time in this process.
-
-    Args:
-        page: address of the page; each loads catalogues and programs of its own.
-    """
+    """Freeze all that is loaded once a page has been drawn for the first time in this process."""
     gc.collect()
     gc.freeze()

@@ -43,16 +43,7 @@ def curves(
     lines: Sequence[Curve], marks: Sequence[CurveMark], *, x_label: str, y_label: str, alt: str,
     unit: str = "tokens/s",
 ) -> Markup:  # fmt: skip
-    """Chart of curves.
-
-    Args:
-        lines: curves.
-        marks: marks for limits and crossings.
-        x_label: name of the varied quantity.
-        y_label: name of the resulting quantity.
-        alt: the chart in words.
-        unit: its unit.
-    """
+    """Chart of curves."""
     known = [point for line in lines for point in _known(line)]
     across = scale_of(
         [*(x for x, _ in known), *(mark.x for mark in marks if mark.x)], powers=True

@@ -28,12 +28,8 @@ def joined(parts: Iterable[Markup]) -> Markup:
 
 
 def block(style: str, content: object, element: str = "div") -> Markup:
-    """Element with a class; its content is escaped unless it is markup.
-
-    Args:
-        style: class names, fixed in the program.
-        content: text or markup.
-        element: name of the element, fixed in the program.
+    """Element with a class; its content is escaped unless it is markup. Class and element are fixed
+    in the program.
     """
     # Plain strings: hundreds of cells are made in a run, and Markup.format takes ten times longer.
     return Markup(f"<{element} class='{style}'>{escape(content)}</{element}>")  # noqa: S704  escaped
@@ -55,12 +51,8 @@ def link(address: str, words: object) -> Markup:
 
 
 def heading(coloured: str, rest: str, tone: str) -> Markup:
-    """Heading of a page's answer, to which the skip link leads.
-
-    Args:
-        coloured: words in the colour of the tone.
-        rest: words after them.
-        tone: class name, fixed in the program.
+    """Heading of a page's answer, to which the skip link leads: words in the colour of a tone, and
+    the words after them.
     """
     html = Markup(
         "<h1 id='verdict' tabindex='-1' class='oa-verdict'><span class='{}'>{}</span>{}</h1>"
@@ -69,22 +61,13 @@ def heading(coloured: str, rest: str, tone: str) -> Markup:
 
 
 def section(title: str, anchor: str) -> Markup:
-    """Heading of a part of a page.
-
-    Args:
-        title: words of the heading.
-        anchor: name of the part in an address, fixed in the program.
-    """
+    """Heading of a part of a page, with its name in an address."""
     return Markup("<h2 id='{}' class='oa-section'>{}</h2>").format(anchor, title)
 
 
 def notice(text: str, kind: str = "note") -> None:
-    """Sentence in a box.
-
-    Args:
-        text: plain text.
-        kind: "note", "warning", "error" or "failure" (of the program); said in words to those who
-            do not see the colour.
+    """Sentence in a box: "note", "warning", "error" or "failure" (of the program), said in words to
+    those who do not see the colour.
     """
     label = {
         "note": "",
@@ -104,13 +87,8 @@ def table(
     label: str,
     numeric: Sequence[int] = (),
 ) -> Markup:
-    """Table that scrolls in its own frame on a narrow screen.
-
-    Args:
-        headings: headings of the columns.
-        rows: cells, escaped unless they are markup.
-        label: description for screen readers.
-        numeric: right-aligned columns.
+    """Table that scrolls in its own frame on a narrow screen. Cells are escaped unless they are
+    markup, numeric columns right-aligned; the label is for screen readers.
     """
     sides = ["oa-right" if place in numeric else "" for place in range(len(headings))]
     head = _cells("th", headings, sides)
@@ -141,23 +119,13 @@ def two_lines(first: str, second: str | Markup) -> Markup:
 
 
 def press(key: str, words: str, style: str = "oa-press") -> Markup:
-    """Button that presses a widget, which stands in `pressed`.
-
-    Args:
-        key: of the widget, fixed in the program.
-        words: words on it.
-        style: class names, fixed in the program.
-    """
+    """Button that presses the widget of a key, which stands in `pressed`."""
     html = Markup("<button type='button' class='{}' data-press='{}'>{}</button>")
     return html.format(style, key, words)
 
 
 def pressed(part: str) -> "DeltaGenerator":
-    """Place for the widgets that buttons within HTML press; nobody sees it.
-
-    Args:
-        part: of the page.
-    """
+    """Place for a part's widgets that buttons within HTML press; nobody sees it."""
     return st.container(key=f"pressed_{part}")
 
 
@@ -188,12 +156,7 @@ def copying() -> None:
 
 @contextmanager
 def waiting(text: str, *, height: int = 420) -> Iterator[None]:
-    """Sentence and grey area until the block ends.
-
-    Args:
-        text: description of the wait; nothing is shown for an empty text.
-        height: height of the area [pixels].
-    """
+    """Sentence and grey area [pixels] until the block ends; nothing for an empty text."""
     placeholder = st.empty()
     if text:
         with placeholder.container():

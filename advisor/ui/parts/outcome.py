@@ -25,12 +25,7 @@ class ActionOutcome:
 
 
 def keep(place: str, *sentences: tuple[str, str]) -> None:
-    """Replace the outcome (for callbacks).
-
-    Args:
-        place: part of a page that shows it.
-        sentences: kinds of notice and their texts.
-    """
+    """Replace the outcome (for callbacks)."""
     st.session_state[_LAST] = ActionOutcome(place=place, sentences=sentences)
 
 

@@ -55,12 +55,8 @@ def _even(low: float, high: float) -> list[float]:
 
 
 def scale_of(values: Iterable[float], *, powers: bool = False, from_zero: bool = False) -> Scale:
-    """Axis with room for all values, also around a single one.
-
-    Args:
-        values: at least one; positive for a logarithmic axis.
-        powers: logarithmic.
-        from_zero: begins at zero, unless a value is negative; for an axis that is not logarithmic.
+    """Axis with room for all values, also around a single one; logarithmic for positive ones, else
+    from zero where asked, unless a value is negative.
     """
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=1.0), max(known, default=1.0)
@@ -107,15 +103,8 @@ def picture(strokes: Iterable[Stroke]) -> Markup:
 def point(
     across: float, up: float, tip: str, colour: str, shape: str = "circle", size: int = 8
 ) -> Markup:
-    """Point with words that appear under the pointer.
-
-    Args:
-        across: distance from the left [%].
-        up: distance from the bottom [%].
-        tip: the words.
-        colour: CSS colour.
-        shape: name of a shape in the style sheet; "hidden" for a point that only has words.
-        size: of the point [pixels].
+    """Point with words under the pointer, from the left and the bottom [%], of a size [pixels]; its
+    shape is one of the style sheet, "hidden" for words alone.
     """
     side = " oa-leftward" if across > 50 else ""
     html = Markup(
@@ -129,15 +118,8 @@ def words_at(
     across: float, up: float, text: str, style: str = "", colour: str = "", *,
     leftward: bool | None = None,
 ) -> Markup:  # fmt: skip
-    """Words at a place, above it.
-
-    Args:
-        across: distance from the left [%].
-        up: distance from the bottom [%].
-        text: the words.
-        style: further class names.
-        colour: CSS colour; empty for that of the page.
-        leftward: whether they end there; None for the side that has room.
+    """Words above a place from the left and the bottom [%]; they end there where leftward, which
+    None leaves to the side that has room.
     """
     side = " oa-leftward" if (across > 50 if leftward is None else leftward) else ""
     paint = f";color:{colour}" if colour else ""
@@ -149,18 +131,7 @@ def plane(
     across: Scale, up: Scale, inside: Iterable[Markup], *, x_label: str, y_label: str, alt: str,
     height: int = 270, x_sign: str = "",
 ) -> Markup:  # fmt: skip
-    """The axes with what lies between them.
-
-    Args:
-        across: horizontal axis.
-        up: vertical axis.
-        inside: picture, points and words.
-        x_label: label of the horizontal axis, with its unit.
-        y_label: label of the vertical axis, with its unit.
-        alt: the chart in words.
-        height: height of the vertical axis [pixels].
-        x_sign: sign before the numbers of the horizontal axis.
-    """
+    """The axes with the picture, points and words between them, of a height [pixels]."""
     row = Markup("<u style='bottom:{:.2f}%'><b>{}</b></u>")
     column = Markup("<s style='left:{:.2f}%'><b>{}</b></s>")
     rows = joined(row.format(up.place(tick), _figures(tick)) for tick in up.ticks())

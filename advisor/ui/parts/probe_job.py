@@ -117,11 +117,8 @@ class Prober:
         self.job: ProbeJob | None = None
 
     def start(self, chosen: Sequence[str] = SHORT, *, full: bool = False) -> ProbeJob:
-        """Start a job, or return the running one.
-
-        Args:
-            chosen: keys of `parts.QUICK`.
-            full: with more repeats and whole curves.
+        """Start a job of parts of `suite.QUICK`, or return the running one; `full` with more
+        repeats and whole curves.
         """
         with self._lock:
             if self.job is None or not self.job.running:

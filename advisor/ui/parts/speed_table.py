@@ -19,16 +19,7 @@ def speed_table(
     before: Columns, speeds: Sequence[Speed], after: Columns, settings: Mapping[str, Any], *,
     key: str, alt: str,
 ) -> None:  # fmt: skip
-    """Table, in the given order.
-
-    Args:
-        before: columns before those of the speeds.
-        speeds: speed of each row.
-        after: columns behind them.
-        settings: format and help of the columns before and behind.
-        key: key of the widget.
-        alt: description for screen readers.
-    """
+    """Table, in the given order."""
     shared = {
         "tokens/s": [speed.decode for speed in speeds],
         "Format": [speed.format for speed in speeds],

@@ -22,13 +22,8 @@ STATED = (Provenance.MEASURED, Provenance.GIVEN)
 
 
 def row(machine: Machine, model: Model, work: Workload, taken: str) -> None:
-    """Chips of an answer.
-
-    Args:
-        machine: machine as it was understood.
-        model: model in its format.
-        work: the request.
-        taken: model that the typed name was taken for; empty where it is the same.
+    """Chips of an answer; `taken` is the model that the typed name was taken for, empty where it is
+    the same.
     """
     request = current.present()
     with st.container(key="chips"):

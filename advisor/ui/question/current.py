@@ -59,11 +59,7 @@ class Undoable:
 
 
 def read(page: str) -> None:
-    """Take over the request of the address where that is another one than the last run's.
-
-    Args:
-        page: address of the page.
-    """
+    """Take over the request of the address where that is another one than the last run's."""
     state = st.session_state
     stated = _inputs()
     if _REQUEST not in state:
@@ -129,12 +125,7 @@ def unread(name: str) -> Unread | None:
 
 
 def change(words: str, /, **values: Any) -> None:
-    """Change inputs (for callbacks).
-
-    Args:
-        words: the change, for the list of what can be undone.
-        values: values by name of the input.
-    """
+    """Change inputs by name, with words for the list of what can be undone (for callbacks)."""
     name = next(iter(values), "")
     try:
         become(words, replace(present(), **values))
@@ -168,11 +159,7 @@ def lately() -> tuple[Undoable, ...]:
 
 
 def undo(place: int) -> None:
-    """Go back to the request before a change (for callbacks).
-
-    Args:
-        place: of the change in `lately`.
-    """
+    """Go back to the request before a change of `lately` (for callbacks)."""
     st.session_state[_REQUEST] = lately()[place].before
     st.session_state[_LATELY] = lately()[place + 1 :]
 
@@ -194,12 +181,7 @@ def parameters(request: Request) -> dict[str, str]:
 
 
 def link(request: Request, page: str = "") -> str:
-    """Address that reopens a request.
-
-    Args:
-        request: the request.
-        page: address of the page; empty for Advise.
-    """
+    """Address that reopens a request, on Advise or on the page of an address."""
     return address(f"{base()}{page}", parameters(request))
 
 

@@ -137,11 +137,8 @@ CODE = "typed_currency"
 
 
 def ask(name: str, empty: str = "") -> None:
-    """Widget of an input, with what is wrong below it.
-
-    Args:
-        name: of the input in the registry.
-        empty: what is taken where nothing is typed; the registry's words if empty.
+    """Widget of an input, with what is wrong below it; `empty` is what is taken where nothing is
+    typed, else the registry's words.
     """
     entry, key = BY_NAME[name], f"in_{name}"
     words = _in_currency(entry)

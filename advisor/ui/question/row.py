@@ -10,11 +10,7 @@ from advisor.ui.question import current, inputs, presets, settings
 
 
 def question(*parts: str) -> None:
-    """The row.
-
-    Args:
-        parts: of "machine", "model" and "use"; none for all.
-    """
+    """The row: those named of "machine", "model" and "use", else all."""
     parts = parts or ("machine", "model", "use")
     widths = {"machine": 4.0, "model": 2.5, "use": 2.2}
     with st.container(key="question"):

@@ -67,11 +67,8 @@ def open_at(group: str) -> None:
 
 
 def labelled(key: str, words: str) -> None:
-    """Words after the label of a popover, which would close if its label changed.
-
-    Args:
-        key: of the popover.
-        words: made of numbers and fixed words, nothing that anybody typed.
+    """Words after the label of a popover, which would close if its label changed; they stand in a
+    style, so nothing that anybody typed.
     """
     rule = Markup("<style>.st-key-{} button p::after {{ content: '{}'; }}</style>")
     show(rule.format(key, words))

@@ -40,12 +40,7 @@ def as_file(text: str) -> str:
 
 
 def command_of(request: Request, name: str = "advise") -> str:
-    """Command that gives the answer to a request, with the file of a given model by name.
-
-    Args:
-        request: the request.
-        name: of the command.
-    """
+    """Command that gives the answer to a request, with the file of a given model by name."""
     return command(replace(request, model=as_file(request.model)), name)
 
 

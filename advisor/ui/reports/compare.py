@@ -94,10 +94,6 @@ def _changes(report: SavedReport) -> tuple[Change, ...]:
 def view(store: ReportStore, numbers: str) -> None:
     """Comparison of the reports in an address.
 
-    Args:
-        store: store of the reports.
-        numbers: numbers of the reports, separated by commas.
-
     Raises:
         InputError: not numbers, or too few or many.
         StoreError: a missing or damaged report.

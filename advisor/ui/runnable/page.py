@@ -92,14 +92,7 @@ def words(rows: Sequence[Runnable]) -> str:
 
 
 def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, alt: str) -> None:
-    """Table, in the given order.
-
-    Args:
-        answer: whose rows.
-        rows: rows of the table.
-        key: key of the widget.
-        alt: description for screen readers.
-    """
+    """Table, in the given order."""
     before: dict[str, list[Any]] = {
         "Model": [row.model.name for row in rows],
         "Score": [row.score for row in rows],
@@ -185,10 +178,6 @@ TABLE, PICTURE, UNRATED, TERMINAL = "All rated models", "Quality and speed", "No
 
 def shown(request: Request, calibrated: int) -> None:
     """Sentence, cards and tabs.
-
-    Args:
-        request: what is asked.
-        calibrated: changes with every new measurement of this machine.
 
     Raises:
         AdvisorError: impossible inputs; the message says why.
