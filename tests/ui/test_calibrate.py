@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from imported_machine import COPY, DISK, PARTS, RAM, SERVER
-from ui_app import app, figures, page_text, run
+from ui_app import app, chart_words, page_text, run
 
 from advisor.calibration import imported_store, local_machine
 from advisor.calibration.measurement_file import to_json
@@ -135,7 +135,7 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
         "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
         "A running server", "Runs of others", "Machines", "Another computer",
     ]  # fmt: skip
-    assert len(figures(at("Curves"))) == 3
+    assert len(chart_words(at("Curves"))) == 3
     assert local_machine.load().figure("ram_read").value == 150e9
 
 
@@ -286,10 +286,10 @@ def test_a_result_that_spreads_by_more_than_half_is_not_saved(monkeypatch):
 
 def test_history_is_drawn_from_the_second_time_on():
     local_machine.save([RAM])
-    assert not figures(at("Every measurement"))
+    assert not chart_words(at("Every measurement"))
     local_machine.save([replace(RAM, value=140e9, when="2026-11-21T10:00:00+00:00")])
     test = at("Every measurement")
-    assert len(figures(test)) == 1
+    assert chart_words(test) == ["RAM over time, in GB/s"]
     assert page_text(test).count("<td class=''>RAM</td>") == 2
 
 

@@ -11,6 +11,7 @@ from advisor.calibration.local_machine import Calibration
 from advisor.errors import AdvisorError
 from advisor.formatting import moment, quantity, rate
 from advisor.probes.measurement import UNSTEADY, Measurement, title
+from advisor.reports.charts import LineChart
 from advisor.ui.calibrate import (
     brought,
     curves,
@@ -21,8 +22,8 @@ from advisor.ui.calibrate import (
     running_server,
 )
 from advisor.ui.parts import audience, tabs
+from advisor.ui.parts.comparison_charts import lines
 from advisor.ui.parts.markup import block, heading, notice, show, table
-from advisor.ui.parts.points import draw
 
 RATE = "B/s"
 
@@ -92,8 +93,8 @@ def _of_measured(
     """Tabs of a machine that was measured."""
     latest = known.measurements
     bodies: dict[str, Callable[[], None]] = {MEASURED: lambda: _measured(latest, marks)}
-    if any(map(curves.has_curve, latest.values())):
-        bodies[CURVES] = lambda: _curves(latest)
+    if drawn := curves.curves(latest):
+        bodies[CURVES] = lambda: _beside(drawn)
     if not known.changed:
         bodies[EFFECT] = lambda: effect.section(name, known)
     bodies[HISTORY] = lambda: _history(known.history)
@@ -165,31 +166,16 @@ def _unsteady(wide: Sequence[Measurement]) -> str:
     )
 
 
-def _curves(latest: Mapping[str, Measurement]) -> None:
-    drawn = []
-    if curves.has_curve(ram := latest.get("ram_read")) and ram is not None:
-        drawn.append(("RAM against threads", curves.threads(ram)))
-    if curves.has_curve(disk := latest.get("disk_read_direct")) and disk is not None:
-        drawn.append(("Drive against block and depth", curves.depths(disk)))
-    if any(curves.has_curve(latest.get(name)) for name in curves.COPIES):
-        drawn.append(("Copies against their size", curves.copies(latest)))
-    if not drawn:
-        return
-    for column, (head, figure) in zip(st.columns(len(drawn)), drawn, strict=True):
+def _beside(charts: Sequence[LineChart]) -> None:
+    for column, chart in zip(st.columns(len(charts)), charts, strict=True):
         with column:
-            show(block("oa-strong", head))
-            draw(figure, key=f"curve_{head}", alt=f"{head}, in GB/s")
-            show(curves.legend(figure))
+            show(block("oa-strong", chart.title))
+            show(lines(chart))
 
 
 def _history(history: Sequence[Measurement]) -> None:
-    again = curves.measured_again(history)
-    if again:
-        for column, name in zip(st.columns(len(again)), again, strict=True):
-            with column:
-                show(block("oa-strong", title(name)))
-                alt = f"{title(name)} over time, in GB/s"
-                draw(curves.over_time(name, history), key=f"history_{name}", alt=alt)
+    if again := curves.measured_again(history):
+        _beside([curves.over_time(name, history) for name in again])
     rows = (
         (
             title(measurement.name), quantity(measurement.value, measurement.unit),

@@ -158,7 +158,7 @@ def other_models(
     models = [answer.model, *(others if most is None else others[: most - 1])]
     work = answer.request.nouns().work
     speeds = speeds_of(models, [hit.machine for hit in columns], work, LLAMA_CPP)
-    return [model.name for model in models], speeds
+    return [model.name.rpartition("/")[2] for model in models], speeds
 
 
 def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Markup:
@@ -452,8 +452,9 @@ def _first(answer: FindAnswer, kind: OfferKind) -> Hit | None:
     return min(able, key=lambda hit: hit.order, default=None)
 
 
-def _level(hit: Hit | None) -> Judgement:
-    return judgement(None if hit is None else hit.speed.decode, current.present().reading_tps)
+def _level(row: Hit | Option | None) -> Judgement:
+    speed = None if row is None else row.speed
+    return judgement(None if speed is None else speed.decode, current.present().reading_tps)
 
 
 def _price(answer: FindAnswer, hit: Hit) -> str:
@@ -540,7 +541,7 @@ def _options(kind: OfferKind) -> None:
         show(heading(f"Nothing on record {what} gives {wish}.", "", "oa-bad-text"))
         return
     best = rows[0]
-    level = judgement(best.speed.decode if best.speed else None, answer.money.reading_tps)
+    level = _level(best)
     speed = f" {number(best.speed.decode)} tokens a second, {level}." if best.speed else ""
     tone = placements.tone(level) if best.speed else "partly"
     first = f"Cheapest {what}: {plain(best.name)}{',' if speed else '.'}"
@@ -554,7 +555,7 @@ def _options(kind: OfferKind) -> None:
 def _option(option: Option) -> tuple[object, object, object, str]:
     speed = option.speed
     figure = "" if speed is None else number(speed.decode)
-    words = "not on record here" if speed is None else placements.BADGES[_judged(speed.decode)][0]
+    words = "not on record here" if speed is None else placements.BADGES[_level(option)][0]
     name: Markup | str = plain(option.name)
     if option.machine is not None and option.machine.gpus:
         stated = ways.parts_of(option.machine, current.present())
@@ -564,10 +565,6 @@ def _option(option: Option) -> tuple[object, object, object, str]:
         two_lines(money(option.monthly or 0.0), aged(option).strip(" ()")),
         money(option.upfront) if option.upfront else "",
     )  # fmt: skip
-
-
-def _judged(decode: float) -> Judgement:
-    return judgement(decode, current.present().reading_tps)
 
 
 def _tabs(answer: FindAnswer, rows: Sequence[Hit]) -> None:
