@@ -1,5 +1,7 @@
 """What the server does before the first answer."""
 
+import re
+
 import pytest
 
 from advisor.ui import server
@@ -7,7 +9,9 @@ from advisor.ui import server
 PAGE = b"<html><head><title>x</title></head><body><div id='root'></div></body></html>"
 
 
-def answered(accept=b"text/html", kind=b"text/html; charset=utf-8", method="GET"):
+def answered(
+    accept=b"text/html", kind=b"text/html; charset=utf-8", method="GET", path="/", kept=b"old"
+):
     """Headers and body that reach a browser, and the headers that reached the program behind."""
     seen, sent = {}, []
 
@@ -22,8 +26,8 @@ def answered(accept=b"text/html", kind=b"text/html; charset=utf-8", method="GET"
     async def keep(message):
         sent.append(message)
 
-    headers = [(b"accept", accept), (b"accept-encoding", b"gzip"), (b"if-none-match", b"old")]
-    scope = {"type": "http", "method": method, "headers": headers}
+    headers = [(b"accept", accept), (b"accept-encoding", b"gzip"), (b"if-none-match", kept)]
+    scope = {"type": "http", "method": method, "path": path, "headers": headers[: 3 if kept else 2]}
     with pytest.raises(StopIteration):  # nothing of it waits, so no loop is needed
         server.EarlyStyle(program)(scope, None, keep).send(None)
     body = b"".join(message.get("body", b"") for message in sent)
@@ -48,3 +52,18 @@ def test_the_scripts_of_the_first_screen_are_asked_for_at_once():
 def test_anything_else_passes_as_it_is():
     for headers, body, _ in (answered(accept=b"*/*"), answered(kind=b"text/plain")):
         assert (body, headers[b"etag"]) == (PAGE, b"old")
+
+
+def test_scripts_of_the_first_screen_come_whole_from_memory():
+    """All that the page names, until a browser asks for another part or state of one."""
+    _, page, _ = answered()
+    named = re.findall(rb"\./(static/js/[\w.-]+\.js)", page)
+    assert len(named) > 20
+    for path in (f"/{name.decode()}" for name in named):
+        file = server.SCRIPTS.parents[1] / path.removeprefix("/")
+        headers, body, seen = answered(b"*/*", path=path, kept=None)
+        assert body == file.read_bytes()
+        assert (headers[b"content-type"], seen) == (b"text/javascript; charset=utf-8", {})
+        for other in ({"kept": b"old"}, {"kept": None, "method": "HEAD"}):
+            assert answered(b"*/*", path=path, **other)[1] == PAGE
+    assert answered(b"*/*", path="/static/js/../../app.py", kept=None)[1] == PAGE
