@@ -224,7 +224,7 @@ def replicas() -> None:
         site = stack.enter_context(proxy.proxy(free_port(), names, Path(folder)))
         visitors = [Visitor(random=Random(at), cookie=_cookie(site)) for at in range(STAYING)]
         asyncio.run(_until_one_is_killed(site, visitors, both[0][1]))
-    answers = {found for visitor in visitors for found in visitor.told}
+    answers = {verdict for visitor in visitors for verdict in visitor.told}
     again = [seconds for visitor in visitors for seconds in visitor.back]
     differing = len(answers) - len({question for question, _ in answers})
     print(

@@ -153,16 +153,16 @@ def _in_turn(
     waiting: deque[Group] = deque()
     for rows in groups:
         fresh: list[tuple[Cells, Prediction]] = []
-        asked: list[tuple[str, Prediction]] = []
+        by_id: list[tuple[str, Prediction]] = []
         for cells in rows:
             name, stated = cells.pop("id", ""), _digest(cells)
             if stated not in known:
                 known[stated] = {}
                 fresh.append((cells, known[stated]))
-            asked.append((name, known[stated]))
+            by_id.append((name, known[stated]))
         while len(known) > MOST_KNOWN:
             del known[next(iter(known))]
-        waiting.append((asked, fresh, _submitted(pool, answer, [cells for cells, _ in fresh])))
+        waiting.append((by_id, fresh, _submitted(pool, answer, [cells for cells, _ in fresh])))
         if len(waiting) == ahead:
             yield from _result(answer, *waiting.popleft())
     while waiting:
@@ -190,7 +190,7 @@ def _submitted(
 
 def _result(
     answer: Callable[[Iterable[Cells]], list[Prediction]],
-    asked: list[tuple[str, Prediction]],
+    by_id: list[tuple[str, Prediction]],
     fresh: list[tuple[Cells, Prediction]],
     future: "Future[list[Prediction]]",
 ) -> Iterator[Prediction]:
@@ -199,9 +199,9 @@ def _result(
         answers = future.result()
     except BrokenExecutor:
         answers = answer([cells for cells, _ in fresh])
-    for (_, prediction), found in zip(fresh, answers, strict=True):
-        prediction.update(found)
-    yield from (prediction | {"id": name} for name, prediction in asked)
+    for (_, prediction), figures in zip(fresh, answers, strict=True):
+        prediction.update(figures)
+    yield from (prediction | {"id": name} for name, prediction in by_id)
 
 
 def _inert(prediction: Prediction) -> Prediction:

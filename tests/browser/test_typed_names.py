@@ -49,7 +49,7 @@ def test_a_machine_is_typed_as_people_call_it(chromium, address):
 
 def test_a_look_into_the_drawer_changes_nothing(chromium, address):
     with page(chromium, f"{address}/?machine={PC}&model=Llama-3.1-8B") as tab:
-        asked = tab.url
+        opened = tab.url
         tab.get_by_role("button", name="assumed: DDR5").click()
         tab.get_by_text("Kind of RAM").wait_for()
         for group in ("Model", "Software", "Request", "Session", "Money", "What you have"):
@@ -57,7 +57,7 @@ def test_a_look_into_the_drawer_changes_nothing(chromium, address):
             settle(tab)
         tab.get_by_role("button", name="Close").click()
         settle(tab)
-        assert tab.url == asked
+        assert tab.url == opened
         assert tab.get_by_role("button", name="Lately").count() == 0
 
 

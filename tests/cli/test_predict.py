@@ -98,7 +98,7 @@ def test_rows_of_a_process_that_ended_are_answered_all_the_same():
 def test_rows_that_state_the_same_are_answered_once_under_their_ids(monkeypatch):
     """With room for two answers, the third model's row forgets the first's."""
     monkeypatch.setattr(predict, "MOST_KNOWN", 2)
-    asked: list[str] = []
+    computed: list[str] = []
 
     class AtOnce:
         def submit(self, answer, group):
@@ -107,13 +107,13 @@ def test_rows_that_state_the_same_are_answered_once_under_their_ids(monkeypatch)
             return future
 
     def answer(group):
-        asked.extend(row["model"] for row in group)
+        computed.extend(row["model"] for row in group)
         return [{"tg_tps": row["model"]} for row in group]
 
     models = ["a", "b", "a", "b", "c", "b", "a"]
     groups = [[{"id": f"{at} {model}", "model": model}] for at, model in enumerate(models)]
     answered = list(predict._in_turn(AtOnce(), answer, groups, 3))
-    assert asked == ["a", "b", "c", "a"]
+    assert computed == ["a", "b", "c", "a"]
     assert [f"{row['id']} {row['tg_tps']}" for row in answered] == [
         f"{at} {model} {model}" for at, model in enumerate(models)
     ]
