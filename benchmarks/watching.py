@@ -1,20 +1,22 @@
 """How well `watch` judges: 300 sound servers and 200 with a fault, made without the diagnosis.
 
-    python -m benchmarks.watching
+    python -m benchmarks.watching [SEED]
 
 The speed of each is its estimate times an error drawn from published runs that were left out of the
 fit, in half widths of their ranges. A fault changes the machine or the placement whose estimate is
 taken, or slows it by a drawn factor. Each alarm is judged twice: by the counters of llama-server
 alone, and with what this machine would tell of its process: sizes, times and states, drawn about
 what the faulty estimate says, three in ten of them unseen; what is seen is true. It prints false
-alarms, missed faults (a fault within the range cannot be seen), how often the true cause stands
-first or among the first three of an alarm, and what it was taken for.
+alarms, missed faults (a fault within the range raises no alarm; a sign may name it all the same),
+how often the true cause stands first or among the first three of an alarm, and what it was taken
+for.
 """
 
 import csv
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -24,7 +26,8 @@ from advisor.advice.compare import estimates_of, usable
 from advisor.advice.diagnosis.watching import watched
 from advisor.catalog.csv_tables import DATA
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Tier
+from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.timing import StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import AdvisorError
 from advisor.machine.catalog import find_gpu
@@ -34,8 +37,14 @@ from advisor.request.request import Request
 from advisor.units import GIB
 
 SOUND, FAULTY = 300, 200
-REGIMES = ("resident, dense", "resident, experts", "experts in RAM, RAM stated",
-           "CPU alone, RAM stated", "prompt, resident")  # fmt: skip
+REGIMES = {
+    "resident, dense": "resident", "resident, experts": "resident",
+    "CPU alone": "in RAM", "CPU alone, RAM stated": "in RAM",
+    "experts in RAM": "in RAM", "experts in RAM, RAM stated": "in RAM",
+    "prompt, resident": "prompt, resident",
+    "prompt, CPU alone": "prompt, in RAM", "prompt, experts in RAM": "prompt, in RAM",
+}  # fmt: skip
+"""What published runs are like: where the weights lie, and which speed it is."""
 MODELS = ("Llama-3.1-8B", "Qwen3-8B", "Qwen3-14B", "Gemma 3 12B", "Qwen3-32B", "Qwen3-30B-A3B",
           "gpt-oss-20b", "Llama-3.1-70B", "gpt-oss-120b", "GLM-4.5-Air")  # fmt: skip
 CARDS = ("RTX 3060 12GB", "RTX 3090", "RTX 4090", "RTX 5090", "RTX 4060 Ti 16GB", "RTX A6000")
@@ -43,15 +52,19 @@ CPUS = ("Ryzen 9 7950X", "Core i5-12400", "Ryzen 5 5600", "EPYC 7763")
 TOKENS, PROMPT = 3000.0, 20000.0
 UNSEEN = 0.3
 """Share of what a process shows that a system does not tell; assumed."""
+Errors = Mapping[str, Sequence[float]]
 
 
-def errors() -> tuple[float, ...]:
-    """Left-out errors of published runs, in half widths of their ranges."""
+def errors() -> Errors:
+    """Left-out errors of published runs of each kind, in half widths of their ranges."""
+    off = defaultdict[str, list[float]](list)
     with (DATA / "generated/accuracy_points.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file)
-                if row["regime"] in REGIMES and row["scored"] == "True"]  # fmt: skip
-    off = [(math.log(float(row["measured"]) / float(row["predicted"])), row) for row in rows]
-    return tuple(each / float(row["above" if each >= 0 else "below"]) for each, row in off)
+        for row in csv.DictReader(file):
+            if row["regime"] in REGIMES and row["scored"] == "True":
+                error = math.log(float(row["measured"]) / float(row["predicted"]))
+                width = float(row["above" if error >= 0 else "below"])
+                off[REGIMES[row["regime"]]].append(error / width)
+    return off
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,8 @@ class Fault:
 
 
 def _without_gpu(request: Request, _: Estimate, __: Random) -> Faulty:
-    return Faulty(replace(request, gpu="none"), {"slowed_by": None, "power": None, "link": None})
+    unlisted = {"slowed_by": None, "power": None, "link": None, "gpu_programs": None}
+    return Faulty(replace(request, gpu="none"), unlisted)
 
 
 def _fewer_layers(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
@@ -103,23 +117,50 @@ def _cache_in_ram(request: Request, _: Estimate, __: Random) -> Faulty | None:
     return Faulty(moved, {"words": (*SERVER, "-nkvo")}) if request.context >= 32768 else None
 
 
-def _little_memory(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
-    if not _in_ram(estimate):
-        return None
-    held = sum(map(float, estimate.held.get(Tier.RAM, ())))
-    cache = held * random.uniform(0.2, 0.7) / 1e9
-    return Faulty(replace(request, placement="nvme-offload", cache_gb=cache))
+def _little_memory(shows: str) -> Callable[[Request, Estimate, Random], Faulty | None]:
+    """Room for a part of what is to lie in RAM, under a limit or beside other programs."""
+
+    def faulty(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
+        if not _in_ram(estimate):
+            return None
+        held = sum(map(float, estimate.held.get(Tier.RAM, ())))
+        cache = held * random.uniform(0.2, 0.7)
+        paged = replace(request, placement="nvme-offload", cache_gb=cache / 1e9)
+        return Faulty(paged, {shows: cache})
+
+    return faulty
 
 
-def _hot(request: Request, _: Estimate, random: Random) -> Faulty:
+def _on_gpu(estimate: Estimate, left: tuple[float, float]) -> tuple[float, float]:
+    """Factors of both speeds where a GPU keeps shares of its own: the rest takes as long."""
+    factors = []
+    for time, share in zip((estimate.step, estimate.prompt), left, strict=True):
+        there = on_gpu(time)
+        factors.append(1.0 / (1.0 - there + there / share))
+    return factors[0], factors[1]
+
+
+POWER = ((1 / 2, 0.93, 0.77), (1 / 3, 0.68, 0.55), (2 / 7, 0.17, 0.14))
+"""Power limits with what is left of generation and prompt: lc0627 to lc0630 of
+data/measurements/llama_cpp.csv, llmgarage.ai (read 2026-11-21)."""
+
+
+def _hot(request: Request, estimate: Estimate, random: Random) -> Faulty:
+    """Heat takes clocks to a half and less (`HW Slowdown`, docs.nvidia.com, nvidia-smi)."""
     slower = random.uniform(0.2, 0.7)
-    shown = random.choice(({"slowed_by": ("heat",)}, {"power": slower}))
-    return Faulty(request, shown, (slower, slower * random.uniform(0.7, 1.0)))
+    left = (slower, slower * random.uniform(0.7, 1.0))
+    return Faulty(request, {"slowed_by": ("heat",)}, _on_gpu(estimate, left))
 
 
-def _shared_gpu(request: Request, _: Estimate, random: Random) -> Faulty:
+def _little_power(request: Request, estimate: Estimate, random: Random) -> Faulty:
+    share, decode, prompt = random.choice(POWER)
+    shown = {"power": share, "slowed_by": ("the power limit",)}
+    return Faulty(request, shown, _on_gpu(estimate, (decode, prompt)))
+
+
+def _shared_gpu(request: Request, estimate: Estimate, random: Random) -> Faulty:
     left = random.uniform(0.3, 0.7)
-    return Faulty(request, {"gpu_programs": 1}, (left, left))
+    return Faulty(request, {"gpu_programs": 1, "gpu_busy": 1.0}, _on_gpu(estimate, (left, left)))
 
 
 def _shared_processor(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
@@ -132,8 +173,11 @@ def _shared_processor(request: Request, estimate: Estimate, random: Random) -> F
     return Faulty(slower, {"others": 1.0 - left})
 
 
-def _thin_link(request: Request, _: Estimate, random: Random) -> Faulty:
+def _thin_link(request: Request, estimate: Estimate, random: Random) -> Faulty | None:
     made, lanes = random.choice(((1, 16), (3, 4), (2, 4), (1, 4)))
+    prompt = estimate.prompt
+    if prompt is None or not any(str(route) == "streamed" for route in prompt.parts):
+        return None
     return Faulty(replace(request, pcie_gen=made, pcie_lanes=lanes), {"link": (made, lanes)})
 
 
@@ -148,8 +192,10 @@ FAULTS = (
     Fault(("one_channel", "slow_modules", "older_memory"), _half_the_channels),
     Fault(("few_threads",), _few_threads),
     Fault(("cache_in_ram",), _cache_in_ram),
-    Fault(("pages_lost", "slow_drive"), _little_memory),
+    Fault(("pages_lost", "slow_drive"), _little_memory("spare")),
+    Fault(("memory_limit",), _little_memory("memory_limit")),
     Fault(("gpu_limits",), _hot),
+    Fault(("gpu_limits",), _little_power),
     Fault(("other_load",), _shared_gpu),
     Fault(("other_load",), _shared_processor),
     Fault(("narrow_link",), _thin_link),
@@ -179,14 +225,15 @@ def drawn(speed: Range, error: float) -> float:
 
 
 def counted(
-    estimate: Estimate, random: Random, off: tuple[float, ...],
+    estimate: Estimate, random: Random, off: Errors,
     factors: tuple[float, float] = (1.0, 1.0),
 ) -> ServerReading:  # fmt: skip
     """Counters of a server that runs as an estimate says, up to errors and factors."""
     decode, prompt = estimate.decode, estimate.prefill
     assert decode is not None
     assert prompt is not None
-    error = random.choice(off)
+    kind = "resident" if estimate.strategy is PlacementStrategy.GPU_RESIDENT else "in RAM"
+    error, beside = random.choice(off[kind]), random.choice(off[f"prompt, {kind}"])
     return ServerReading(
         server="llama.cpp",
         model=f"{estimate.model.name}-{estimate.model.format}.gguf",
@@ -194,29 +241,55 @@ def counted(
         tokens=TOKENS,
         token_seconds=TOKENS / drawn(decode, error) / factors[0],
         prompt_tokens=PROMPT,
-        prompt_seconds=PROMPT / drawn(prompt, random.choice(off)) / factors[1],
+        prompt_seconds=PROMPT / drawn(prompt, beside) / factors[1],
         prompts=PROMPT / 1000,
     )
 
 
-def process(run: Estimate, reading: ServerReading, threads: int, random: Random) -> ProcessReading:
-    """What this machine tells of a server that runs as an estimate says."""
+def on_gpu(time: StepTime | None) -> float:
+    """Share of a time in which a GPU computes: its weights, and its share of the layers' costs."""
+    assert time is not None
+    parts = {str(name): float(part) for name, part in time.parts.items()}
+    there = parts.get("resident", 0.0)
+    rest = sum(parts.get(name, 0.0) for name in ("in_place", "paged", "staged"))
+    layers = parts.get("layers", 0.0) * there / max(there + rest, 1e-12)
+    return (there + layers) / sum(parts.values())
+
+
+def process(
+    run: Estimate, reading: ServerReading, sound: Estimate, random: Random,
+    factors: tuple[float, float] = (1.0, 1.0),
+) -> ProcessReading:  # fmt: skip
+    """What this machine tells of a server that runs as an estimate says, up to factors of what its
+    GPU does, on the machine of what it should reach.
+    """
     assert run.machine is not None
     assert run.step is not None
+    assert sound.machine is not None
+    threads, needed = run.machine.host.cores, sum(map(float, sound.held.get(Tier.RAM, ())))
+    ram = float(sound.machine.host.memory.value)
     parts = {str(route): float(part) for route, part in run.step.parts.items()}
     share = {name: part / sum(parts.values()) for name, part in parts.items()}
     seconds = (reading.token_seconds or 0.0) + (reading.prompt_seconds or 0.0)
     disk, cards = run.machine.disk, run.machine.gpus
     drive = float(disk.sequential.value) * share.get("paged", 0.0) * seconds if disk else 0.0
     held = sum(map(float, run.held.get(Tier.VRAM, ())))
+    spent = [reading.token_seconds or 0.0, reading.prompt_seconds or 0.0]
+    computed = sum(
+        each * (1.0 - (1.0 - on_gpu(time)) * slower)
+        for each, time, slower in zip(spent, (run.step, run.prompt), factors, strict=True)
+    ) / sum(spent)
     row = find_gpu(cards[0].name) if cards else None
     return ProcessReading(
         words=SERVER,
-        processors=2.0 * threads,
+        processors=2.0 * sound.machine.host.cores,
         busy=seconds * (1 + (threads - 1) * share.get("in_place", 0.0)) * random.uniform(0.8, 1.1),
         others=random.uniform(0.0, 0.06),
         read=drive + random.uniform(0, 1e7),
         gpu_bytes=max(held + random.uniform(-0.4, 0.4) * GIB, 0.0) if cards else 0.0,
+        memory_limit=math.inf,
+        spare=max(ram * random.uniform(0.6, 0.97), needed),
+        gpu_busy=min(max(computed + random.uniform(-0.1, 0.1), 0.0), 1.0) if cards else 0.0,
         gpu_programs=0,
         slowed_by=random.choice(((), (), ("the power limit",))),
         power=1.0,
@@ -224,7 +297,7 @@ def process(run: Estimate, reading: ServerReading, threads: int, random: Random)
     )
 
 
-def false_alarms(random: Random, off: tuple[float, ...]) -> int:
+def false_alarms(random: Random, off: Errors) -> int:
     """Alarms of sound servers."""
     alarms, sound = 0, 0
     while sound < SOUND:
@@ -250,7 +323,7 @@ def faulty(random: Random) -> tuple[Fault, Estimate, Estimate, Faulty] | None:
 
 def main() -> None:
     """Print both kinds of error, and what each fault was taken for."""
-    random, off = Random("watching"), errors()
+    random, off = Random(sys.argv[1] if len(sys.argv) > 1 else "watching"), errors()
     alarms = false_alarms(random, off)
     print(f"sound servers: {alarms} false alarms of {SOUND} ({alarms / SOUND:.1%})")
     cases: list[tuple[Fault, Estimate, ServerReading, ProcessReading]] = []
@@ -258,14 +331,15 @@ def main() -> None:
         if case := faulty(random):
             fault, estimate, run, broken = case
             reading = counted(run, random, off, broken.speeds)
-            threads = run.machine.host.cores if run.machine else 1
-            shown = replace(process(run, reading, threads, random), **broken.process)
+            usual = process(run, reading, estimate, random, broken.speeds)
+            shown = replace(usual, **broken.process)
             seen = {name: value for name, value in vars(shown).items() if random.random() > UNSEEN}
             cases.append((fault, estimate, reading, ProcessReading(**seen)))
     for whole in (False, True):
         print("\nwith its process:" if whole else "\ncounters alone:")
         made, first, three = Counter[str](), Counter[str](), Counter[str]()
         taken: dict[str, Counter[str]] = {}
+        signs = 0
         for fault, estimate, reading, shown in cases:
             name = fault.causes[0]
             made[name] += 1
@@ -275,13 +349,15 @@ def main() -> None:
                 taken.setdefault(name, Counter())[keys[0]] += 1
                 first[name] += keys[0] in fault.causes
                 three[name] += bool(set(keys[:3]) & set(fault.causes))
+            elif answer.diagnosis:
+                signs += bool(answer.diagnosis.measured.shown & set(fault.causes))
         for name in made:
             named = taken.get(name, Counter())
             print(f"{name}: {made[name]} made, {named.total()} alarms, true cause first in "
                   f"{first[name]}, among three in {three[name]}; {dict(named)}")  # fmt: skip
         total = sum(named.total() for named in taken.values())
         print(f"all: {total} alarms of {FAULTY}; first in {first.total() / total:.0%}, among three "
-              f"in {three.total() / total:.0%}")  # fmt: skip
+              f"in {three.total() / total:.0%}; a sign names {signs} without one")  # fmt: skip
 
 
 if __name__ == "__main__":

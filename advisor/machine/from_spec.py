@@ -83,7 +83,7 @@ def machine(inputs: MachineSpec, usual_system: str = LINUX) -> Machine:
     inputs = _with_own_graphics(inputs)
     gpus = () if inputs.gpu in (None, NO_GPU) else _gpus(inputs)
     host = _host(inputs, gpus[0] if gpus else None)
-    gpus = tuple(_with_copies(_with_ram_rate(gpu, inputs), host) for gpu in gpus)
+    gpus = tuple(with_copies(_with_ram_rate(gpu, inputs), host) for gpu in gpus)
     gpus = reached(gpus, inputs)
     on_one_board = all(gpu.name.startswith(BOARDS_OF_SEVERAL) for gpu in gpus)
     if len(gpus) > 1 and all(gpu.unified for gpu in gpus) and not on_one_board:
@@ -257,7 +257,7 @@ CROSSED = 4.0
 that takes it is fetched and written, and the link reads that."""
 
 
-def _with_copies(gpu: Gpu, host: Host) -> Gpu:
+def with_copies(gpu: Gpu, host: Host) -> Gpu:
     """GPU with copies from pageable memory no faster than the RAM that they cross."""
     pageable = gpu.link.pageable
     if gpu.unified or pageable.value is gpu.link.pinned.value:

@@ -115,23 +115,23 @@ def _times() -> tuple[float, float, float]:
     return everything, idle, used
 
 
-# Container and systemd limits of this process.
+# Container and systemd limits of this process, or of that of a number.
 
 UNLIMITED = 2**60  # version 1 writes "no limit" as a number near 2**63
 
 
-def cpu_limit(root: Path = Path("/")) -> float | None:
+def cpu_limit(root: Path = Path("/"), process: str = "self") -> float | None:
     """Limit on processor time, as a number of processors; None for no limit."""
     quotas = [
-        *(_quota(folder / "cpu.max") for folder in _folders(root, "")),
-        *(_quota_v1(folder) for folder in _folders(root, "cpu")),
+        *(_quota(folder / "cpu.max") for folder in _folders(root, "", process)),
+        *(_quota_v1(folder) for folder in _folders(root, "cpu", process)),
     ]
     return min((quota for quota in quotas if quota is not None), default=None)
 
 
-def memory_limit(root: Path = Path("/")) -> int | None:
+def memory_limit(root: Path = Path("/"), process: str = "self") -> int | None:
     """Limit on the memory of the process [B]; None for no limit."""
-    return min((limit for limit, _ in _memory_groups(root)), default=None)
+    return min((limit for limit, _ in _memory_groups(root, process)), default=None)
 
 
 def memory_left(root: Path = Path("/")) -> int | None:
@@ -139,21 +139,21 @@ def memory_left(root: Path = Path("/")) -> int | None:
 
     Page cache that the kernel would drop first counts as free.
     """
-    left = (max(0, limit - _working_set(folder)) for limit, folder in _memory_groups(root))
+    left = (max(0, limit - _working_set(folder)) for limit, folder in _memory_groups(root, "self"))
     return min(left, default=None)
 
 
-def _memory_groups(root: Path) -> Iterator[tuple[int, Path]]:
+def _memory_groups(root: Path, process: str) -> Iterator[tuple[int, Path]]:
     for controller, name in (("", "memory.max"), ("memory", "memory.limit_in_bytes")):
-        for folder in _folders(root, controller):
+        for folder in _folders(root, controller, process):
             limit = number(folder / name)
             if limit is not None and limit < UNLIMITED:
                 yield limit, folder
 
 
-def _folders(root: Path, controller: str) -> Iterator[Path]:
+def _folders(root: Path, controller: str, process: str) -> Iterator[Path]:
     """Folders of the process's control group and its parents; no `controller` for version 2."""
-    for line in text(root / "proc/self/cgroup").splitlines():
+    for line in text(root / f"proc/{process}/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controller in controllers.split(","):
             parts = [part for part in path.split("/") if part and part != ".."]

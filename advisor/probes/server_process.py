@@ -6,6 +6,7 @@ files among the bytes read (`read_bytes`, proc_pid_io(5)). Both read 2026-11-23.
 """
 
 import ipaddress
+import math
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import psutil
 
+from advisor.probes import host
 from advisor.probes.gpu import detect
 from advisor.probes.gpu.detect import GpuState
 from advisor.probes.host import Neighbours
@@ -31,11 +33,14 @@ class ProcessReading:
     busy: float | None = None  # processor time that it took [s]
     others: float | None = None  # share of all processors that other programs took
     read: float | None = None  # bytes that it fetched from the drive [B]
+    memory_limit: float | None = None  # limit on its RAM, infinite for none [B]
+    spare: float | None = None  # RAM that no other program holds [B]
     # GPU memory that it holds, or all in use where the driver does not list the process [B]
     gpu_bytes: float | None = None
     gpu_programs: int | None = None  # programs besides it that compute on the GPUs
     slowed_by: tuple[str, ...] | None = None  # reasons for reduced clocks of a GPU, in words
     power: float | None = None  # power limit of a GPU, relative to its usual one
+    gpu_busy: float | None = None  # share of the time in which a GPU computed
     # PCIe generation and lanes of the first GPU, the fastest that was seen
     link: tuple[int, int] | None = None
 
@@ -68,7 +73,15 @@ class ServerProcess:
         with suppress(*UNSEEN):
             reading = replace(reading, words=tuple(self._process.cmdline()))
         with suppress(*UNSEEN):  # a Mac knows no such list
-            reading = replace(reading, processors=float(len(self._process.cpu_affinity() or ())))
+            allowed = float(len(self._process.cpu_affinity() or ()))
+            number = str(self._process.pid)
+            limit = host.memory_limit(process=number)
+            reading = replace(
+                reading,
+                processors=min(allowed, host.cpu_limit(process=number) or allowed),
+                memory_limit=math.inf if limit is None else float(limit),
+                spare=float(psutil.virtual_memory().available) + self._private(),
+            )
         return self._with_gpus(reading) if self._states else reading
 
     def _with_gpus(self, reading: ProcessReading) -> ProcessReading:
@@ -83,8 +96,10 @@ class ServerProcess:
             for each in states
             if each.power_limit and each.usual_power
         ]
+        busy = [sum(each.busy or 0.0 for each in look) for look in self._states]
         return replace(
             reading,
+            gpu_busy=min(sum(busy) / len(busy), 1.0) if states[0].busy is not None else None,
             gpu_bytes=sum(size for pid, size in held if pid in mine) if listed else sum(used),
             gpu_programs=len({pid for pid, _ in held} - mine) if listed else None,
             slowed_by=tuple(dict.fromkeys(why for each in states for why in each.slowed_by)),
@@ -98,6 +113,11 @@ class ServerProcess:
             yield self._process
             with suppress(*UNSEEN):
                 yield from self._process.children(recursive=True)
+
+    def _private(self) -> float:
+        """RAM that it holds beside pages of files, where the system tells both [B]."""
+        held = [each.memory_info() for each in self._family()]
+        return float(sum(each.rss - getattr(each, "shared", each.rss) for each in held))
 
     def _counted(self) -> tuple[float | None, float | None]:
         """Processor time [s] and bytes from the drive [B] so far."""

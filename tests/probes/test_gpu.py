@@ -47,6 +47,7 @@ RUNNING = {
     # NVML's bits: power cap 0x4, hardware and software thermal slowdown 0x40 and 0x20
     "nvmlDeviceGetCurrentClocksEventReasons": 0x64,
     "nvmlDeviceGetCurrentClocksThrottleReasons": 0x4,
+    "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=98, memory=60),
     "nvmlDeviceGetCurrPcieLinkGeneration": 4,
     "nvmlDeviceGetCurrPcieLinkWidth": 8,
     "nvmlDeviceGetEnforcedPowerLimit": 450_000,
@@ -195,6 +196,7 @@ class TestUnderLoad:
             usual_power=600.0,
             memory_used=2**30,
             held_by={7: 6 * 2**30},
+            busy=0.98,
             slowed_by=("the power limit", "heat"),
         )
         assert state.sentence() == (

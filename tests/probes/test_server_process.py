@@ -59,6 +59,8 @@ def test_a_process_of_this_machine_is_seen(busy: "tuple[int, subprocess.Popen[st
     assert reading.read is not None
     assert reading.others is not None
     assert (reading.gpu_bytes, reading.slowed_by) == (None, None)
+    assert reading.spare is not None
+    assert 0 < reading.spare <= psutil.virtual_memory().total
 
 
 @pytest.mark.parametrize(
@@ -72,11 +74,11 @@ def test_gpus_tell_what_the_process_holds_and_what_holds_them_back(
     busy: "tuple[int, subprocess.Popen[str]]", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port, program = busy
-    idle = GpuState(link_generation=1, link_width=16, held_by={program.pid: 6.0 * GIB})
+    idle = GpuState(busy=0.0, link_generation=1, link_width=16, held_by={program.pid: 6.0 * GIB})
     loaded = GpuState(
         link_generation=4, link_width=16, power_limit=150.0, usual_power=300.0,
         slowed_by=("heat",), held_by={program.pid: 6.0 * GIB, 999_999: 1.0 * GIB},
-        memory_used=8.0 * GIB,
+        memory_used=8.0 * GIB, busy=1.0,
     )  # fmt: skip
     card = GpuFacts(name="RTX 3090", vendor="NVIDIA", bus="0000:01:00.0")
     monkeypatch.setattr(server_process.detect, "gpus", lambda: ((card,), ()))
@@ -88,6 +90,7 @@ def test_gpus_tell_what_the_process_holds_and_what_holds_them_back(
     reading = process.reading()
     assert reading is not None
     assert (reading.gpu_bytes, reading.gpu_programs) == (6.0 * GIB, 1)
+    assert reading.gpu_busy == pytest.approx(0.5)  # idle at first, then at work throughout
     assert (reading.slowed_by, reading.power, reading.link) == (("heat",), 0.5, (4, 16))
 
 

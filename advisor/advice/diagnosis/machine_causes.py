@@ -29,6 +29,7 @@ from advisor.formatting import memory, number
 from advisor.machine import from_catalog
 from advisor.machine.backends import HYPER_THREADS, ONE_NODE, PAST_CORES, effect_of
 from advisor.machine.catalog import find_gpu, find_host
+from advisor.machine.from_spec import with_copies
 from advisor.machine.machine import Gpu, Machine
 from advisor.machine.names.words import TAKES_BOTH
 from advisor.machine.quantity import Provenance
@@ -109,9 +110,12 @@ class MeasuredRun(Estimate):
         return Edit(words=words, changes=nouns)
 
     def on_host(self, words: str, **changes: Any) -> Edit:
-        """Another host, with every part where it lies."""
+        """Another host, with every part where it lies, and copies no faster than its RAM."""
         host = replace(self.machine.host, **changes)
-        return timed(words, machine=replace(self.machine, host=host))
+        gpus = self.machine.gpus
+        if np.all(host.bandwidth.value < self.machine.host.bandwidth.value):
+            gpus = tuple(with_copies(gpu, host) for gpu in gpus)
+        return timed(words, machine=replace(self.machine, host=host, gpus=gpus))
 
     def on_gpus(self, words: str, change: Callable[[Gpu], Gpu], **changes: Any) -> Edit:
         """Other GPUs, with every part where it lies."""
@@ -264,22 +268,22 @@ SLOWER_RATES = {"DDR4": (2133, 2400, 2666), "DDR5": (3600, 4000, 4800)}
 """Rates of modules without their XMP or EXPO profile, or of four modules on two channels [MT/s].
 JEDEC's first speeds of each type; AMD gives DDR5-3600 for four modules (Ryzen 9 7950X,
 specifications)."""
-FELT = 0.99
-"""Relative speed above which a change is too small to count."""
-TAKEN = (0.25, 0.5)
+TAKEN = (0.25, 0.5, 0.75, 0.9)
 """Shares of RAM that other programs may use; assumed."""
+ALLOWED = (0.75, 0.5, 0.25)
+"""Shares of the weights in RAM for which a limit leaves room; assumed."""
 SLOWER_DRIVES = ("NVMe PCIe 3.0 x4 (typical)", "USB 3.2 Gen 2 external SSD (typical)",
                  "SATA SSD (typical)", "7200 rpm HDD (typical)")  # fmt: skip
 
 
 def one_channel(run: MeasuredRun) -> Edits:
-    """Only half of the memory channels in use, or one of up to four."""
+    """Half of the memory channels in use, down to one of up to eight."""
     if not _modules_in_doubt(run):
         return
     row, figure = run.host_row, run.machine.host.bandwidth
     channels = int(row.memory_channels or 2) if row else 2
-    for filled in sorted({channels // 2, 1 if channels <= 4 else channels // 2}):
-        if 0 < filled < channels:
+    for filled in (1, 2, 4, 6, 8):
+        if channels / 8 <= filled <= channels / 2:
             fewer = replace(figure, value=figure.value * filled / channels)
             yield run.on_host(f"{filled} of {channels} channels", bandwidth=fewer)
 
@@ -339,26 +343,46 @@ def pages_lost(run: MeasuredRun) -> Edits:
     if not run.in_llama_cpp or run.machine.disk is None or run.machine.unified:
         return
     if run.strategy is PlacementStrategy.NVME_OFFLOAD:
-        yield from _uncached(run)
+        yield from _felt(run, _uncached(run))
     elif run.strategy is PlacementStrategy.CPU_OFFLOAD:
-        yield from _crowded(run)
+        yield from _felt(run, _crowded(run))
 
 
 def _uncached(run: MeasuredRun) -> Edits:
-    """A smaller page cache, where that is slower.
+    """A smaller page cache.
 
     A cyclic scan larger than the cache finds no page in it, so that its size may not matter.
     """
-    slowest = float(rates(run)[0].value)
     for share in (0.5, 0.0):
         cache = float(run.placement.page_cache) * share
-        edit = run.placed(
+        yield run.placed(
             f"{memory(cache)} for the page cache", replace(run.layout, page_cache=cache)
         )
+
+
+def _felt(run: MeasuredRun, edits: Edits) -> Edits:
+    """Edits that fit, each slower than those before it."""
+    slowest = float(rates(run)[0].value)
+    for edit in edits:
         after = edit.of(run)
-        if fits(after) and float(rates(after)[0].value) < FELT * slowest:
+        if fits(after) and float(rates(after)[0].value) < slowest:
             slowest = float(rates(after)[0].value)
             yield edit
+
+
+def memory_limit(run: MeasuredRun) -> Edits:
+    """A limit on the server's RAM, under which the system drops pages of the file."""
+    weights = float(weight_bytes(run.model, run.placement, RAM))
+    in_ram = run.strategy is PlacementStrategy.CPU_OFFLOAD
+    if run.in_llama_cpp and run.machine.disk is not None and in_ram and weights:
+        for share in ALLOWED:
+            yield _cached(run, f"room for {memory(weights * share)} of the file", weights * share)
+
+
+def _cached(run: MeasuredRun, words: str, size: float) -> Edit:
+    """The drive read for what a page cache of a size [B] does not hold."""
+    layout = replace(run.layout, page_cache=size)
+    return run.placed(words, layout, strategy=PlacementStrategy.NVME_OFFLOAD)
 
 
 def _crowded(run: MeasuredRun) -> Edits:
@@ -368,11 +392,7 @@ def _crowded(run: MeasuredRun) -> Edits:
     for share in TAKEN:
         left = max(ram * (1 - share) - SYSTEM_RAM - beside, 0.0)
         if left < weights:
-            yield run.placed(
-                f"{memory(ram * share)} of RAM taken by other programs",
-                replace(run.layout, page_cache=left),
-                strategy=PlacementStrategy.NVME_OFFLOAD,
-            )
+            yield _cached(run, f"{memory(ram * share)} of RAM taken by other programs", left)
 
 
 def slow_drive(run: MeasuredRun) -> Edits:
@@ -426,7 +446,8 @@ def gpu_limits(run: MeasuredRun) -> Edits:
 
 
 MACHINE_CAUSES = (
-    one_channel, slow_modules, older_memory, one_gpu, pages_lost, slow_drive, narrow_link,
-    other_load, many_threads, few_threads, efficient_cores, far_memory, gpu_limits, cpu_limits,
+    one_channel, slow_modules, older_memory, one_gpu, pages_lost, memory_limit, slow_drive,
+    narrow_link, other_load, many_threads, few_threads, efficient_cores, far_memory, gpu_limits,
+    cpu_limits,
 )  # fmt: skip
 """Causes of this module."""

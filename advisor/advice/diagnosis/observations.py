@@ -12,8 +12,9 @@ from itertools import pairwise
 
 from advisor.advice.diagnosis.diagnose import BEYOND
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Tier
+from advisor.cost_model.placement import RAM, PlacementStrategy, Tier, weight_bytes
 from advisor.cost_model.schedule import Route
+from advisor.cost_model.timing import CROSSINGS, LAYERS, TOKEN, StepTime
 from advisor.errors import Refusal
 from advisor.formatting import memory
 from advisor.machine import from_catalog
@@ -33,6 +34,10 @@ OF_FILE = frozenset({"larger_file", "smaller_file"})
 """Causes of another format."""
 COMPUTES = 0.2
 """Share of a token's time in RAM from which the processor counts as computing."""
+OFF_GPU = (Route.IN_PLACE, Route.PAGED, Route.STAGED)
+"""Routes of a token during which no GPU computes."""
+UNSURE = 0.15
+"""Share of the time by which a GPU may be busier or idler than its part of a token."""
 BUSY = 1.5
 """Processors at work from which a server computes on them: a thread that waits for a GPU takes one
 (llama.cpp's `--poll`, tools/server/README.md, read 2026-11-23)."""
@@ -76,7 +81,7 @@ class Evidence:
     @cached_property
     def observations(self) -> tuple[Observation, ...]:
         """What each thing that was seen says; nothing of what was not seen."""
-        rules = (_file, _memory, _flags, _threads, _others, _drive, _clocks, _link)
+        rules = (_file, _memory, _flags, _threads, _others, _limit, _drive, _clocks, _link)
         return tuple(seen for rule in rules for seen in rule(self))
 
     @property
@@ -93,17 +98,31 @@ class Evidence:
     def factor(self, key: str, after: Estimate) -> float:
         """How much likelier the observations make a cause, by its key and the estimate with it."""
         factor = 1.0
-        for seen in self.observations:
-            factor *= SHOWN if key in seen.shown else 1.0 / SHOWN if key in seen.against else 1.0
+        for each in self.observations:
+            factor *= SHOWN if key in each.shown else 1.0 / SHOWN if key in each.against else 1.0
         form = served_format(self.reading) if key in OF_FILE else ""
         other = 1.0 / SHOWN if form and after.model.format != form else 1.0
-        return factor * other * self._of_memory(after) * self._of_processors(after)
+        seen = self._of_memory(after) * self._of_processors(after) * self._of_gpu(after)
+        return factor * other * seen
 
     def _of_memory(self, after: Estimate) -> float:
         held, used = _in_gpu(after), self.process.gpu_bytes
         if used is None or not _in_gpu(self.estimate):
             return 1.0
         return float(max(BEYOND ** (abs(used - held) / (SLACK + SHARE * held)), 1.0 / SHOWN))
+
+    def _of_gpu(self, after: Estimate) -> float:
+        busy, machine = self.process.gpu_busy, after.machine
+        if busy is None or machine is None or not self.seconds or not after.how.takes_layers:
+            return 1.0
+        spent = (self.reading.token_seconds or 0.0, self.reading.prompt_seconds or 0.0)
+        shares = [_gpu_share(time) for time in (after.step, after.prompt)]
+        least, most = (
+            sum(each * share for each, share in zip(spent, ends, strict=True)) / sum(spent)
+            for ends in zip(*shares, strict=True)
+        )
+        off = max(least - busy, busy - most) if machine.gpus else busy
+        return float(max(BEYOND ** (max(off, 0.0) / UNSURE), 1.0 / SHOWN))
 
     def _of_processors(self, after: Estimate) -> float:
         busy, allowed = self.process.busy, self.process.processors
@@ -114,6 +133,21 @@ class Evidence:
         if not after.how.takes_layers:  # other engines keep several busy without computing there
             return 1.0
         return 1.0 if (busy / self.seconds >= BUSY) is (share > 0) else 1.0 / SHOWN
+
+
+def _gpu_share(time: StepTime | None) -> tuple[float, float]:
+    """Shares of a time in which a GPU computes, at least and at most: copies over the link and
+    hand-overs may run beside its kernels or not.
+    """
+    if time is None:
+        return 0.0, 1.0
+    parts = {name: float(part) for name, part in time.parts.items()}
+    whole = max(sum(parts.values()), 1e-12)
+    there, beside = parts.get(Route.RESIDENT, 0.0), sum(parts.get(route, 0.0) for route in OFF_GPU)
+    layers = parts.get(LAYERS, 0.0) * beside / max(there + beside, 1e-12)  # of the processor
+    hidden = sum(parts.get(name, 0.0) for name in (Route.STREAMED, CROSSINGS, TOKEN))
+    most = 1.0 - (beside + layers) / whole
+    return most - hidden / whole, most
 
 
 def _in_gpu(estimate: Estimate) -> float:
@@ -180,12 +214,14 @@ def _values(words: tuple[str, ...], name: str) -> Iterator[str]:
 
 def _threads(seen: Evidence) -> Iterator[Observation]:
     allowed, machine = seen.process.processors, seen.estimate.machine
-    if not allowed or machine is None or not seen.estimate.how.takes_layers:
+    if machine is None or not seen.estimate.how.takes_layers:
         return
     cores = machine.host.cores
     given = [*_values(seen.process.words, "-t"), *_values(seen.process.words, "--threads")]
     set_to = next((float(word) for word in given if word.isdigit()), None)
-    threads = min(set_to or cores, allowed)
+    if not allowed and not set_to:
+        return
+    threads = min(set_to or cores, allowed or cores)
     if threads < cores:
         words = (
             f"It computes with {threads:.0f} of {cores} cores: set `-t` to the physical cores, and "
@@ -206,9 +242,37 @@ def _others(seen: Evidence) -> Iterator[Observation]:
     if programs:
         words = f"Beside it {programs} programs compute on the GPU: nvidia-smi lists them."
         yield Observation(frozenset({"other_load"}), words=words)
+    if programs is not None:  # the driver lists the server itself
+        yield Observation(against=frozenset({"cpu_alone"}))
     idle = others is not None and others < MUCH
     if idle and (programs == 0 or not seen.estimate.machine or not seen.estimate.machine.gpus):
         yield Observation(against=frozenset({"other_load"}))
+
+
+def _limit(seen: Evidence) -> Iterator[Observation]:
+    """Room for the weights that RAM is to hold: under a limit, and beside other programs."""
+    process, estimate = seen.process, seen.estimate
+    weights = _in_ram(estimate)
+    if not weights:
+        return
+    for key, room, words in (
+        ("memory_limit", process.memory_limit, "A limit leaves it {} of RAM (`--memory` of a "
+         "container, MemoryMax of a unit), where the model takes {}: raise it."),
+        ("pages_lost", process.spare, "Programs leave {} of RAM, where the model takes {}: close "
+         "what takes RAM, or choose a smaller format."),
+    ):  # fmt: skip
+        if room is not None and room < weights:
+            text = words.format(memory(room), memory(weights))
+            yield Observation(frozenset({key}), words=text)
+        elif room is not None:
+            yield Observation(against=frozenset({key}))
+
+
+def _in_ram(estimate: Estimate) -> float:
+    """Weights that are to lie in RAM as pages of the file [B]."""
+    if estimate.placement is None or estimate.strategy is not PlacementStrategy.CPU_OFFLOAD:
+        return 0.0
+    return float(weight_bytes(estimate.model, estimate.placement, RAM))
 
 
 def _drive(seen: Evidence) -> Iterator[Observation]:
@@ -216,7 +280,7 @@ def _drive(seen: Evidence) -> Iterator[Observation]:
     on_drive = seen.estimate.strategy is PlacementStrategy.NVME_OFFLOAD
     if read is None or machine is None or machine.disk is None or on_drive or not seen.seconds:
         return
-    keys = frozenset({"pages_lost", "slow_drive"})
+    keys = frozenset({"pages_lost", "memory_limit", "slow_drive"})
     again = MUCH * seen.estimate.model.file_bytes * max(seen.reading.tokens or 0.0, 1.0)
     if read >= min(again, MUCH * seen.seconds * float(machine.disk.for_pages.value)):
         words = (
@@ -233,6 +297,8 @@ def _clocks(seen: Evidence) -> Iterator[Observation]:
     if reasons is None:
         return
     key, amiss = frozenset({"gpu_limits"}), [why for why in reasons if why != USUAL_REASON]
+    if reasons and not seen.process.gpu_programs:
+        yield Observation(against=frozenset({"cpu_alone"}))  # an idle card is not slowed
     if amiss:
         yield Observation(key, words=f"The GPU is slowed by {' and '.join(amiss)}.")
     elif power is not None and power < ROOM:

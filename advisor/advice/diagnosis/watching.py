@@ -1,17 +1,24 @@
 """Watching: what a running server reaches, beside what it should reach.
 
-An alarm is a speed as far below its range as one published run in a hundred is: with two speeds,
-two sound servers in a hundred raise it (`python -m benchmarks.watching`). What the server tells of
-its file, context and users rules causes out; what this machine tells of its process makes others
-likelier or unlikelier (`observations`).
+An alarm is a speed as far below its range as hardly a published run of its kind is (`slowest`), so
+that at most two sound servers in a hundred raise it (`python -m benchmarks.watching`). What the
+server tells of its file, context and users rules causes out; what this machine tells of its process
+makes others likelier or unlikelier (`observations`).
 """
 
-from collections.abc import Iterator
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
 
 from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance, likeliest
 from advisor.advice.diagnosis.observations import Evidence, served_format
+from advisor.catalog.csv_tables import DATA
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -20,9 +27,20 @@ from advisor.probes.server import ServerReading
 from advisor.probes.server_process import ProcessReading
 from advisor.request.request import Request
 
-LEAST = -2.78
-"""Distance of the slowest in a hundred of 1,532 published runs of llama.cpp that were left out of
-the fit, in half widths of their ranges (data/generated/accuracy_points.csv, 2026-11-23)."""
+SLOWEST = 0.005
+"""Share of published runs that are slower than what raises an alarm; a server has two speeds."""
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "resident": ("resident, dense", "resident, experts"),
+    "in RAM": (
+        "CPU alone", "CPU alone, RAM stated", "experts in RAM", "experts in RAM, RAM stated",
+        "dense split",
+    ),
+    "prompt, resident": ("prompt, resident",),
+    "prompt, in RAM": ("prompt, CPU alone", "prompt, experts in RAM", "prompt, dense split"),
+    "engine": ("serving engines",),
+    "prompt, engine": ("serving engines, first token",),
+}  # fmt: skip
+"""Regimes of the published runs that a server's speed is judged by."""
 KNOWN = frozenset({"whole_reply", "all_users", "other_requests", "empty_context"})
 """Causes that a server's own counters and number of users leave no room for."""
 OF_CONTEXT = frozenset({"more_context"})
@@ -106,9 +124,33 @@ def speeds(reading: ServerReading, ruled_out: frozenset[str] = frozenset()) -> M
 
 def _below(diagnosis: Diagnosis) -> bool:
     decode, prompt = diagnosis.predicted
-    measured = diagnosis.measured
-    slow = distance(measured.decode, decode) < LEAST
-    return slow or (measured.prompt is not None and distance(measured.prompt, prompt) < LEAST)
+    measured, kind = diagnosis.measured, _kind(diagnosis.estimate)
+    if distance(measured.decode, decode) < slowest()[kind]:
+        return True
+    read = measured.prompt
+    return read is not None and distance(read, prompt) < slowest()[f"prompt, {kind}"]
+
+
+def _kind(estimate: Estimate) -> str:
+    if not estimate.how.takes_layers:
+        return "engine"
+    return "resident" if estimate.strategy is PlacementStrategy.GPU_RESIDENT else "in RAM"
+
+
+@cache
+def slowest() -> Mapping[str, float]:
+    """Distance of the slowest published runs of each kind that were left out of the fit, in half
+    widths of their ranges (data/generated/accuracy_points.csv).
+    """
+    kinds = {regime: kind for kind, regimes in KINDS.items() for regime in regimes}
+    off = defaultdict[str, list[float]](list)
+    with (DATA / "generated/accuracy_points.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["regime"] in kinds and row["scored"] == "True":
+                away = math.log(float(row["measured"]) / float(row["predicted"]))
+                side = float(row["above" if away >= 0 else "below"])
+                off[kinds[row["regime"]]].append(away / side)
+    return {kind: float(np.quantile(values, SLOWEST)) for kind, values in off.items()}
 
 
 def _spilled(reading: ServerReading, estimate: Estimate) -> bool:

@@ -61,6 +61,7 @@ class GpuState:
     usual_power: float | None = None  # power limit as the card was sold [W]
     slowed_by: tuple[str, ...] = ()  # reasons for reduced clocks, in words
     memory_used: float | None = None  # memory in use, by whatever [B]
+    busy: float | None = None  # share of the last moment in which it computed
     # memory of each process that computes on it [B]; empty where the driver tells none
     held_by: Mapping[int, float] = field(default_factory=dict)
 
@@ -500,6 +501,7 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
     programs = _asked(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, card) or ()
     usual = _asked(nvml, nvml.nvmlDeviceGetPowerManagementDefaultLimit, card)
     memory = _asked(nvml, nvml.nvmlDeviceGetMemoryInfo, card)
+    busy = _asked(nvml, nvml.nvmlDeviceGetUtilizationRates, card)
     return GpuState(
         link_generation=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkGeneration, card) or None,
         link_width=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkWidth, card) or None,
@@ -509,6 +511,7 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
         power_limit=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, card)),
         usual_power=_scaled(MILLI, usual),
         memory_used=memory.total - memory.free if memory else None,
+        busy=busy.gpu / 100 if busy else None,
         held_by={each.pid: each.usedGpuMemory for each in programs if each.usedGpuMemory},
         slowed_by=tuple(
             dict.fromkeys(word for bit, word in SLOWED_BY.items() if (reasons or 0) & bit)

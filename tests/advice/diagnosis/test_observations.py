@@ -1,5 +1,6 @@
 """What a server's process shows, and which causes it makes likelier."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -52,6 +53,14 @@ def evidence(expected: Estimate, file: str = "", **seen: object) -> Evidence:
         # a tenth of a file of 5 GB for each of 100 tokens, however fast the drive
         (made(gpu="none", disk_gbs=1000), {"read": 50e9}, "pages_lost", ""),
         (SPLIT, {"read": 1e6}, "", "pages_lost"),
+        # of a 70B model at 4 bits some 20 GB lie in RAM beside a card of 24 GiB
+        (SPLIT, {"memory_limit": 8e9}, "memory_limit", ""),
+        (SPLIT, {"memory_limit": math.inf, "spare": 60e9}, "", "memory_limit"),
+        (SPLIT, {"spare": 8e9}, "pages_lost", ""),
+        (RESIDENT, {"memory_limit": 8e9, "spare": 8e9}, "", ""),  # nothing is to lie in RAM
+        (SPLIT, {"words": (*SERVER, "-t", "4")}, "few_threads", ""),
+        (SPLIT, {"gpu_programs": 0}, "", "cpu_alone"),
+        (RESIDENT, {"slowed_by": ("the power limit",)}, "", "cpu_alone"),
         (RESIDENT, {"slowed_by": ("heat", "the power limit")}, "gpu_limits", ""),
         (RESIDENT, {"slowed_by": ("the power limit",), "power": 0.5}, "gpu_limits", ""),
         (RESIDENT, {"slowed_by": ("the power limit",), "power": 1.0}, "", ""),
@@ -68,8 +77,8 @@ def test_what_was_seen_speaks_for_or_against_a_cause(
     observations = evidence(expected, **seen).observations
     assert shown in {"", *(key for each in observations for key in each.shown)}
     assert against in {"", *(key for each in observations for key in each.against)}
-    assert evidence(expected, **seen).shown == ({shown} if shown != "pages_lost" else
-                                                {"pages_lost", "slow_drive"}) - {""}  # fmt: skip
+    of_reads = {"pages_lost", "memory_limit", "slow_drive"} if "read" in seen else {shown}
+    assert evidence(expected, **seen).shown == (of_reads if shown else set())
 
 
 def test_nothing_seen_says_nothing() -> None:
@@ -102,6 +111,17 @@ def test_memory_of_the_gpu_tells_placements_apart() -> None:
     seen = evidence(RESIDENT, gpu_bytes=half)
     assert seen.factor("x", fewer) == pytest.approx(1.0)
     assert seen.factor("x", RESIDENT) < 0.1
+
+
+def test_a_busy_gpu_tells_where_a_token_is_computed() -> None:
+    """What lies in GPU memory alone keeps it busy; half of the layers in RAM leave it idle."""
+    assert RESIDENT.machine is not None
+    fewer = estimate("Llama-3.1-8B", RESIDENT.machine, placement="cpu-offload", gpu_layers=16)
+    busy, idle = (evidence(RESIDENT, gpu_busy=share) for share in (0.98, 0.1))
+    assert busy.factor("x", RESIDENT) == pytest.approx(1.0, rel=0.3)
+    assert busy.factor("x", fewer) < 0.1 < idle.factor("x", fewer)
+    assert idle.factor("x", RESIDENT) == pytest.approx(1 / 50)
+    assert busy.factor("x", made(gpu="none")) == pytest.approx(1 / 50)
 
 
 def test_busy_processors_tell_who_computes() -> None:
