@@ -10,6 +10,7 @@ publishers' rows of that kind of model. Aims: within 6 points at the median, non
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -80,6 +81,7 @@ def left_out(known: Sequence[CacheRow]) -> Iterable[tuple[CacheRow, float]]:
         yield row, predicted(row, fits[key])
 
 
+@cache  # one for each value tried, not for each publisher left out
 def _error(row: CacheRow, usual: float | None = None) -> float:
     return predicted(row, usual) - row.hit_pct
 
