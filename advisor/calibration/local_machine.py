@@ -388,7 +388,7 @@ def _seen_host(seen: HostFacts, inputs: MachineSpec, measured: Calibration) -> t
     memory = Quantity(float(seen.memory_total), Provenance.MEASURED, "operating system")
     if inputs.ram_gb is not None:
         memory = given(inputs.ram_gb * GIB)
-    own = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec())[0]
+    ram_rate = measured.figure("ram_read") or _assumed_bandwidth(seen, MachineSpec())[0]
     host = Host(
         name=inputs.cpu or seen.name or "this processor",
         cores=inputs.cores or seen.cores,
@@ -396,7 +396,7 @@ def _seen_host(seen: HostFacts, inputs: MachineSpec, measured: Calibration) -> t
         memory=memory,
         bandwidth=bandwidth,
         instruction_sets=seen.instruction_sets,
-        engine=None if inputs.cpu else measured.engine(float(own.value)),
+        engine=None if inputs.cpu else measured.engine(float(ram_rate.value)),
         segment=from_catalog.ram_segment(inputs.cpu or seen.name),
         clock=from_catalog.clock_beside(inputs.cpu or seen.name),
     )

@@ -35,8 +35,8 @@ GGML_SYCL_NAME and GGML_VK_NAME in its ggml/include)."""
 
 def of_vendor(vendor: str, system: str = "") -> tuple[str, ...]:
     """Backends of a vendor's cards on an operating system, the usual one first."""
-    own = OF_VENDOR.get(vendor, ("vulkan",))
-    return ON_WINDOWS.get(vendor, own) if system == WINDOWS else own
+    backends = OF_VENDOR.get(vendor, ("vulkan",))
+    return ON_WINDOWS.get(vendor, backends) if system == WINDOWS else backends
 
 
 def usual(vendor: str, system: str = "") -> str:

@@ -125,15 +125,15 @@ def bridged(gpu: Gpu) -> Gpu:
     return replace(gpu, peer=_peer(row))
 
 
-def _peer(own: GpuLinkRow | None) -> Quantity | None:
-    if own is None:
+def _peer(row: GpuLinkRow | None) -> Quantity | None:
+    if row is None:
         return None
     reached = fitted_constants().row("peer_link_share")
     return Quantity(
-        value=own.peer_gbs * GB * reached.value,
+        value=row.peer_gbs * GB * reached.value,
         kind=Provenance.DERIVED,
-        source=f"{own.source}; {reached.source}",
-        date=own.source_date,
+        source=f"{row.source}; {reached.source}",
+        date=row.source_date,
     )
 
 

@@ -52,8 +52,8 @@ def backends_of(machines: Iterable[Machine]) -> str:
 
 def of_one_card(machine: Machine) -> bool:
     """Whether all GPUs of a machine are cards of one kind, in one machine."""
-    own = machine.gpus
-    return bool(own) and _same(own) and not machine.unified and machine.nodes == 1
+    gpus = machine.gpus
+    return bool(gpus) and _same(gpus) and not machine.unified and machine.nodes == 1
 
 
 def card_of(machine: Machine) -> Hashable:

@@ -137,17 +137,19 @@ def survey(home: Path | None = None) -> Survey:
 
 
 def _places(home: Path | None) -> Iterator[tuple[str, Look, Path]]:
-    own = home or Path.home()
+    user = home or Path.home()
     environment: Mapping[str, str] = {} if home else os.environ
-    ollama = [own / ".ollama/models"] + ([] if home else [Path("/usr/share/ollama/.ollama/models")])
+    ollama = [user / ".ollama/models"] + (
+        [] if home else [Path("/usr/share/ollama/.ollama/models")]
+    )
     for root in _chosen(environment, "OLLAMA_MODELS", ollama):
         yield "Ollama", _ollama, root
-    for root in (own / ".lmstudio/models", own / ".cache/lm-studio/models"):
+    for root in (user / ".lmstudio/models", user / ".cache/lm-studio/models"):
         yield "LM Studio", _files_and_folders, root
-    hub = Path(environment.get("HF_HOME") or own / ".cache/huggingface") / "hub"
+    hub = Path(environment.get("HF_HOME") or user / ".cache/huggingface") / "hub"
     for root in _chosen(environment, "HF_HUB_CACHE", [hub]):
         yield "Hugging Face", _hugging_face, root
-    caches = [own / ".cache/llama.cpp", own / "Library/Caches/llama.cpp"]
+    caches = [user / ".cache/llama.cpp", user / "Library/Caches/llama.cpp"]
     for root in _chosen(environment, "LLAMA_CACHE", caches):
         yield "llama.cpp", _files_and_folders, root
 

@@ -180,8 +180,8 @@ def _cached_name(file: Path) -> str:
     """
     folders = file.absolute().parent
     cached = (CACHED_REPOSITORY.fullmatch(part) for part in folders.parts)
-    own = folders.name if is_named(folders.name) else ""
-    return next((match[1] for match in cached if match), own)
+    folder = folders.name if is_named(folders.name) else ""
+    return next((match[1] for match in cached if match), folder)
 
 
 def from_prefix(name: str, data: bytes) -> ResolvedModel:

@@ -88,7 +88,7 @@ class ServerReading:
 
         A counter below the earlier one belongs to a server that was started anew.
         """
-        counted: dict[str, Any] = {own.name: getattr(self, own.name) for own in fields(self)}
+        counted: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in COUNTED:
             now, before = getattr(self, name), getattr(earlier, name)
             if now is not None and before is not None and now >= before:
@@ -183,7 +183,7 @@ def _with_props(reading: ServerReading, base: str) -> ServerReading:
     context = settings.get("n_ctx") if isinstance(settings, dict) else None
     return ServerReading(
         **{
-            **{own.name: getattr(reading, own.name) for own in fields(reading)},
+            **{field.name: getattr(reading, field.name) for field in fields(reading)},
             "model": str(props.get("model_path", "")).replace("\\", "/").rpartition("/")[2],
             "context": float(context) if isinstance(context, int) and context > 0 else None,
         }

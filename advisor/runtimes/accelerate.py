@@ -232,10 +232,10 @@ def rooms(
     if resident:
         trial[vram(len(free) - 1)] = np.asarray(np.inf)
     parts = mapped(model, {**trial, RAM: np.zeros(())})
-    own = [np.sum(cache * layer_shares(model, parts[place]), axis=-1) for place in trial]
+    cached = [np.sum(cache * layer_shares(model, parts[place]), axis=-1) for place in trial]
     if not resident:
-        own[0] = np.sum(cache, axis=-1)
-    return [down(room - kept) for room, kept in zip(free, own, strict=True)]
+        cached[0] = np.sum(cache, axis=-1)
+    return [down(room - kept) for room, kept in zip(free, cached, strict=True)]
 
 
 def down(size: Array) -> Floats:
@@ -301,12 +301,12 @@ def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) 
 
     def computed(location: Location, device: int) -> Stage:
         load = gpu_load(model, placement, location, work, prefill=prefill)
-        own = kernels(
+        batch = kernels(
             model,
             sequences=work.users if location == vram(0) else 0.0,
             unpacked=packed * load.layers / model.layers,
         )
-        return alone(Flow(route=Route.RESIDENT, load=load, device=device, kernels=own))
+        return alone(Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch))
 
     def copied(location: Location) -> Stage:
         route = Route.STAGED if location == DISK else Route.STREAMED

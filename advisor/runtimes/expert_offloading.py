@@ -177,9 +177,9 @@ def _computed(
     whole = sum(float(np.sum(part)) for part in model.flops.values())
     used = (whole - experts * (1.0 - np.asarray(beside))) / 2.0
     packed = used if packed_weights(model) else 0.0
-    own = kernels(model, work.users, packed)
+    batch = kernels(model, work.users, packed)
     there = load.routed.times(1.0 - np.asarray(beside))
-    on_gpu = Flow(route=Route.RESIDENT, load=_less(load, there), kernels=own)
+    on_gpu = Flow(route=Route.RESIDENT, load=_less(load, there), kernels=batch)
     if np.all(np.asarray(beside) >= 1.0):
         return (on_gpu,)
     return (on_gpu, Flow(route=Route.IN_PLACE, load=there, kernels=kernels(model, 0.0)))

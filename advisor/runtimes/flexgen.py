@@ -213,9 +213,9 @@ def _pass(
     attended = away * float(on_host and not packed_cache(work))
     crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
     count = len(machine.gpus)
-    own = each_of(without_cache(load, attended), count)
+    computed = each_of(without_cache(load, attended), count)
     flows = [
-        Flow(route=Route.RESIDENT, load=own, kernels=kernels(model, work.users)),
+        Flow(route=Route.RESIDENT, load=computed, kernels=kernels(model, work.users)),
         Flow(
             route=Route.STREAMED,
             moved=(crossing + load.kv * (away - attended) / CACHE_COPY_SHARE) / count,

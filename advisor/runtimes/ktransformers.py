@@ -188,13 +188,13 @@ def _pass(
     division = shared_by(model, machine)
     group = GpuGroup(model=model, machine=machine, division=division, at=0)
     device = group.slowest
-    own = placement.weights[vram(device)]
-    share = own[Group.ROUTED_EXPERTS]
+    on_card = placement.weights[vram(device)]
+    share = on_card[Group.ROUTED_EXPERTS]
     if placement.answered is not None:
         share = np.asarray(placement.answered)[..., None] * np.ones_like(share) / division.tensor
     cold = 1.0 - share * division.tensor
     dense = replace(
-        placement, weights={vram(device): {**own, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
+        placement, weights={vram(device): {**on_card, Group.ROUTED_EXPERTS: np.zeros_like(share)}}
     )
     hot, brought = (
         held_load(group, _experts(placement, vram(device), part), step)

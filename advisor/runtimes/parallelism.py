@@ -213,7 +213,7 @@ def for_each(number: Any, function: Callable[[int], Any]) -> Any:
     """Value of a function of a number; of each where it is an array, along the array's axes."""
     if np.ndim(number) == 0:
         return function(number)
-    each = np.array([function(int(own)) for own in np.ravel(number)])
+    each = np.array([function(int(single)) for single in np.ravel(number)])
     return each.reshape(*np.shape(number), *each.shape[1:])
 
 

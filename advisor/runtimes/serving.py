@@ -458,12 +458,12 @@ KernelsOf = Callable[[GpuGroup, Placement, ForwardPass], Kernels]
 """Function that gives the kernels of one GPU of a group, for its layers in a step."""
 
 
-def layers_only(own: Kernels) -> Kernels:
+def layers_only(kernels: Kernels) -> Kernels:
     """Kernels of further layers in a step whose tokens and cache are counted already."""
-    if not isinstance(own, EngineKernels):
-        return replace(own, sequences=0.0, unpacked=0.0)
+    if not isinstance(kernels, EngineKernels):
+        return replace(kernels, sequences=0.0, unpacked=0.0)
     return replace(
-        own,
+        kernels,
         sequences=0.0,
         head_bytes=0.0,
         head_flops=0.0,

@@ -78,13 +78,13 @@ def _config(placement: Placement, work: Workload) -> Iterable[str]:
     `kv_cache_config` and `enable_attention_dp` (nvidia.github.io/TensorRT-LLM, 1.3.0rc11,
     examples/deepseek_r1_reasoning_parser).
     """
-    own = {}
+    settings = {}
     if placement.attention_by_user:
-        own["enable_attention_dp"] = "true"
+        settings["enable_attention_dp"] = "true"
     if served(work).kv_type == "fp8":
-        own["kv_cache_config"] = f"{{dtype: fp8, free_gpu_memory_fraction: {MEMORY_USED}}}"
-    if own:
-        lines = "\\n".join(f"{key}: {value}" for key, value in own.items())
+        settings["kv_cache_config"] = f"{{dtype: fp8, free_gpu_memory_fraction: {MEMORY_USED}}}"
+    if settings:
+        lines = "\\n".join(f"{key}: {value}" for key, value in settings.items())
         yield f"--config <(printf '{lines}\\n')"
 
 

@@ -118,14 +118,14 @@ def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
         if not answered:
             continue
         error = _errors(point.peers[peer.name] / point.measured - 1.0 for point in answered)
-        own = _errors(point.error for point in answered)
+        ours = _errors(point.error for point in answered)
         yield PeerScore(
             name=peer.name,
             rows=len(answered),
             median=float(np.median(error)),
             mean=float(np.mean(error)),
-            own_median=float(np.median(own)),
-            own_mean=float(np.mean(own)),
+            own_median=float(np.median(ours)),
+            own_mean=float(np.mean(ours)),
         )
 
 

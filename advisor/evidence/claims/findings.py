@@ -118,8 +118,8 @@ def settings(scenario: Scenario) -> Range:
     """Number of settings in a command that a GPU-resident placement does not have."""
     resident = Scenario(inputs={**scenario.inputs, "placement": PlacementStrategy.GPU_RESIDENT})
     commands = (scenario.estimate.command, resident.estimate.command)
-    own, plain = (set(SETTING.findall(command)) for command in commands)
-    return exact(float(len(own - plain)))
+    used, plain = (set(SETTING.findall(command)) for command in commands)
+    return exact(float(len(used - plain)))
 
 
 def paying_replies(scenario: Scenario) -> Range:
@@ -353,9 +353,9 @@ def finding(row: ClaimRow, case: CaseRow) -> Finding:
 
 def range_claimed(row: ClaimRow, case: CaseRow) -> Claimed:
     """Range of a case; that of the claim where the case states no unit."""
-    own = case if case.unit else row
+    of = case if case.unit else row
     return Claimed(
-        low=own.low, high=own.high, unit=own.unit, figure=inherited(case.figure, row.figure)
+        low=of.low, high=of.high, unit=of.unit, figure=inherited(case.figure, row.figure)
     )
 
 

@@ -107,9 +107,9 @@ def changed(before: Inputs, text: str) -> dict[str, object]:
     return {key: value for key, value in both.items() if not (isinstance(value, str) and not value)}
 
 
-def inherited(own: str, claims: str) -> str:
+def inherited(of_case: str, of_claim: str) -> str:
     """A case's own value, else the claim's; `none` gives an empty value."""
-    chosen = own or claims
+    chosen = of_case or of_claim
     return "" if chosen == "none" else chosen
 
 

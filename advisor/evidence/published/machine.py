@@ -42,9 +42,9 @@ def stated_gpus(row: PublishedRow) -> Noted[tuple[str, int]]:
     if not stated or stated.casefold() == NO_GPU:
         return Noted((NO_GPU, alike))
     card = looked_up(gpu_named, stated)
-    if card is None and (own := _own_graphics(row)):
-        note = f"GPU {stated!r} is taken as {own}, the graphics of {row.cpu}"
-        return Noted((own, alike), (note,))
+    if card is None and (graphics := _own_graphics(row)):
+        note = f"GPU {stated!r} is taken as {graphics}, the graphics of {row.cpu}"
+        return Noted((graphics, alike), (note,))
     whole = named_machine(stated) if card is None else None
     if whole is not None:
         note = f"GPU {stated!r} is taken as {whole.name}"

@@ -182,7 +182,7 @@ def _with_own(path: Path, available: int) -> Sequence[Sample]:
 
 
 def _turns(
-    name: str, wanted: Sequence[Sample], threads: int, seconds: float, own: Path | None,
+    name: str, wanted: Sequence[Sample], threads: int, seconds: float, given: Path | None,
     watch: Watch,
 ) -> tuple[list[Turn], list[str]]:  # fmt: skip
     """Timed samples in their order, and the reasons why others failed."""
@@ -201,7 +201,7 @@ def _turns(
             break
         began = now()
         try:
-            with _written(sample, own) as (file, descriptor):
+            with _written(sample, given) as (file, descriptor):
                 job = EngineJob(
                     path=file,
                     descriptor=descriptor,
@@ -222,10 +222,10 @@ def _turns(
 
 
 @contextmanager
-def _written(sample: Sample, own: Path | None) -> Iterator[tuple[Path, int | None]]:
+def _written(sample: Sample, given: Path | None) -> Iterator[tuple[Path, int | None]]:
     """File of a sample, deleted at the end of the block, even by a kill; or the user's file."""
     if sample.synthetic is None:
-        yield own or Path(), None
+        yield given or Path(), None
         return
     folder = temporary_folder()
     try:

@@ -95,13 +95,13 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
 
 def samples_with(model: Model) -> Sequence[Sample]:
     """The user's model before and after a sample that separates the cost of its layers."""
-    own = Sample(role=OWN, kind=model.format, model=model, prompt=PROMPT)
+    given = Sample(role=OWN, kind=model.format, model=model, prompt=PROMPT)
     try:
         written = in_format(_NARROW, model.format)
     except AdvisorError:
-        return (own,)
+        return (given,)
     narrow = Sample(role=NARROW, kind=model.format, model=written.model, synthetic=written)
-    return (own, narrow, own)
+    return (given, narrow, given)
 
 
 def sample_bytes(facts: HostFacts) -> int:

@@ -170,8 +170,8 @@ def _header(synthetic: Synthetic) -> bytes:
 
 
 def _name(tensor: Tensor) -> str:
-    own = f"{tensor.role}.weight"
-    return own if tensor.layer is None else f"blk.{tensor.layer}.{own}"
+    weight = f"{tensor.role}.weight"
+    return weight if tensor.layer is None else f"blk.{tensor.layer}.{weight}"
 
 
 def _shape(facts: ArchitectureSpec, tensor: Tensor) -> tuple[int, ...]:

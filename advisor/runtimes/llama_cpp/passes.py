@@ -137,12 +137,12 @@ def _pass(
         )
         for device in range(len(machine.gpus))
     ]
-    own, apart = cache_apart(model, placement)
+    with_cache, apart = cache_apart(model, placement)
     attended = [
         alone(Flow(route=Route.IN_PLACE, load=step_load(model, away, RAM, step))) for away in apart
     ]
     return Schedule(
-        stages=(*on_gpus, *attended, *_outside(model, own, machine, step, rules)),
+        stages=(*on_gpus, *attended, *_outside(model, with_cache, machine, step, rules)),
         repeats=repeats,
         first=first,
         crossings=crossings(model, placement, machine),
@@ -200,8 +200,8 @@ def cache_apart(model: Model, placement: Placement) -> tuple[Placement, list[Pla
     away = placement.kv[RAM] - off_gpu
     if not np.any(away > 0):
         return placement, []
-    own = replace(placement, kv={**placement.kv, RAM: off_gpu})
-    return own, [replace(placement, kv={RAM: away}, weights={}, output={})]
+    with_cache = replace(placement, kv={**placement.kv, RAM: off_gpu})
+    return with_cache, [replace(placement, kv={RAM: away}, weights={}, output={})]
 
 
 def copies(placement: Placement) -> Transfer:

@@ -54,13 +54,13 @@ def deepseek_v41(config: Config, facts: ArchitectureSpec) -> Architecture:
     indexes = set(config.numbers("index_source_layer_ids"))
     layers = []
     for at in range(facts.layers):
-        own = _latent_attention(config, facts, at)
+        weights = _latent_attention(config, facts, at)
         if at in sources:
-            own += _shared_compressor(config, facts, at, ratios[at])
+            weights += _shared_compressor(config, facts, at, ratios[at])
         if at in indexes:
-            own += _index_queries(config, facts, at)
+            weights += _index_queries(config, facts, at)
         mixing = Mixing(
-            tensors=own + hyper_connections(facts, at, streams),
+            tensors=weights + hyper_connections(facts, at, streams),
             cache=_shared_cache(config, facts, ratios[at], source=at in sources),
             attention_values=_index_values(config, ratios[at], index=at in indexes),
         )

@@ -236,11 +236,11 @@ def k2_horizon(config: Config, facts: ArchitectureSpec) -> Architecture:
     layers = []
     for at in range(facts.layers):
         routed = facts.experts > 0 and at not in alone and (at + 1) % step == 0
-        own = facts if routed else dense(facts)
-        mixing = attention(own, at, gate=gate)
+        layer = facts if routed else dense(facts)
+        mixing = attention(layer, at, gate=gate)
         if routed and value_experts:
-            mixing = _with_value_experts(mixing, own, at, value_experts)
-        layers.append(OwnLayer(mixing=mixing, facts=own))
+            mixing = _with_value_experts(mixing, layer, at, value_experts)
+        layers.append(OwnLayer(mixing=mixing, facts=layer))
     return stack(facts, layers)
 
 

@@ -45,10 +45,10 @@ def kimi_linear(config: Config, facts: ArchitectureSpec) -> Architecture:
     across = config.whole("attn_res_block_size")
     layers = []
     for at in range(facts.layers):
-        own = facts if at >= (1 if first is None else first) else dense(facts)
-        mixing = attention(own, at, gate=gate) if full[at] else kimi_delta(own, at, sizes)
+        layer = facts if at >= (1 if first is None else first) else dense(facts)
+        mixing = attention(layer, at, gate=gate) if full[at] else kimi_delta(layer, at, sizes)
         extra = _across_blocks(facts, at) if across else ()
-        layers.append(OwnLayer(mixing=mixing.beside(*extra), facts=own))
+        layers.append(OwnLayer(mixing=mixing.beside(*extra), facts=layer))
     return stack(facts, layers)
 
 
@@ -71,10 +71,10 @@ def bailing_hybrid(config: Config, facts: ArchitectureSpec) -> Architecture:
     first = config.whole("first_k_dense_replace")
     layers = []
     for at in range(facts.layers):
-        own = facts if at >= first else dense(facts)
+        layer = facts if at >= first else dense(facts)
         full = (at + 1) % group == 0
-        mixing = attention(own, at, gate=own.heads) if full else kimi_delta(own, at, sizes)
-        layers.append(OwnLayer(mixing=mixing, facts=own))
+        mixing = attention(layer, at, gate=layer.heads) if full else kimi_delta(layer, at, sizes)
+        layers.append(OwnLayer(mixing=mixing, facts=layer))
     return stack(facts, layers)
 
 
@@ -95,14 +95,14 @@ def glm5_next(config: Config, facts: ArchitectureSpec) -> Architecture:
     streams, pooled = config.required("hc_mult"), config.required("index_kpool")
     layers = []
     for at in range(facts.layers):
-        own = facts if at >= 3 else dense(facts)
-        mixing = kimi_delta(own, at, sizes)
+        layer = facts if at >= 3 else dense(facts)
+        mixing = kimi_delta(layer, at, sizes)
         if full[at]:
             mixing = _pooled_index(
-                attention(replace(own, layer_pattern="I"), at), facts, at, pooled
+                attention(replace(layer, layer_pattern="I"), at), facts, at, pooled
             )
         mixing = mixing.beside(*hyper_connections(facts, at, streams))
-        layers.append(OwnLayer(mixing=mixing, facts=own))
+        layers.append(OwnLayer(mixing=mixing, facts=layer))
     return stack(facts, layers)
 
 
@@ -128,14 +128,14 @@ def qwen4_exp(config: Config, facts: ArchitectureSpec) -> Architecture:
     layers = []
     for at in range(facts.layers):
         full = (at + 1) % 4 == 0
-        own = replace(facts, layer_pattern="F" if full else "L")
-        mixing = attention(own, at)
+        layer = replace(facts, layer_pattern="F" if full else "L")
+        mixing = attention(layer, at)
         if full and dim:
             mixing = _block_index(mixing, facts, at, heads, dim, ratio or 1)
         mixing = mixing.beside(*_mixed_streams(config, facts, at))
         if at + 1 in tables:
             mixing = mixing.beside(*_ngram_reader(config, facts, at))
-        layers.append(OwnLayer(mixing=mixing, facts=own, norms=False))
+        layers.append(OwnLayer(mixing=mixing, facts=layer, norms=False))
     return stack(facts, layers, tuple(_ngram_tables(config, len(tables))))
 
 
@@ -205,9 +205,9 @@ def jamba(config: Config, facts: ArchitectureSpec) -> Architecture:
     every, first = config.required("expert_layer_period"), config.whole("expert_layer_offset")
     layers = []
     for at in range(facts.layers):
-        own = facts if at % every == first else dense(facts)
-        mixing = attention(own, at) if at % period == offset else mamba1(own, at, sizes)
-        layers.append(OwnLayer(mixing=mixing, facts=own))
+        layer = facts if at % every == first else dense(facts)
+        mixing = attention(layer, at) if at % period == offset else mamba1(layer, at, sizes)
+        layers.append(OwnLayer(mixing=mixing, facts=layer))
     return stack(facts, layers)
 
 
@@ -271,9 +271,9 @@ def lfm2(config: Config, facts: ArchitectureSpec) -> Architecture:
     taps = config.required("conv_L_cache")
     layers = []
     for at in range(facts.layers):
-        own = facts if at >= first else dense(facts)
-        mixing = attention(own, at) if full[at] else short_convolution(own, at, taps)
-        layers.append(OwnLayer(mixing=mixing, facts=own))
+        layer = facts if at >= first else dense(facts)
+        mixing = attention(layer, at) if full[at] else short_convolution(layer, at, taps)
+        layers.append(OwnLayer(mixing=mixing, facts=layer))
     return stack(facts, layers)
 
 

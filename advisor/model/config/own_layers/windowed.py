@@ -33,9 +33,9 @@ def step3(config: Config, facts: ArchitectureSpec) -> Architecture:
     layers = []
     for at, windowed in enumerate(_windows(config, facts)):
         heads = int(str(sliding_heads)) if windowed else facts.heads
-        own = replace(facts, heads=heads, layer_pattern="W" if windowed else "F")
-        mixing = attention(own, at, gate=heads)
-        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+        layer = replace(facts, heads=heads, layer_pattern="W" if windowed else "F")
+        mixing = attention(layer, at, gate=heads)
+        layers.append(OwnLayer(mixing=mixing, facts=layer if routed[at] else dense(layer)))
     return stack(facts, layers)
 
 
@@ -47,10 +47,10 @@ def laguna(config: Config, facts: ArchitectureSpec) -> Architecture:
     routed = _routed(config, facts, first=1)
     layers = []
     for at, windowed in enumerate(_windows(config, facts)):
-        own = replace(facts, heads=heads[at], layer_pattern="W" if windowed else "F")
-        gate = own.heads * own.head_dim if per_value else own.heads
-        mixing = attention(own, at, gate=gate)
-        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+        layer = replace(facts, heads=heads[at], layer_pattern="W" if windowed else "F")
+        gate = layer.heads * layer.head_dim if per_value else layer.heads
+        mixing = attention(layer, at, gate=gate)
+        layers.append(OwnLayer(mixing=mixing, facts=layer if routed[at] else dense(layer)))
     return stack(facts, layers)
 
 
@@ -79,9 +79,9 @@ def mimo_v2(config: Config, facts: ArchitectureSpec) -> Architecture:
     routed = _routed(config, facts, first=1)
     layers = []
     for at, windowed in enumerate(flags[: facts.layers]):
-        own = replace(facts, layer_pattern="F")
+        layer = replace(facts, layer_pattern="F")
         if windowed:
-            own = replace(
+            layer = replace(
                 facts,
                 layer_pattern="W",
                 heads=config.whole("swa_num_attention_heads") or facts.heads,
@@ -90,8 +90,8 @@ def mimo_v2(config: Config, facts: ArchitectureSpec) -> Architecture:
                 attn_sinks=config.flag("add_swa_attention_sink_bias"),
             )
         value_dim = config.required("swa_v_head_dim" if windowed else "v_head_dim", "v_head_dim")
-        mixing = two_size_attention(own, at, value_dim)
-        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+        mixing = two_size_attention(layer, at, value_dim)
+        layers.append(OwnLayer(mixing=mixing, facts=layer if routed[at] else dense(layer)))
     return stack(facts, layers)
 
 
@@ -103,17 +103,17 @@ def inkling(config: Config, facts: ArchitectureSpec) -> Architecture:
     routed = _routed(config, facts, first=2)
     layers = []
     for at, windowed in enumerate(_windows(config, facts, windows)):
-        own = replace(facts, layer_pattern="F")
+        layer = replace(facts, layer_pattern="F")
         if windowed:
-            own = replace(
+            layer = replace(
                 facts,
                 layer_pattern="W",
                 heads=config.required("swa_num_attention_heads"),
                 kv_heads=config.required("swa_num_key_value_heads"),
                 head_dim=config.required("swa_head_dim"),
             )
-        mixing = _with_relative_positions(config, own, attention(own, at), at)
-        layers.append(OwnLayer(mixing=mixing, facts=own if routed[at] else dense(own)))
+        mixing = _with_relative_positions(config, layer, attention(layer, at), at)
+        layers.append(OwnLayer(mixing=mixing, facts=layer if routed[at] else dense(layer)))
     return stack(facts, layers)
 
 
@@ -185,15 +185,19 @@ def _searched(config: Config, facts: ArchitectureSpec, layer: int, block: object
     heads = Config(name=config.name, values=inner.part("attention"))
     widths = Config(name=config.name, values=inner.part("ffn"))
     shared = heads.whole("n_heads_in_group") or 1
-    own = replace(facts, kv_heads=facts.heads // shared, norms_per_layer=2)
+    searched = replace(facts, kv_heads=facts.heads // shared, norms_per_layer=2)
     mixing = Mixing(cache=LayerCache())
     if not _absent(heads):
-        mixing = attention(own, layer)
+        mixing = attention(searched, layer)
     elif heads.flag("replace_with_linear"):
         mixing = Mixing(
-            tensors=linear("attn_output", ATTENTION, layer, inputs=own.hidden, outputs=own.hidden)
+            tensors=linear(
+                "attn_output", ATTENTION, layer, inputs=searched.hidden, outputs=searched.hidden
+            )
         )
-    return OwnLayer(mixing=mixing, facts=replace(own, intermediate=_searched_width(own, widths)))
+    return OwnLayer(
+        mixing=mixing, facts=replace(searched, intermediate=_searched_width(searched, widths))
+    )
 
 
 def _written_out(block: object) -> Mapping[str, object]:
@@ -221,8 +225,8 @@ def _searched_width(facts: ArchitectureSpec, widths: Config) -> int:
 def _gated(facts: ArchitectureSpec, windows: list[bool], gate: int) -> list[OwnLayer]:
     layers = []
     for at, windowed in enumerate(windows):
-        own = replace(facts, layer_pattern="W" if windowed else "F")
-        layers.append(OwnLayer(mixing=attention(own, at, gate=gate), facts=own))
+        layer = replace(facts, layer_pattern="W" if windowed else "F")
+        layers.append(OwnLayer(mixing=attention(layer, at, gate=gate), facts=layer))
     return layers
 
 
