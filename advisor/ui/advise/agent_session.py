@@ -7,6 +7,7 @@ from markupsafe import Markup
 from advisor.advice.task import Task, sentences
 from advisor.formatting import seconds
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts import tabs
 from advisor.ui.parts.log_curves import Curve, curves
 from advisor.ui.parts.markup import block, joined, plain_words, show, two_lines
 
@@ -20,10 +21,8 @@ NONE = (
 
 def how_to_ask() -> None:
     """How to ask for a session, in a folded part."""
-    part = st.expander("An agent's session", key="open_session", on_change="rerun")
-    if part.open:
-        with part:
-            show(block("oa-soft", NONE, "p"))
+    words = block("oa-soft", NONE, "p")
+    tabs.folded("An agent's session", "open_session", lambda: show(words))
 
 
 def agent_session(answer: AdviseAnswer) -> None:

@@ -18,6 +18,7 @@ from advisor.model.model import Floats
 from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.runtime_table import choose
+from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show
@@ -34,10 +35,7 @@ def users_together(answer: AdviseAnswer) -> None:
     )
     if not ready:
         return
-    part = st.expander("Users served together", key="open_users", on_change="rerun")
-    if part.open:
-        with part:
-            _together(answer, ready)
+    tabs.folded("Users served together", "open_users", lambda: _together(answer, ready))
 
 
 def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
@@ -109,12 +107,8 @@ def in_place_or_streamed(answer: AdviseAnswer) -> None:
     )
     if whole or not answer.machine.gpus:
         return
-    part = st.expander(
-        "Weights read in RAM, or copied to the GPU", key="open_streaming", on_change="rerun"
-    )
-    if part.open:
-        with part:
-            _crossovers(answer)
+    title = "Weights read in RAM, or copied to the GPU"
+    tabs.folded(title, "open_streaming", lambda: _crossovers(answer))
 
 
 def _crossovers(answer: AdviseAnswer) -> None:

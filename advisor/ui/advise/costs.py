@@ -1,7 +1,7 @@
 """What the tab What it costs shows: options, cost against speed, what the verdict turns on."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import streamlit as st
@@ -11,7 +11,6 @@ from advisor.advice import skypilot
 from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, on_front, split
 from advisor.advice.words.verdict import aged, pays_when
-from advisor.cost_model.estimate import Estimate
 from advisor.errors import Refusal
 from advisor.formatting import hours, money, number, range_of, shown_currency, tokens_per_second
 from advisor.reports import charts, from_advice
@@ -19,7 +18,7 @@ from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.request.money import MoneyInputs
 from advisor.ui.advise import ways
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts import comparison_charts
+from advisor.ui.parts import comparison_charts, tabs
 from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import (
     block,
@@ -267,15 +266,12 @@ def task_file(answer: AdviseAnswer) -> None:
     """Choice among the rented GPUs and the file; nothing if none is rented."""
     if not any(option.kind is OptionKind.RENT for option in answer.advice.options):
         return
-    part = st.expander("Rent one with SkyPilot", key="open_renting", on_change="rerun")
-    if not part.open:
-        return
-    with part:
-        _task(skypilot.rented_estimates(answer.advice.question, answer.advice.options))
+    tabs.folded("Rent one with SkyPilot", "open_renting", lambda: _task(answer))
 
 
-def _task(rented: Mapping[str, Estimate]) -> None:
+def _task(answer: AdviseAnswer) -> None:
     """File of a chosen machine, at first the one that leaves most of those with a name there."""
+    rented = skypilot.rented_estimates(answer.advice.question, answer.advice.options)
     if st.session_state.get("rented") not in rented:
         able = (name for name, estimate in rented.items() if skypilot.has_name(estimate))
         st.session_state["rented"] = next(able, next(iter(rented)))

@@ -20,6 +20,7 @@ from advisor.advice.serving import (
 from advisor.formatting import money
 from advisor.request.request import Request
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts import tabs
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import block, show, table
 from advisor.ui.question import inputs
@@ -27,14 +28,11 @@ from advisor.ui.question import inputs
 
 def many_users(answer: AdviseAnswer) -> None:
     """Chart of waiting times against the number of users, with the limits marked."""
-    part = st.expander("Users under load", key="open_load", on_change="rerun")
-    if part.open:
-        with part:
-            _load(answer)
+    tabs.folded("Users under load", "open_load", lambda: _load(answer))
 
 
 def _load(answer: AdviseAnswer) -> None:
-    _asked()
+    inputs.several(LOAD, columns=len(LOAD))
     question = answer.request
     load = _simulated(answer, question)
     words = " ".join(sentences(load))
@@ -43,11 +41,6 @@ def _load(answer: AdviseAnswer) -> None:
         show(_chart(load, words))
         show(block("oa-soft", MEANING, "p"))
     _fleets(answer, question)
-
-
-def _asked() -> None:
-    """Inputs of the question, whose values the choices take."""
-    inputs.several(LOAD, columns=len(LOAD))
 
 
 LOAD = ("user_tps", "first_token_within", "requests_per_hour", "length_spread")

@@ -29,7 +29,7 @@ from advisor.ui.advise import (
     ways,
 )
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts import unforeseen
+from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
 from advisor.ui.parts.markup import (
     block,
@@ -185,9 +185,9 @@ def _tabs(answer: AdviseAnswer) -> None:
         "All runtimes": _runtimes,
         "Sources": _sources,
     }
-    tabs = st.tabs(list(bodies), key=TABS, on_change="rerun")
+    row = st.tabs(list(bodies), key=TABS, on_change="rerun")
     # What only one tab draws is imported there, so that the page opens without it.
-    for tab, body in zip(tabs, bodies.values(), strict=True):
+    for tab, body in zip(row, bodies.values(), strict=True):
         if tab.open:
             with tab:
                 body(answer)
@@ -206,12 +206,13 @@ def _run(answer: AdviseAnswer) -> None:
 @unforeseen.named()
 def _measured(answer: AdviseAnswer) -> None:
     """Expander for a measured speed; what compares it is loaded when it is opened."""
-    part = st.expander("Measured another speed?", key="diagnose", on_change="rerun")
-    if part.open:
+
+    def body() -> None:
         from advisor.ui.advise import diagnosis
 
-        with part:
-            diagnosis.body(answer)
+        diagnosis.body(answer)
+
+    tabs.folded("Measured another speed?", "diagnose", body)
 
 
 def _costs(answer: AdviseAnswer) -> None:

@@ -11,6 +11,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.serving import setup_efforts
 from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained, explained_in_turn, term
 from advisor.ui.parts.markup import block, copyable, show, table, two_lines
 
@@ -88,10 +89,7 @@ def _told(picked: Estimate) -> None:
     """Command with its remarks."""
     copyable(picked.command)
     key = f"about_{picked.runtime}_{picked.strategy.name}"
-    part = st.expander("About this command", key=key, on_change="rerun")
-    if part.open:
-        with part:
-            _about(picked)
+    tabs.folded("About this command", key, lambda: _about(picked))
 
 
 def _about(picked: Estimate) -> None:

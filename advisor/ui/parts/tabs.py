@@ -1,4 +1,4 @@
-"""Tabs whose bodies are drawn when they are opened, with the open one in the address."""
+"""Tabs and folded parts whose bodies are drawn when they are opened."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,3 +14,11 @@ def opened(bodies: Mapping[str, Callable[[], None]], key: str, first: str | None
         if tab.open:
             with tab:
                 body()
+
+
+def folded(title: str, key: str, body: Callable[[], None]) -> None:
+    """Part of a page that is drawn when it is unfolded."""
+    part = st.expander(title, key=key, on_change="rerun")
+    if part.open:
+        with part:
+            body()
