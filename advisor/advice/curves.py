@@ -24,7 +24,7 @@ import numpy.typing as npt
 from advisor.advice.advise import Advice
 from advisor.advice.compare import as_run, decode_tps
 from advisor.advice.edits.edit import again
-from advisor.advice.table.option import Option, choice
+from advisor.advice.table.option import Option
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
@@ -316,7 +316,7 @@ class CostLine:
 
 def cost_by_tokens(advice: Advice, points: int = 60) -> tuple[CostLine, ...]:
     """Costs of the present machine and the verdict's option, up to twice their break-even."""
-    kept, option = advice.options[0], choice(advice.options)
+    kept, option = advice.options[0], next(iter(advice.choice.named), None)
     if advice.best is None or option is None or option.hours_lost is None or option.tokens <= 0:
         return ()
     most = max(2.0 * (option.break_even_tokens or 0.0), option.tokens)

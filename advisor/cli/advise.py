@@ -103,7 +103,7 @@ def _change_lines(advice: Advice) -> Iterator[str]:
 
 def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
     """A few options of each kind, and those with one of the names in theirs."""
-    shown, rest = split(advice.options)
+    shown, rest = split(advice.options, advice.choice.named)
     for name in names:
         also = [option for option in rest if name.casefold() in option.name.casefold()]
         if not also and not any(name.casefold() in option.name.casefold() for option in shown):

@@ -167,7 +167,7 @@ def document(
             placement_card(estimate, shown=any(estimate is card for card in shown))
             for estimate in advice.estimates
         ),
-        options=tuple(map(_option, split(advice.options)[0])),
+        options=tuple(map(_option, split(advice.options, advice.choice.named)[0])),
         memory=memory_use(advice, machine, work),
         token_time=token_time(advice),
         layer_sweep=layer_sweep(advice, machine, work),

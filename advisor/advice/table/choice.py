@@ -32,6 +32,11 @@ class Choice:
     reason: str  # why it, or why nothing
     cheapest: Option | None  # the one that leaves most of all that run; None where nothing pays
 
+    @property
+    def named(self) -> tuple[Option, ...]:
+        """Options that the verdict may name."""
+        return tuple(each for each in (self.safe, self.cheapest) if each is not None)
+
 
 def choice_of(
     options: Sequence[Option], reading_tps: float, replies_per_day: float, runtime: str = ""

@@ -234,16 +234,6 @@ def rank(option: Option) -> tuple[bool, float, float]:
     )
 
 
-def choice(options: Sequence[Option]) -> Option | None:
-    """Option that the verdict names: what saves most, or the cheapest that runs if nothing does.
-
-    Changes of format and cache are excluded, as their loss of quality has no price. A launch price
-    counts `LAUNCH_MARGIN` times, so that it stands before others only where it is far lower.
-    """
-    idle = options[0].speed is not None and not options[0].tokens
-    return None if idle else min(worth_a_word(options), key=by_comparison, default=None)
-
-
 def worth_a_word(options: Sequence[Option]) -> list[Option]:
     """Options that may win and leave notably more, or run where nothing does now."""
     kept = options[0]
@@ -290,15 +280,15 @@ def folded(options: Sequence[Option]) -> list[bool]:
     ]
 
 
-def split(options: Sequence[Option]) -> tuple[list[Option], list[Option]]:
-    """Options to show, a few of each kind, and the rest.
+def split(options: Sequence[Option], chosen: Iterable[Option]) -> tuple[list[Option], list[Option]]:
+    """Options to show, a few of each kind and the chosen ones, and the rest.
 
     The rest are options beaten by another, without a price, or further down. At least one option of
     each kind is shown, and whatever beats them those that people ask for: one more of the present
     card, its maker's largest (added, and in its place), a machine of each maker, and all that the
     verdict names. Of changes that lose quality the mildest are shown.
     """
-    hidden, named = folded(options), (choice(options), *best_of_kinds(options))
+    hidden, named = folded(options), (*chosen, *best_of_kinds(options))
     shown: list[Option] = []
     for kind in OptionKind:
         of_kind = [at for at, option in enumerate(options) if option.kind is kind]

@@ -53,7 +53,7 @@ KIND_WORDS = {
 def options(answer: AdviseAnswer) -> None:
     """Table and chart; further options are folded."""
     every = answer.advice.options
-    shown, rest = split(every)
+    shown, rest = split(every, answer.advice.choice.named)
     named = ways.purchase(answer)
     with st.container(key="options"):
         table_place = st.empty()

@@ -8,7 +8,6 @@ import pytest
 from advisor.advice.advise import Advice, advise
 from advisor.advice.compare import compare, decode_tps
 from advisor.advice.curves import cost_by_tokens, page_cache_for, speed_by_layers
-from advisor.advice.table.option import choice
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
@@ -88,7 +87,7 @@ def test_cost_lines_start_at_the_fixed_cost_and_meet_at_the_break_even() -> None
         ownership=Ownership(resale=0.0),
     )  # fmt: skip
     here, there = cost_by_tokens(answer, points=3)
-    kept, option = answer.options[0], choice(answer.options)
+    kept, option = answer.options[0], next(iter(answer.choice.named))
     assert option is not None
     assert option.cost is not None
     assert kept.cost is not None
@@ -107,7 +106,7 @@ def test_without_a_machine_only_the_option_has_a_line() -> None:
         ownership=Ownership(nothing=True),
     )  # fmt: skip
     (line,) = cost_by_tokens(answer, points=3)
-    option = choice(answer.options)
+    option = next(iter(answer.choice.named), None)
     assert option is not None
     assert line.name == option.name
     assert np.all(np.isfinite(line.usd))

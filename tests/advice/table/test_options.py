@@ -13,8 +13,9 @@ from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts
 from advisor.advice.prices.price import Price, bought, rented, selling_price, sold
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.bounds import ROUNDING, most_tokens
+from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import Use
-from advisor.advice.table.option import Option, OptionKind, choice, folded, rank
+from advisor.advice.table.option import Option, OptionKind, folded, rank
 from advisor.advice.table.options import apis, cards_held, keep, options, rents
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in
@@ -540,7 +541,7 @@ EACH = pytest.mark.parametrize("gpu", OWNED)
 def test_nothing_unpriced_undated_or_too_slow_wins(gpu: str) -> None:
     for model in ("Llama-3.1-70B", "Qwen3-30B-A3B", "Llama-3.1-8B", "gpt-oss-120b"):
         options = all_of(ask(gpu, model))
-        best = choice(options)
+        best = choice_of(options, 6.0, 20.0).cheapest
         if best is not None:
             assert best.monthly is not None
             assert best.price.date or best.price.typed or best.price.usd == 0
@@ -625,7 +626,7 @@ def test_a_machine_that_runs_nothing_is_still_the_present_machine() -> None:
     options = all_of(question)
     assert options[0].speed is None
     assert options[0].hours_lost is None
-    best = choice(options)
+    best = choice_of(options, 6.0, 20.0).cheapest
     assert best is not None
     assert best.speed is not None
 

@@ -10,7 +10,8 @@ from advisor.advice.edits.edit import Edited
 from advisor.advice.prices.power import parts_for
 from advisor.advice.prices.price import bought, rented, rents
 from advisor.advice.speeds import Speed
-from advisor.advice.table.option import Option, choice
+from advisor.advice.table.choice import choice_of
+from advisor.advice.table.option import Option
 from advisor.advice.table.options import cards_held, changes, keep, machine_speed, options, replaced
 from advisor.advice.table.question import Question
 from advisor.cost_model.placement import PlacementStrategy
@@ -102,7 +103,7 @@ def test_dated_rents_come_before_undated_ones_which_never_win() -> None:
     free = question.option(kept.kind, "8x V100 SXM2 16GB", FASTER, cost, undated[0])
     free = replace(free, kept=kept)
     assert not free.may_win
-    assert choice((kept, free)) is None
+    assert choice_of((kept, free), 6.0, 20.0).cheapest is None
 
 
 FORMS = (Form.DESKTOP, Form.SERVER)

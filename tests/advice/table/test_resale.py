@@ -8,8 +8,9 @@ import pytest
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price, bought, sold, used_value
 from advisor.advice.speeds import Speed
+from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import Use
-from advisor.advice.table.option import Option, OptionKind, choice
+from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import keep
 from advisor.advice.table.question import Question
 from advisor.advice.words.verdict import ONLY_SOLD, once, pays_when
@@ -131,11 +132,11 @@ def test_a_slower_machine_wins_only_by_a_resale_value_that_somebody_stated() -> 
     kept, option = swap(question(), 500, SLOWER)
     assert option.gain == pytest.approx((1400 - 500) / 36)
     assert option.rests_on_resale
-    assert choice([kept, option]) is None
+    assert choice_of([kept, option], 6.0, 20.0).cheapest is None
     assert pays_when(option, MONEY) == ONLY_SOLD
     kept, option = swap(question(resale=1400.0), 500, SLOWER)
     assert not option.rests_on_resale
-    assert choice([kept, option]) is option
+    assert choice_of([kept, option], 6.0, 20.0).cheapest is option
 
 
 def test_a_laptop_takes_a_typed_resale_value_of_the_whole() -> None:

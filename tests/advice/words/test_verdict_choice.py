@@ -16,7 +16,7 @@ from advisor.advice.prices.rows import LAUNCH, price_rows
 from advisor.advice.speeds import Speed
 from advisor.advice.table.choice import choice_of, free_change
 from advisor.advice.table.cost import LAUNCH_MARGIN, Use, speed_for_wait, waiting_seconds
-from advisor.advice.table.option import FREE, Option, OptionKind, choice, split
+from advisor.advice.table.option import FREE, Option, OptionKind, split
 from advisor.advice.table.question import Question
 from advisor.advice.table.sensitivity import least_speed
 from advisor.cost_model.placement import PlacementStrategy
@@ -69,10 +69,10 @@ def test_a_launch_price_counts_half_as_much_again_by_hand() -> None:
     assert LAUNCH_MARGIN == 1.5
     assert at_launch.monthly == pytest.approx(16.6667, abs=1e-4)
     assert at_launch.compared == pytest.approx((at_launch.with_waiting or 0.0) + 8.3333, abs=1e-4)
-    assert choice([kept(), at_launch, of_today]) is of_today
+    assert choice_of([kept(), at_launch, of_today], 6.0, 20.0).cheapest is of_today
     # at 500 USD it counts 20.83 USD
     lower = card("launched", 500, at_launch=500)
-    assert choice([kept(), lower, of_today]) is lower
+    assert choice_of([kept(), lower, of_today], 6.0, 20.0).cheapest is lower
 
 
 def test_only_the_part_with_a_launch_price_counts_more() -> None:
@@ -85,8 +85,8 @@ def test_what_pays_at_its_launch_price_alone_is_not_the_verdict() -> None:
     # 7.1021 h saved at 30 USD are 213.06 USD a month; 6,000 USD are 166.67, as a launch price 250
     dear = card("launched", 6000, at_launch=6000)
     assert dear.pays
-    assert choice([kept(), dear]) is None
-    assert choice([kept(), card("sold", 6000)]) is not None
+    assert choice_of([kept(), dear], 6.0, 20.0).cheapest is None
+    assert choice_of([kept(), card("sold", 6000)], 6.0, 20.0).cheapest is not None
 
 
 def test_nine_in_ten_cards_cost_less_than_the_margin_over_their_launch_price() -> None:
@@ -132,7 +132,8 @@ def advised(model: str, *, gpu: str = "RTX 3090", **own: object) -> Advice:
 
 
 def test_the_owner_of_an_rtx_3090_sees_the_choices_that_people_weigh() -> None:
-    shown, _ = split(advised("Llama-3.1-70B").options)
+    advice = advised("Llama-3.1-70B")
+    shown, _ = split(advice.options, advice.choice.named)
     names = {(option.kind, option.name) for option in shown}
     assert (OptionKind.ADD, "RTX 3090, 2 in all") in names
     # beside the old card and in its place, which differ sixfold for a model that fills both
@@ -141,7 +142,8 @@ def test_the_owner_of_an_rtx_3090_sees_the_choices_that_people_weigh() -> None:
     machines = {option.topic for option in shown if option.kind is OptionKind.MACHINE}
     assert machines == {"Apple", "AMD", "NVIDIA"}
     # what the verdict names, and the formats nearest to Q4_K_M
-    assert choice(advised("Llama-3.1-70B").options) in shown
+    assert advice.choice.named
+    assert set(map(id, advice.choice.named)) <= set(map(id, shown))
     assert (OptionKind.CHANGE, "IQ4_XS instead of Q4_K_M") in names
     assert (OptionKind.CHANGE, "Q2_K instead of Q4_K_M") not in names
 
