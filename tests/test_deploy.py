@@ -1,11 +1,19 @@
 """The files for containers name existing settings, paths and health checks, and one cookie."""
 
+import json
 import os
 import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 import yaml
+from driving import free_port
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -64,3 +72,98 @@ def test_the_image_has_all_files_of_the_program_and_is_not_run_by_root() -> None
         assert (ROOT / line).exists(), line
     assert re.search(r"^USER advisor$", DOCKERFILE, re.MULTILINE)
     assert os.path.normpath(COMPOSE["x-app"]["build"]["dockerfile"]) == "deploy/Dockerfile"
+
+
+def steps(word: str) -> list[str]:
+    """Arguments of the image's steps of a kind, in order; lines that go on are joined."""
+    whole = DOCKERFILE.replace("\\\n", " ")
+    return re.findall(rf"^{word} +(.+)$", whole, re.MULTILINE)
+
+
+def test_every_step_of_the_image_is_one_that_is_checked_here() -> None:
+    lines = DOCKERFILE.replace("\\\n", " ").splitlines()
+    words = [line.split()[0] for line in lines if line and not line.startswith("#")]
+    assert words == [
+        "FROM", "WORKDIR", "COPY", "RUN", "COPY", "COPY", "COPY", "COPY", "RUN", "USER", "ENV",
+        "EXPOSE", "HEALTHCHECK", "CMD",
+    ]  # fmt: skip
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    oldest = re.search(r'requires-python = ">=3\.(\d+)"', declared)
+    stated = re.fullmatch(r"python:3\.(\d+)-slim", steps("FROM")[0])
+    assert oldest is not None
+    assert stated is not None
+    assert int(stated[1]) >= int(oldest[1])
+    # what it installs beside the requirements is an extra of the package, with the same bounds
+    for needed in re.findall(r'"([^"]+)"', steps("RUN")[0]):
+        assert f'"{needed}"' in declared, needed
+
+
+def test_what_the_image_copies_starts_and_is_healthy(tmp_path: Path) -> None:
+    """Its command and health check, from a folder with the files that it copies and no other."""
+    for step in steps("COPY"):
+        source, target = step.split()
+        into = tmp_path / target
+        into.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, into, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / source, into)
+    port, module = str(free_port()), [sys.executable, "-m"]
+    (command,) = map(json.loads, steps("CMD"))
+    (check,) = re.findall(r"CMD python -c (.+)$", steps("HEALTHCHECK")[0])
+    settings = dict(setting.split("=") for setting in steps("ENV"))
+    environment = {
+        **os.environ, **settings, "STREAMLIT_SERVER_PORT": port, "ADVISOR_PUBLIC": "on",
+        "ADVISOR_DATA_DIR": str(tmp_path / "kept"), "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    asked = [sys.executable, "-c", shlex.split(check.replace("8501", port))[0]]
+    assert subprocess.run(asked, check=False, **quiet).returncode, "nothing runs there yet"
+    server = subprocess.Popen([*module, *command], cwd=tmp_path, env=environment, **quiet)
+    try:
+        for _ in range(240):
+            assert server.poll() is None, "it ended by itself"
+            if subprocess.run(asked, check=False, **quiet).returncode == 0:
+                break
+            time.sleep(0.5)
+        else:
+            pytest.fail("it is not healthy after two minutes")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(60)
+    estimate = [*module, "advisor", "estimate", "--model=Llama-3.1-8B", "--gpu=RTX 3090", "--json"]
+    ran = subprocess.run(estimate, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert json.loads(ran.stdout)
+
+
+def test_the_image_is_built_and_healthy() -> None:
+    """With Docker or Podman, where a registry gives its base."""
+    tools = [tool for tool in ("podman", "docker") if shutil.which(tool)]
+    able = [
+        tool for tool in tools
+        if subprocess.run([tool, "info"], capture_output=True, check=False).returncode == 0
+    ]  # fmt: skip
+    if not able:
+        pytest.skip("neither Podman nor a running Docker is here; its steps are checked above")
+    tool, image = able[0], "offload-advisor-test"
+    if subprocess.run([tool, "pull", *steps("FROM")], capture_output=True, check=False).returncode:
+        pytest.skip(f"no registry gives {steps('FROM')[0]}; its steps are checked above")
+    build = [tool, "build", "-q", "-t", image, "-f", "deploy/Dockerfile", "."]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    run = [tool, "run", "-d", "--rm", image]
+    started = subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip()
+    try:
+        user = [tool, "exec", started, "id", "-u"]
+        assert (
+            subprocess.run(user, check=True, capture_output=True, text=True).stdout.strip() != "0"
+        )
+        health = [tool, "inspect", "-f", "{{.State.Health.Status}}", started]
+        for _ in range(120):
+            shown = subprocess.run(health, check=True, capture_output=True, text=True).stdout
+            if shown.strip() == "healthy":
+                break
+            time.sleep(1)
+        else:
+            pytest.fail(f"the container is {shown.strip()}")
+    finally:
+        subprocess.run([tool, "rm", "-f", started], check=False, capture_output=True)

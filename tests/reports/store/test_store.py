@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -217,7 +217,7 @@ def test_old_deletions_are_forgotten(
     for number in (old, recent):
         file_store.delete(number)
     before = datetime.now(UTC) - KEPT_DELETED - timedelta(hours=1)
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         other.execute(
             "UPDATE reports SET deleted_at = ? WHERE id = ?",
             (before.strftime("%Y-%m-%d %H:%M:%S.%f"), old),
@@ -225,7 +225,7 @@ def test_old_deletions_are_forgotten(
     file_store.delete(last)
     heads = file_store.page(ReportQuery(deleted=True)).heads
     assert {head.id for head in heads} == {recent, last}
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         for table in ("report_contents", "report_tags"):
             rows = other.execute(f"SELECT count(*) FROM {table} WHERE report_id = {old}")
             assert rows.fetchone() == (0,)
@@ -474,8 +474,15 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(
     assert [head.name for head in file_store.list()] == ["kept"]
     assert file_store.load(kept.id) == kept
     assert file_store.save(document, "after some was freed").id > kept.id
-    with sqlite3.connect(file) as connection:
+    with tables_in(file) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@contextmanager
+def tables_in(file: Path) -> Iterator[sqlite3.Connection]:
+    """Tables of a file; changes are kept, and the connection is closed."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        yield connection
 
 
 @contextmanager
@@ -586,7 +593,7 @@ def test_a_damaged_report_does_not_hide_the_others(
     file_store: ReportStore, document: ReportDocument, file: Path, content: str
 ) -> None:
     broken, whole = file_store.save(document, "broken").id, file_store.save(document, "whole").id
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         other.execute(
             "UPDATE report_contents SET document = ? WHERE report_id = ?", (content, broken)
         )
@@ -601,7 +608,7 @@ def test_a_damaged_report_does_not_hide_the_others(
 
 def test_a_table_of_another_program_is_not_touched(file: Path) -> None:
     file.parent.mkdir(parents=True)
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         other.execute("CREATE TABLE reports (theirs TEXT)")
     with pytest.raises(StoreError, match="of another program"):
         open_store()
@@ -611,11 +618,11 @@ def test_tables_of_a_newer_version_are_refused(
     file_store: ReportStore, document: ReportDocument, file: Path
 ) -> None:
     file_store.save(document, "kept")
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         other.execute("UPDATE report_schema SET version = 99")
     with pytest.raises(StoreError, match=r"newer Offload Advisor .*version 99.*Update"):
         open_store()
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         assert other.execute("SELECT count(*) FROM reports").fetchone() == (1,)
 
 
@@ -634,7 +641,7 @@ def test_older_tables_are_brought_forward(
     number = file_store.save(document, "old").id
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, _add_rating))
     assert open_store().load(number).document == document
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         assert other.execute("SELECT version FROM report_schema").fetchall() == [(3,)]
         assert other.execute("SELECT rating FROM reports").fetchall() == [(None,)]
     open_store()  # a second start finds nothing left to do
@@ -647,7 +654,7 @@ def test_a_step_that_fails_changes_nothing(
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, _fail))
     with pytest.raises(StoreError):
         open_store()
-    with sqlite3.connect(file) as other:
+    with tables_in(file) as other:
         assert other.execute("SELECT version FROM report_schema").fetchall() == [(2,)]
         columns = [row[1] for row in other.execute("PRAGMA table_info(reports)")]
     assert "rating" not in columns
@@ -655,10 +662,10 @@ def test_a_step_that_fails_changes_nothing(
 
 def test_tables_from_before_the_first_release_are_left_as_they_are(file: Path) -> None:
     file.parent.mkdir(parents=True)
-    with sqlite3.connect(file) as tables:
+    with tables_in(file) as tables:
         tables.execute("CREATE TABLE report_schema (version INTEGER NOT NULL PRIMARY KEY)")
         tables.execute("INSERT INTO report_schema VALUES (1)")
     with pytest.raises(StoreError, match=r"tables of version 1\). Move it elsewhere"):
         open_store()
-    with sqlite3.connect(file) as tables:
+    with tables_in(file) as tables:
         assert tables.execute("SELECT version FROM report_schema").fetchall() == [(1,)]
