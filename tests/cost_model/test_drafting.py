@@ -341,3 +341,12 @@ def test_weights_of_a_step_are_divided_as_its_flows_are() -> None:
     assert single == pytest.approx(mixed.read_bytes_per_token)
     further = float(mixed.expert_share(4.0, 4.0) - mixed.expert_share(1.0))
     assert four - single == pytest.approx(experts * further, rel=0.02)
+
+
+def test_without_weights_on_a_gpu_the_drafter_lies_where_most_are() -> None:
+    model = catalog.model("Qwen3-32B", "BF16-hf")
+    time = StepTime(total=0.05, parts={"in_place": 0.04, "paged": 0.01}, hidden=0.0)
+    work = Workload(draft="mtp", drafted=1, acceptance=0.5)
+    outcome = with_drafting(time, model, work, {"in_place": 6e9, "paged": 1e9})
+    assert float(outcome.parts["paged"]) == 0.01
+    assert float(outcome.parts["in_place"]) > 0.04

@@ -37,6 +37,7 @@ from advisor.cost_model.timing import (
     link_seconds,
     page_fault_seconds,
     passes,
+    peer_path,
     ram_bytes,
     schedule_seconds,
     stage_seconds,
@@ -769,3 +770,27 @@ def test_messages_without_a_measured_cost_take_the_usual_hop(constants: Constant
     known = replace(far, message=given(0.5e-3))
     assert float(exchange_seconds(three, known, constants)) == pytest.approx(0.024)
     assert float(exchange_seconds(none, known, constants)) == pytest.approx(0.032)
+
+
+def test_a_gpu_that_reads_no_other_goes_through_the_hosts_memory() -> None:
+    # a link of its own, reads over PCIe, neither
+    linked = replace(GPU, peer=given(300e9), peer_access=0.0)
+    assert peer_path(linked) == "NVLink"
+    assert peer_path(replace(GPU, peer_access=1.0)) == ""
+    assert peer_path(replace(GPU, peer_access=0.0)) == "host memory"
+
+
+def test_only_a_sum_of_all_takes_the_rounds_of_a_network(constants: Constants) -> None:
+    # 2 hand-overs of 6 ms and 10 MB at 1 GB/s; 4 GPUs sum in two rounds of 1 ms
+    far = replace(MACHINE, nodes=2, network=given(1e9), reduce=given(1e-3))
+    one_way = Exchange(way=ExchangePath.NETWORK, times=2.0, moved=10e6)
+    assert float(exchange_seconds(one_way, far, constants)) == pytest.approx(0.032)
+    summed = replace(one_way, reduces=True, gpus=4)
+    assert float(exchange_seconds(summed, far, constants)) == pytest.approx(2 * (2e-3 + 10e-3))
+
+
+def test_products_without_dot_products_count_experts(constants: Constants) -> None:
+    # (4 + 12) GFLOP / (0.05 x 40 TFLOP/s) = 8 ms
+    plain = replace(GPU, dot_products=0.0)
+    token = replace(load(weights=1e9, flops=4e9), expert_flops=12e9)
+    assert float(gpu_seconds(token, plain, constants).moving) == pytest.approx(8e-3)

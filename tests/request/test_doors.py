@@ -366,3 +366,9 @@ def test_help_says_units_names_and_defaults() -> None:
     assert "f16, bf16, q8_0" in lines["--kv-type"]
     assert "q8_0" not in lines["--runtime"]
     assert not lines["--bench"].endswith("(0)"), "a switch has no number"
+
+
+def test_words_that_are_no_options_are_refused_in_words() -> None:
+    for words in (["--help"], ["--gpu"], ["--nonsense", "1"], ["--model=m", "--context=many"]):
+        with pytest.raises(InputError, match=r"\w"):
+            command_line.from_argv(words)

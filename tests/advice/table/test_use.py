@@ -216,3 +216,11 @@ def test_a_server_that_is_bought_takes_power_while_it_is_busy() -> None:
     use = Use(work=Workload(), money=MoneyInputs(usd_per_kwh=0.20, purchase_months=36.0))
     month = use.served(PowerDraw(idle=50.0, busy=500.0), 7200.0, 100.0)
     assert (month.purchase, month.busy_power, month.idle_power) == (200.0, 10.0, 0.0)
+
+
+def test_users_who_run_together_share_the_hours_of_a_rent() -> None:
+    # 8 users of whom 2 run: 400 replies x 45 s / 2 and 2 starts x 360 s are 9,720 s a day
+    money = MoneyInputs(replies_per_day=400, starts_per_day=2, start_minutes=6, reading_tps=10)
+    use = Use(work=Workload(output=400, users=8), money=money)
+    two = running(100, first_token=5, waiting=6.0)
+    assert use.rented_hours(two) == pytest.approx(9720 / 3600 * 30.4375)

@@ -274,7 +274,11 @@ def test_who_rents_moves_for_a_quarter_of_the_rent_and_who_owns_never_rents() ->
     assert choice_of([started, rent(0.5, started)], 10.0, 2000.0).safe is not None
     # whose machine is owned buys: a rent that would repay is no safe purchase
     owned = replace(kept(), hours_lost=(kept().hours_lost or 0.0) + 100.0)
-    assert choice_of([owned, rent(0.5, owned)], 10.0, 2000.0).safe is None
+    offered = choice_of([owned, rent(0.5, owned)], 10.0, 2000.0)
+    assert (offered.safe, offered.cheapest) == (None, None)
+    # nor does who rents call an API by this
+    api = replace(rent(0.1, at_two), kind=OptionKind.API)
+    assert choice_of([at_two, api], 10.0, 2000.0).cheapest is None
 
 
 def test_a_paid_change_can_be_chosen_and_a_free_one_is_a_reason_to_wait() -> None:
@@ -315,6 +319,22 @@ def test_who_reads_along_buys_from_five_hours_saved_in_a_month() -> None:
         faster = replace(replaced(20.0, 1), kept=reads, hours_lost=8.0 - saved)
         chosen = choice_of([reads, faster], 10.0, 2000.0).safe
         assert (chosen is faster) is bought, saved
+
+
+def test_the_reason_says_what_is_odd_used_or_old() -> None:
+    odd = replace(replaced(20.0, 3500), odd=("It needs a server's case.",))
+    reason = choice_of([kept(), odd], 10.0, 40.0).reason
+    assert reason == "Only something odd repays its price: card of 3500. It needs a server's case."
+    for words, note in (
+        ("Used: without its maker's warranty", "a used card"), ("Many run it", "a card"),
+    ):  # fmt: skip
+        price = Price(usd=100, date="2026-11", note=note, sources=("a",))
+        sold = replace(replaced(20.0, 100), price=price)
+        assert words in choice_of([kept(), sold], 10.0, 2000.0).reason
+    new = choice_of([kept(), replaced(20.0, 100)], 10.0, 2000.0).reason
+    assert new == "Many run it, and it goes in as it is. Prices are of the United States."
+    stale = replace(replaced(20.0, 100), stale=True)
+    assert "The price is of 2026-11: look it up" in choice_of([kept(), stale], 10.0, 40.0).reason
 
 
 def test_nothing_to_buy_says_how_fast_it_is() -> None:
