@@ -373,6 +373,9 @@ def estimate(
     if settings.expert_cache is not None and not runtime.caches_experts:
         settings = replace(settings, expert_cache=None)
         format_note = f"{format_note} It has no cache of experts.".strip()
+    if settings.cpu_ffn is not None and not runtime.parts_layers:
+        settings = replace(settings, cpu_ffn=None)
+        format_note = f"{format_note} It leaves whole layers in RAM alone.".strip()
     outcome = Estimate(
         how=runtime, strategy=strategy, model=model, work=work, settings=settings,
         format_note=format_note,
@@ -400,7 +403,7 @@ def estimate(
 
 def _check_memories(machine: Machine, strategy: PlacementStrategy, settings: Settings) -> None:
     """Refuse to leave a part in the RAM that a GPU shares, unless a person divides the model."""
-    stated = (settings.gpu_layers, settings.cpu_moe, settings.kv_in_ram)
+    stated = (settings.gpu_layers, settings.cpu_moe, settings.cpu_ffn, settings.kv_in_ram)
     divided = any(value is not None for value in stated)
     if strategy is PlacementStrategy.CPU_OFFLOAD and machine.one_pool and not divided:
         raise Refusal(

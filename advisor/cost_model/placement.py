@@ -78,6 +78,8 @@ class Settings:
     gpu_layers: Array | None = None
     # number of first layers whose routed experts stay in RAM (`--n-cpu-moe`)
     cpu_moe: Array | None = None
+    # number of first layers whose dense feed-forward stays in RAM (`--n-cpu-ffn`)
+    cpu_ffn: Array | None = None
     # RAM for cached pages of a file on the drive; None for all free RAM [B]
     page_cache: Array | None = None
     # VRAM for the experts in RAM that were used last (`--moe-cache-mib`); None for none [B]
@@ -133,6 +135,7 @@ class Placement:
     # KV cache that the runtime allocates per layer for one user, shape (..., layers); None for
     # exactly the tokens of the context [B]
     cache: Floats | None = None
+    cpu_ffn: Array = 0.0  # layers whose dense feed-forward is in RAM
     page_cache: Array = 0.0  # RAM for cached pages of the part on the drive [B]
     load_mode: str = "auto"  # way to load the file, a key of `LOAD_MODES`
     expert_cache: Array = 0.0  # VRAM for experts in RAM that were used last, of all GPUs [B]

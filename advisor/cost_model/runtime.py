@@ -105,6 +105,8 @@ class Runtime:
     divides_experts: bool = False  # GPUs that share layers can each hold whole experts
     # it keeps experts in RAM that were used last on the GPU (`Settings.expert_cache`)
     caches_experts: bool = False
+    # the feed-forward of some layers can stay in RAM alone (`Settings.cpu_ffn`)
+    parts_layers: bool = False
     drafts: bool = False  # its command lets other layers or models draft tokens
     # additional half width of its ranges where no constant is fitted to it, as the logarithm of a
     # factor
@@ -125,6 +127,7 @@ def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Ru
     Further fields that differ are stated.
     """
     bare: dict[str, Any] = {"setup": None, "notes": ()}
-    flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts")
+    flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts",
+             "parts_layers")  # fmt: skip
     bare |= dict.fromkeys(flags, False)
     return replace(original, name=name, command=command, **{**bare, **own})

@@ -208,6 +208,7 @@ class Request:
     placement: str | None = None
     gpu_layers: Array | None = Settings.gpu_layers
     cpu_moe: Array | None = Settings.cpu_moe
+    cpu_ffn: Array | None = Settings.cpu_ffn
     cache_gb: Array | None = None
     expert_cache_gb: Array | None = None
     load_mode: str = Settings.load_mode
@@ -426,6 +427,7 @@ class Nouns:
         return Settings(
             gpu_layers=request.gpu_layers,
             cpu_moe=request.cpu_moe,
+            cpu_ffn=request.cpu_ffn,
             page_cache=None if cache is None else cache * GIB,
             expert_cache=None if experts is None else experts * GIB,
             head_first=request.gpu_layers is None,

@@ -64,6 +64,8 @@ LOAD_NAMES = {
 """Load modes beside mmap, as the engine calls them."""
 CPU_MOE = ",".join(rf"blk\.{layer}\.ffn_(up|down|gate|gate_up)_(ch|)exps=CPU" for layer in range(2))
 """What the engine makes of `-ncmoe 2`."""
+CPU_FFN = ",".join(rf"blk\.{layer}\.ffn_(up|down|gate)\.=CPU" for layer in range(2))
+"""What the engine makes of `-ncffn 2`."""
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "all in the GPU": ({"strategy": RESIDENT}, {"n_gpu_layers": -2, "fit_params": False}),
     "no GPU": ({"gpus": 0}, {"n_gpu_layers": -1}),
@@ -90,6 +92,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "experts of two layers": (
         {"name": "Qwen3-30B-A3B", "cpu_moe": 2.0},
         {"n_gpu_layers": -2, "tensor_buft_overrides": CPU_MOE},
+    ),
+    "feed-forward of two layers": (
+        {"cpu_ffn": 2.0},
+        {"n_gpu_layers": -2, "tensor_buft_overrides": CPU_FFN},
     ),
     "a cache of experts": (
         {"name": "Qwen3-30B-A3B", "cpu_moe": 2.0, "expert_cache": 2.5 * MIB},
@@ -138,7 +144,7 @@ def test_every_option_is_in_the_help_as_it_was_read() -> None:
 def test_the_cases_print_every_option_there_is() -> None:
     assert printed() >= {
         "-m", "-c", "-np", "-b", "-ub", "-ngl", "-ot", "-cmoe", "-ncmoe", "--rpc", "-sm", "-ts",
-        "--moe-cache-mib", "-fa", "-ctk", "-ctv", "-nkvo", "--swa-full", "-lm",
+        "--moe-cache-mib", "-ncffn", "-fa", "-ctk", "-ctv", "-nkvo", "--swa-full", "-lm",
         "--no-repack", "--fit",
     }  # fmt: skip
 

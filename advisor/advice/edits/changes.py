@@ -82,6 +82,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     yield from _smaller_cache(work, best)
     yield from _drafted(model, work, best)
     yield from _expert_cache(best)
+    yield from _feed_forward(best)
     yield from _faster_memory(machine, best)
     yield from _faster_link(machine, best)
     yield from _other_read_ahead(machine, best)
@@ -190,6 +191,29 @@ def _expert_cache(best: Estimate) -> Edits:
         words=f"a cache of {size:g} GiB in the GPU for the experts used last (--moe-cache-mib)",
         cost=SAME_TEXT,
         changes={"settings": replace(best.settings, expert_cache=size * GIB)},
+    )
+
+
+def _feed_forward(best: Estimate) -> Edits:
+    """Feed-forward of the fewest layers in RAM that leaves room for all attention and the cache on
+    the GPU, where whole layers of a dense model lie in RAM.
+    """
+    split = best.strategy is PlacementStrategy.CPU_OFFLOAD and best.placement is not None
+    stated = (best.settings.gpu_layers, best.settings.cpu_ffn)
+    if not (split and best.how.parts_layers) or any(number is not None for number in stated):
+        return
+    if best.machine is None or not best.machine.gpus or best.model.has_experts:
+        return
+    layers = np.arange(1.0, best.model.layers + 1.0)
+    swept = again(best, settings=replace(best.settings, cpu_ffn=layers))
+    fitting = layers[np.broadcast_to(swept.fits, layers.shape)]
+    if not fitting.size:
+        return
+    fewest = float(fitting[0])
+    yield Edit(
+        words=f"the feed-forward of {fewest:g} layers in RAM in place of whole layers (-ncffn)",
+        cost=SAME_TEXT,
+        changes={"settings": replace(best.settings, cpu_ffn=fewest)},
     )
 
 

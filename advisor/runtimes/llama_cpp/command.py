@@ -141,6 +141,8 @@ def _layers(model: Model, placement: Placement, machine: Machine) -> Iterable[st
         yield r"-ot '^(output|token_embd)\.weight=CPU'"
     if experts and layers and model.has_experts:
         yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
+    if layers and np.any(placement.cpu_ffn):
+        yield f"-ncffn {int(placement.cpu_ffn)}"
     if placement.expert_cache:
         yield f"--moe-cache-mib {int(placement.expert_cache / MIB)}"
 

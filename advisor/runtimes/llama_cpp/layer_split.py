@@ -2,7 +2,8 @@
 
 The CPU computes the layers outside the GPU in place, token by token; for a prompt's micro-batches
 of 32 tokens and more they are copied over the link and computed on the GPU. With `--n-cpu-moe N`
-only the routed experts of the first N layers stay in RAM. From a drive, the file is mapped and its
+only the routed experts of the first N layers stay in RAM, with `--n-cpu-ffn N` only their dense
+feed-forward (pull request 26622, August 2026). From a drive, the file is mapped and its
 pages are read at page faults.
 """
 
@@ -73,7 +74,7 @@ def place(
     if strategy is PlacementStrategy.GPU_RESIDENT:
         if not machine.gpus:
             raise Refusal("This machine has no GPU; the model can only run from RAM or the drive.")
-        settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0)
+        settings = replace(settings, gpu_layers=float(model.layers), cpu_moe=0.0, cpu_ffn=None)
     _check_cache(work)
     rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     if rest is DISK and not LOAD_MODES[settings.load_mode]:
@@ -87,7 +88,7 @@ def place(
     layers = split(model, machine, work, settings, computing)
     placed = partial(_placed, model, machine, work, settings, strategy, computing=computing)
     placement = placed(layers)
-    if settings.gpu_layers is None and settings.cpu_moe is None:
+    if settings.gpu_layers is None and settings.cpu_moe is None and settings.cpu_ffn is None:
         placement = _with_room(model, machine, work, placement, placed)
     if rest is RAM:
         return placement
@@ -162,26 +163,31 @@ def _placed(
     gpu_layers, cpu_moe = layers
     rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     on_gpu = last_layers(model, gpu_layers)
-    experts_on_gpu = on_gpu * last_layers(model, model.layers - cpu_moe)
+    kept = {Group.ROUTED_EXPERTS: on_gpu * last_layers(model, model.layers - cpu_moe)}
+    cpu_ffn = np.zeros(())
+    if settings.cpu_ffn is not None:
+        cpu_ffn = np.clip(np.asarray(settings.cpu_ffn, dtype=float), 0, model.layers)
+        kept[Group.DENSE_FFN] = on_gpu * last_layers(model, model.layers - cpu_ffn)
     cached_on_gpu = on_gpu * (not settings.kv_in_ram)
     cache = kv_cache_bytes(model, work, work.swa_full)
     head = head_on_gpu(model, machine, gpu_layers, settings)
     weights: dict[Location, dict[Group, Floats]] = {rest: all_of(1.0 - on_gpu)}
-    weights[rest][Group.ROUTED_EXPERTS] = 1.0 - experts_on_gpu
+    weights[rest] |= {group: 1.0 - share for group, share in kept.items()}
     kv: dict[Location, Floats] = {RAM: 1.0 - cached_on_gpu}
     output: dict[Location, Array] = {rest: 1.0 - head}
-    outside = np.where((gpu_layers < model.layers) | (cpu_moe > 0), 1.0, 0.0)
+    outside = np.where((gpu_layers < model.layers) | (cpu_moe + cpu_ffn > 0), 1.0, 0.0)
     buffers: dict[Location, Array] = {RAM: host_buffer(model, work, outside, computing)}
     if machine.gpus:
-        experts = model.bytes_per_layer[Group.ROUTED_EXPERTS]
-        held = model.layer_bytes - (1.0 - experts_on_gpu) * experts
+        held = model.layer_bytes
+        for group, layers_kept in kept.items():
+            held = held - (1.0 - layers_kept) * model.bytes_per_layer[group]
         held = held + cached_on_gpu * cache * np.asarray(work.users, float)[..., None]
         parts = over_gpus(machine, on_gpu, held, head * model.output)
         working = gpu_buffer(model, work, outside, computing)
         if settings.expert_cache is not None:
             working = working + np.asarray(settings.expert_cache) / machine.gpu_count
         for device, part in enumerate(parts):
-            there = {Group.ROUTED_EXPERTS: experts_on_gpu * (part > 0)}
+            there = {group: share * (part > 0) for group, share in kept.items()}
             weights[vram(device)] = {**all_of(part), **there}
             kv[vram(device)] = cached_on_gpu * (part > 0)
             buffers[vram(device)] = working
@@ -193,6 +199,7 @@ def _placed(
         strategy=strategy,
         gpu_layers=gpu_layers,
         cpu_moe=cpu_moe,
+        cpu_ffn=cpu_ffn,
         weights=weights,
         kv=kv,
         embedding=rest,
@@ -280,7 +287,8 @@ def split(
     count = float(model.layers)
     if not machine.gpus:
         return np.zeros(()), np.asarray(count if model.has_experts else 0.0)
-    if settings.gpu_layers is not None or settings.cpu_moe is not None:
+    stated = (settings.gpu_layers, settings.cpu_moe, settings.cpu_ffn)
+    if any(number is not None for number in stated):
         layers = count if settings.gpu_layers is None else settings.gpu_layers
         moe = 0.0 if settings.cpu_moe is None else settings.cpu_moe
         return np.clip(np.asarray(layers, float), 0, count), np.clip(
@@ -365,5 +373,6 @@ LLAMA_CPP = Runtime(
     takes_several_counts=True,
     drafts=True,
     caches_experts=True,
+    parts_layers=True,
     setup=SETUP,
 )

@@ -174,7 +174,8 @@ def _at_once(model: Model, placement: Placement, machine: Machine) -> Array:
     """
     if not machine.gpus:
         return 1
-    whole = (placement.gpu_layers >= model.layers) & (placement.cpu_moe <= 0)
+    in_ram = np.asarray(placement.cpu_moe) + placement.cpu_ffn
+    whole = (placement.gpu_layers >= model.layers) & (in_ram <= 0)
     whole = whole & (np.sum(placement.kv[RAM], axis=-1) <= 0)
     return np.where(whole, machine.gpu_count, 1)[()]
 
@@ -291,7 +292,7 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     """Number of hand-overs of activations in a pass.
 
     Between GPUs; to the CPU's layers and back; and to the CPU and back for each GPU layer with only
-    its experts, or only its cache, in RAM.
+    its experts, its feed-forward or its cache in RAM.
     """
     if not machine.gpus:
         return 0.0
@@ -302,5 +303,7 @@ def crossings(model: Model, placement: Placement, machine: Machine) -> Array:
     between = machine.gpu_count - 1.0
     cache_in_ram = on_gpu * placement.kv[RAM]
     sides = 2.0 * ((placement.gpu_layers > 0) & (placement.gpu_layers < model.layers))
+    dense_in_ram = on_gpu * (1.0 - last_layers(model, model.layers - np.asarray(placement.cpu_ffn)))
     apart = experts_in_ram @ model.expert_layers + np.sum(cache_in_ram, axis=-1)
+    apart = apart + np.sum(dense_in_ram * (model.bytes_per_layer[Group.DENSE_FFN] > 0), axis=-1)
     return np.asarray(between + sides + 2.0 * apart)

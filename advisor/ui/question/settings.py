@@ -19,7 +19,7 @@ from advisor.units import GB, GIB
 MODEL, MACHINE = "Model", "Your machine"
 SETTINGS: Mapping[str, Sequence[str]] = {
     MODEL: ("format", "context", "runtime", "placement", "kv_type", "gpu_layers", "cpu_moe",
-              "cache_gb", "expert_cache_gb", "variety",
+              "cpu_ffn", "cache_gb", "expert_cache_gb", "variety",
               "load_mode", "kv_in_ram", "flash_attention", "swa_full", "unified_cache",
               "expert_parallel", "attention_by_user", "draft", "drafted", "acceptance"),
     MACHINE: ("gpu", "gpu_count", "vram_gb", "bridge", "cpu", "cores", "ram_gb", "ram_gbs",

@@ -1,0 +1,88 @@
+"""Feed-forward of a dense model in RAM: placement, hand-overs, and the change that offers it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from advisor.advice.compare import compare
+from advisor.advice.edits.changes import faster_changes
+from advisor.advice.edits.edit import Edited
+from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.placement import RAM, PlacementStrategy, vram
+from advisor.model.architecture import Group
+from advisor.request.request import Request
+from advisor.runtimes import LLAMA_CPP, OLLAMA, Runtime
+from advisor.runtimes.llama_cpp.passes import crossings
+
+
+def _split(how: Runtime = LLAMA_CPP, **stated: object) -> Estimate:
+    values = {
+        "model": "Gemma-3-27B", "format": "Q4_K_M", "gpu": "RTX 4070 Ti Super", "ram_gb": 64.0,
+        "context": 32768, "prompt": 16384, **stated,
+    }  # fmt: skip
+    nouns = Request(**values).nouns()  # type: ignore[arg-type]
+    return next(
+        estimate
+        for estimate in compare(
+            nouns.model, nouns.machine, nouns.work, settings=nouns.settings, runtimes=[how]
+        )
+        if estimate.strategy is PlacementStrategy.CPU_OFFLOAD
+    )
+
+
+def _offered(best: Estimate) -> list[Edited]:
+    assert best.machine is not None
+    changes = faster_changes(best.model, best.machine, best.work, best)
+    return [each for each in changes if "-ncffn" in each.words]
+
+
+def test_the_feed_forward_of_the_first_layers_alone_lies_in_ram() -> None:
+    placement = _split(cpu_ffn=3).placement
+    assert placement is not None
+    for group, share in placement.weights[RAM].items():
+        dense = 1.0 if group is Group.DENSE_FFN else 0.0
+        if group is not Group.ROUTED_EXPERTS:  # it has none
+            assert np.allclose(share[:3], dense), group
+            assert np.allclose(share[3:], 0.0), group
+    assert np.allclose(placement.kv[vram(0)], 1.0), "the cache stays beside attention"
+
+
+def test_each_of_these_layers_hands_over_twice() -> None:
+    none, three = _split(cpu_ffn=0), _split(cpu_ffn=3)
+    counts = []
+    for each in (none, three):
+        assert each.placement is not None
+        assert each.machine is not None
+        counts.append(float(crossings(each.model, each.placement, each.machine)))
+    assert counts[1] - counts[0] == 6
+
+
+def test_it_is_offered_with_as_few_layers_as_fit() -> None:
+    best = _split()
+    (change,) = _offered(best)
+    fewest = change.changes["settings"].cpu_ffn
+    assert change.gain > 1.02
+    assert bool(_split(cpu_ffn=fewest).fits)
+    assert not bool(_split(cpu_ffn=fewest - 1).fits)
+    assert f"-ncffn {fewest:.0f}" in change.of(best).command
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"model": "gpt-oss-120b", "format": "MXFP4"},  # experts
+        {"gpu_layers": 10},  # a fixed split stays
+    ],
+)
+def test_it_is_not_offered_where_it_is_no_choice(stated: dict[str, object]) -> None:
+    assert _offered(_split(**stated)) == []
+
+
+def test_a_runtime_without_it_says_so() -> None:
+    plain, asked = _split(OLLAMA), _split(OLLAMA, cpu_ffn=3)
+    assert asked.format_note.endswith("It leaves whole layers in RAM alone.")
+    assert asked.placement is not None
+    assert plain.placement is not None
+    assert replace(asked.placement, weights={}).gpu_layers == plain.placement.gpu_layers
+    assert _offered(plain) == []
