@@ -103,14 +103,12 @@ class Advice:
     @property
     def what_changes(self) -> str:
         """Inputs at which that option starts or stops to pay, in words; empty for none."""
-        option, money = self.in_question, self.question.money
-        return what_changes(option, self.options[0], money) if option else ""
+        return what_changes(self.in_question, self.question.money) if self.in_question else ""
 
     @property
     def what_matters(self) -> tuple[TornadoBar, ...]:
         """Monthly gain of that option at the ends of each input, the most influential first."""
-        option, money = self.in_question, self.question.money
-        return what_matters(option, self.options[0], money) if option else ()
+        return what_matters(self.in_question, self.question.money) if self.in_question else ()
 
     def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Estimates of one placement, in the order of the runtimes."""

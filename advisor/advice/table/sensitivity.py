@@ -73,11 +73,11 @@ def _speed(speed: Speed) -> Uncertain:
     return Uncertain(value=speed.decode, low=speed.low, high=speed.high)
 
 
-def inputs(option: Option, kept: Option, money: MoneyInputs) -> dict[str, Uncertain]:
+def inputs(option: Option, money: MoneyInputs) -> dict[str, Uncertain]:
     """Uncertain inputs of an option's gain, by name; only those with a range and not zero."""
     uncertain: dict[str, Uncertain] = {}
-    if kept.speed:
-        uncertain["speed now"] = _speed(kept.speed)
+    if option.kept and option.kept.speed:
+        uncertain["speed now"] = _speed(option.kept.speed)
     if option.speed and option.speed.high > option.speed.low:
         uncertain["speed then"] = _speed(option.speed)
     paid = _paid(option)
@@ -96,11 +96,12 @@ def _paid(option: Option) -> float:
     return 0.0 if cost is None else cost.paid_fixed + cost.paid_by_use
 
 
-def gain(at: Mapping[str, Floats], option: Option, kept: Option, money: MoneyInputs) -> Floats:
+def gain(at: Mapping[str, Floats], option: Option, money: MoneyInputs) -> Floats:
     """Monthly saving of an option at other inputs [USD/month].
 
     Waiting follows speeds and replies, costs by use the replies; first tokens and starts stay.
     """
+    kept = option.kept or option
     replies = at.get("replies a day", np.asarray(money.replies_per_day))
     worth = at.get("worth of an hour", np.asarray(option.worth))
     waits = _hours(kept, money, at.get("speed now"), replies)
@@ -139,11 +140,11 @@ def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: F
     return option.hours_starting + ((lost - option.hours_starting) / usual + change) * replies
 
 
-def what_matters(option: Option, kept: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:
+def what_matters(option: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:
     """Gain of an option at both ends of each input, the most influential first."""
     if option.gain is None:
         return ()
-    return tornado(inputs(option, kept, money), lambda at: gain(at, option, kept, money))
+    return tornado(inputs(option, money), lambda at: gain(at, option, money))
 
 
 REACH = 1000.0
@@ -162,11 +163,11 @@ class TurningPoint:
     above: bool  # whether the option pays above it, with all other inputs unchanged
 
 
-def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[TurningPoint, ...]:
+def turning_points(option: Option, money: MoneyInputs) -> tuple[TurningPoint, ...]:
     """Values at which the gain of an option changes its sign, one per input, nearest first."""
     if option.gain is None:
         return ()
-    values = {name: uncertain.value for name, uncertain in inputs(option, kept, money).items()}
+    values = {name: uncertain.value for name, uncertain in inputs(option, money).items()}
     alone = np.eye(len(values), dtype=bool)
 
     def pays(factors: Floats) -> Mask:
@@ -175,7 +176,7 @@ def turning_points(option: Option, kept: Option, money: MoneyInputs) -> tuple[Tu
             name: value * np.where(alone[index], factors, 1.0)
             for index, (name, value) in enumerate(values.items())
         }
-        return np.broadcast_to(gain(at, option, kept, money) > 0, factors.shape)
+        return np.broadcast_to(gain(at, option, money) > 0, factors.shape)
 
     now, turns, shares = _turns(pays, len(values))
     points = [
@@ -224,9 +225,9 @@ NAMED = 10.0
 more."""
 
 
-def what_changes(option: Option, kept: Option, money: MoneyInputs) -> str:
+def what_changes(option: Option, money: MoneyInputs) -> str:
     """Sentences on the three nearest turning points; empty where none is near."""
-    near = turning_points(option, kept, money)[:3]
+    near = turning_points(option, money)[:3]
     points = [point for point in near if 1 / NAMED <= point.share <= NAMED]
     if not points:
         return ""
