@@ -117,13 +117,13 @@ def test_what_the_image_copies_starts_and_is_healthy(tmp_path: Path) -> None:
         "ADVISOR_DATA_DIR": str(tmp_path / "kept"), "PYTHONDONTWRITEBYTECODE": "1",
     }  # fmt: skip
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    asked = [sys.executable, "-c", shlex.split(check.replace("8501", port))[0]]
-    assert subprocess.run(asked, check=False, **quiet).returncode, "nothing runs there yet"
+    health = [sys.executable, "-c", shlex.split(check.replace("8501", port))[0]]
+    assert subprocess.run(health, check=False, **quiet).returncode, "nothing runs there yet"
     server = subprocess.Popen([*module, *command], cwd=tmp_path, env=environment, **quiet)
     try:
         for _ in range(240):
             assert server.poll() is None, "it ended by itself"
-            if subprocess.run(asked, check=False, **quiet).returncode == 0:
+            if subprocess.run(health, check=False, **quiet).returncode == 0:
                 break
             time.sleep(0.5)
         else:

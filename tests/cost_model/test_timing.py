@@ -562,8 +562,8 @@ def test_cores_follow_the_clock_of_their_model(constants: Constants) -> None:
     assert float(cpu_seconds(prompt, HOST, constants).moving) == pytest.approx(2.0)
     assert float(cpu_seconds(prompt, fast, constants).moving) == pytest.approx(1.25)
     slow = replace(HOST, bandwidth=given(1e9))
-    times = [float(cpu_seconds(load(weights=4e9), one, constants).moving)
-             for one in (slow, replace(slow, clock=1.6))]  # fmt: skip
+    times = [float(cpu_seconds(load(weights=4e9), host, constants).moving)
+             for host in (slow, replace(slow, clock=1.6))]  # fmt: skip
     assert times[1] == pytest.approx(times[0], rel=0.01)
 
 
