@@ -326,9 +326,7 @@ def _another(model: Runnable) -> list[str]:
 def _beside(model: Runnable) -> str:
     """Another model, beside one that is fast enough."""
     name = model.model.name.rpartition("/")[2]
-    return (
-        f"Free and rated as high or higher: {name}, {number(model.speed.decode)} tokens a second."
-    )
+    return f"Free and rated as high: {name}, {number(model.speed.decode)} tokens a second."
 
 
 def _closest(row: Runnable) -> list[str]:
