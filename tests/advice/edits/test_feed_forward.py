@@ -80,9 +80,9 @@ def test_it_is_not_offered_where_it_is_no_choice(stated: dict[str, object]) -> N
 
 
 def test_a_runtime_without_it_says_so() -> None:
-    plain, stated = _split(OLLAMA), _split(OLLAMA, cpu_ffn=3)
-    assert stated.format_note.endswith("It leaves whole layers in RAM alone.")
-    assert stated.placement is not None
+    plain, other = _split(OLLAMA), _split(OLLAMA, cpu_ffn=3)
+    assert other.format_note.endswith("It leaves whole layers in RAM alone.")
+    assert other.placement is not None
     assert plain.placement is not None
-    assert replace(stated.placement, weights={}).gpu_layers == plain.placement.gpu_layers
+    assert replace(other.placement, weights={}).gpu_layers == plain.placement.gpu_layers
     assert _offered(plain) == []
