@@ -58,7 +58,7 @@ def decode(scenario: Scenario) -> Range:
 def decode_total(scenario: Scenario) -> Range:
     """Decoding speed of all users together [tokens/s]."""
     each = decode(scenario)
-    users = scenario.work.users
+    users = scenario.nouns.work.users
     return Range(value=each.value * users, low=each.low * users, high=each.high * users)
 
 
@@ -73,7 +73,7 @@ def cache(scenario: Scenario) -> Range:
     placed = scenario.estimate.placement
     kept = None if placed is None else placed.cache
     if kept is None:
-        kept = scenario.model.kv_bytes(scenario.work.context, scenario.work.kv_type)
+        kept = scenario.model.kv_bytes(scenario.nouns.work.context, scenario.nouns.work.kv_type)
     return exact(np.sum(kept, axis=-1))
 
 
@@ -135,7 +135,7 @@ def paying_replies(scenario: Scenario) -> Range:
             "placement": PlacementStrategy.GPU_RESIDENT,
         }
     )
-    slow, fast, spent = _waits(scenario), _waits(bigger), scenario.money
+    slow, fast, spent = _waits(scenario), _waits(bigger), scenario.nouns.money
     cost = _dearer(scenario, bigger)
 
     def enough(now: Array, then: Array) -> Array:
@@ -158,7 +158,7 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
     if then is None:
         return np.nan
     weights, machine = float(scenario.model.file_bytes), bigger.machine
-    use = Use(work=scenario.work, money=scenario.money, weights=weights)
+    use = Use(work=scenario.nouns.work, money=scenario.nouns.money, weights=weights)
     name, gpus = machine.gpus[0].name, machine.gpus
     costs = []
     parts = parts_for(Form.DESKTOP, scenario.machine.gpus, gpus)
@@ -233,7 +233,7 @@ def _in_ram(scenario: Scenario) -> Array:
 
 def _waits(scenario: Scenario) -> Range:
     """Time of a reply for a person who waits for it, or reads it as it comes [s]."""
-    there, output = scenario.estimate, scenario.work.output
+    there, output = scenario.estimate, scenario.nouns.work.output
     if there.first_token is None or there.decode is None:
         return exact(np.nan)
     reading = output / (scenario.number("reading_tps") or np.inf)
@@ -446,17 +446,17 @@ VARIED = {
     "context": VariedInput(
         name="context", ends=(1024, 16_777_216),
         say=lambda value: f"a context of {value:,.0f} tokens",
-        now=lambda case: float(case.work.context),
+        now=lambda case: float(case.nouns.work.context),
     ),
     "users": VariedInput(
         name="number of users", ends=(1, 4096),
         say=lambda value: f"{value:,.0f} users at once",
-        now=lambda case: float(case.work.users),
+        now=lambda case: float(case.nouns.work.users),
     ),
     "prompt": VariedInput(
         name="prompt", ends=(128, 1_048_576),
         say=lambda value: f"a prompt of {value:,.0f} tokens",
-        now=lambda case: float(case.work.prompt),
+        now=lambda case: float(case.nouns.work.prompt),
     ),
 }  # fmt: skip
 """Inputs allowed under `vary` in data files."""

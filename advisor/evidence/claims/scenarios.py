@@ -22,14 +22,12 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import Range
-from advisor.cost_model.workload import Workload
 from advisor.errors import DataError
 from advisor.formatting import number
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.request.money import MoneyInputs
 from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP, Runtime
 from advisor.units import GB, GIB, Array
@@ -196,16 +194,6 @@ class Scenario:
         return machine(self.request.spec)
 
     @property
-    def work(self) -> Workload:
-        """Workload."""
-        return self.nouns.work
-
-    @property
-    def money(self) -> MoneyInputs:
-        """Money inputs."""
-        return self.nouns.money
-
-    @property
     def runtime(self) -> Runtime:
         """Runtime; llama.cpp by default."""
         return self.nouns.runtime or LLAMA_CPP
@@ -222,7 +210,7 @@ class Scenario:
         return estimate(
             self.model,
             self.machine,
-            self.work,
+            self.nouns.work,
             self.runtime,
             self.nouns.strategy or PlacementStrategy.CPU_OFFLOAD,
             fitted_constants(),

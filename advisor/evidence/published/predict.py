@@ -21,7 +21,6 @@ from advisor.cost_model.uncertainty import Margins, Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published import run_settings
-from advisor.evidence.published import run_settings as run_notes
 from advisor.evidence.published.batch import (
     SERVER,
     Noted,
@@ -118,7 +117,7 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
     dated = re.fullmatch(r"20\d\d-\d\d", month) is not None
     if not dated or runtime.key not in RUNTIMES:
         return machine
-    aged = replace(machine, build=month, backend=machine.backend or run_notes.backend(row))
+    aged = replace(machine, build=month, backend=machine.backend or run_settings.backend(row))
     copies_all = model.has_experts and month < USED_ALONE_SINCE
     slower = (model.has_delta_rule and effect_of_build(month)) or kernel_effect(aged, model)
     older = copies_all or slower
@@ -283,7 +282,7 @@ def understood(row: PublishedRow) -> Case:
         raise InputError(f"category {category!r} is no inference run; nothing to predict.")
     named = _runtime(row, category)
     stated = stated_model(row, named.value)
-    model = run_notes.in_fork_format(row, stated.value)
+    model = run_settings.in_fork_format(row, stated.value)
     parts = _machine(row, named.value)
     engines = _placed(row, named.value, STRATEGIES[category])
     runtime, strategy = engines.value
@@ -303,8 +302,8 @@ def understood(row: PublishedRow) -> Case:
         runtime=runtime,
         strategy=strategy,
         settings=request.value.settings,
-        backend=run_notes.backend(row),
-        build=run_notes.build(row),
+        backend=run_settings.backend(row),
+        build=run_settings.build(row),
         notes=tuple(
             note
             for noted in (named, stated, parts, engines, placed, request)
@@ -326,8 +325,8 @@ def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
     known = engine(row.runtime, category)
     if known is IK_LLAMA_CPP and "split mode graph" in row.source_note:
         return Noted(IK_GRAPH)
-    if known is IK_LLAMA_CPP and run_notes.copies_experts(row):
-        return Noted(IK_COPYING if row.date >= run_notes.COPIES_LARGE_SINCE else IK_COPYING_ALL)
+    if known is IK_LLAMA_CPP and run_settings.copies_experts(row):
+        return Noted(IK_COPYING if row.date >= run_settings.COPIES_LARGE_SINCE else IK_COPYING_ALL)
     if known is not None:
         return Noted(LLAMA_CPP if known is KTRANSFORMERS and not row.gpu else known)
     nearest = VLLM if category in STREAMING else LLAMA_CPP
@@ -382,7 +381,7 @@ class RowRequest:
 
 def _split_request(row: PublishedRow, category: str, model: Model) -> RowRequest:
     """Request of a row of an engine that splits the model between GPU and processor."""
-    prompt, work = (with_drafts(row, request) for request in run_notes.requests(row))
+    prompt, work = (with_drafts(row, request) for request in run_settings.requests(row))
     return RowRequest(settings=_settings(row, category, model), prompt=prompt, work=work)
 
 
@@ -434,7 +433,7 @@ def _settings(row: PublishedRow, category: str, model: Model) -> Settings:
         most_asked=frequent,
         head_first=layers is None,
         kv_in_ram="-nkvo" in row.source_note,
-        load_mode=run_notes.load_mode(row, fork=engine(row.runtime, category) is IK_LLAMA_CPP),
+        load_mode=run_settings.load_mode(row, fork=engine(row.runtime, category) is IK_LLAMA_CPP),
     )
 
 

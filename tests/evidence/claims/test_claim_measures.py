@@ -149,7 +149,9 @@ def test_a_gpu_pays_from_the_number_of_replies_whose_saved_time_is_worth_it() ->
     # An RTX A6000 in place of the card, bought or rented by use; the machine is there already.
     now, then = speed_of(slow), speed_of(fast)
     upgraded = scenario(**UPGRADE)
-    use = Use(work=upgraded.work, money=MoneyInputs(), weights=float(upgraded.model.file_bytes))
+    use = Use(
+        work=upgraded.nouns.work, money=MoneyInputs(), weights=float(upgraded.model.file_bytes)
+    )
     kept = use.owned(draw_of(slow.machine), now).total
     price = bought("RTX A6000", 1, use.money.own_price).usd
     rent = rented("RTX A6000", 1, use.money.own_rent)
