@@ -220,7 +220,6 @@ def _host(parts: Fingerprint, latest: dict[str, Measurement]) -> HostFacts:
         memory_total=parts.memory or int(from_spec.TYPICAL_RAM_GIB * GIB),
         memory_available=parts.memory,
         llc=None,
-        numa_nodes=1,
         os="",
         notes=(),
     )

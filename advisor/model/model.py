@@ -210,17 +210,9 @@ class Model:
             alone = np.where(each > 1.0, use.touched(each) / use.total, alone)
         return np.asarray(1.0 - (1.0 - alone) ** texts)
 
-    def read_share(
-        self,
-        group: Group,
-        tokens: Array,
-        sequences: Array | None = None,
-        variety: float = USUAL,
-    ) -> Array:
-        """Share of a group's bytes that a step reads, with the arguments of `expert_share`."""
-        if group is not Group.ROUTED_EXPERTS:
-            return 1.0
-        return self.expert_share(tokens, sequences, variety)
+    def read_share(self, group: Group, tokens: Array) -> Array:
+        """Share of a group's bytes that some tokens read, each of a text of its own."""
+        return self.expert_share(tokens) if group is Group.ROUTED_EXPERTS else 1.0
 
     @property
     def read_bytes_per_token(self) -> float:

@@ -211,7 +211,6 @@ class HostFacts:
     memory_total: int  # size of RAM, or the container's limit where that is lower [B]
     memory_available: int  # memory that a program can still allocate [B]
     llc: int | None  # total last-level cache of the usable cores [B]; None where unknown
-    numa_nodes: int  # memory nodes with usable cores
     os: str  # name and version of the operating system
     notes: tuple[str, ...]  # problems, a sentence each
 
@@ -254,7 +253,6 @@ def facts(root: Path = Path("/")) -> HostFacts:
         memory_total=total,
         memory_available=available,
         llc=llc,
-        numa_nodes=max(1, len(nodes(root))),
         os=_os(root),
         notes=tuple(_notes(root, name, llc, sets)),
     )

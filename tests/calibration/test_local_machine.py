@@ -24,7 +24,6 @@ HOST = HostFacts(
     memory_total=62 * 2**30,
     memory_available=50 * 2**30,
     llc=64 * 2**20,
-    numa_nodes=1,
     os="Linux",
     notes=("A note of the host.",),
 )

@@ -206,7 +206,7 @@ def test_assumptions_name_the_timed_constants() -> None:
 def test_samples_come_out_as_they_were_timed() -> None:
     facts = HostFacts(
         name="", cores=4, sockets=1, instruction_sets=frozenset(), memory_total=int(64 * GIB),
-        memory_available=int(60 * GIB), llc=32 * 2**20, numa_nodes=1, os="", notes=(),
+        memory_available=int(60 * GIB), llc=32 * 2**20, os="", notes=(),
     )  # fmt: skip
     here = machine(MachineSpec(gpu="none", cpu="Ryzen 7 5800X", cores=4, ram_gbs=40, ram_gb=64))
     where = replace(here, host=replace(here.host, engine=ENGINE))

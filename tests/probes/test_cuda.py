@@ -25,7 +25,7 @@ from advisor.units import GB, GIB, MIB
 
 HOST = host.HostFacts(
     name="Example", cores=2, sockets=1, instruction_sets=frozenset(), memory_total=int(32 * GIB),
-    memory_available=int(2 * GIB), llc=int(32 * MIB), numa_nodes=1, os="Linux", notes=(),
+    memory_available=int(2 * GIB), llc=int(32 * MIB), os="Linux", notes=(),
 )  # fmt: skip
 BUSY = GpuState(
     link_generation=4, link_width=8, clock=2.52e9, memory_clock=10.501e9, power=212.0,

@@ -55,7 +55,7 @@ def test_two_sockets_are_read_from_sysfs(tmp_path, affinity):
     affinity(*range(8))
     facts = host.facts(two_sockets(tmp_path))
     assert facts.name == "Xeon Example"
-    assert (facts.cores, facts.sockets, facts.numa_nodes) == (4, 2, 2)
+    assert (facts.cores, facts.sockets) == (4, 2)
     assert host.nodes(tmp_path) == (
         host.Node(cpus=frozenset({0, 1, 2, 3}), cores=2),
         host.Node(cpus=frozenset({4, 5, 6, 7}), cores=2),
@@ -69,7 +69,7 @@ def test_two_sockets_are_read_from_sysfs(tmp_path, affinity):
 def test_affinity_leaves_one_socket_and_its_cache(tmp_path, affinity):
     affinity(4, 5, 6)
     facts = host.facts(two_sockets(tmp_path))
-    assert (facts.cores, facts.sockets, facts.numa_nodes) == (2, 1, 1)
+    assert (facts.cores, facts.sockets) == (2, 1)
     assert host.nodes(tmp_path) == (host.Node(cpus=frozenset({4, 5, 6}), cores=2),)
     assert facts.llc == 16 * MIB
 
@@ -174,7 +174,7 @@ def test_windows_falls_back_to_psutil(tmp_path, monkeypatch):
     monkeypatch.setattr(host, "_windows_name", lambda: "Ryzen Example")
     monkeypatch.setattr(host.psutil, "cpu_count", lambda logical=True: 16 if logical else 8)
     facts = host.facts(tmp_path)
-    assert (facts.name, facts.cores, facts.sockets, facts.numa_nodes) == ("Ryzen Example", 8, 1, 1)
+    assert (facts.name, facts.cores, facts.sockets) == ("Ryzen Example", 8, 1)
 
 
 def test_this_machine():

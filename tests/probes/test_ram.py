@@ -21,7 +21,6 @@ FACTS = host.HostFacts(
     memory_total=int(16 * GIB),
     memory_available=int(8 * GIB),
     llc=int(32 * MIB),
-    numa_nodes=1,
     os="Linux",
     notes=(),
 )

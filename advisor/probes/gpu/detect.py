@@ -27,15 +27,10 @@ class GpuFacts:
     vendor: str  # NVIDIA, AMD, Intel, Apple
     # size of its memory [B]; for unified memory that of the machine's RAM
     memory_total: int | None = None
-    memory_free: int | None = None  # free memory [B]
     link_generation_now: int | None = None  # present PCIe generation; lower while the GPU is idle
     link_generation_max: int | None = None  # highest PCIe generation of GPU and slot together
     link_width_now: int | None = None  # PCIe lanes in use
     link_width_max: int | None = None  # most PCIe lanes of GPU and slot together
-    power_limit: float | None = None  # enforced power limit [W]
-    clock_max: float | None = None  # highest clock of the processors [Hz]
-    # highest clock of the memory, as the driver counts it [Hz]
-    memory_clock_max: float | None = None
     driver: str | None = None  # version of the driver
     bus: str | None = None  # PCI address ("0000:01:00.0")
     unified: bool = False  # the GPU uses the host's memory
@@ -297,7 +292,6 @@ def _name(root: Path, vendor: int, device: int) -> str:
 
 AMD, INTEL = 0x1002, 0x8086
 AMD_IDS = ("usr/share/libdrm/amdgpu.ids", "opt/amdgpu/share/libdrm/amdgpu.ids")
-MICRO, MEGA = 1e-6, 1e6
 
 
 def drm_gpus(cards: tuple[PciDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
@@ -310,21 +304,15 @@ def drm_gpus(cards: tuple[PciDevice, ...], root: Path = Path("/")) -> tuple[GpuF
 
 
 def _amd(card: PciDevice, names: Mapping[str, str], root: Path) -> GpuFacts:
-    total = number(card.folder / "mem_info_vram_total")
-    used = number(card.folder / "mem_info_vram_used")
     name = names.get(card.bus) or text(card.folder / "product_name") or _listed(card, root)
     return GpuFacts(
         name=name or _bracketed(card.name),
         vendor="AMD",
-        memory_total=total,
-        memory_free=total - used if total is not None and used is not None else None,
+        memory_total=number(card.folder / "mem_info_vram_total"),
         link_generation_now=card.link_generation_now,
         link_generation_max=card.link_generation_max,
         link_width_now=card.link_width_now,
         link_width_max=card.link_width_max,
-        power_limit=_watts(card, "power1_cap"),
-        clock_max=_fastest(card.folder / "pp_dpm_sclk"),
-        memory_clock_max=_fastest(card.folder / "pp_dpm_mclk"),
         driver=card.driver,
         bus=card.bus,
     )
@@ -341,7 +329,6 @@ def _intel(card: PciDevice) -> GpuFacts:
         link_generation_max=card.link_generation_max,
         link_width_now=card.link_width_now,
         link_width_max=card.link_width_max,
-        power_limit=_watts(card, "power1_max"),
         driver=card.driver,
         bus=card.bus,
     )
@@ -361,17 +348,6 @@ def _listed(card: PciDevice, root: Path) -> str:
         if match:
             return match[1].strip()
     return ""
-
-
-def _watts(card: PciDevice, name: str) -> float | None:
-    limits = [number(path) for path in sorted(card.folder.glob(f"hwmon/hwmon*/{name}"))]
-    return next((limit * MICRO for limit in limits if limit), None)
-
-
-def _fastest(levels: Path) -> float | None:
-    """Highest clock in a file with lines such as "0: 96Mhz *" [Hz]."""
-    clocks = re.findall(r"^\d+:\s*(\d+)\s*mhz", text(levels), re.MULTILINE | re.IGNORECASE)
-    return max((int(clock) * MEGA for clock in clocks), default=None)
 
 
 # NVIDIA GPUs through NVML: identity, and state under load. Never raises.
@@ -471,22 +447,17 @@ def _mig_parts(nvml: ModuleType, handle: Any) -> tuple[Any, ...]:
 
 
 def _nvidia_device(nvml: ModuleType, handle: Any, card: Any, driver: Any) -> GpuFacts:
-    """GPU or partition: name and memory of its own; link, power and clocks of the whole card."""
+    """GPU or partition: name and memory of its own, link of the whole card."""
     memory = _asked(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
     address = _asked(nvml, nvml.nvmlDeviceGetPciInfo, card)
-    fastest = nvml.nvmlDeviceGetMaxClockInfo
     return GpuFacts(
         name=_words(_asked(nvml, nvml.nvmlDeviceGetName, handle)) or "NVIDIA GPU",
         vendor="NVIDIA",
         memory_total=memory.total if memory else None,
-        memory_free=memory.free if memory else None,
         link_generation_now=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkGeneration, card) or None,
         link_generation_max=_asked(nvml, nvml.nvmlDeviceGetMaxPcieLinkGeneration, card) or None,
         link_width_now=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkWidth, card) or None,
         link_width_max=_asked(nvml, nvml.nvmlDeviceGetMaxPcieLinkWidth, card) or None,
-        power_limit=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, card)),
-        clock_max=_scaled(MEGAHERTZ, _asked(nvml, fastest, card, nvml.NVML_CLOCK_SM)),
-        memory_clock_max=_scaled(MEGAHERTZ, _asked(nvml, fastest, card, nvml.NVML_CLOCK_MEM)),
         driver=_words(driver),
         bus=_words(address.busId) if address else None,
     )

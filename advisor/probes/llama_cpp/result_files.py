@@ -55,7 +55,6 @@ class EngineRun:
     samples: tuple[float, ...] = ()  # the rate above, of each repeat [tokens/s]
     threads: int | None = None  # processor threads
     gpu_layers: int | None = None  # layers on GPUs (`-ngl`); None also where the tool chose
-    model_bytes: float | None = None  # size of the weights [B]
     when: str = ""  # ISO 8601 time; empty where missing
     engine: str = ""  # version or build; empty where missing
 
@@ -133,7 +132,6 @@ def _llama_bench(row: Row) -> Iterator[EngineRun]:
         samples=fields.samples(row) or (rate,),
         threads=fields.whole(row, "n_threads"),
         gpu_layers=_gpu_layers(row),
-        model_bytes=fields.optional(row, "model_size"),
         when=fields.text(row, "test_time"),
         engine=f"build {fields.text(row, 'build_number')} ({fields.text(row, 'build_commit')})",
     )
