@@ -211,24 +211,25 @@ def verdict(
     answer: RunnableAnswer, rows: Sequence[Runnable], kind: ModelKind = ModelKind.ALL
 ) -> tuple[str, str, str, str]:
     """Coloured words, the words after them, their tone, and the second line."""
-    name = answer.machine.name
+    where = f"On {answer.machine.name}"
     what = "model" if kind is ModelKind.ALL else f"{kind.value.casefold()} model"
     if not rows:
         why = "No format of any on record fits. Add memory, or leave the switch below off."
-        return f"No {what} runs here.", "", "oa-bad-text", f"On {name}: {why}"
+        return f"No {what} runs here.", "", "oa-bad-text", f"{where}: {why}"
     best = rows[0]
-    level = _level(answer, best)
+    name, level = best.model.name.rpartition("/")[2], _level(answer, best)
     each = f" for each of {answer.request.users} users" if answer.request.users > 1 else ""
     speed = f" {number(best.speed.decode)} tokens a second{each}, {level}."
-    way = f"On {name}. {_told(best)}"
+    way = f"{where}. {_told(best)}"
     tone = f"oa-{placements.tone(level)}-text"
     if not best.keeps_up:
-        return f"No {what} keeps up with reading. Best: {best.model.name},", speed, tone, way
+        return f"No {what} keeps up with reading. Best: {name},", speed, tone, way
     highest = max(rows, key=lambda row: row.score or 0.0)
     if (highest.score or 0.0) > (best.score or 0.0):
         slower = f"{number(highest.speed.decode)} tokens a second, rated {highest.score:.0f}"
-        way += f" Rated higher but slower: {highest.model.name}, {slower}."
-    return f"Best {what} here: {best.model.name},", speed, tone, way
+        other = highest.model.name.rpartition("/")[2]
+        way += f" Rated higher but slower: {other}, {slower}."
+    return f"Best {what} here: {name},", speed, tone, way
 
 
 def _level(answer: RunnableAnswer, row: Runnable) -> Judgement:
