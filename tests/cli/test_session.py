@@ -83,7 +83,7 @@ def test_a_kept_conversation_is_faster_and_says_so(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--session", "chess"), "swe-bench, pinchbench, coding-session"),
+        (("--session", "chess"), "swe-bench, pinchbench, coding-session, swe-bench-pro"),
         (("--turns", "5"), "--turn-tokens"),
         (("--slots", "2"), "--slots belongs to a session"),
         (("--turns", "0"), "Turns (--turns)"),
