@@ -67,9 +67,11 @@ def refitted() -> Mapping[Path, str]:
     anew |= {(name, None) for name in SPREADS}
     anew |= {(name, key) for name in ROWS_OF_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
-    kept = [row for row in constant_rows(TABLE) if (row.constant, row.runtime) not in anew]
+    known = tuple(constant_rows(TABLE))
+    kept = [row for row in known if (row.constant, row.runtime) not in anew]
+    former = [row for row in known if (row.constant, row.runtime) in anew]
     of_llama_cpp = [
-        *_rows(done.fit),
+        *or_published(_rows(done.fit), former),
         *_spread_rows(spreads(done)),
         *_source_rows(sources(rows)),
         *_publisher_rows(layer_publishers(rows)),
@@ -146,6 +148,19 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
             yield replace(row, kind="derived", source=OF_HARDWARE)
         else:
             yield replace(row, spread=rounded(spread, 2) if rows else None)
+
+
+def or_published(fit: Iterable[ConstantRow], former: Iterable[ConstantRow]) -> list[ConstantRow]:
+    """Rows of the fit, with factors derived from published runs where it has expected ones or none.
+
+    A published run is the source of a row that is derived and names a page.
+    """
+    rows = {_key(row): row for row in fit}
+    for row in former:
+        known = rows.get(_key(row))
+        if row.kind == "derived" and "http" in row.source:
+            rows[_key(row)] = row if known is None or known.source == OF_HARDWARE else known
+    return list(rows.values())
 
 
 def _spread_rows(spreads: Iterable[Spread]) -> Iterable[ConstantRow]:

@@ -71,6 +71,13 @@ def test_bytes_take_as_long_as_they_were_timed(kind: str) -> None:
     assert seconds(model, host(), weights=rate) == pytest.approx(1.0, rel=0.001)
 
 
+def test_timed_cores_are_not_scaled_by_the_clock_of_their_model() -> None:
+    model = catalog.model("Llama-3.1-8B", "Q6_K")
+    amounts = {"weights": 20e9, "flops": 4e12, "tokens": 128.0}
+    usual, fast = (seconds(model, host(clock=clock), **amounts) for clock in (1.0, 1.5))
+    assert fast == pytest.approx(usual)
+
+
 def test_a_mixture_takes_as_long_as_its_parts() -> None:
     # Q4_K_M: with a of its bytes in Q4_K and b in Q6_K, a second reads 1 / (a / 24 + b / 20) GB.
     model = catalog.model("Llama-3.1-8B", "Q4_K_M")

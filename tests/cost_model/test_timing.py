@@ -570,7 +570,8 @@ def test_cores_follow_the_clock_of_their_model(constants: Constants) -> None:
 def test_cores_without_kernels_bind_before_ram() -> None:
     """1.09 tokens/s of Llama-3.2-3B in Q4_K_M, 1.9 GiB read, on the four cores of a Core 2 Quad
     Q8400 are 2.2 GB/s, a third of what its front-side bus gives
-    (https://github.com/geerlingguy/ai-benchmarks/issues/31): within the spread of its source.
+    (https://github.com/geerlingguy/ai-benchmarks/issues/31): within the spread of its sources,
+    whose shares of AVX2 go from 0.022 to 0.064.
     """
     old = replace(
         HOST,
@@ -581,7 +582,7 @@ def test_cores_without_kernels_bind_before_ram() -> None:
     )
     shipped = fitted_constants().bound(Scope(runtime="llama.cpp", decode_class="k"))
     token = load(weights=1.9 * 2**30)
-    assert float(cpu_seconds(token, old, shipped).moving) == pytest.approx(1 / 1.09, rel=0.25)
+    assert float(cpu_seconds(token, old, shipped).moving) == pytest.approx(1 / 1.09, rel=0.3)
     wide = replace(old, instruction_sets=frozenset({"avx2"}))
     assert float(cpu_seconds(token, wide, shipped).moving) < 0.4
 

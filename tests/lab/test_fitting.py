@@ -12,7 +12,7 @@ from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
 from advisor.evidence.accuracy.shipped import ROLLING
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
-from lab.__main__ import refitted
+from lab.__main__ import OF_HARDWARE, or_published, refitted
 from lab.earned import worths
 from lab.fit import Prior, newton, without_each
 from lab.frameworks import papers
@@ -39,6 +39,25 @@ ROW = {
     "batch": "1", "source_url": "https://example.com", "source_note": "test=tg128",
     "doubtful": "False",
 }  # fmt: skip
+
+
+def constant(family: str, value: float, kind: str, source: str) -> ConstantRow:
+    return ConstantRow(
+        constant="kernel_share", family=family or None, value=value, unit="factor", kind=kind,
+        source=source, rows=9 if kind == "fitted" else None,
+    )  # fmt: skip
+
+
+def test_a_factor_from_published_runs_outlives_an_expected_one() -> None:
+    """Of four kinds of cores one is fitted, one has too few rows, one none, and one no source."""
+    page = "https://example.com"
+    fit = (("sse4", 0.16, "fitted", "fit"), ("scalar", 0.04, "derived", OF_HARDWARE),
+           ("asimd", 0.17, "derived", OF_HARDWARE))  # fmt: skip
+    former = (("sse4", 0.12, "derived", page), ("scalar", 0.035, "derived", page),
+              ("lasx", 0.3, "derived", page), ("neon", 0.5, "fitted", "fit"))  # fmt: skip
+    both = ([constant(*row) for row in rows] for rows in (fit, former))
+    rows = {row.family: row.value for row in or_published(*both)}
+    assert rows == {"sse4": 0.16, "scalar": 0.035, "asimd": 0.17, "lasx": 0.3}
 
 
 def started(rows: Rows) -> dict[str, Floats]:
