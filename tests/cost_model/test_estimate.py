@@ -9,6 +9,7 @@ from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.measured_constants import bound_to_node
 from advisor.cost_model.placement import PlacementStrategy, Settings, Tier
+from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import Workload
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
@@ -104,3 +105,21 @@ def test_an_estimate_names_the_rates_of_the_memories_that_it_uses() -> None:
     none = replace(TWO_SOCKETS, disk=None)
     assert drive not in [each.what for each in run(none).assumptions]
     assert "RTX 3090 memory bandwidth" in names(PlacementStrategy.GPU_RESIDENT)
+
+
+def test_a_prompt_that_is_cached_whole_computes_a_token_of_each_user() -> None:
+    timed = estimate(
+        LLAMA, TWO_SOCKETS, Workload(prompt=512, cached=512, users=4), LLAMA_CPP,
+        PlacementStrategy.GPU_RESIDENT, fitted_constants(), None,
+    )  # fmt: skip
+    assert timed.prompt is not None
+    assert timed.prefill is not None
+    assert float(timed.prefill.value) == pytest.approx(4 / float(timed.prompt.total))
+
+
+def test_a_runtime_of_anothers_kernels_takes_no_more_of_its_command() -> None:
+    other = variant(LLAMA_CPP, name="other", command=lambda *_: "other")
+    flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts")
+    assert all(getattr(LLAMA_CPP, flag) for flag in flags)
+    assert not any(getattr(other, flag) for flag in flags)
+    assert (other.setup, other.notes, other.place) == (None, (), LLAMA_CPP.place)

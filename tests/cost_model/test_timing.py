@@ -38,6 +38,7 @@ from advisor.cost_model.timing import (
     page_fault_seconds,
     passes,
     peer_path,
+    peer_rate,
     ram_bytes,
     schedule_seconds,
     stage_seconds,
@@ -795,3 +796,35 @@ def test_products_without_dot_products_count_experts(constants: Constants) -> No
     plain = replace(GPU, dot_products=0.0)
     token = replace(load(weights=1e9, flops=4e9), expert_flops=12e9)
     assert float(gpu_seconds(token, plain, constants).moving) == pytest.approx(8e-3)
+
+
+def test_what_follows_hides_time_of_its_own(constants: Constants) -> None:
+    # 20 ms hidden in the first run and in each of two that follow
+    copied = Stage(
+        flows=(
+            Flow(route=Route.RESIDENT, load=load(weights=10e9)),
+            Flow(route=Route.STREAMED, moved=18e9),
+        )
+    )
+    then = Schedule(stages=(copied,), repeats=2)
+    time = schedule_seconds(Schedule(stages=(copied,), then=then), MACHINE, constants)
+    assert float(time.hidden) == pytest.approx(3 * 0.02)
+
+
+def test_two_cards_that_copy_at_once_share_the_ram(constants: Constants) -> None:
+    # each copies 90 GB in 5 + 9 = 14 s; RAM gives 50 GB/s: two take 3.6 s of it, eight 14.4 s
+    for cards, seconds in ((1, 14.0), (2, 14.0), (8, 14.4)):
+        together = alone(Flow(route=Route.STREAMED, moved=90e9, alike=cards))
+        assert float(stage_seconds(together, MACHINE, constants).total) == pytest.approx(seconds)
+    # cores that read by themselves are no copy: 40 GB at the cores' rate, whatever RAM could give
+    reading = alone(Flow(route=Route.IN_PLACE, load=load(weights=40e9), alike=8))
+    single = replace(reading.flows[0], alike=1)
+    assert float(stage_seconds(reading, MACHINE, constants).total) == pytest.approx(
+        float(stage_seconds(alone(single), MACHINE, constants).total)
+    )
+
+
+def test_a_link_of_its_own_of_any_rate_is_taken() -> None:
+    assert float(peer_rate(replace(GPU, peer=given(0.5)))) == 0.5
+    assert float(peer_rate(replace(GPU, peer=given(0.0)))) == 20e9
+    assert float(peer_rate(GPU)) == 20e9

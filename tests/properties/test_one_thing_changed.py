@@ -124,7 +124,7 @@ def test_more_ram_is_never_slower(by: Callable[[Estimate], float]) -> None:
             request if request.machine else replace(request, ram_gb=2 * float(request.ram_gb or 64))
         )
 
-    assert worse(f"RAM {by}", more, by) == []
+    assert worse(f"RAM {by.__name__}", more, by) == []
 
 
 def test_a_longer_context_is_never_faster() -> None:
