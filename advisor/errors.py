@@ -49,7 +49,8 @@ class UnknownName(InputError):
     def __str__(self) -> str:
         meant = f" Did you mean {_either(self.close)}?" if self._known != () and self.close else ""
         hint = f" {self.hint}" if self.hint else ""
-        return f"No {self.kind} is called {self.name[:80]!r}.{meant}{hint}"
+        noun = self.kind if self.kind[1:2].isupper() else self.kind[:1].lower() + self.kind[1:]
+        return f"No {noun} is called {self.name[:80]!r}.{meant}{hint}"
 
 
 class NeedMoreBytes(InputError):

@@ -1,32 +1,42 @@
 """Whether every door gives the same digits: seeded requests through each, compared exactly.
 
-    python -m benchmarks.doors [COUNT]
+    python -m benchmarks.doors [COUNT [PAGES]]
 
 Doors: Python (`compare`), the command line in process (`estimate --json` with the options that a
-page prints), a link opened again, the assistant's tool, and `check` of a scenario file. Compared
-are the speeds, first tokens, memory and commands of every runtime and placement; of `check` the
-figures of the fastest. Prints what differs, then counts. 1,000 requests take some twelve minutes.
+page prints), a link opened again, the assistant's tool, `check` of a scenario file, and for the
+first PAGES requests (60) the page itself, run from its address. Compared are the speeds, first
+tokens, memory and commands of every runtime and placement; of `check` the figures of the fastest;
+of the page the digits that its table of runtimes shows. Prints what differs, then counts. 1,000
+requests take some twelve minutes, a page four seconds.
 """
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
+from html import unescape
 from io import StringIO
+from pathlib import Path
 from random import Random
 from typing import Any
+
+from streamlit.testing.v1 import AppTest
 
 from advisor.advice.compare import estimates_of
 from advisor.cli import mcp
 from advisor.cli.estimate import estimate_answer
 from advisor.cli.main import main as command
 from advisor.errors import AdvisorError
+from advisor.formatting import range_of, seconds, tokens_per_second
 from advisor.reports.scenarios import run, scenarios
 from advisor.request import command_line, texts
 from advisor.request.request import Request
+from advisor.ui.advise.page import TABS
 
-COUNT = 1000
+COUNT, PAGES = 1000, 60
+APP = Path(__file__).parents[1] / "app.py"
 MODELS = ("Llama-3.1-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "Qwen3-32B", "gpt-oss-120b",
           "gpt-oss-20b", "DeepSeek-R1", "Gemma 3 27B", "Qwen3-Next-80B-A3B", "Phi-4",
           "deepseek r1 32b q4", "qwen 3 4b")  # fmt: skip
@@ -70,12 +80,17 @@ def by_python(request: Request) -> list[Row]:
     return rows([estimate_answer(each) for each in estimates_of(request.nouns())])
 
 
-def by_command(request: Request) -> list[Row]:
-    """The command line in this process."""
-    printed = StringIO()
-    with redirect_stdout(printed):
+def printed(request: Request) -> list[dict[str, Any]]:
+    """Records of the command line in this process."""
+    text = StringIO()
+    with redirect_stdout(text):
         code = command(["estimate", *command_line.to_argv(request), "--json"])
-    return rows(json.loads(printed.getvalue())) if code == 0 else []
+    return list(json.loads(text.getvalue())) if code == 0 else []
+
+
+def by_command(request: Request) -> list[Row]:
+    """The command line."""
+    return rows(printed(request))
 
 
 def by_link(request: Request) -> list[Row]:
@@ -90,6 +105,44 @@ def by_assistant(request: Request) -> list[Row]:
     given = rows(record["estimates"])
     left_out = record.get("estimates_left_out", 0)
     return given + by_python(request)[len(given) :] if left_out else given
+
+
+def on_page(request: Request) -> list[str]:
+    """Rows of the page's table of runtimes, from the request's address, as text."""
+    page = AppTest.from_file(str(APP), default_timeout=120)
+    page.session_state[TABS] = "All runtimes"
+    for key, value in texts.to_texts(request).items():
+        page.query_params[key] = value
+    page.run()
+    bodies = "".join(each.proto.body for each in page.get("html"))
+    table = bodies.partition("aria-label='Runtimes, fastest first'")[2].partition("</table>")[0]
+    lines = re.findall(r"<tr[^>]*>(.*?)</tr>", table, re.DOTALL)[1:]  # the first has the headings
+    return [" ".join(unescape(re.sub(r"<[^>]+>", " ", line)).split()) for line in lines]
+
+
+def lacking(request: Request) -> list[str]:
+    """Rows of the command line's record that the page, which shows every runtime, shows no digits
+    of.
+    """
+    lines, absent = on_page(request), []
+    for each in printed(request):
+        if each["fits"]:
+            low, high, first = each["decode_tps_low"], each["decode_tps_high"], each["ttft_s"]
+            digits = (tokens_per_second(each["decode_tps"]), range_of(low, high), seconds(first))
+            if not any(all(part in line for part in (each["runtime"], *digits)) for line in lines):
+                absent.append(f"{each['runtime']} {each['placement']} {digits}")
+    return absent
+
+
+def pages_alike(requests: list[Request]) -> int:
+    """Number of pages that show the command line's digits; prints the others."""
+    alike = 0
+    for request in requests:
+        absent = lacking(request)
+        alike += not absent
+        if absent:
+            print(f"page differs: {request.stated()}: {absent}")
+    return alike
 
 
 def checked(request: Request) -> dict[str, float | None]:
@@ -108,7 +161,9 @@ DOORS: Mapping[str, Callable[[Request], list[Row]]] = {
 
 def main() -> None:
     """Compare every door with Python."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
+    numbers = [int(word) for word in sys.argv[1:]]
+    count, pages = (*numbers, *(COUNT, PAGES)[len(numbers) :])
+    answered: list[Request] = []
     random, equal, refused = Random("doors"), Counter[str](), 0
     for _ in range(count):
         request = asked_for(random)
@@ -130,9 +185,13 @@ def main() -> None:
         equal["check"] += same
         if not same:
             print(f"check differs: {request.stated()}: {pair}")
+        answered.append(request)
     print(f"{count - refused} requests answered, {refused} refused")
     for name, number in equal.items():
         print(f"{name}: {number} of {count - refused} the same")
+    with redirect_stderr(StringIO()):
+        alike = pages_alike(answered[:pages])
+    print(f"page: {alike} of {len(answered[:pages])} the same")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
     python -m benchmarks.planted_faults [--megabytes 60] [FAULT ...]
 
 A model of random weights with the shapes of a Llama is served by xllamacpp (Linux; some faults need
-root). Faults: a single processor is left to the server; its pages are taken again and again, as a
-limit of memory does (`process_madvise`, MADV_PAGEOUT); every processor has another program to run.
+root). Faults: a single processor is left to the server; its pages are taken again and again, as
+other programs do (`process_madvise`, MADV_PAGEOUT); its control group may hold half of the file;
+its pages are dropped once, at rest; every processor has another program to run. A limit of memory
+needs a file larger than the engine's own memory (--megabytes 300).
 The machine is taken as it describes itself and was measured (`python -m advisor probe --save`). Run
 it at rest: other programs are a fault of their own.
 """
@@ -92,29 +94,63 @@ def one_processor(pid: int, _: Path) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-@contextmanager
-def pages_taken(pid: int, path: Path) -> Iterator[None]:
-    """The file's pages taken from memory, again and again."""
+def _takes(pid: int, path: Path) -> Callable[[], None]:
+    """Takes the file's pages from memory."""
     maps = psutil.Process(pid).memory_maps(grouped=False)
     spans = [
         [int(end, 16) for end in each.addr.split("-")] for each in maps if each.path == str(path)
     ]
     flat = [number for start, end in spans for number in (start, end - start)]
-    vectors, stop = (ctypes.c_size_t * len(flat))(*flat), threading.Event()
+    vectors = (ctypes.c_size_t * len(flat))(*flat)
     call = ctypes.CDLL(None, use_errno=True).syscall
 
     def take() -> None:
         target = os.pidfd_open(pid)
-        while not stop.wait(EVERY):
-            if call(PROCESS_MADVISE, target, vectors, ctypes.c_size_t(len(spans)), PAGEOUT, 0) < 0:
-                print(f"no page was taken: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
+        if call(PROCESS_MADVISE, target, vectors, ctypes.c_size_t(len(spans)), PAGEOUT, 0) < 0:
+            print(f"no page was taken: {os.strerror(ctypes.get_errno())}", file=sys.stderr)
         os.close(target)
+        with path.open("rb") as file:  # what was mapped by nobody stayed in the page cache
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
-    taker = threading.Thread(target=take)
+    return take
+
+
+@contextmanager
+def pages_taken(pid: int, path: Path) -> Iterator[None]:
+    """The file's pages taken from memory, again and again."""
+    take, stop = _takes(pid, path), threading.Event()
+
+    def again() -> None:
+        while not stop.wait(EVERY):
+            take()
+
+    taker = threading.Thread(target=again)
     taker.start()
     yield
     stop.set()
     taker.join()
+
+
+def pages_dropped(pid: int, path: Path) -> AbstractContextManager[None]:
+    """The file's pages dropped once, while the server is at rest."""
+    _takes(pid, path)()
+    return nullcontext()
+
+
+@contextmanager
+def memory_limited(pid: int, path: Path) -> Iterator[None]:
+    """A control group that holds half of the file, whose pages are charged to it anew."""
+    groups = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")  # versions 1 and 2
+    root = next(each for each in groups if (each / "cgroup.procs").exists())
+    group = root / f"planted-{pid}"
+    group.mkdir()
+    (limit,) = (name for name in ("memory.limit_in_bytes", "memory.max") if (group / name).exists())
+    (group / limit).write_text(str(path.stat().st_size // 2))
+    (group / "cgroup.procs").write_text(str(pid))
+    _takes(pid, path)()
+    yield
+    (root / "cgroup.procs").write_text(str(pid))
+    group.rmdir()
 
 
 def _forever() -> None:
@@ -137,6 +173,8 @@ FAULTS: dict[str, tuple[str, Planted]] = {
     "none": ("", lambda *_: nullcontext()),
     "one processor left": ("few_threads", one_processor),
     "pages taken": ("pages_lost", pages_taken),
+    "memory limited": ("memory_limit", memory_limited),
+    "pages dropped once": ("", pages_dropped),
     "other programs": ("other_load", other_programs),
 }
 """What is planted, by name, with the cause that it is."""

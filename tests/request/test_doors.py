@@ -372,3 +372,12 @@ def test_words_that_are_no_options_are_refused_in_words() -> None:
     for words in (["--help"], ["--gpu"], ["--nonsense", "1"], ["--model=m", "--context=many"]):
         with pytest.raises(InputError, match=r"\w"):
             command_line.from_argv(words)
+
+
+def test_an_unknown_name_is_said_in_the_middle_of_a_sentence() -> None:
+    """Labels of inputs begin with a capital; GPU and KV cache keep theirs."""
+    refused = {name: "".join(texts.from_address({"model": "Llama-3.1-8B", name: "foo"}).problems)
+            for name in ("session", "kv_type", "runtime")}  # fmt: skip
+    assert "No session is called 'foo'" in refused["session"]
+    assert "No KV cache is called 'foo'" in refused["kv_type"]
+    assert "No runtime is called 'foo'" in refused["runtime"]
