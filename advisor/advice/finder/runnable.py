@@ -372,7 +372,7 @@ def _best(
     strategies: Sequence[PlacementStrategy],
 ) -> Runnable | None:
     """Best of a model's formats in some placements; None where none of them runs it."""
-    best, tight = None, None
+    best, tight, forms = None, None, iter(forms)
     for model in forms:
         trial = _trial(model, machine, work, runtime, strategies)
         if trial is None or trial.decode_tps is None:
@@ -383,6 +383,8 @@ def _best(
             best = trial
         if best is not None and decode_tps(best) >= reading_tps:
             break
+    if best is not None and PlacementStrategy.GPU_RESIDENT in strategies:
+        best = _whole(best, forms, machine, work, runtime)
     best = best or tight
     speed = speed_of(best) if best else None
     if best is None or speed is None:
@@ -398,6 +400,24 @@ def _best(
         keeps_up=speed.decode >= reading_tps,
         tight=best is tight,
     )
+
+
+def _whole(
+    best: Estimate, smaller: Iterable[Model], machine: Machine, work: Workload, runtime: Runtime
+) -> Estimate:
+    """Estimate of a smaller format that the GPU holds whole, in place of one that it does not hold,
+    where the score's margin cannot tell what it loses more; the same without one.
+    """
+    row, lost = rating(best.model.name), lost_by(best.model)
+    if row is None or lost is None or best.strategy is PlacementStrategy.GPU_RESIDENT:
+        return best
+    for model in smaller:
+        if (loses := lost_by(model)) is None or loses > lost + row.plus_minus:
+            break
+        trial = _trial(model, machine, work, runtime, IN_GPU)
+        if trial is not None and trial.decode_tps is not None and not trial.tight:
+            return trial
+    return best
 
 
 def _trial(
