@@ -254,7 +254,8 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
     return (
         f"Models that write {number(reading_tps)} tokens/s and more (--reading-tps) come first, "
         "then slower ones, both by score; each in the format that loses least among those fast "
-        "enough, or a smaller one that the GPU holds whole within the score's margin. The context is the longest that fits so. Scores are published ones of the 16-bit "
+        "enough, or a smaller one that the GPU holds whole within the score's margin. The "
+        "context is the longest that fits so. Scores are published ones of the 16-bit "
         "models, less what the format loses (in brackets: its divergence as published for "
         f"Llama-3-8B, {number(points_per_nat())} points a nat; * its predecessor's): "
         f"{'; '.join(sources)}."

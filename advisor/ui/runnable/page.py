@@ -141,9 +141,9 @@ def _columns() -> dict[str, Any]:
             "Measured on Llama-3-8B: larger and older models lose less.",
         ),
         "Format": config.TextColumn(
-            help="How the weights are packed: the one that loses least among those that keep up, or a "
-            "smaller one that the GPU holds whole and the score cannot tell; where none does, the "
-            "fastest."
+            help="How the weights are packed: the one that loses least of those that keep up, or "
+            "a smaller one that the GPU holds whole and the score cannot tell; where none does, "
+            "the fastest."
         ),
         "Context that fits": config.NumberColumn(
             format="%dk", help="Longest of the usual contexts that fits in the same placement."
