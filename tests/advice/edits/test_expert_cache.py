@@ -2,33 +2,23 @@
 
 import numpy as np
 import pytest
+from placing import offered, offloaded
 
-from advisor.advice.compare import compare, decode_tps
-from advisor.advice.edits.changes import faster_changes
+from advisor.advice.compare import decode_tps
 from advisor.advice.edits.edit import Edited, again
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy, Settings
-from advisor.request.request import Request
+from advisor.cost_model.placement import Settings
 from advisor.runtimes import LLAMA_CPP, OLLAMA, Runtime
 from advisor.units import GIB
 
 
 def _split(how: Runtime = LLAMA_CPP, **stated: object) -> Estimate:
     values = {"model": "gpt-oss-120b", "gpu": "RTX 4090", "ram_gb": 128.0, **stated}
-    nouns = Request(**values).nouns()  # type: ignore[arg-type]
-    return next(
-        estimate
-        for estimate in compare(
-            nouns.model, nouns.machine, nouns.work, settings=nouns.settings, runtimes=[how]
-        )
-        if estimate.strategy is PlacementStrategy.CPU_OFFLOAD
-    )
+    return offloaded(how, **values)
 
 
 def _offered(best: Estimate) -> list[Edited]:
-    assert best.machine is not None
-    changes = faster_changes(best.model, best.machine, best.work, best)
-    return [each for each in changes if "--moe-cache-mib" in each.words]
+    return offered(best, "--moe-cache-mib")
 
 
 def test_it_is_offered_with_the_size_that_is_fastest() -> None:

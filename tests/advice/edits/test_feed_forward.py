@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from placing import offered, offloaded
 
-from advisor.advice.compare import compare
-from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edited
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, vram
+from advisor.cost_model.placement import RAM, vram
 from advisor.model.architecture import Group
-from advisor.request.request import Request
 from advisor.runtimes import LLAMA_CPP, OLLAMA, Runtime
 from advisor.runtimes.llama_cpp.passes import crossings
 
@@ -21,20 +19,11 @@ def _split(how: Runtime = LLAMA_CPP, **stated: object) -> Estimate:
         "model": "Gemma-3-27B", "format": "Q4_K_M", "gpu": "RTX 4070 Ti Super", "ram_gb": 64.0,
         "context": 32768, "prompt": 16384, **stated,
     }  # fmt: skip
-    nouns = Request(**values).nouns()  # type: ignore[arg-type]
-    return next(
-        estimate
-        for estimate in compare(
-            nouns.model, nouns.machine, nouns.work, settings=nouns.settings, runtimes=[how]
-        )
-        if estimate.strategy is PlacementStrategy.CPU_OFFLOAD
-    )
+    return offloaded(how, **values)
 
 
 def _offered(best: Estimate) -> list[Edited]:
-    assert best.machine is not None
-    changes = faster_changes(best.model, best.machine, best.work, best)
-    return [each for each in changes if "-ncffn" in each.words]
+    return offered(best, "-ncffn")
 
 
 def test_the_feed_forward_of_the_first_layers_alone_lies_in_ram() -> None:
