@@ -83,7 +83,10 @@ def _machine(stated: Mapping[str, str], texts: Texts, page: str) -> Texts:
         return {"machine": "this"} | ({} if card.casefold() in OPEN else {"gpu": _card(card)})
     if chosen == NAMED:
         return {"machine": stated.get("owned", listed("machine")[0]), **pool}
-    if chosen != ANOTHER:
+    if chosen and chosen != ANOTHER:  # in words, as addresses state it now: keys of both are mixed
+        words = {name: text for name, text in typed.items() if text}
+        return {"machine": stated["machine"], **words, **pool}
+    if not chosen:
         return pool
     return _parts(stated, typed, pool, page)
 

@@ -260,3 +260,11 @@ def test_parts_that_another_machine_leaves_open_are_those_of_a_machine():
     plain = Request()
     assert all(hasattr(plain, name) for name in current.MACHINE)
     assert "model" not in current.MACHINE
+
+
+def test_a_former_key_beside_a_machine_in_words_keeps_both() -> None:
+    opened = from_address({"machine": "RTX 4090", "model": "Qwen3-32B", "ram": "32"})
+    assert (opened.request.machine, opened.request.ram_gb) == ("RTX 4090", 32)
+    wrong = from_address({"machine": "RTX 4090", "ram": "-5"})
+    assert wrong.request.machine == "RTX 4090"
+    assert "is -5" in " ".join(wrong.problems)
