@@ -75,7 +75,7 @@ def _machine(stated: Mapping[str, str], texts: Texts, page: str) -> Texts:
     described = any(key in stated for key in ("gpu", "gpus", "cpu", "ram"))
     chosen = stated.get("machine", ANOTHER if described else "").casefold()
     parts = ("gpu", "gpu_count", "cpu", "ram_gb", "disk", "bridge")
-    typed = {name: texts.pop(name, "") for name in parts}
+    typed = {name: text for name in parts if (text := texts.pop(name, ""))}
     texts.pop("machine", None)
     pool = {"ram_gb": stated["pool"]} if "pool" in stated else {}
     if chosen == THIS:
@@ -83,29 +83,25 @@ def _machine(stated: Mapping[str, str], texts: Texts, page: str) -> Texts:
         return {"machine": "this"} | ({} if card.casefold() in OPEN else {"gpu": _card(card)})
     if chosen == NAMED:
         return {"machine": stated.get("owned", listed("machine")[0]), **pool}
-    if chosen and chosen != ANOTHER:  # in words, as addresses state it now: keys of both are mixed
-        words = {name: text for name, text in typed.items() if text}
-        return {"machine": stated["machine"], **words, **pool}
     if not chosen:
         return pool
+    if chosen != ANOTHER:  # in words, as addresses state it now: keys of both are mixed
+        return {"machine": stated["machine"], **typed, **pool}
     return _parts(stated, typed, pool, page)
 
 
 def _parts(stated: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
     """A machine of parts, with those that the form began with; Find's had no cards."""
-    drive = {"disk": typed["disk"] or from_spec.TYPICAL_DISK}
-    host = {
-        "cpu": typed["cpu"] or from_spec.TYPICAL_HOST,
-        "ram_gb": typed["ram_gb"] or shortest(from_spec.TYPICAL_RAM_GIB),
-    }
+    drive = {"disk": typed.get("disk", from_spec.TYPICAL_DISK)}
+    host = {"cpu": from_spec.TYPICAL_HOST, "ram_gb": shortest(from_spec.TYPICAL_RAM_GIB)}
+    host |= {name: text for name, text in typed.items() if name in host}
     if page == "find":
         return {**host, **drive}
-    card = _card(typed["gpu"] or "RTX 3090")
+    card = _card(typed.get("gpu", "RTX 3090"))
     if _unified(card):
         return {"gpu": card, **pool, **drive}
-    cards = _cards(card, typed["gpu_count"] or "1", stated.get("gpu2", ""))
-    bridged = typed["bridge"].casefold() == "nvlink bridge"
-    joined = {"bridge": "true"} if bridged else {}
+    cards = _cards(card, typed.get("gpu_count", "1"), stated.get("gpu2", ""))
+    joined = {"bridge": "true"} if typed.get("bridge", "").casefold() == "nvlink bridge" else {}
     return {**cards, **joined, **host, **pool, **drive, **_link(stated)}
 
 
