@@ -176,8 +176,6 @@ NOTABLE = 1.02
 """Smallest change of speed, as a factor, for a cause to count."""
 PART = 0.25
 """Smallest share of the gap, on a logarithmic scale, for a cause to explain a part of it."""
-FAR = 2.4
-"""Distance beyond which two runs in a hundred lie with these tails, ln 0.02 / ln 0.2."""
 CLOSE = 1.1
 """Largest factor between measured and predicted speed that needs no explanation."""
 
@@ -440,11 +438,13 @@ def density(degree: Degree, measured: Measured) -> float:
 
 
 def _nearer(degree: Degree, predicted: Rates, measured: Measured) -> bool:
-    """Whether no measured speed is both far out of range and further off than before."""
+    """Whether no measured speed is both out of a degree's range and further off than before: one
+    that is beyond what a cause leaves possible strikes that cause out.
+    """
     after = _beside(measured, degree.decode, degree.prompt)
     before = _beside(measured, *predicted)
     return all(
-        abs(distance(value, changed)) <= FAR
+        abs(distance(value, changed)) <= 1
         or abs(_log(value, changed)) <= abs(_log(value, original))
         for (value, changed), (_, original) in zip(after, before, strict=True)
     )

@@ -521,6 +521,19 @@ class TestOutcome:
             shown = [*full, *brief]
             assert shown == list(diagnosis.causes[: len(shown)])
 
+    def test_a_speed_beyond_what_a_cause_leaves_possible_strikes_it_out(self) -> None:
+        # The prompt is as slow as on the processor alone, which writes no faster than `most`.
+        estimate = predicted("experts")
+        (alone,) = degrees(measured_run(estimate), "cpu_alone")
+        most, prompt = float(alone.decode.high), speed(alone.prompt)
+        within, beyond = (
+            keys(diagnose(estimate, Measured(decode=factor * most, prompt=prompt)))
+            for factor in (0.99, 1.5)
+        )
+        assert 1.5 * most < decode(estimate)
+        assert within[0] == "cpu_alone"
+        assert "cpu_alone" not in beyond
+
     def test_a_part_is_less_than_all_of_the_way(self) -> None:
         diagnosis = measured_as("split", 0.2)
         parts = [cause.share for cause in diagnosis.causes if not cause.explains]
