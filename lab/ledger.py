@@ -1,34 +1,37 @@
 """Ledger: points, scores and the noise floor. `python -m lab.ledger` writes its tables."""
 
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
 from advisor.catalog.csv_tables import as_text
 from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
 from advisor.evidence.accuracy.shipped import (
     FLOOR,
     HISTORY,
-    POINTS,
     SIMULATED,
     UNSEEN,
     Floor,
     Ledger,
-    PointRow,
 )
 from advisor.evidence.published.row import publisher_of
+from advisor.records import like
 from lab import rounded, write
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, stated_tps
 from lab.points import drafting, engine, framework, llama_cpp, load_curves, paged, split
 from lab.points.llama_cpp import LlamaCppRun, Published
 from lab.score_history import history_table
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 # Noise floor: difference between two sources on the same GPU, model and format.
 #
@@ -111,7 +114,10 @@ def coverage_row(score: Score) -> CoverageRow:
 
 def points_table(ledger: Ledger) -> str:
     """Text of data/generated/accuracy_points.csv."""
-    return as_text(_rows(ledger))
+    kept = ((True, ledger.points), (False, ledger.doubtful))
+    return as_text(
+        _kept(AccuracyPoint, point, scored=scored) for scored, points in kept for point in points
+    )
 
 
 def tables(ledger: Ledger) -> Mapping[Path, str]:
@@ -127,24 +133,14 @@ def tables(ledger: Ledger) -> Mapping[Path, str]:
     return written
 
 
-Kept = TypeVar("Kept")
+Kept = TypeVar("Kept", bound="DataclassInstance")
 
 
 def _kept(record: type[Kept], source: object, **others: object) -> Kept:
     """Record with the fields of another one, its numbers with six digits."""
-    names = [field.name for field in fields(record)]  # type: ignore[arg-type]  # of any dataclass
-    values = {name: others[name] if name in others else getattr(source, name) for name in names}
-    return record(
-        **{name: rounded(own, 6) if isinstance(own, float) else own for name, own in values.items()}
-    )
-
-
-def _rows(ledger: Ledger) -> Iterator[PointRow]:
-    for scored, points in ((True, ledger.points), (False, ledger.doubtful)):
-        for point in points:
-            peers = (f"{name}={rounded(speed, 6):g}" for name, speed in point.peers.items())
-            margins = {name: float(margin) for name, margin in vars(point.margins).items()}
-            yield _kept(PointRow, point, scored=scored, peers="; ".join(peers), **margins)
+    made = like(record, source, **others)
+    long = {name: value for name, value in vars(made).items() if isinstance(value, float)}
+    return replace(made, **{name: rounded(value, 6) for name, value in long.items()})
 
 
 def main() -> int:

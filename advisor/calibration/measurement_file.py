@@ -7,12 +7,11 @@ used for saving, export and import:
 """
 
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from typing import Any
 from advisor.errors import InputError, StoreError
 from advisor.probes import host
 from advisor.probes.gpu import detect
-from advisor.probes.measurement import CurvePoint, Measurement
+from advisor.probes.measurement import Measurement
+from advisor.records import checked
 from advisor.units import GIB
 
 # Fingerprint of a machine: the parts that must match its measurements.
@@ -89,7 +89,7 @@ LARGEST = 16_000_000
 """Largest file that is read, twice the size of 200 measurements of each name [B]."""
 UNITS = frozenset({"B", "B/s", "s", "FLOP/s", "generation", "lanes"})
 """Allowed units; a value in another unit would be misread."""
-UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError)
+UNREADABLE = (InputError, ValueError, KeyError, TypeError, RecursionError, AttributeError)
 """Errors raised by files of a wrong format."""
 WRITERS = "`python -m advisor calibration export` or `python -m advisor probe --json`"
 
@@ -139,17 +139,16 @@ def from_json(content: Any) -> MeasurementHistory:
     """History of JSON content; a plain list of measurements has no fingerprint.
 
     Raises:
-        ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError: content of
-            a wrong format.
+        UNREADABLE: content of a wrong format.
     """
     if isinstance(content, list):
         content = {"fingerprint": None, "measurements": content}
     if int(content.get("version", VERSION)) > VERSION:
         raise NewerFile(f"it is version {content['version']}, the newest known is {VERSION}")
     seen = content["fingerprint"]
-    measured = [_measurement(row) for row in content["measurements"]]
+    measured = [_measurement(*row) for row in enumerate(content["measurements"])]
     return MeasurementHistory(
-        fingerprint=None if seen is None else _fingerprint(seen),
+        fingerprint=checked(Fingerprint | None, seen, "fingerprint"),
         history=tuple(sorted(measured, key=lambda measurement: moment(measurement.when))),
     )
 
@@ -178,7 +177,8 @@ def imported(text: str | bytes, name: str) -> MeasurementHistory:
 
 
 def _reason(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)[:120]
+    missing = isinstance(error, KeyError)
+    return f"{error} is missing" if missing else str(error).removesuffix(".")[:120]
 
 
 @contextmanager
@@ -239,40 +239,12 @@ def moment(when: str) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _fingerprint(row: Any) -> Fingerprint:
-    return Fingerprint(
-        cpu=str(row["cpu"]),
-        cores=int(row["cores"]),
-        memory=int(row["memory"]),
-        gpus=tuple(str(name) for name in row["gpus"]),
-        sockets=int(row.get("sockets", 1)),
-        instruction_sets=tuple(str(name) for name in row.get("instruction_sets", ())),
-        gpu_memory=tuple(int(size) for size in row.get("gpu_memory", ())),
-        driver=str(row.get("driver", "")),
-    )
-
-
-def _measurement(row: Any) -> Measurement:
-    value, spread = float(row["value"]), float(row["spread"])
-    if not (math.isfinite(value) and value > 0 and math.isfinite(spread)):
-        raise ValueError(f"{row['name']} has the value {value} and the spread {spread}")
-    unit = str(row["unit"])
-    if unit not in UNITS:
-        raise ValueError(f"{row['name']} is in {unit[:20]}; units are {', '.join(sorted(UNITS))}")
-    return Measurement(
-        name=str(row["name"]),
-        value=value,
-        unit=unit,
-        spread=spread,
-        threads=int(row["threads"]),
-        when=moment(row["when"]).isoformat(),
-        note=str(row["note"]),
-        curve=tuple(_point(point) for point in row.get("curve", ())),
-    )
-
-
-def _point(row: Any) -> CurvePoint:
-    value, best = float(row["value"]), float(row["best"])
-    if not (math.isfinite(value) and math.isfinite(best)):
-        raise ValueError(f"a curve has the point {value}, {best}")
-    return CurvePoint(threads=int(row["threads"]), block=int(row["block"]), value=value, best=best)
+def _measurement(number: int, row: Any) -> Measurement:
+    where = f"measurements[{number}]"
+    read: Measurement = checked(Measurement, row, where)
+    if not read.value > 0:
+        raise InputError(f"{where}.value is {read.value}; it should be above 0.")
+    if read.unit not in UNITS:
+        units = ", ".join(sorted(UNITS))
+        raise InputError(f"{read.name} is in {read.unit[:20]}; units are {units}")
+    return replace(read, when=moment(read.when).isoformat())

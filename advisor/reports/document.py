@@ -4,123 +4,15 @@ Nothing here knows models, machines or runtimes; a report of last year opens alt
 changed.
 """
 
-import math
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from numbers import Integral, Real
-from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, get_args, get_origin
+from typing import Any, ClassVar, Literal
 
 from advisor.advice.compare import TITLES
 from advisor.errors import InputError
 from advisor.formatting import Currency, money, number
-
-# Check of parsed content against the types of a dataclass, with the wrong field in the message.
-#
-# Covers what a report is made of: text, numbers, flags, one of several words, "or nothing", tuples,
-# text-to-text dictionaries and dataclasses of these.
-
-
-LONGEST_TEXT = 20_000
-LONGEST_LIST = 10_000
-LARGEST_NUMBER = 1e24  # far above any byte count, far below where sums overflow
-
-
-def checked(kind: Any, value: object, where: str) -> Any:
-    """`value` as the type `kind`, with lists as tuples and mappings as dataclasses."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is UnionType:
-        return None if value is None else checked(arguments[0], value, where)
-    if origin is Literal:
-        if not isinstance(value, str) or value not in arguments:
-            raise _wrong(where, value, f"one of {', '.join(arguments)}")
-        return value
-    if origin is tuple:
-        items = _bounded(list | tuple, value, where, "a list")
-        return tuple(checked(arguments[0], item, f"{where}[{at}]") for at, item in enumerate(items))
-    if origin is dict:
-        texts = _bounded(Mapping, value, where, "an object", " of text")
-        return {
-            _text(key, f"{where}: key"): _text(text, f"{where}[{str(key)[:80]!r}]")
-            for key, text in texts.items()
-        }
-    return _record(kind, value, where) if is_dataclass(kind) else _LEAVES[kind](value, where)
-
-
-def _wrong(where: str, value: object, wanted: str) -> InputError:
-    shown = repr(value) if isinstance(value, str | int | float | NoneType) else type(value).__name__
-    return InputError(f"{where} is {shown[:80]}; it should be {wanted}.")
-
-
-def _bounded(kinds: Any, value: Any, where: str, wanted: str, of: str = "") -> Any:
-    """A value of some kinds with at most `LONGEST_LIST` entries."""
-    if not isinstance(value, kinds):
-        raise _wrong(where, value, f"{wanted}{of}")
-    if len(value) > LONGEST_LIST:
-        raise _wrong(where, len(value), f"{wanted} of at most {LONGEST_LIST:,} entries")
-    return value
-
-
-def _record(kind: Any, value: object, where: str) -> Any:
-    if isinstance(value, kind):
-        return value
-    if not isinstance(value, Mapping):
-        raise _wrong(where, value, "an object")
-    values = {field.name: _field(field, value, where) for field in fields(kind)}
-    try:
-        return kind(**values)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from error
-
-
-def _field(field: Field[Any], record: Mapping[str, object], where: str) -> Any:
-    path = f"{where}.{field.name}"
-    if field.name in record:
-        return checked(field.type, record[field.name], path)
-    if field.default is not MISSING:
-        return field.default
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    raise InputError(f"{path} is missing; this is not a whole report.")
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise _wrong(where, value, "text")
-    if len(value) > LONGEST_TEXT:
-        raise InputError(f"{where} has {len(value):,} characters; at most {LONGEST_TEXT:,} fit.")
-    if "\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise _wrong(where, value, "text without NUL and half characters, which no file can hold")
-    return str(value)
-
-
-def _flag(value: object, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong(where, value, "true or false")
-    return value
-
-
-def _whole(value: object, where: str) -> int:
-    if not isinstance(value, Integral):
-        raise _wrong(where, value, "a whole number")
-    return int(_number(value, where))
-
-
-def _number(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise _wrong(where, value, "a number")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not abs(number) <= LARGEST_NUMBER:  # so that NaN, which compares false, is refused too
-        raise _wrong(where, number, "a finite number of at most 1e24")
-    return number
-
-
-_LEAVES = {str: _text, bool: _flag, int: _whole, float: _number}
-
+from advisor.records import checked
 
 # Parts of a report document: cards, options, memory, time, lines and figures.
 #

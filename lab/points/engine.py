@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.catalog.csv_tables import read
 from advisor.cost_model.schedule import Route
@@ -19,7 +20,6 @@ from advisor.cost_model.uncertainty import (
     Margins,
     widened,
 )
-from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
 from advisor.evidence.published.row import PublishedRow, published_rows
 from lab.engine_tables import LEFT_OUT, EngineLeftOutRow

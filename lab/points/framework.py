@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.evidence.accuracy.regimes import BOTH, GENERATION, regime_of
 from lab.frameworks import FrameworkRun, margins, papers, regime
 from lab.held_out import WHOLE, kept, left_out

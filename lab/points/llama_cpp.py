@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, margins
-from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case

@@ -20,11 +20,11 @@ from advisor.advice.arrivals.server import (
 )
 from advisor.advice.arrivals.simulation import simulate
 from advisor.advice.compare import as_run
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
-from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
 from advisor.evidence.published.engines import LoadCurveRow, load_curve_rows
 from advisor.machine.from_spec import machine

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import Constants, fitted_constants
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate, estimate
@@ -16,7 +17,6 @@ from advisor.cost_model.timing import page_fault_seconds
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.evidence.accuracy import regimes
-from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import regime_of
 from advisor.evidence.published.predict import understood
 from advisor.evidence.published.row import PublishedRow

@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.cost_model.uncertainty import Margins, Range
-from advisor.evidence.accuracy.point import AccuracyPoint
+from lab import rounded
 
 
 def margins_of(speed: Range | None) -> Margins:
@@ -41,7 +42,8 @@ def point_of(
         first_seen=getattr(row, "first_seen", "") or first_seen,
         measured=measured,
         predicted=predicted,
-        margins=margins,
+        below=float(margins.below),
+        above=float(margins.above),
         source=row.source_url,
-        peers=peers or {},
+        peers="; ".join(f"{name}={rounded(speed, 6):g}" for name, speed in (peers or {}).items()),
     )

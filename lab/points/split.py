@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import estimate
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import InputError
-from advisor.evidence.accuracy.point import AccuracyPoint
 from advisor.evidence.accuracy.regimes import GENERATION, INFERRED, regime_of
 from advisor.evidence.published.row import group_of
 from advisor.machine.quantity import given

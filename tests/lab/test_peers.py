@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.evidence.accuracy.point import PEERS as RECORDS
+from advisor.catalog.accuracy_points import PEERS as RECORDS
 from advisor.units import GIB
 from lab.peers import PEERS, Facts, Where
 

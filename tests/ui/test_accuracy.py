@@ -5,8 +5,7 @@ import math
 import pytest
 from ui_app import app, page_text, run
 
-from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
+from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import REGIMES
 from advisor.evidence.accuracy.scoring import scores
 from advisor.evidence.accuracy.shipped import Floor, Ledger
@@ -22,16 +21,16 @@ def point(name, regime, measured, predicted, **more):
     return AccuracyPoint(**{
         "id": name, "regime": regime, "group": name, "gpu": "RTX 4090", "cpu": "",
         "model": "Llama-3.1-8B", "format": "Q4_K_M", "measured": measured, "predicted": predicted,
-        "margins": Margins(below=0.2, above=0.2), "source": SOURCE, **more,
+        "below": 0.2, "above": 0.2, "source": SOURCE, **more,
     })  # fmt: skip
 
 
 POINTS = (
     *(point(f"a{at}", "resident, dense", 100.0, 100.0 + at,
-            peers={"llmfit": 120.0, "LLMcalc": 90.0}) for at in range(20)),
+            peers="llmfit=120; LLMcalc=90") for at in range(20)),
     *(point(f"b{at}", "CPU alone", 4.0, 6.0, gpu="", cpu="Ryzen 9 7950X") for at in range(20)),
     point("c0", "experts in RAM", 9.0, 10.0, model="<img src=x>", gpu="RTX 3090",
-          peers={"llmfit": 8.1}),
+          peers="llmfit=8.1"),
 )  # fmt: skip
 
 

@@ -268,7 +268,7 @@ def test_a_measured_speed_is_a_point_of_ones_own_on_the_accuracy_page(monkeypatc
     assert point.held
     assert f"report {number}" in point.source
     # ln(3.42 / 2.41) / 2
-    half = (point.margins.below + point.margins.above) / 2
+    half = (point.below + point.above) / 2
     assert half == pytest.approx(0.175, abs=0.0005)
 
 

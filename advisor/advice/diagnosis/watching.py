@@ -6,7 +6,6 @@ server tells of its file, context and users rules causes out; what this machine 
 makes others likelier or unlikelier (`observations`).
 """
 
-import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ import numpy as np
 from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import Diagnosis, Measured, diagnose, distance, likeliest
 from advisor.advice.diagnosis.observations import Evidence, served_format
-from advisor.catalog.csv_tables import DATA
+from advisor.catalog.accuracy_points import accuracy_points
 from advisor.catalog.inputs import BY_NAME
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -140,16 +139,14 @@ def _kind(estimate: Estimate) -> str:
 @cache
 def slowest() -> Mapping[str, float]:
     """Distance of the slowest published runs of each kind that were left out of the fit, in half
-    widths of their ranges (data/generated/accuracy_points.csv).
+    widths of their ranges.
     """
     kinds = {regime: kind for kind, regimes in KINDS.items() for regime in regimes}
     off = defaultdict[str, list[float]](list)
-    with (DATA / "generated/accuracy_points.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["regime"] in kinds and row["scored"] == "True":
-                away = math.log(float(row["measured"]) / float(row["predicted"]))
-                side = float(row["above" if away >= 0 else "below"])
-                off[kinds[row["regime"]]].append(away / side)
+    for point in accuracy_points():
+        if point.scored and point.regime in kinds:
+            away = math.log(point.measured / point.predicted)
+            off[kinds[point.regime]].append(away / (point.above if away >= 0 else point.below))
     return {kind: float(np.quantile(values, SLOWEST)) for kind, values in off.items()}
 
 

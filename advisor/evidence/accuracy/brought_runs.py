@@ -4,10 +4,9 @@ They stand beside predictions with their ratio, and among what others measured; 
 """
 
 import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from advisor import given_files
@@ -18,6 +17,7 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError, StoreError
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.paths import data_folder
+from advisor.records import checked
 
 LARGEST = 4_000_000
 """Largest file of kept runs that is read [B]."""
@@ -41,6 +41,10 @@ class BroughtRun:
     decode: float  # speed of generation, for each user [tokens/s]
     predicted: float  # speed that was predicted for it [tokens/s]
 
+    def __post_init__(self) -> None:
+        if not min(self.decode, self.predicted) > 0:
+            raise InputError(f"The speeds are {self.decode:g} and {self.predicted:g}, not above 0.")
+
     @property
     def key(self) -> tuple[str, str, str, str]:
         """Card, model, format and kind of run, as published ones are looked up."""
@@ -63,20 +67,10 @@ def kept() -> tuple[BroughtRun, ...]:
         return ()
     try:
         rows = json.loads(given_files.text(path, LARGEST))
-        return tuple(_checked(BroughtRun(**row)) for row in rows)
-    except (InputError, ValueError, TypeError, RecursionError) as error:
+        runs: tuple[BroughtRun, ...] = checked(tuple[BroughtRun, ...], rows, "runs")
+    except (InputError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read ({error}); move it away.") from error
-
-
-def _checked(run: BroughtRun) -> BroughtRun:
-    """A run whose values have the types of their fields, and whose speeds are some."""
-    speeds = run.decode, run.predicted
-    words = [getattr(run, field.name) for field in fields(run) if field.type is str]
-    if not all(isinstance(speed, int | float) and 0 < speed < math.inf for speed in speeds):
-        raise ValueError("a speed is none")
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError("a word is none")
-    return run
+    return runs
 
 
 def brought(estimate: Estimate, reported: Reported, by: str, date: str) -> BroughtRun:

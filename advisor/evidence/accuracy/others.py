@@ -5,12 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
-from advisor.catalog.csv_tables import read
+from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import StoreError, UnknownName
 from advisor.evidence.accuracy.brought_runs import BroughtRun, kept
 from advisor.evidence.accuracy.coverage import coverage_like
-from advisor.evidence.accuracy.shipped import POINTS, PointRow
 from advisor.machine.from_spec import cards_of
 
 
@@ -59,10 +58,10 @@ def _brought() -> tuple[BroughtRun, ...]:
 
 
 @cache
-def _points() -> Mapping[tuple[str, str, str, str], tuple[PointRow, ...]]:
+def _points() -> Mapping[tuple[str, str, str, str], tuple[AccuracyPoint, ...]]:
     """Published figures by card, model, format and regime."""
-    points: dict[tuple[str, str, str, str], list[PointRow]] = {}
-    for point in read(POINTS, PointRow):
+    points: dict[tuple[str, str, str, str], list[AccuracyPoint]] = {}
+    for point in accuracy_points():
         if point.scored:
             key = _card(point.gpu), point.model, point.format.upper(), point.regime
             points.setdefault(key, []).append(point)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
+from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.published.row import source_of
 from advisor.model.model import Floats
@@ -114,10 +114,10 @@ def _median(group: Iterable[AccuracyPoint]) -> float:
 
 def _peer_scores(points: Sequence[AccuracyPoint]) -> Iterable[PeerScore]:
     for peer in PEERS:
-        answered = [point for point in points if peer.name in point.peers]
+        answered = [point for point in points if peer.name in point.peer_speeds]
         if not answered:
             continue
-        error = _errors(point.peers[peer.name] / point.measured - 1.0 for point in answered)
+        error = _errors(point.peer_speeds[peer.name] / point.measured - 1.0 for point in answered)
         ours = _errors(point.error for point in answered)
         yield PeerScore(
             name=peer.name,
@@ -279,7 +279,6 @@ def stranger_score(name: str, points: Iterable[AccuracyPoint]) -> StrangerScore:
 
 def _interval(point: AccuracyPoint) -> float:
     """Interval score of a figure's logarithm (Gneiting and Raftery 2007, equation 43)."""
-    below, above = float(point.margins.below), float(point.margins.above)
     off = float(np.log(point.measured / point.predicted))
-    outside = max(-below - off, off - above, 0.0)
-    return below + above + outside * 2.0 / (1.0 - PROMISED)
+    outside = max(-point.below - off, off - point.above, 0.0)
+    return point.below + point.above + outside * 2.0 / (1.0 - PROMISED)

@@ -5,11 +5,9 @@ without predicting thousands of figures anew.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-from advisor.catalog.csv_tables import DATA, assignments, read
-from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.catalog.accuracy_points import AccuracyPoint, accuracy_points
+from advisor.catalog.csv_tables import DATA, read
 from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores
 
 # Result of judging predictions: points, scores, noise floor.
@@ -40,37 +38,11 @@ class Ledger:
     doubtful: tuple[AccuracyPoint, ...] = ()
 
 
-POINTS = DATA / "generated/accuracy_points.csv"
 FLOOR = DATA / "generated/noise_floor.csv"
 SIMULATED = DATA / "generated/simulated_scores.csv"
 UNSEEN = DATA / "generated/unseen_score.csv"
 ROLLING = DATA / "generated/rolling_origin.csv"
 HISTORY = DATA / "generated/score_history.csv"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PointRow:
-    """One row of data/generated/accuracy_points.csv; numbers have six digits.
-    Other fields are those of `AccuracyPoint`.
-    """
-
-    id: str
-    scored: bool  # false for a doubtful row, which no score counts
-    regime: str
-    group: str
-    gpu: str
-    cpu: str
-    model: str
-    format: str
-    runtime: str
-    date: str
-    first_seen: str
-    measured: float
-    predicted: float
-    below: float  # distance to the slow end of the 80 % range, as a logarithm
-    above: float  # distance to its fast end
-    source: str
-    peers: str  # predictions of public advisors, as `name=tokens/s; ...`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,24 +81,12 @@ class HistoryRow:
 def shipped_ledger() -> Ledger:
     """Ledger of the files."""
     (floor,) = read(FLOOR, Floor)
-    rows = read(POINTS, PointRow)
-    points = tuple(_point(row) for row in rows if row.scored)
+    points = tuple(point for point in accuracy_points() if point.scored)
     return Ledger(
         points=points,
         scores=scores(points),
         floor=floor,
         simulated=tuple(Score(**vars(row)) for row in read(SIMULATED, OwnScore)),
         unseen=read(UNSEEN, StrangerScore)[0],
-        doubtful=tuple(_point(row) for row in rows if not row.scored),
-    )
-
-
-def _point(row: PointRow) -> AccuracyPoint:
-    cells: dict[str, Any] = {**vars(row)}
-    below, above, told, _ = map(cells.pop, ("below", "above", "peers", "scored"))
-    peers = assignments(told, f"generated/{POINTS.name}")
-    return AccuracyPoint(
-        **cells,
-        margins=Margins(below=below, above=above),
-        peers={name: float(speed) for name, speed in peers},
+        doubtful=tuple(point for point in accuracy_points() if not point.scored),
     )

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.catalog.csv_tables import read
-from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import (
     GroupScore,
@@ -362,5 +362,5 @@ def _point(point: AccuracyPoint) -> dict[str, Any]:
         "predicted_tps": point.predicted,
         "predicted_tps_low": point.low,
         "predicted_tps_high": point.high,
-        "peers_tps": dict(point.peers),
+        "peers_tps": dict(point.peer_speeds),
     }

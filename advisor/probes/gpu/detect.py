@@ -4,9 +4,9 @@ import io
 import json
 import platform
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -187,24 +187,22 @@ _GENERATION = {"2.5": 1, "5.0": 2, "8.0": 3, "16.0": 4, "32.0": 5, "64.0": 6}
 _ID_LISTS = ("usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids")
 
 
+AMD, INTEL, NVIDIA = 0x1002, 0x8086, 0x10DE
+VENDORS = {AMD: "AMD", INTEL: "Intel", NVIDIA: "NVIDIA"}
+
+
 @dataclass(frozen=True, kw_only=True)
-class PciDevice:
+class DisplayDevice:
     """One display device."""
 
     folder: Path  # its folder in /sys
-    bus: str  # PCI address ("0000:01:00.0"); empty for a device that is not on PCI
     vendor: int  # PCI number of the vendor
     device: int  # PCI number of the device
     revision: int  # revision of the device
-    name: str  # name in pci.ids, else the numbers of vendor and device
-    driver: str | None  # kernel module in use; None for none
-    link_generation_now: int | None  # present PCIe generation; lower while the GPU is idle
-    link_generation_max: int | None  # highest PCIe generation of card and slot together
-    link_width_now: int | None  # PCIe lanes in use
-    link_width_max: int | None  # most PCIe lanes of card and slot together
+    gpu: GpuFacts  # its facts; the name is that of pci.ids, the driver the kernel's module
 
 
-def display_devices(root: Path = Path("/")) -> tuple[PciDevice, ...]:
+def display_devices(root: Path = Path("/")) -> tuple[DisplayDevice, ...]:
     """Display devices by card number; empty without /sys."""
     cards = (path for path in (root / "sys/class/drm").glob("card*") if path.name[4:].isdigit())
     ordered = sorted(cards, key=lambda path: int(path.name[4:]))
@@ -212,30 +210,26 @@ def display_devices(root: Path = Path("/")) -> tuple[PciDevice, ...]:
     return tuple(device for device in devices if device is not None)
 
 
-def _device(root: Path, folder: Path) -> PciDevice | None:
+def _device(root: Path, folder: Path) -> DisplayDevice | None:
     vendor, device = _hex(folder / "vendor"), _hex(folder / "device")
     if vendor is None or device is None:
         return None
-    driver = folder / "driver"
-    slot = _slot(folder)
-    return PciDevice(
-        folder=folder,
-        bus=folder.name.casefold() if _bridges(folder) else "",
-        vendor=vendor,
-        device=device,
-        revision=_hex(folder / "revision") or 0,
-        name=_name(root, vendor, device),
-        driver=driver.resolve().name if driver.exists() else None,
+    driver, bridges = folder / "driver", _bridges(folder)
+    # The root port's link is the slot's: cards with a switch of their own (AMD, Intel Arc) show the
+    # link behind the switch. The next device is the card's end of it.
+    slot, card = (*bridges, folder, folder)[:2] if len(bridges) != 1 else (bridges[0], bridges[0])
+    gpu = GpuFacts(
+        name=_bracketed(_name(root, vendor, device)),
+        vendor=VENDORS.get(vendor, ""),
         link_generation_now=_generation(slot, "current_link_speed"),
-        link_generation_max=_least(
-            _generation(slot, "max_link_speed"),
-            _generation(_card_on_bus(slot, folder), "max_link_speed"),
-        ),
+        link_generation_max=_least(_generation(end, "max_link_speed") for end in (slot, card)),
         link_width_now=number(slot / "current_link_width") or None,
-        link_width_max=_least(
-            number(slot / "max_link_width"), number(_card_on_bus(slot, folder) / "max_link_width")
-        ),
+        link_width_max=_least(number(end / "max_link_width") for end in (slot, card)),
+        driver=driver.resolve().name if driver.exists() else None,
+        bus=folder.name.casefold() if bridges else "",
     )
+    revision = _hex(folder / "revision") or 0
+    return DisplayDevice(folder=folder, vendor=vendor, device=device, revision=revision, gpu=gpu)
 
 
 def _bridges(folder: Path) -> tuple[Path, ...]:
@@ -244,27 +238,12 @@ def _bridges(folder: Path) -> tuple[Path, ...]:
     return tuple(reversed([part for part in chain if re.fullmatch(r"\w+:\w+:\w+\.\w", part.name)]))
 
 
-def _slot(folder: Path) -> Path:
-    """Root port, whose link is the slot's.
-
-    On cards with a switch of their own (AMD, Intel Arc) the device shows the link behind the
-    switch.
-    """
-    return next(iter(_bridges(folder)), folder)
-
-
-def _card_on_bus(slot: Path, folder: Path) -> Path:
-    """Card's end of the slot's link."""
-    chain = _bridges(folder)
-    return chain[1] if len(chain) > 1 else slot
-
-
 def _generation(folder: Path, name: str) -> int | None:
     match = re.match(r"([\d.]+) GT/s", text(folder / name))
     return _GENERATION.get(match[1]) if match else None
 
 
-def _least(*sides: int | None) -> int | None:
+def _least(sides: Iterable[int | None]) -> int | None:
     return min((side for side in sides if side), default=None)
 
 
@@ -290,11 +269,10 @@ def _name(root: Path, vendor: int, device: int) -> str:
 # xe: tile*/physical_vram_size_bytes, as Intel's compute runtime reads it; i915 has
 # lmem_total_bytes outside the mainline kernel only.
 
-AMD, INTEL = 0x1002, 0x8086
 AMD_IDS = ("usr/share/libdrm/amdgpu.ids", "opt/amdgpu/share/libdrm/amdgpu.ids")
 
 
-def drm_gpus(cards: tuple[PciDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
+def drm_gpus(cards: tuple[DisplayDevice, ...], root: Path = Path("/")) -> tuple[GpuFacts, ...]:
     """GPUs by AMD and Intel among the display devices."""
     names = market_names() if any(card.vendor == AMD for card in cards) else {}
     return (
@@ -303,35 +281,16 @@ def drm_gpus(cards: tuple[PciDevice, ...], root: Path = Path("/")) -> tuple[GpuF
     )
 
 
-def _amd(card: PciDevice, names: Mapping[str, str], root: Path) -> GpuFacts:
-    name = names.get(card.bus) or text(card.folder / "product_name") or _listed(card, root)
-    return GpuFacts(
-        name=name or _bracketed(card.name),
-        vendor="AMD",
-        memory_total=number(card.folder / "mem_info_vram_total"),
-        link_generation_now=card.link_generation_now,
-        link_generation_max=card.link_generation_max,
-        link_width_now=card.link_width_now,
-        link_width_max=card.link_width_max,
-        driver=card.driver,
-        bus=card.bus,
-    )
+def _amd(card: DisplayDevice, names: Mapping[str, str], root: Path) -> GpuFacts:
+    name = names.get(card.gpu.bus or "") or text(card.folder / "product_name")
+    name = name or _listed(card, root) or card.gpu.name
+    return replace(card.gpu, name=name, memory_total=number(card.folder / "mem_info_vram_total"))
 
 
-def _intel(card: PciDevice) -> GpuFacts:
+def _intel(card: DisplayDevice) -> GpuFacts:
     tiles = [number(path) for path in card.folder.glob("tile*/physical_vram_size_bytes")]
     local = [number(path) for path in card.folder.glob("drm/card*/lmem_total_bytes")]
-    return GpuFacts(
-        name=_bracketed(card.name),
-        vendor="Intel",
-        memory_total=sum(size or 0 for size in tiles or local) or None,
-        link_generation_now=card.link_generation_now,
-        link_generation_max=card.link_generation_max,
-        link_width_now=card.link_width_now,
-        link_width_max=card.link_width_max,
-        driver=card.driver,
-        bus=card.bus,
-    )
+    return replace(card.gpu, memory_total=sum(size or 0 for size in tiles or local) or None)
 
 
 def _bracketed(name: str) -> str:
@@ -340,7 +299,7 @@ def _bracketed(name: str) -> str:
     return match[1] if match else name
 
 
-def _listed(card: PciDevice, root: Path) -> str:
+def _listed(card: DisplayDevice, root: Path) -> str:
     """AMD's name for a device and revision, which distinguishes cards with the same chip."""
     pattern = rf"^{card.device:04X},\s*{card.revision:02X},\s*(.+)$"
     for path in AMD_IDS:
@@ -362,7 +321,22 @@ SLOWED_BY = {
 }
 """Reasons for reduced clocks in NVML's clock event bits, in words; idling and set clocks are
 none."""
-MILLI, MEGAHERTZ = 1e-3, 1e6
+LINK = {
+    "link_generation_now": "GetCurrPcieLinkGeneration",
+    "link_generation_max": "GetMaxPcieLinkGeneration",
+    "link_width_now": "GetCurrPcieLinkWidth",
+    "link_width_max": "GetMaxPcieLinkWidth",
+}
+"""Calls by field of `GpuFacts`."""
+STATE = {
+    "link_generation": ("GetCurrPcieLinkGeneration", 1),
+    "link_width": ("GetCurrPcieLinkWidth", 1),
+    "power": ("GetPowerUsage", 1e-3),
+    "power_limit": ("GetEnforcedPowerLimit", 1e-3),
+    "usual_power": ("GetPowerManagementDefaultLimit", 1e-3),
+}
+"""Calls by field of `GpuState`, with the sizes of their units."""
+CLOCKS = {"clock": "NVML_CLOCK_SM", "memory_clock": "NVML_CLOCK_MEM"}
 
 
 def nvml_gpus() -> tuple[tuple[GpuFacts, ...], str]:
@@ -378,7 +352,7 @@ def state(bus: str) -> GpuState | None:
     """Present state of a GPU; None where NVML does not show it."""
     try:
         with _started() as nvml:
-            card = _asked(nvml, nvml.nvmlDeviceGetHandleByPciBusId, bus.encode())
+            card = _told(nvml, "DeviceGetHandleByPciBusId", bus.encode())
             return _state(nvml, card) if card is not None else None
     except _Unusable:
         return None
@@ -405,7 +379,7 @@ def _started() -> Iterator[ModuleType]:
     except nvml.NVMLError as error:
         raise _Unusable(_refusal(nvml, error)) from None
     finally:
-        _asked(nvml, nvml.nvmlShutdown)
+        _told(nvml, "Shutdown")
 
 
 def _refusal(nvml: ModuleType, error: Exception) -> str:
@@ -421,7 +395,6 @@ def _refusal(nvml: ModuleType, error: Exception) -> str:
 
 
 def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
-    driver = _asked(nvml, nvml.nvmlSystemGetDriverVersion)
     gpus, lost = [], 0
     for index in range(nvml.nvmlDeviceGetCount()):
         try:
@@ -429,8 +402,7 @@ def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
         except nvml.NVMLError:
             lost += 1
         else:
-            parts = _mig_parts(nvml, handle) or (handle,)
-            gpus += [_nvidia_device(nvml, part, handle, driver) for part in parts]
+            gpus += [_part(nvml, part, handle) for part in _mig_parts(nvml, handle) or (handle,)]
     if lost:
         return tuple(gpus), f"{lost} NVIDIA GPU(s) did not answer and are left out."
     return tuple(gpus), "" if gpus else "The NVIDIA driver runs but shows no GPU."
@@ -438,75 +410,67 @@ def _devices(nvml: ModuleType) -> tuple[tuple[GpuFacts, ...], str]:
 
 def _mig_parts(nvml: ModuleType, handle: Any) -> tuple[Any, ...]:
     """Handles of a GPU's MIG partitions; empty for a whole GPU."""
-    mode = _asked(nvml, nvml.nvmlDeviceGetMigMode, handle)
+    mode = _told(nvml, "DeviceGetMigMode", handle)
     if not mode or not mode[0]:
         return ()
-    slots = range(_asked(nvml, nvml.nvmlDeviceGetMaxMigDeviceCount, handle) or 0)
-    parts = (_asked(nvml, nvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, n) for n in slots)
+    slots = range(_told(nvml, "DeviceGetMaxMigDeviceCount", handle) or 0)
+    parts = (_told(nvml, "DeviceGetMigDeviceHandleByIndex", handle, slot) for slot in slots)
     return tuple(part for part in parts if part is not None)
 
 
-def _nvidia_device(nvml: ModuleType, handle: Any, card: Any, driver: Any) -> GpuFacts:
+def _part(nvml: ModuleType, handle: Any, card: Any) -> GpuFacts:
     """GPU or partition: name and memory of its own, link of the whole card."""
-    memory = _asked(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
-    address = _asked(nvml, nvml.nvmlDeviceGetPciInfo, card)
+    memory = _told(nvml, "DeviceGetMemoryInfo", handle)
+    address = _told(nvml, "DeviceGetPciInfo", card)
+    link: dict[str, Any] = {
+        name: _told(nvml, f"Device{call}", card) or None for name, call in LINK.items()
+    }
     return GpuFacts(
-        name=_words(_asked(nvml, nvml.nvmlDeviceGetName, handle)) or "NVIDIA GPU",
+        name=_words(_told(nvml, "DeviceGetName", handle)) or "NVIDIA GPU",
         vendor="NVIDIA",
         memory_total=memory.total if memory else None,
-        link_generation_now=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkGeneration, card) or None,
-        link_generation_max=_asked(nvml, nvml.nvmlDeviceGetMaxPcieLinkGeneration, card) or None,
-        link_width_now=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkWidth, card) or None,
-        link_width_max=_asked(nvml, nvml.nvmlDeviceGetMaxPcieLinkWidth, card) or None,
-        driver=_words(driver),
+        driver=_words(_told(nvml, "SystemGetDriverVersion")),
         bus=_words(address.busId) if address else None,
+        **link,
     )
 
 
 def _state(nvml: ModuleType, card: Any) -> GpuState:
-    clock = nvml.nvmlDeviceGetClockInfo
     # The name of the call before drivers of 2023.
-    reasons = _asked(nvml, nvml.nvmlDeviceGetCurrentClocksEventReasons, card) or _asked(
-        nvml, nvml.nvmlDeviceGetCurrentClocksThrottleReasons, card
+    reasons = _told(nvml, "DeviceGetCurrentClocksEventReasons", card) or _told(
+        nvml, "DeviceGetCurrentClocksThrottleReasons", card
     )
-    programs = _asked(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, card) or ()
-    usual = _asked(nvml, nvml.nvmlDeviceGetPowerManagementDefaultLimit, card)
-    memory = _asked(nvml, nvml.nvmlDeviceGetMemoryInfo, card)
-    busy = _asked(nvml, nvml.nvmlDeviceGetUtilizationRates, card)
+    programs = _told(nvml, "DeviceGetComputeRunningProcesses", card) or ()
+    memory = _told(nvml, "DeviceGetMemoryInfo", card)
+    busy = _told(nvml, "DeviceGetUtilizationRates", card)
+    figures: dict[str, Any] = {
+        name: told * unit if (told := _told(nvml, f"Device{call}", card)) else None
+        for name, (call, unit) in STATE.items()
+    }
+    for name, kind in CLOCKS.items():
+        megahertz = _told(nvml, "DeviceGetClockInfo", card, getattr(nvml, kind))
+        figures[name] = megahertz * 1e6 if megahertz else None
     return GpuState(
-        link_generation=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkGeneration, card) or None,
-        link_width=_asked(nvml, nvml.nvmlDeviceGetCurrPcieLinkWidth, card) or None,
-        clock=_scaled(MEGAHERTZ, _asked(nvml, clock, card, nvml.NVML_CLOCK_SM)),
-        memory_clock=_scaled(MEGAHERTZ, _asked(nvml, clock, card, nvml.NVML_CLOCK_MEM)),
-        power=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetPowerUsage, card)),
-        power_limit=_scaled(MILLI, _asked(nvml, nvml.nvmlDeviceGetEnforcedPowerLimit, card)),
-        usual_power=_scaled(MILLI, usual),
         memory_used=memory.total - memory.free if memory else None,
         busy=busy.gpu / 100 if busy else None,
         held_by={each.pid: each.usedGpuMemory for each in programs if each.usedGpuMemory},
         slowed_by=tuple(
             dict.fromkeys(word for bit, word in SLOWED_BY.items() if (reasons or 0) & bit)
         ),
+        **figures,
     )
 
 
-def _asked(nvml: ModuleType, question: Callable[..., Any], *about: Any) -> Any:
+def _told(nvml: ModuleType, call: str, *about: Any) -> Any:
     """Result of a driver call; None where virtual machines, MIG or old drivers refuse it."""
     try:
-        return question(*about)
+        return getattr(nvml, f"nvml{call}")(*about)
     except nvml.NVMLError:
         return None
 
 
-def _scaled(unit: float, answer: int | None) -> float | None:
-    return answer * unit if answer else None
-
-
 def _words(answer: Any) -> str | None:
     return answer.decode(errors="replace") if isinstance(answer, bytes) else answer
-
-
-NVIDIA = 0x10DE
 
 
 def gpus(root: Path = Path("/")) -> tuple[tuple[GpuFacts, ...], tuple[str, ...]]:

@@ -20,16 +20,19 @@ References:
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
+from advisor.catalog import csv_tables
 from advisor.errors import InputError
-from advisor.probes.llama_cpp import result_fields as fields
-from advisor.probes.llama_cpp.result_fields import Row
 
-NANOSECONDS, MILLISECONDS = 1e-9, 1e-3
+Row: TypeAlias = Mapping[str, Any]
+UNITS = {"ns": 1e-9, "ms": 1e-3}
+LARGEST = 1e18
+"""Above every count, duration in nanoseconds and size in bytes that a run has."""
 KNOWN = (
     "llama-bench (-o json), Ollama (/api/generate), LM Studio (/api/v1/chat), vLLM (bench serve "
     "--save-result, bench throughput --output-json), llama-benchy (--format json), an answer of "
@@ -104,188 +107,232 @@ def _line(number: int, line: str) -> Any:
         ) from None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResultTool:
+    """A row of data/diagnosis/result_tools.csv: a tool, and where its rows hold an `EngineRun`.
+
+    A figure is a path ("stats.input_tokens"), with its unit if that is not SI ("prompt_ms ms"), the
+    quotient of two, or one of several ("a | b"); "!" where it must be above 0, "+" where it must be
+    there. A text is the words of its paths.
+    """
+
+    tool: str
+    marks: str  # keys of its rows alone
+    model: str
+    decode: str
+    prompt: str
+    first_token: str
+    total: str
+    handled: str
+    prompt_tokens: str
+    output_tokens: str
+    depth: str
+    when: str
+    engine: str
+    note: str
+
+
+FIGURES = ["decode", "prompt", "first_token", "total", "handled", "prompt_tokens", "output_tokens"]
+
+
+@cache
+def _tools() -> tuple[ResultTool, ...]:
+    """Tools in the order in which their marks are looked for."""
+    return csv_tables.read(csv_tables.DATA / "diagnosis/result_tools.csv", ResultTool)
+
+
 def _read_row(row: Row) -> Iterator[EngineRun]:
-    for marks, reader in READERS:
-        if all(mark in row for mark in marks):
-            yield from reader(row)
-            return
+    if all(mark in row for mark in ("n_prompt", "n_gen", "avg_ts")):
+        return _llama_bench(row)
+    for tool in _tools():
+        if all(mark in row for mark in tool.marks.split()):
+            return (_run(tool, run) for run in RUNS_IN.get(tool.tool, _itself)(row))
     raise InputError(
         f"The results are of no tool that is known (they have {', '.join(list(row)[:6]) or 'no'} "
         f"as keys); known are {KNOWN}."
     )
 
 
-def _llama_bench(row: Row) -> Iterator[EngineRun]:
-    """Test of a prompt or of generation; a test of both together cannot be separated."""
-    prompt, output = fields.number(row, "n_prompt"), fields.number(row, "n_gen")
-    if (prompt > 0) == (output > 0):
-        return
-    rate = fields.rate(row, "avg_ts")
-    yield EngineRun(
-        tool="llama-bench",
-        model=fields.text(row, "model_type") or fields.text(row, "model_filename"),
-        decode=rate if output else None,
-        prompt=rate if prompt else None,
-        prompt_tokens=prompt or None,
-        output_tokens=output or None,
-        depth=fields.optional(row, "n_depth") or 0.0,
-        samples=fields.samples(row) or (rate,),
-        threads=fields.whole(row, "n_threads"),
-        gpu_layers=_gpu_layers(row),
-        when=fields.text(row, "test_time"),
-        engine=f"build {fields.text(row, 'build_number')} ({fields.text(row, 'build_commit')})",
+def _run(tool: ResultTool, row: Row) -> EngineRun:
+    """The run of a row."""
+    figures: dict[str, Any] = {name: figure(row, getattr(tool, name)) for name in FIGURES}
+    return EngineRun(
+        tool=tool.tool,
+        model=_words(row, tool.model),
+        depth=figure(row, tool.depth) or 0.0,
+        when=_moment(_words(row, tool.when)),
+        engine=_words(row, tool.engine),
+        **figures,
     )
 
 
-def _gpu_layers(row: Row) -> int | None:
-    """Number of GPU layers; -1 means automatic, the default since the end of 2025."""
-    layers = row.get("n_gpu_layers")
-    return None if isinstance(layers, int) and layers < 0 else fields.whole(row, "n_gpu_layers")
+# Fields of a row, checked as they are read.
 
 
-def _ollama(row: Row) -> Iterator[EngineRun]:
-    """Last answer of a stream; earlier ones have no timings."""
-    output, seconds = (
-        fields.number(row, "eval_count"),
-        fields.number(row, "eval_duration") * NANOSECONDS,
-    )
-    # Tokens read from the cache count as input, but take no time of the evaluation.
-    cached = fields.optional(row, "prompt_eval_cached_count") or 0.0
-    prompt = (fields.optional(row, "prompt_eval_count") or 0.0) - cached
-    reading = (fields.optional(row, "prompt_eval_duration") or 0.0) * NANOSECONDS
-    yield EngineRun(
-        tool="Ollama",
-        model=fields.text(row, "model"),
-        decode=fields.over(output, seconds),
-        prompt=fields.over(prompt, reading),
-        first_token=reading or None,
-        prompt_tokens=prompt or None,
-        output_tokens=output,
-        depth=cached,
-        when=fields.text(row, "created_at"),
-    )
+def figure(row: Row, expression: str) -> float | None:
+    """Figure of a row in SI units; None where it is missing, a quotient also where either is 0.
+
+    Raises:
+        InputError: no number, or one that cannot be.
+    """
+    for way in expression.split(" | "):
+        above, _, below = way.partition(" / ")
+        value = _number(row, above)
+        if below:
+            by = _number(row, below)
+            value = value / by if value and by else None
+        if value is not None:
+            return value
+    return None
 
 
-def _no_timings(_: Row) -> Iterator[EngineRun]:
-    """Whether a row is a part of a streamed answer, without timings."""
-    return iter(())
+def _number(row: Row, term: str) -> float | None:
+    path, _, unit = term.partition(" ")
+    if not path:
+        return None
+    if path.isdigit():
+        return float(path)
+    place, key = _place(row, path.rstrip("!+"))
+    if place is None:
+        return None
+    reader = {"!": rate, "+": number}.get(path[-1], optional)
+    value = reader(place, key)
+    return value and (value * UNITS[unit] or None) if unit else value
 
 
-def _lm_studio(row: Row) -> Iterator[EngineRun]:
-    """Both API versions: the older counts tokens in `usage`, the newer in `stats`."""
-    stats = fields.inner(row, "stats")
-    usage = fields.inner(row, "usage") if "usage" in row else stats
-    runtime = fields.inner(row, "runtime") if "runtime" in row else {}
-    yield EngineRun(
-        tool="LM Studio",
-        model=fields.text(row, "model") or fields.text(row, "model_instance_id"),
-        decode=fields.rate(stats, "tokens_per_second"),
-        first_token=fields.either(stats, "time_to_first_token_seconds", "time_to_first_token"),
-        prompt_tokens=fields.either(usage, "prompt_tokens", "input_tokens"),
-        output_tokens=fields.either(usage, "completion_tokens", "total_output_tokens"),
-        engine=" ".join(
-            filter(None, (fields.text(runtime, "name"), fields.text(runtime, "version")))
-        ),
-    )
+def _place(row: Row, path: str) -> tuple[Row | None, str]:
+    """Object that holds the last key of a path, None where there is none, and that key."""
+    *outer, key = path.split(".")
+    place: Row | None = row
+    for name in outer:
+        inner = place.get(name) if place else None
+        if inner is not None and not isinstance(inner, dict):
+            raise InputError(
+                f"{name} is {str(inner)[:40]!r} in the results; an object is expected."
+            )
+        place = inner
+    return place, key
 
 
-def _vllm_serve(row: Row) -> Iterator[EngineRun]:
-    """Medians over requests; the speed of a sequence is the reciprocal of its time per token."""
-    done = fields.rate(row, "completed")
-    between, first = fields.optional(row, "median_tpot_ms"), fields.optional(row, "median_ttft_ms")
-    yield EngineRun(
-        tool="vLLM bench serve",
-        model=fields.text(row, "model_id"),
-        decode=fields.over(1.0, between and between * MILLISECONDS),
-        first_token=first and first * MILLISECONDS,
-        total=fields.rate(row, "output_throughput"),
-        prompt_tokens=fields.over(fields.optional(row, "total_input_tokens"), done),
-        output_tokens=fields.over(fields.optional(row, "total_output_tokens"), done),
-        when=_moment(fields.text(row, "date")),
-    )
+def _words(row: Row, paths: str) -> str:
+    """Texts of several paths, or of the first of alternatives that has one."""
+    ways = (" ".join(_text(row, path) for path in way.split()) for way in paths.split(" | "))
+    return next((words.strip() for words in ways if words.strip()), "")
+
+
+def _text(row: Row, path: str) -> str:
+    """Text of up to 200 characters; empty where it is missing."""
+    place, key = _place(row, path)
+    value = place.get(key) if place else None
+    return "" if value is None else str(value)[:200]
+
+
+def optional(row: Row, key: str) -> float | None:
+    """Number from 0 up; None where it is missing or null.
+
+    Raises:
+        InputError: another type, or a number that is negative or not finite.
+    """
+    value = row.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(f"{key} is {str(value)[:40]!r} in the results; a number is expected.")
+    if not 0 <= value <= LARGEST:
+        raise InputError(
+            f"{key} is {str(value)[:40]} in the results; expected is a number from 0 to "
+            f"{LARGEST:g}."
+        )
+    return float(value)
+
+
+def number(row: Row, key: str) -> float:
+    """Number from 0 up that must be there."""
+    value = optional(row, key)
+    if value is None:
+        raise InputError(f"{key} is missing in the results; the tool writes it with each run.")
+    return value
+
+
+def rate(row: Row, key: str) -> float:
+    """Number above 0 that must be there."""
+    value = number(row, key)
+    if not value:
+        raise InputError(f"{key} is 0 in the results; the run did not finish, so run it again.")
+    return value
+
+
+def samples(row: Row) -> tuple[float, ...]:
+    """Rates of all repeats of a llama-bench test [tokens/s]."""
+    speeds = row.get("samples_ts")
+    values = [{"samples_ts": speed} for speed in speeds] if isinstance(speeds, list) else []
+    return tuple(rate(value, "samples_ts") for value in values)
 
 
 def _moment(text: str) -> str:
-    """ISO 8601 time of vLLM's 20261121-093000, in the machine's time zone; else empty."""
+    """ISO 8601 time, of vLLM's 20261121-093000 in the machine's time zone; empty for another."""
     try:
         return datetime.strptime(text, "%Y%m%d-%H%M%S").isoformat()
     except ValueError:
-        return ""
+        time = text.replace(" ", "T")
+        return time if "T" in time else ""
 
 
-def _vllm_throughput(row: Row) -> Iterator[EngineRun]:
-    """Throughput with prompt and generated tokens counted together."""
-    rate = fields.rate(row, "tokens_per_second")
-    yield EngineRun(tool="vLLM bench throughput", model="", handled=rate)
-
-
-def _llama_server(row: Row) -> Iterator[EngineRun]:
-    """`prompt_n` counts computed tokens, `cache_n` tokens found in the cache."""
-    timings = fields.inner(row, "timings")
+def _llama_bench(row: Row) -> Iterator[EngineRun]:
+    """Test of a prompt or of generation; a test of both together cannot be separated."""
+    prompt, output = number(row, "n_prompt"), number(row, "n_gen")
+    if (prompt > 0) == (output > 0):
+        return
+    speed, speeds, layers = rate(row, "avg_ts"), row.get("samples_ts"), row.get("n_gpu_layers")
+    repeats = [{"samples_ts": each} for each in speeds] if isinstance(speeds, list) else []
+    threads = optional(row, "n_threads")
+    # -1 means automatic, the default since the end of 2025.
+    chosen = isinstance(layers, int) and layers < 0
+    on_gpu = None if chosen else optional(row, "n_gpu_layers")
     yield EngineRun(
-        tool="llama-server",
-        model=fields.text(row, "model"),
-        decode=fields.rate(timings, "predicted_per_second"),
-        prompt=fields.optional(timings, "prompt_per_second"),
-        prompt_tokens=fields.optional(timings, "prompt_n"),
-        output_tokens=fields.optional(timings, "predicted_n"),
-        depth=fields.optional(timings, "cache_n") or 0.0,
+        tool="llama-bench",
+        model=_text(row, "model_type") or _text(row, "model_filename"),
+        decode=speed if output else None,
+        prompt=speed if prompt else None,
+        prompt_tokens=prompt or None,
+        output_tokens=output or None,
+        depth=optional(row, "n_depth") or 0.0,
+        samples=tuple(rate(each, "samples_ts") for each in repeats) or (speed,),
+        threads=None if threads is None else round(threads),
+        gpu_layers=None if on_gpu is None else round(on_gpu),
+        when=_text(row, "test_time"),
+        engine=f"build {_text(row, 'build_number')} ({_text(row, 'build_commit')})",
     )
 
 
-def _vllm_request(row: Row) -> Iterator[EngineRun]:
-    """Timings of a request; the first token's time counts from its scheduling."""
-    metrics = fields.inner(row, "metrics")
-    usage = fields.inner(row, "usage") if isinstance(row.get("usage"), dict) else {}
-    first = fields.optional(metrics, "time_to_first_token_ms")
-    yield EngineRun(
-        tool="vLLM",
-        model=fields.text(row, "model"),
-        decode=fields.rate(metrics, "tokens_per_second"),
-        first_token=first and first * MILLISECONDS,
-        prompt_tokens=fields.optional(usage, "prompt_tokens"),
-        output_tokens=fields.optional(usage, "completion_tokens"),
-    )
+def _uncached(row: Row) -> Iterator[Row]:
+    """Row of Ollama with its computed tokens: cached ones count as input, but take no time."""
+    cached = optional(row, "prompt_eval_cached_count") or 0.0
+    fresh = (optional(row, "prompt_eval_count") or 0.0) - cached
+    yield {**row, "computed": max(fresh, 0.0) or None, "cached": cached}
 
 
-def _llama_benchy(row: Row) -> Iterator[EngineRun]:
-    """Means of each request; loading a context alone (`is_context_prefill_phase`) is left out."""
+def _requests(row: Row) -> Iterator[Row]:
+    """Runs of llama-benchy; loading a context alone (`is_context_prefill_phase`) is left out."""
     runs = row["benchmarks"]
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
         raise InputError("benchmarks is no list of objects in the results.")
     for run in runs:
-        decode, prompt = _mean(run, "tg_req_throughput"), _mean(run, "pp_req_throughput")
-        if run.get("is_context_prefill_phase") or decode is None:
-            continue
-        first = _mean(run, "e2e_ttft")
-        yield EngineRun(
-            tool="llama-benchy",
-            model=fields.text(row, "model"),
-            decode=decode,
-            prompt=prompt,
-            first_token=first and first * MILLISECONDS,
-            total=_mean(run, "tg_throughput"),
-            prompt_tokens=fields.optional(run, "prompt_size"),
-            output_tokens=fields.optional(run, "response_size"),
-            depth=fields.optional(run, "context_size") or 0.0,
-            when=fields.text(row, "timestamp").replace(" ", "T"),
-        )
+        if run.get("tg_req_throughput") is not None and not run.get("is_context_prefill_phase"):
+            yield {
+                "context_size": 0.0,
+                **run,
+                **{key: row.get(key) for key in ("model", "timestamp")},
+            }
 
 
-def _mean(row: Row, key: str) -> float | None:
-    """Mean of a metric; None where it is missing or null."""
-    return None if row.get(key) is None else fields.rate(fields.inner(row, key), "mean")
+def _itself(row: Row) -> Iterator[Row]:
+    yield row
 
 
-READERS: tuple[tuple[tuple[str, ...], Callable[[Row], Iterator[EngineRun]]], ...] = (
-    (("n_prompt", "n_gen", "avg_ts"), _llama_bench),
-    (("eval_count", "eval_duration"), _ollama),
-    (("done", "created_at"), _no_timings),
-    (("stats",), _lm_studio),
-    (("timings",), _llama_server),
-    (("metrics", "model"), _vllm_request),
-    (("model_id", "output_throughput", "completed"), _vllm_serve),
-    (("benchmarks", "latency_mode"), _llama_benchy),
-    (("elapsed_time", "num_requests", "tokens_per_second"), _vllm_throughput),
-)
-"""Keys that tell a tool, and what reads its rows."""
+RUNS_IN: Mapping[str, Callable[[Row], Iterator[Row]]] = {
+    "Ollama": _uncached,
+    "Ollama stream": lambda _: iter(()),
+    "llama-benchy": _requests,
+}
+"""Runs in a row, where it is not a run itself."""

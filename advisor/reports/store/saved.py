@@ -9,7 +9,8 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from advisor.errors import InputError
 from advisor.formatting import show_money_in, shown_currency
-from advisor.reports.document import ReportDocument, checked, from_json, to_json
+from advisor.records import checked
+from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import JudgedResult, MeasuredResult, judged
 
 Form = TypeVar("Form", str, bytes)

@@ -9,13 +9,11 @@ import streamlit as st
 from markupsafe import Markup, escape
 from plotly.basedatatypes import BaseFigure
 
-from advisor.cost_model.uncertainty import Margins
+from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
 from advisor.errors import StoreError
-from advisor.evidence.accuracy.point import PEERS, AccuracyPoint
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
 from advisor.formatting import number, percent, range_of, tokens_per_second
-from advisor.reports.from_advice import JudgedResult
 from advisor.reports.store.saved import SavedReport
 from advisor.ui.parts.markup import block, joined, notice, show, table
 from advisor.ui.parts.palette import Palette, palette
@@ -200,9 +198,8 @@ def points() -> tuple[AccuracyPoint, ...]:
 
 def _points(report: SavedReport) -> Iterator[AccuracyPoint]:
     for place, judged in enumerate(report.judged, 1):
-        margins = _margins(judged)
         card = judged.card
-        if card is None or not card.decode_tps or margins is None:
+        if card is None or not (card.decode_tps and card.decode_tps_low and card.decode_tps_high):
             continue
         document, result = report.document, judged.result
         yield AccuracyPoint(
@@ -217,20 +214,10 @@ def _points(report: SavedReport) -> Iterator[AccuracyPoint]:
             date=result.when[:10],
             measured=result.decode_tps,
             predicted=card.decode_tps,
-            margins=margins,
+            below=math.log(card.decode_tps / card.decode_tps_low),
+            above=math.log(card.decode_tps_high / card.decode_tps),
             source=f"report {report.id}, {report.name} ({result.source})",
         )
-
-
-def _margins(judged: JudgedResult) -> Margins | None:
-    """Margins of the predicted range; None without a range."""
-    card = judged.card
-    if card is None or not (card.decode_tps and card.decode_tps_low and card.decode_tps_high):
-        return None
-    return Margins(
-        below=math.log(card.decode_tps / card.decode_tps_low),
-        above=math.log(card.decode_tps_high / card.decode_tps),
-    )
 
 
 NO_GPU = "no GPU"
@@ -360,7 +347,7 @@ def _said(point: AccuracyPoint) -> Any:
     rows = [
         (peer.name, number(speed), percent(speed / point.measured - 1.0))
         for peer in PEERS
-        if (speed := point.peers.get(peer.name)) is not None
+        if (speed := point.peer_speeds.get(peer.name)) is not None
     ]
     if not rows:
         return block("oa-soft", "No public formula covers it.", "p")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.evidence.accuracy.point import PEERS, AccuracyPoint, Peer
+from advisor.catalog.accuracy_points import PEERS, AccuracyPoint, Peer
 from advisor.evidence.accuracy.regimes import ALL, REGIMES, description
 from advisor.evidence.accuracy.scoring import PeerScore, Score, score_of
 from advisor.evidence.accuracy.shipped import Ledger

@@ -2,8 +2,7 @@
 
 import pytest
 
-from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.evidence.accuracy.scoring import (
     DOUBTED,
     SEEN,
@@ -22,7 +21,7 @@ def points(
         AccuracyPoint(
             id=f"{group}{at}", regime="resident, dense", group=group, gpu=gpu, cpu="",
             model="m", measured=10.0, predicted=10.0 * ratio,
-            margins=Margins(below=0.1, above=0.1), source=f"https://example.com/{url}",
+            below=0.1, above=0.1, source=f"https://example.com/{url}",
         )
         for at, ratio in enumerate(ratios)
     ]  # fmt: skip

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from advisor.cost_model.uncertainty import Margins
-from advisor.evidence.accuracy.point import AccuracyPoint
+from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.evidence.accuracy.text import by_age, by_date, newest, stranger_score
 
 
@@ -14,7 +13,7 @@ def point(group: str, predicted: float, **more: object) -> AccuracyPoint:
     usual = {
         "id": group, "regime": "resident, dense", "group": group, "gpu": "", "cpu": "",
         "model": "m", "measured": 10.0, "predicted": predicted, "source": "https://e.com",
-        "margins": Margins(below=math.log(1.2), above=math.log(1.2)),
+        "below": math.log(1.2), "above": math.log(1.2),
     }  # fmt: skip
     return AccuracyPoint(**{**usual, **more})  # type: ignore[arg-type]
 

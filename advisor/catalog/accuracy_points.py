@@ -1,12 +1,16 @@
-"""Published figure beside its prediction, and the public advisors that are scored on it, too."""
+"""Published figures beside their predictions, as data/generated/accuracy_points.csv keeps them, and
+the public advisors that are scored on them, too.
+"""
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache, cached_property
 
-from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.uncertainty import Margins
+from advisor.catalog.csv_tables import DATA, assignments, read
 
+POINTS = DATA / "generated/accuracy_points.csv"
+"""Written by `python -m lab.ledger`; numbers have six digits."""
 ROUNDED = 1e-5
 """Share by which a figure of six digits may be off: ranges end exactly on figures of the fit."""
 
@@ -16,6 +20,7 @@ class AccuracyPoint:
     """A published figure with a prediction made without its group."""
 
     id: str  # id of the row
+    scored: bool = True  # false for a doubtful row, which no score counts
     regime: str  # kind of run, a name of `regimes.REGIMES`
     group: str  # source and hardware; figures of a group share their error
     gpu: str  # GPU in the source's words; empty for none
@@ -27,10 +32,17 @@ class AccuracyPoint:
     first_seen: str = ""  # month in which the model's architecture appeared; empty where unknown
     measured: float  # measured speed [tokens/s]
     predicted: float  # predicted speed [tokens/s]
-    margins: Margins  # margins of the 80 % range
+    below: float  # distance to the slow end of the 80 % range, as a logarithm
+    above: float  # distance to its fast end
     source: str  # address of the source; for our own runs, the program that made them
-    # predictions of public advisors by name; absent where one has no formula [tokens/s]
-    peers: Mapping[str, float] = field(default_factory=dict)
+    # predictions of public advisors, as `name=tokens/s; ...`, without those that have no formula
+    peers: str = ""
+
+    @cached_property
+    def peer_speeds(self) -> Mapping[str, float]:
+        """Predictions of public advisors by name [tokens/s]."""
+        pairs = assignments(self.peers, f"generated/{POINTS.name}")
+        return {name: float(speed) for name, speed in pairs}
 
     @property
     def publisher(self) -> str:
@@ -50,17 +62,23 @@ class AccuracyPoint:
     @property
     def low(self) -> float:
         """Lower end of the 80 % range [tokens/s]."""
-        return self.predicted * math.exp(-float(self.margins.below))
+        return self.predicted * math.exp(-self.below)
 
     @property
     def high(self) -> float:
         """Upper end of the 80 % range [tokens/s]."""
-        return self.predicted * math.exp(float(self.margins.above))
+        return self.predicted * math.exp(self.above)
 
     @property
     def held(self) -> bool:
         """Whether the measured speed lies in the range, but for the rounding of a file."""
         return self.low * (1.0 - ROUNDED) <= self.measured <= self.high * (1.0 + ROUNDED)
+
+
+@cache
+def accuracy_points() -> tuple[AccuracyPoint, ...]:
+    """Every kept point."""
+    return read(POINTS, AccuracyPoint)
 
 
 @dataclass(frozen=True, kw_only=True)
