@@ -2,10 +2,10 @@
 
 import pytest
 
-from advisor.ui.parts.glossary import MEANINGS, explained, explained_in_turn
+from advisor.ui.parts.glossary import IN_TEXTS, explained, explained_in_turn
 
 
-@pytest.mark.parametrize("word", MEANINGS)
+@pytest.mark.parametrize("word", IN_TEXTS)
 def test_each_term_is_explained(word):
     html = explained(f"Llama-8B, {word}.")
     assert html.startswith("Llama-8B, <abbr ")

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
 from advisor.ui.accuracy.claim_links import parameters
-from advisor.ui.parts.markup import block, heading, joined, show, table
+from advisor.ui.parts.markup import block, heading, joined, outward, say, show, table
 from advisor.ui.question.current import address
 
 REMEMBERED = 3600
@@ -26,7 +26,7 @@ def claims_section() -> None:
     """Heading, number of claims that hold, filter, and one row per claim."""
     answers = _computed()
     show(heading("", _summary(answers), ""))
-    show(block("oa-way", HOW, "p"))
+    say(HOW, "oa-way")
     chosen = st.segmented_control(
         "Show", [EVERY, *(verdict.value for verdict in Verdict)], default=EVERY, key="claims_shown",
         format_func=str.capitalize, required=True, bind="query-params",
@@ -82,10 +82,9 @@ def _details(claim: Claim) -> Iterable[Markup]:
 
 def _case(finding: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
     query = parameters(finding.scenario.inputs)
-    link = Markup("<a href='{}' target='_blank' rel='noopener'>open in Advise</a>")
     first = [block("", finding.condition)]
     if query:
-        first.append(block("oa-soft", link.format(address("./", query))))
+        first.append(block("oa-soft", outward(address("./", query), "open in Advise")))
     result = f"{finding.words} {finding.claimed.figure}" if finding.fits else finding.words
     claimed = f" ({finding.claimed.words})" if with_range and not finding.claimed.open else ""
     return joined(first), block("", result) + block("oa-soft", f"{finding.outcome}{claimed}")
@@ -104,8 +103,5 @@ def _taken(needs: Sequence[str]) -> object:
 def _sources(claim: Claim) -> Markup:
     named = [claim.row.source, *(finding.source for finding in claim.findings)]
     addresses = dict.fromkeys(part.strip() for text in named for part in text.split(";"))
-    link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
-    links = (
-        link.format(address, address.removeprefix("https://")) for address in addresses if address
-    )
+    links = (outward(each, each.removeprefix("https://")) for each in addresses if each)
     return Markup("Facts from {}.").format(Markup(", ").join(links))

@@ -18,25 +18,19 @@ from advisor.evidence.accuracy.shipped import Ledger
 from advisor.formatting import percent
 from advisor.ui.accuracy.scores import BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, WITHIN
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, show, table, two_lines
+from advisor.ui.parts.markup import outward, say, show, table, two_lines
 
 HEADINGS = ("Source and machine", "Kind of run", "Figures", "Error", HELD, WIDTH)
 PARTS = ("Figures of", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH)
-SMALL = (
-    "Kind of run", "Groups", HELD_BY_GROUP,
-    term("Bootstrap interval", "5 % to 95 % of the share when groups are drawn at random."),
-)  # fmt: skip
+SMALL = ("Kind of run", "Groups", HELD_BY_GROUP, term("Bootstrap interval"))
 
 
 def section(ledger: Ledger) -> None:
     """Worst groups, then seen and unseen cards, then rows that do not count."""
-    show(
-        block(
-            "oa-why",
-            "Groups of two or more figures, one source on one machine, by their median error. Most "
-            "have causes that no column states: a driver, a power limit, other load, a build.",
-            "p",
-        )
+    say(
+        "Groups of two or more figures, one source on one machine, by their median error. Most "
+        "have causes that no column states: a driver, a power limit, other load, a build.",
+        "oa-why",
     )
     show(table(HEADINGS, map(_worst, worst_groups(ledger.points)), label="Groups farthest off",
                numeric=range(2, 6)))  # fmt: skip
@@ -45,7 +39,7 @@ def section(ledger: Ledger) -> None:
         parts.append(with_doubtful(ledger.points, ledger.doubtful))
     with st.expander("Cards with several sources and with one; doubtful rows"):
         show(table(PARTS, map(_part, parts), label="Parts of the figures", numeric=range(1, 7)))
-        show(block("oa-why", _left_aside(ledger), "p"))
+        say(_left_aside(ledger), "oa-why")
     _few_groups(ledger)
 
 
@@ -60,8 +54,7 @@ def _worst(group: GroupScore) -> Sequence[object]:
 def _opened(group: GroupScore) -> Markup | str:
     if not group.source.startswith("https://"):
         return group.group
-    link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
-    return link.format(group.source, group.group)
+    return outward(group.source, group.group)
 
 
 def _part(score: Score) -> Sequence[object]:

@@ -15,9 +15,10 @@ from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import score_of
 from advisor.formatting import number, percent, range_of, tokens_per_second
 from advisor.reports.store.saved import SavedReport
-from advisor.ui.parts.markup import block, joined, notice, show, table
+from advisor.ui.parts.markup import block, joined, notice, say, show, table
 from advisor.ui.parts.palette import Palette, palette
 from advisor.ui.parts.session import own_store
+from advisor.ui.parts.speed_table import settings_of
 
 Figure = dict[str, Any]
 
@@ -236,7 +237,7 @@ def figures(points: Sequence[AccuracyPoint]) -> None:
         notice("No published figure has all of these; remove a filter.")
         return
     shown = [points[at] for at in places]
-    show(block("oa-soft", _summary(shown, len(points)), "p"))
+    say(_summary(shown, len(points)))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         clicked = _chart(shown, places)
@@ -363,15 +364,7 @@ def _table(shown: Sequence[AccuracyPoint]) -> None:
         hide_index=True,
         height=360,
         alt=f"{len(shown)} measured speeds with their predictions and sources",
-        column_config={
-            "Model": st.column_config.TextColumn(width=150),
-            "Off by": st.column_config.NumberColumn(
-                format="%.0f %%", width=65, help="Above zero: too fast"
-            ),
-            "Measured": st.column_config.NumberColumn(format="%.3g", width=75, help="tokens/s"),
-            "Predicted": st.column_config.NumberColumn(format="%.3g", width=75, help="tokens/s"),
-            "Source": st.column_config.LinkColumn(display_text="open", width=60),
-        },
+        column_config=settings_of("figures"),
     )
 
 

@@ -14,18 +14,13 @@ from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, heading, show, table, two_lines
+from advisor.ui.parts.markup import block, heading, outward, say, show, table, two_lines
 
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
-WITHIN = term("Median error", "Median of the error, relative to the measured speed.")
-BY_GROUP = term(
-    "By group",
-    "Median of the groups' median errors. A group is one source on one machine.",
+WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH = map(
+    term, ("Median error", "By group", "In the range", "In range, by group", "Range width")
 )
-HELD = term("In the range", "Share of measured speeds within the predicted 80 % range.")
-HELD_BY_GROUP = term("In range, by group", "The same share, with equal weight for each group.")
-WIDTH = term("Range width", "Upper end of the range divided by its lower end.")
 HEADINGS = (
     "Kind of run", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, "Best public formula",
 )  # fmt: skip
@@ -112,15 +107,12 @@ def regimes(ledger: Ledger) -> None:
     with st.expander("Kinds of run explained"):
         kinds = ((regime.name, regime.text) for regime in REGIMES)
         show(table(("Kind of run", "What it is"), kinds, label="Kinds of run"))
-    show(
-        block(
-            "oa-why",
-            "A range should contain what you would measure in four cases of five. The line under "
-            "the share is what chance allows if that is true; it is wide for few groups. A group "
-            "is one source on one machine, whose figures share their error. By group, a long "
-            "sweep counts as much as a single figure.",
-            "p",
-        )
+    say(
+        "A range should contain what you would measure in four cases of five. The line under "
+        "the share is what chance allows if that is true; it is wide for few groups. A group "
+        "is one source on one machine, whose figures share their error. By group, a long "
+        "sweep counts as much as a single figure.",
+        "oa-why",
     )
 
 
@@ -161,15 +153,12 @@ def _beside(peer: PeerScore, score: Score) -> str:
 
 def formulas(ledger: Ledger) -> None:
     """Each public formula on the rows that it can answer."""
-    show(
-        block(
-            "oa-why",
-            "Rewritten from their source code and given the same facts as our model: bytes of the "
-            "file, bandwidths of the datasheet, RAM as stated or as we assume it. They were not "
-            "made for these rows, and some are meant as bounds. Shown are median errors; where a "
-            "formula covers only some figures, their number and our error on them.",
-            "p",
-        )
+    say(
+        "Rewritten from their source code and given the same facts as our model: bytes of the "
+        "file, bandwidths of the datasheet, RAM as stated or as we assume it. They were not "
+        "made for these rows, and some are meant as bounds. Shown are median errors; where a "
+        "formula covers only some figures, their number and our error on them.",
+        "oa-why",
     )
     headings = ("Kind of run", "This advisor", *(peer.name for peer in PEERS))
     scored = [score for score in ledger.scores if score.peers]
@@ -195,5 +184,4 @@ def _cell(peer: PeerScore | None, score: Score) -> Markup | str:
 
 
 def _formula(peer: Peer) -> Sequence[object]:
-    link = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
-    return link.format(peer.source, peer.name), peer.formula, f"{peer.version}, {peer.date}"
+    return outward(peer.source, peer.name), peer.formula, f"{peer.version}, {peer.date}"

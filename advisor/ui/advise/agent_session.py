@@ -9,7 +9,7 @@ from advisor.formatting import seconds
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import tabs
 from advisor.ui.parts.log_curves import Curve, curves
-from advisor.ui.parts.markup import block, joined, plain_words, show, two_lines
+from advisor.ui.parts.markup import block, joined, plain_words, say, show, two_lines
 
 POINTS = 12
 """Turns that a curve has a point for."""
@@ -30,10 +30,10 @@ def agent_session(answer: AdviseAnswer) -> None:
     st.subheader("An agent's session", anchor="session")
     task = answer.answered.advice.task
     if task is None:
-        show(block("oa-soft", "The session does not fit here.", "p"))
+        say("The session does not fit here.")
         return
     words = " ".join(sentences(task))
-    show(block("oa-why", plain_words(words), "p"))
+    say(plain_words(words), "oa-why")
     show(_saves(task))
     show(_chart(task, words))
 

@@ -21,7 +21,7 @@ from advisor.ui.advise.runtime_table import choose
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
-from advisor.ui.parts.markup import block, show
+from advisor.ui.parts.markup import say, show
 
 # Choice among estimates by runtime and placement.
 
@@ -48,9 +48,9 @@ def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
     )  # fmt: skip
     shared = together(chosen, target)
     if shared is None:
-        show(block("oa-why", "No user fits with these inputs.", "p"))
+        say("No user fits with these inputs.", "oa-why")
         return
-    show(block("oa-why", " ".join(limits(shared)), "p"))
+    say(" ".join(limits(shared)), "oa-why")
     show(_users_chart(shared, " ".join(limits(shared))))
 
 
@@ -114,15 +114,15 @@ def in_place_or_streamed(answer: AdviseAnswer) -> None:
 def _crossovers(answer: AdviseAnswer) -> None:
     users, prompt = answer.crossovers
     if users is None or prompt is None:
-        show(block("oa-why", "Only one of the two ways works here.", "p"))
+        say("Only one of the two ways works here.", "oa-why")
         return
-    show(block("oa-why", explained(MEANING), "p"))
+    say(explained(MEANING), "oa-why")
     left, right = st.columns(2, gap="medium")
     with left:
         _crossover(users, "users", "tokens/s, all together", by_users_words(users))
     with right:
         _crossover(prompt, "tokens of the prompt", "prompt tokens/s", by_prompt_words(prompt))
-    show(block("oa-soft", explained(COPIED), "p"))
+    say(explained(COPIED))
 
 
 MEANING = (
@@ -132,7 +132,7 @@ MEANING = (
 
 
 def _crossover(crossover: Crossover, x_label: str, y_label: str, words: str) -> None:
-    show(block("oa-strong", words, "p"))
+    say(words, "oa-strong")
     lines = (
         Curve(name="in place", x=crossover.at, y=crossover.in_place.speed),
         Curve(name="streamed", x=crossover.at, y=crossover.streamed.speed),

@@ -26,6 +26,7 @@ from advisor.ui.parts.markup import (
     joined,
     notice,
     plain_words,
+    say,
     show,
     table,
     two_lines,
@@ -221,7 +222,7 @@ def what_changes_it(answer: AdviseAnswer) -> None:
         return
     st.markdown(f"**What the verdict depends on**: {option.name}")
     changes = advice.what_changes
-    show(block("oa-soft", changes, "p"))
+    say(changes)
     show(tornado(rows, option.gain or 0.0))
 
 
@@ -281,7 +282,7 @@ def _task(answer: AdviseAnswer) -> None:
     except Refusal as refusal:
         notice(str(refusal))
         return
-    show(block("oa-soft", f"A task file for {skypilot.VERSION}. {ABOUT}", "p"))
+    say(f"A task file for {skypilot.VERSION}. {ABOUT}")
     copyable(text)
     st.download_button(
         "Download task.yaml", text, "task.yaml", "application/yaml", on_click="ignore",

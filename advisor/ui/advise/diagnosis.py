@@ -31,7 +31,7 @@ from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
 from advisor.machine.backends import SYSTEMS
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts.markup import block, copyable, joined, notice, show, two_lines
+from advisor.ui.parts.markup import block, copyable, joined, notice, outward, say, show, two_lines
 
 HOW = (
     "Type the speed that your runtime printed, or upload the result file of llama-bench (-o json), "
@@ -49,7 +49,7 @@ def body(answer: AdviseAnswer) -> None:
         estimate, typed = _typed(named)
         measured = _in_a_file() if typed is None else typed
         if measured is None:
-            show(block("oa-soft", HOW, "p"))
+            say(HOW)
             return
         diagnosis = diagnose(estimate, measured, system)
     except AdvisorError as error:
@@ -90,7 +90,7 @@ def _in_a_file() -> Measured | None:
     if file is None:
         return None
     report = reported(file.getvalue(), file.name[:80])
-    show(block("oa-soft", f"Read from {report.source}.", "p"))
+    say(f"Read from {report.source}.")
     return report.measured
 
 
@@ -112,7 +112,7 @@ def _number(label: str, limits: str, key: str) -> float | None:
 
 def show_diagnosis(diagnosis: Diagnosis) -> None:
     """Sentence, causes with test and remedy, and bandwidths that would give the speed."""
-    show(block("oa-verdict", sentence(diagnosis), "p"))
+    say(sentence(diagnosis), "oa-verdict")
     full, brief, heading = grouped_causes(diagnosis)
     for number, cause in enumerate(full, start=1):
         with st.container(gap=None):
@@ -121,7 +121,7 @@ def show_diagnosis(diagnosis: Diagnosis) -> None:
         show(joined((block("oa-strong", heading, "p"), _list(brief))))
     for needed in diagnosis.needed:
         with st.container(gap=None):
-            show(block("oa-cause", needed_words(needed), "p"))
+            say(needed_words(needed), "oa-cause")
             copyable(needed.test)
 
 
@@ -133,9 +133,7 @@ def _in_full(number: int, cause: Cause, *, prompt: bool) -> None:
     show(joined((head, speed, _labelled("Test", row.test))))
     if row.command:
         copyable(row.command)
-    source = Markup(" <a href='{}' target='_blank' rel='noopener noreferrer'>Source</a>").format(
-        row.source
-    )
+    source = Markup(" {}").format(outward(row.source, "Source"))
     show(_labelled("Fix", row.fix, source))
 
 

@@ -22,7 +22,7 @@ from advisor.request.request import Request
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import tabs
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
-from advisor.ui.parts.markup import block, show, table
+from advisor.ui.parts.markup import say, show, table
 from advisor.ui.question import inputs
 
 
@@ -36,10 +36,10 @@ def _load(answer: AdviseAnswer) -> None:
     question = answer.request
     load = _simulated(answer, question)
     words = " ".join(sentences(load))
-    show(block("oa-strong", words, "p"))
+    say(words, "oa-strong")
     if load is not None:
         show(_chart(load, words))
-        show(block("oa-soft", MEANING, "p"))
+        say(MEANING)
     _fleets(answer, question)
 
 
@@ -71,12 +71,12 @@ def _fleets(answer: AdviseAnswer, question: Request) -> None:
     advice = answer.advice
     users = int(advice.question.work.users)
     if users < 2:
-        show(block("oa-soft", ALONE, "p"))
+        say(ALONE)
         return
-    show(block("oa-strong", heading(users, question), "p"))
+    say(heading(users, question), "oa-strong")
     fleets = _served(answer, question)
     if not fleets:
-        show(block("oa-soft", NONE_SERVES, "p"))
+        say(NONE_SERVES)
         return
     rows = [
         (machines(fleet), money(fleet.monthly), money(fleet.upfront) if fleet.upfront else "",

@@ -14,35 +14,12 @@ from advisor.model.architecture import Architecture, Group, LayerCache
 from advisor.model.model import LAYERED, Model
 from advisor.model.resolve import ResolvedModel
 from advisor.ui.advise.answer import AdviseAnswer
-from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, joined, show, table
+from advisor.ui.parts.glossary import MEANINGS, term
+from advisor.ui.parts.markup import block, joined, outward, show, table
 
 Row = tuple[Markup, str]
 
-GROUPS = {
-    Group.EMBEDDING: "Table that maps tokens to vectors; a token reads one row.",
-    Group.ATTENTION: "Weights that relate a token to earlier ones; read whole for each token.",
-    Group.DENSE_FFN: "Feed-forward layers that every token passes whole.",
-    Group.SHARED_EXPERTS: "Experts that every token passes.",
-    Group.ROUTED_EXPERTS: "Experts of which a token passes a few only.",
-    Group.ROUTER: "Layer that selects the experts of a token.",
-    Group.NORMS: "Scales that keep values in range.",
-    Group.OUTPUT: "Layer that scores the next token; read whole for each token.",
-}
-KINDS = {
-    "full attention": "Looks back at every earlier token; its cache grows with the context.",
-    "window": "Looks back at the latest tokens only, so its cache stops growing.",
-    "latent attention": "Keeps keys and values compressed together (MLA): a small cache.",
-    "linear or state space": "Keeps a state of fixed size, whatever the context.",
-    "no cache": "Feed-forward alone, or it reuses the cache of another layer.",
-}
-HEADINGS = {
-    "Part": "",
-    "Weights": "Number of weights; B is a thousand million.",
-    "Stored": "Bytes in the file.",
-    "Bits": "Bits for each weight, scales included.",
-    "Per token": "Bytes read to generate one token.",
-}
+PART_HEADINGS = ("Weights", "Stored", "Bits", "Per token")
 LONGEST_FACT = 300
 
 
@@ -64,20 +41,26 @@ def _head(text: str) -> Markup:
 
 def _parts(model: Model) -> Iterable[Markup]:
     yield _head("Weights by part")
-    headings = [term(word, meaning) if meaning else word for word, meaning in HEADINGS.items()]
+    headings = ("Part", *map(term, PART_HEADINGS))
     yield table(headings, _part_rows(model), label="Weights by part", numeric=(1, 2, 3, 4))
 
 
 def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
     params = _params(model.architecture)
-    for group, meaning in GROUPS.items():
+    for group in Group:
         count, size, read = params[group], _stored(model, group), _read(model, group)
         if count or read:
             bits = number(8 * size / count) if count else ""
             stored = memory(size) if count else ""
             tied = group is Group.OUTPUT and model.architecture.tied
             name = "output head (the embedding again)" if tied else group.value
-            yield term(name, meaning), short(count), stored, bits, memory(read)
+            yield (
+                term(name, MEANINGS[group.value].meaning),
+                short(count),
+                stored,
+                bits,
+                memory(read),
+            )
     total = model.architecture.params
     yield (
         Markup("<b>all</b>"), short(total), memory(model.file_bytes),
@@ -128,25 +111,19 @@ def _numbers(model: Model) -> Iterable[Markup]:
 
 def _number_rows(model: Model) -> Iterable[Row]:
     built = model.architecture
-    yield term("parameters", "All weights, a shared table once."), short(built.params)
-    yield (
-        term("active", "Weights used for one token, the embedding table included."),
-        short(built.active_params),
-    )
-    yield term("layers", "Blocks that repeat; a GPU takes whole ones."), f"{built.layers}"
+    yield term("parameters"), short(built.params)
+    yield term("active"), short(built.active_params)
+    yield term("layers"), f"{built.layers}"
     if built.experts:
         layers = int(model.expert_layers.sum())
         used = f"{built.experts.used} of {built.experts.total} in {layers} layers"
-        yield term("experts", "Routed experts that a token uses, of those a layer has."), used
+        yield term("experts"), used
     for kind, count in _attention(built).items():
-        yield term(f"with {kind}", KINDS[kind.split(" of ")[0]]), str(count)
-    yield term("width", "Numbers that pass from layer to layer."), f"{built.hidden:,}"
-    yield term("vocabulary", "Tokens it knows."), f"{built.vocab:,}"
+        yield term(f"with {kind}", MEANINGS[kind.split(" of ")[0]].meaning), str(count)
+    yield term("width"), f"{built.hidden:,}"
+    yield term("vocabulary"), f"{built.vocab:,}"
     if built.max_context:
-        yield (
-            term("longest context", "Context that it was trained for, in tokens."),
-            f"{built.max_context:,}",
-        )
+        yield term("longest context"), f"{built.max_context:,}"
 
 
 def _attention(built: Architecture) -> Counter[str]:
@@ -182,7 +159,7 @@ def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
             memory(full * float(work.users)),
         )
     if fixed:
-        yield term("of that fixed", "States that are there from the first token."), memory(fixed)
+        yield term("of that fixed"), memory(fixed)
 
 
 def _origin(resolved: ResolvedModel) -> Iterable[Markup]:
@@ -197,9 +174,7 @@ def _origin(resolved: ResolvedModel) -> Iterable[Markup]:
 def _source(text: str) -> object:
     if not text.startswith("https://"):
         return text
-    return Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>").format(
-        text, text
-    )
+    return outward(text, text)
 
 
 def _sizes(resolved: ResolvedModel) -> str:

@@ -39,6 +39,7 @@ from advisor.ui.parts.markup import (
     notice,
     plain_words,
     pressed,
+    say,
     show,
     two_lines,
 )
@@ -51,7 +52,7 @@ def what_ifs(answer: AdviseAnswer) -> None:
     """Changes other than a bigger GPU, largest gain first."""
     changes = answer.advice.what_ifs
     if not changes:
-        show(block("oa-soft", "No smaller change makes it notably faster.", "p"))
+        say("No smaller change makes it notably faster.")
         return
     row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
     names = explained_in_turn(change.words for change in changes[:7])
@@ -285,7 +286,7 @@ def _how_sure(answer: AdviseAnswer) -> None:
         f"The fastest placement rests on {sum(kinds.values())} figures: {rests}." if rests else "",
     )
     told = (Markup("{} ").format(sentence) for sentence in sentences if sentence)
-    show(block("oa-why", joined(told), "p"))
+    say(joined(told), "oa-why")
 
 
 def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:

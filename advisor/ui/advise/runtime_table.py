@@ -13,7 +13,7 @@ from advisor.runtimes.serving import setup_efforts
 from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained, explained_in_turn, term
-from advisor.ui.parts.markup import block, copyable, show, table, two_lines
+from advisor.ui.parts.markup import copyable, say, show, table, two_lines
 
 HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
 
@@ -47,7 +47,7 @@ def run_it(answer: AdviseAnswer) -> None:
     for estimate in sorted(fitting, key=decode_tps, reverse=True):
         ready.setdefault(estimate.runtime, estimate)
     if not ready:
-        show(block("oa-why", "Nothing runs it here; All runtimes says why.", "p"))
+        say("Nothing runs it here; All runtimes says why.", "oa-why")
         return
     best = answer.advice.best
     ready = {name: ready[name] for name in sorted(ready, key=_usual)}
@@ -96,7 +96,7 @@ def _about(picked: Estimate) -> None:
     row = setup_efforts().get(picked.runtime)
     written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
     for sentence in explained_in_turn((written, *remarks(picked), *picked.how.notes)):
-        show(block("oa-soft", sentence, "p"))
+        say(sentence)
 
 
 def _refused(others: Sequence[Estimate]) -> None:

@@ -13,7 +13,7 @@ from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import LONGEST, BroughtRun
 from advisor.formatting import tokens_per_second
 from advisor.ui.parts import outcome
-from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.parts.markup import notice, say, show, table
 from advisor.ui.question import current
 
 PLACE, FILE, BY, GONE = "brought_runs", "brought_file", "brought_by", "brought_gone"
@@ -26,7 +26,7 @@ HOW = (
 
 def section() -> None:
     """A box for a result, and the kept ones."""
-    show(block("oa-soft", HOW, "p"))
+    say(HOW)
     with st.form(PLACE, border=False):
         st.file_uploader("A tool's result", type=["json", "jsonl"], key=FILE)
         st.text_input("Who measured", key=BY, max_chars=LONGEST, placeholder="you, if empty")

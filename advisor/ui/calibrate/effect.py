@@ -17,7 +17,7 @@ from advisor.formatting import tokens_per_second
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
-from advisor.ui.parts.markup import block, notice, show, table
+from advisor.ui.parts.markup import notice, say, show, table
 from advisor.ui.question import current
 from advisor.ui.question.models import pick
 
@@ -98,10 +98,10 @@ def section(name: str, measured: Calibration) -> None:
     except AdvisorError as error:
         notice(str(error), "warning")
         return
-    show(block("oa-verdict", sentence(f"{model.name}, {model.format}", differences), "p"))
+    say(sentence(f"{model.name}, {model.format}", differences), "oa-verdict")
     show(_table(differences))
     explanation = f"Decode speed in {runtime.name}, with the request last asked on Advise."
-    show(block("oa-soft", explanation, "p"))
+    say(explanation)
 
 
 def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:

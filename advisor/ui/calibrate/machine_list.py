@@ -21,7 +21,7 @@ from advisor.formatting import memory, moment
 from advisor.machine.catalog import gpu_rows, host_rows
 from advisor.request.request import Request
 from advisor.ui.parts import audience, outcome
-from advisor.ui.parts.markup import block, copyable, show
+from advisor.ui.parts.markup import block, copyable, say, show
 from advisor.ui.question import current
 from advisor.units import GIB
 
@@ -67,7 +67,7 @@ def _row(name: str) -> None:
         except StoreError as error:
             with words:
                 show(block("oa-name", title(name)))
-                show(block("oa-soft", str(error), "p"))
+                say(str(error))
             with actions:
                 _delete_button(name)
             return
@@ -115,7 +115,7 @@ def _rename(name: str, new: str) -> str:
 def _delete_button(name: str) -> None:
     with st.popover("Delete", key=f"delete_{_key(name)}"):
         question = Markup("Delete all measurements of <b>{}</b> for good?").format(title(name))
-        show(block("", question, "p"))
+        say(question, "")
         st.button(
             "Delete for good", type="primary", key=f"really_{_key(name)}",
             on_click=outcome.attempt, args=(LIST, lambda: _delete(name)),
@@ -161,9 +161,9 @@ def link(name: str) -> str:
 def bring() -> None:
     """The line for another computer, and a box for its result."""
     if audience.is_public():
-        show(block("oa-soft", "Machines are neither taken in nor changed here.", "p"))
+        say("Machines are neither taken in nor changed here.")
         return
-    show(block("oa-soft", HOW, "p"))
+    say(HOW)
     copyable(COMMAND)
     with st.form("import_machine", border=False):
         _inputs()
@@ -183,7 +183,7 @@ def _inputs() -> None:
     st.text_input(
         "Name", key="import_name", max_chars=imported_store.LONGEST_NAME, placeholder="server"
     )
-    show(block("oa-soft", "Parts that it does not name:", "p"))
+    say("Parts that it does not name:")
     cpu, gpu, ram = st.columns(3)
     with cpu:
         st.selectbox("Processor", (UNKNOWN, *host_rows()), key="import_cpu")

@@ -23,7 +23,7 @@ from advisor.ui.calibrate import (
 )
 from advisor.ui.parts import audience, tabs
 from advisor.ui.parts.comparison_charts import lines
-from advisor.ui.parts.markup import block, heading, notice, show, table
+from advisor.ui.parts.markup import block, heading, notice, say, show, table
 
 RATE = "B/s"
 
@@ -84,7 +84,7 @@ def _to_measure() -> None:
         "RAM, drive, copies to the GPU and llama.cpp are measured; each then stands here beside "
         "its datasheet."
     )
-    show(block("oa-soft", text, "p"))
+    say(text)
 
 
 def _of_measured(
@@ -127,7 +127,7 @@ def _measured(latest: Mapping[str, Measurement], marks: Mapping[str, gauges.Gaug
         notice(_unsteady(wide), "warning")
     rates = [measurement for measurement in latest.values() if measurement.unit == RATE]
     show(gauges.gauges(rates, marks))
-    show(block("oa-caption", "Bar: measured. Upright mark: the figure named under it.", "p"))
+    say("Bar: measured. Upright mark: the figure named under it.", "oa-caption")
 
 
 def _verdict(

@@ -12,7 +12,7 @@ from advisor.paths import data_folder
 from advisor.probes import suite
 from advisor.probes.measurement import ProbeStep
 from advisor.ui.parts import audience, unforeseen
-from advisor.ui.parts.markup import block, notice, show
+from advisor.ui.parts.markup import block, notice, say, show
 from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
 from advisor.ui.question import this_machine
 from advisor.units import GB
@@ -78,7 +78,7 @@ def _start() -> None:
             "Measure this machine", type="primary", icon=":material/speed:", width="stretch",
             key="calibrate_start", on_click=_begin, args=(paces,),
         )  # fmt: skip
-    show(block("oa-soft", POLITE, "p"))
+    say(POLITE)
     free = free_space(data_folder())
     if free is not None and free < LITTLE_SPACE:
         notice(

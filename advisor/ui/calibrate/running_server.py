@@ -17,7 +17,7 @@ from advisor.probes.server_process import ServerProcess, is_here
 from advisor.request.request import Request
 from advisor.ui.advise.diagnosis import show_diagnosis
 from advisor.ui.parts import unforeseen
-from advisor.ui.parts.markup import block, heading, notice, show, table
+from advisor.ui.parts.markup import heading, notice, say, show, table
 from advisor.ui.question import current
 from advisor.ui.question.models import pick
 
@@ -47,7 +47,7 @@ def section() -> None:
     what.text_input("Its model", value=current.present().model, key=MODEL)
     button.button("Watch", type="primary", icon=":material/monitor_heart:", width="stretch",
                   key="server_start", on_click=_begin)  # fmt: skip
-    show(block("oa-soft", HOW, "p"))
+    say(HOW)
     begun: RunningServer | str | None = st.session_state.get(_WATCH)
     if isinstance(begun, str):
         notice(begun, "error")

@@ -43,6 +43,7 @@ from advisor.ui.parts.markup import (
     joined,
     link,
     notice,
+    say,
     show,
     table,
     two_lines,
@@ -124,13 +125,11 @@ def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
     heads = [hit.title for hit in columns]
     with st.container(key="heat_map"):
         show(_table(rows, heads, speeds))
-    show(
-        block(
-            "oa-soft", "tokens/s for each user: the model above as in the table above, "
-            "then others in llama.cpp, in the format that most people use of each, by their "
-            "published score, unrated ones by size. Empty: does not run there.", "p",
-        )
-    )  # fmt: skip
+    say(
+        "tokens/s for each user: the model above as in the table above, "
+        "then others in llama.cpp, in the format that most people use of each, by their "
+        "published score, unrated ones by size. Empty: does not run there."
+    )
 
 
 def cheapest(hits: Sequence[Hit]) -> list[Hit]:
@@ -263,7 +262,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         ]
     speeds = [hit.speed for hit in shown]
     speed_table(
-        before, speeds, after, _hit_columns(paid.sign), key="hits",
+        "machines", before, speeds, after, key="hits",
         alt="Machines that meet the target, the cheapest month first",
     )  # fmt: skip
 
@@ -280,39 +279,6 @@ def _age(hit: Hit) -> str:
     if hit.price.listed:
         return f"{hit.price.date}, at launch"
     return f"{hit.price.date}, old" if hit.stale else hit.price.date
-
-
-def _hit_columns(sign: str) -> dict[str, Any]:
-    """Format and help of each column."""
-    config = st.column_config
-    return {
-        "Machine": config.TextColumn(
-            width=165, pinned=True,
-            help="GPUs in one machine, or a machine that is sold whole.",
-        ),
-        "Bought or rented": config.TextColumn(
-            width=110, help="Bought, or rented by the hour of use."
-        ),
-        "Hours of rent": config.NumberColumn(
-            format="%.1f", help="Hours of a month that it is rented for, by your use."
-        ),
-        "A month": config.NumberColumn(
-            format=f"{sign}%,.2f", width=84,
-            help="All of a month: what is bought spread over its months, rent by use, power.",
-        ),
-        "At once": config.NumberColumn(
-            format=f"{sign}%,.0f", width=84,
-            help="Paid once: cards and the parts they need, or the whole machine.",
-        ),
-        "Runtime": config.TextColumn(help="The program that runs the model."),
-        "Context": config.TextColumn(
-            width=64, help="Tokens that the cache has room for, for each user."
-        ),
-        "KV cache": config.TextColumn(width="small", help="Format of the cache."),
-        "Price of": config.TextColumn(
-            help="Day of the oldest price in it. Old: more than 90 days; it may have changed."
-        ),
-    }  # fmt: skip
 
 
 ANY_SPEED = (3.0, 6.0, 10.0, 20.0, 40.0)
@@ -547,7 +513,7 @@ def _options(kind: OfferKind) -> None:
     first = f"Cheapest {what}: {plain(best.name)}{',' if speed else '.'}"
     show(heading(first, speed, f"oa-{tone}-text"))
     if kind is OfferKind.API:
-        show(block("oa-way", "Your texts leave your house. Speeds are the providers' own.", "p"))
+        say("Your texts leave your house. Speeds are the providers' own.", "oa-way")
     every = table(HEADINGS, map(_option, rows), label="The cheapest month first", numeric=(1, 2, 3))
     show(block("oa-ten", every))
 
@@ -578,14 +544,12 @@ def _tabs(answer: FindAnswer, rows: Sequence[Hit]) -> None:
 def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     hits_table(answer, rows)
     more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
-    show(
-        block(
-            "oa-soft", f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
-            f"of machine, format, cache, placement and context were tried; "
-            f"{answer.findings.costed:,} had to be timed, and exact bounds exclude the others. "
-            f"Cards go into {_host(answer)}.", "p",
-        )
-    )  # fmt: skip
+    say(
+        f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
+        f"of machine, format, cache, placement and context were tried; "
+        f"{answer.findings.costed:,} had to be timed, and exact bounds exclude the others. "
+        f"Cards go into {_host(answer)}."
+    )
 
 
 def _host(answer: FindAnswer) -> str:
@@ -596,4 +560,4 @@ def _host(answer: FindAnswer) -> str:
 def _command(answer: FindAnswer) -> None:
     copyable(uploads.command_of(answer.request, "find"))
     if not uploads.is_given(answer.request.model):
-        show(block("oa-soft", "The address of this page reopens it as it is.", "p"))
+        say("The address of this page reopens it as it is.")

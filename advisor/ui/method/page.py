@@ -10,6 +10,7 @@ from markupsafe import Markup
 from advisor.advice.compare import compare
 from advisor.advice.speeds import RouteUse, route_use
 from advisor.catalog.constants import FACTOR, ConstantRow, fitted_constants
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.formatting import number, quantity, rate
@@ -19,7 +20,7 @@ from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.runtimes import RUNTIMES, beside
 from advisor.ui.parts.glossary import explained, term
-from advisor.ui.parts.markup import block, heading, joined, section, show, table
+from advisor.ui.parts.markup import block, heading, joined, say, section, show, table
 
 # Use of the routes by a model on a machine.
 
@@ -67,14 +68,8 @@ def _value(row: ConstantRow) -> str:
 # Table of the software that a person can state, with its published effect.
 
 SOFTWARE_HEADINGS = (
-    "Stated",
-    "For",
-    "Tokens",
-    "Prompts",
-    "Range wider",
-    "Comparisons",
-    "What was compared",
-)
+    "Stated", "For", "Tokens", "Prompts", "Range wider", "Comparisons", "What was compared",
+)  # fmt: skip
 WORDS = {
     "driver": "graphics driver",
     "build": "build with",
@@ -106,113 +101,36 @@ def _versions(row: SoftwareEffect) -> str:
     return f"{since} before {row.before}" if row.before else since
 
 
-# Formulas of the cost model, as the page sets them.
+# Formulas of the cost model, and what they leave out.
+
+TEXT = DATA / "pages" / "method.md"
+LIMITS = "Limits"
+"""Title of the last section of the text, a list."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Formula:
-    """A formula with its meaning."""
-
-    title: str  # quantity
-    latex: tuple[str, ...]  # the formula in LaTeX, a text for each equation
-    symbols: str  # meaning of its symbols, in sentences
-    module: str  # file of the program that computes it
-
-
-FORMULAS = (
-    Formula(
-        title="Bytes that a step reads",
-        latex=(
-            r"B = W_\text{dense} + \Bigl(1 - \bigl(1 - \tfrac{k}{E}\bigr)^{n}\Bigr)"
-            r"\,W_\text{experts} + n\,K(d)",
-        ),
-        symbols="Dense weights are read once for all n tokens of a step. Of E routed experts each "
-        "token picks k, so this share is read. Each of n sequences reads its own cache, d tokens "
-        "deep. Of the token table each token reads one row.",
-        module="advisor/model/model.py",
-    ),
-    Formula(
-        title="KV cache of a sequence",
-        latex=(
-            r"K(d) = \sum_{\text{layers}} 2\,h_\text{kv}\,d_\text{head}\,"
-            r"\min(d,\ \text{window})\,b",
-        ),
-        symbols="Keys and values of h heads, each of d numbers with b bytes; a layer with a "
-        "sliding window keeps no more than that. Compressed attention keeps one shorter vector for "
-        "each token, and layers with a state keep the same bytes whatever the depth.",
-        module="advisor/model/model.py",
-    ),
-    Formula(
-        title="Time on a route",
-        latex=(
-            r"t_\text{route} = \max\Bigl(\frac{W}{s\,S},\ \frac{F}{c\,C}\Bigr)"
-            r" + \max\Bigl(\frac{K}{s_K\,S},\ \frac{F_a}{c_a\,C}\Bigr) + L\,\tau",
-        ),
-        symbols="Weights W over the bandwidth S, or the work F on them over the arithmetic speed "
-        "C, whichever takes longer; the same for the cache K and attention; then a fixed cost for "
-        "each of L layers. "
-        "S and C are from datasheets or measured here; s and c are the shares of them that "
-        "published runs reach.",
-        module="advisor/cost_model/processors.py",
-    ),
-    Formula(
-        title="Time of a token",
-        latex=(
-            r"t_\text{token} = \sum_{\text{stages}}\ \max_{\text{routes of the stage}}"
-            r" t_\text{route} + x\,t_\text{crossing} + t_0",
-            r"v = \frac{1}{t_\text{token}}",
-        ),
-        symbols="Routes in one stage overlap, so the slowest counts; routes that draw on the same "
-        "RAM share its bandwidth. Stages follow each other and add, with x hand-overs between "
-        "processors and a fixed cost of the step.",
-        module="advisor/cost_model/timing.py",
-    ),
-    Formula(
-        title="First token and whole reply",
-        latex=(
-            r"t_\text{first} = \Bigl\lceil \frac{P}{u} \Bigr\rceil\, t_\text{step}(u)",
-            r"t_\text{reply} = t_\text{first} + N\,t_\text{token}",
-        ),
-        symbols="A prompt of P tokens is read in micro-batches of u, each of which reads the "
-        "weights once; N tokens are generated after it. Several GPUs that hold different layers "
-        "overlap on the micro-batches in part. Serving engines are timed kernel by kernel.",
-        module="advisor/cost_model/estimate.py",
-    ),
-    Formula(
-        title="Range",
-        latex=(
-            r"v_\text{low} = v\,e^{-q_\text{below}}",
-            r"v_\text{high} = v\,e^{\,q_\text{above}}",
-        ),
-        symbols="The widths q hold four in five of the published figures, each predicted from "
-        "constants that were fitted without its source and machine. They are wider where fewer "
-        "sources measured, and lean to the slow side where runs do.",
-        module="advisor/cost_model/uncertainty.py",
-    ),
-    Formula(
-        title="Hours and money",
-        latex=(
-            r"h = \frac{r}{3600}\,\Bigl(t_\text{first} + \frac{N_\text{thought}}{v} + "
-            r"\max\bigl(0,\ \tfrac{N}{v} - \tfrac{N}{v_\text{read}}\bigr)\Bigr)",
-            r"w = \frac{c_\text{option} - c_\text{now}}{h_\text{now} - h_\text{option}}",
-        ),
-        symbols="Of r replies a month, only the time that a reader waits counts as lost hours h. "
-        "An option that costs c a month pays if an hour of the reader is worth more than w.",
-        module="advisor/advice/",
-    ),
-)
-"""Formulas in the order of a computation."""
-
-
-def shown() -> None:
-    """Each formula under its title, then the meaning of its symbols."""
-    for place, formula in enumerate(FORMULAS):
+def general() -> None:
+    """Formulas under their titles with the meaning of their symbols; the limits."""
+    show(section("Formulas", "formulas"))
+    *formulas, (_, limits) = sections()
+    for place, (title, parts) in enumerate(formulas):
         with st.container(gap=None, key=f"formula_{place}"):
-            title = Markup("<h3 class='oa-name' title='Computed in {}'>{}</h3>")
-            show(title.format(formula.module, formula.title))
-            for equation in formula.latex:
-                st.latex(equation)
-            show(block("oa-answer", explained(formula.symbols), "p"))
+            module, *rest = parts
+            html = Markup("<h3 class='oa-name' title='{}'>{}</h3>")
+            show(html.format(module.replace("`", ""), title))
+            for part in rest:
+                if part.startswith("$$"):
+                    st.latex(part.strip("$ "))
+                else:
+                    say(explained(part), "oa-answer")
+    items = (block("", explained(limit.removeprefix("- ")), "li") for limit in limits)
+    show(section(LIMITS, "limits") + block("oa-answer", joined(items), "ul"))
+
+
+def sections() -> list[tuple[str, list[str]]]:
+    """Titles and paragraphs of the text: of a formula its module, equations and symbols."""
+    _, *parts = TEXT.read_text(encoding="utf-8").split("\n## ")
+    split = (part.strip().split("\n\n") for part in parts)
+    return [(title, paragraphs) for title, *paragraphs in split]
 
 
 # Drawing of the five routes, with the speeds of a machine.
@@ -223,49 +141,17 @@ GPU_MEMORY, RAM, LINK, DRIVE = "GPU memory", "RAM", "link", "drive"
 
 @dataclass(frozen=True, kw_only=True)
 class RouteText:
-    """Words of a route."""
+    """Words of a route, a row of data/pages/routes.csv."""
 
+    route: str  # value of the route
     title: str  # name on the page
-    places: tuple[str, ...]  # places that the bytes pass, the processor that computes last
-    parts: tuple[str, ...]  # parts of the machine between them, one fewer
+    # places that the bytes pass and the parts of the machine between them, in turn; the processor
+    # that computes last
+    steps: str
     meaning: str  # description in a sentence or two
 
 
-TEXTS = {
-    Route.RESIDENT: RouteText(
-        title="Held in GPU memory",
-        places=("GPU memory", "GPU"),
-        parts=(GPU_MEMORY,),
-        meaning="The GPU reads its own memory. Nothing is faster.",
-    ),
-    Route.IN_PLACE: RouteText(
-        title="Read in RAM by the processor",
-        places=("RAM", "Processor"),
-        parts=(RAM,),
-        meaning="The processor reads the weights where they lie and computes there; only small "
-        "intermediate results cross to the GPU.",
-    ),
-    Route.STREAMED: RouteText(
-        title="Copied over the link",
-        places=("RAM", "GPU memory", "GPU"),
-        parts=(LINK, GPU_MEMORY),
-        meaning="Every step copies the weights to the GPU, which computes. It pays where one copy "
-        "serves many tokens: a long prompt, or many users at the same time.",
-    ),
-    Route.PAGED: RouteText(
-        title="Paged in from a mapped file",
-        places=("Drive", "RAM", "Processor"),
-        parts=(DRIVE, RAM),
-        meaning="What RAM has no room for is read from the file again for every token, page by "
-        "page.",
-    ),
-    Route.STAGED: RouteText(
-        title="Staged from the drive",
-        places=("Drive", "RAM", "GPU memory", "GPU"),
-        parts=(DRIVE, LINK, GPU_MEMORY),
-        meaning="The runtime reads its own files in large pieces and hands them on to the GPU.",
-    ),
-}
+TEXTS = {Route(row.route): row for row in read(DATA / "pages" / "routes.csv", RouteText)}
 """Words of each route, fastest first."""
 
 
@@ -298,8 +184,9 @@ def _route(
 
 
 def _chain(text: RouteText, speeds: Mapping[str, Quantity]) -> Markup:
-    steps = [block("oa-place", text.places[0], "span")]
-    for part, place in zip(text.parts, text.places[1:], strict=True):
+    first, *rest = text.steps.split("; ")
+    steps = [block("oa-place", first, "span")]
+    for part, place in zip(rest[::2], rest[1::2], strict=True):
         steps += [_hop(part, speeds.get(part)), block("oa-place", place, "span")]
     return block("oa-chain", joined(steps))
 
@@ -328,19 +215,6 @@ def _others(names: Iterable[str]) -> str:
     return f"; also {listed}" if listed else ""
 
 
-LIMITS = (
-    "A text uses some experts more often than others, as published caches of experts show; "
-    "several users together, with texts of their own, are taken to use all alike.",
-    "The speed is a sustained one: a hot laptop, a power limit or other programs lower it. The "
-    "range covers the usual extent of this.",
-    "Other traffic on the link, between GPUs and on the drive is not counted.",
-    "Loading the model is a plain read of the file, without compiling kernels and warming up.",
-    "The web server and tokenizer of a serving engine are not counted.",
-    "The quality of answers is not predicted; scores and losses are published ones.",
-)
-"""What the formulas leave out, a sentence or two each."""
-
-
 IDEA = heading(
     "Generating a token means reading bytes:",
     " where they lie and who reads them decides the speed.",
@@ -357,35 +231,21 @@ def five_routes(model: Model, machine: Machine, work: Workload) -> Markup:
     return section("Five routes", "routes") + block("oa-sub", told, "p") + drawn
 
 
-def general() -> None:
-    """Formulas and limits."""
-    show(section("Formulas", "formulas"))
-    shown()
-    limits = block("oa-answer", joined(block("", explained(limit), "li") for limit in LIMITS), "ul")
-    show(section("Limits", "limits") + limits)
-
-
 def figures() -> None:
     """Constants, and factors of stated software."""
     st.subheader("Constants", anchor="constants")
-    show(
-        block(
-            "oa-sub", "Shares of datasheet speeds, and fixed costs. Each is fitted to published "
-            "runs, measured, derived from a document, or assumed. Families of GPUs, runtimes, "
-            "builds or formats that differ have values of their own. How good shows "
-            "the errors that remain.", "p",
-        )
+    say(
+        "Shares of datasheet speeds, and fixed costs. Each is fitted to published runs, measured, "
+        "derived from a document, or assumed. Families of GPUs, runtimes, builds or formats that "
+        "differ have values of their own. How good shows the errors that remain.", "oa-sub",
     )  # fmt: skip
     with st.expander("All constants"):
-        rows = constants_rows()
-        show(table(HEADINGS, rows, label="Constants", numeric=(1, 3, 4)))
+        show(table(HEADINGS, constants_rows(), label="Constants", numeric=(1, 3, 4)))
     st.subheader("Software that you state", anchor="software")
-    show(
-        block(
-            "oa-sub", "Factors from published comparisons for a graphics driver, a policy for "
-            "several sockets, and more threads than cores. The comparisons are too few for a fit, "
-            "so they also widen the range. An older build has the constants of its time.", "p",
-        )
+    say(
+        "Factors from published comparisons for a graphics driver, a policy for several sockets, "
+        "and more threads than cores. The comparisons are too few for a fit, so they also widen "
+        "the range. An older build has the constants of its time.", "oa-sub",
     )  # fmt: skip
     with st.expander("All comparisons"):
         compared = software_rows()

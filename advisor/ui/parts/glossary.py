@@ -2,46 +2,41 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-MEANINGS = {
-    "in place": "The processor reads the weights in RAM, where they lie, and computes there.",
-    "streamed": "The weights are copied over the link, and the GPU computes.",
-    "micro-batches": "Groups of prompt tokens that are computed together (llama.cpp's -ub).",
-    "hand-overs": "Copies of intermediate results when the next layers are computed elsewhere: "
-    "from GPU to processor, back, or from GPU to GPU.",
-    "AWQ": "Activation-aware Weight Quantization: 4-bit weights, made for GPU servers like vLLM.",
-    "GPTQ": "4-bit weights, rounded so that each layer's output changes least; for GPU servers.",
-    "FP8": "8-bit floating point, about half the size of 16-bit weights; for GPU servers.",
-    "MXFP4": "4-bit floating point with one scale for each block of 32 weights.",
-    "NVFP4": "4-bit floating point with one scale for each block of 16 weights; for NVIDIA GPUs.",
-    "BF16": "16-bit floating point, the format in which most models are published.",
-    "F16": "16-bit floating point.",
-    "routed experts": "Parts of a mixture-of-experts model, of which each token uses only a few.",
-    "KV cache": "Keys and values of the tokens so far, kept for the next token. It grows with the "
-    "context and the number of users.",
-    "page-locked": "In RAM that the system never moves, so that the GPU copies from it faster.",
-    "mmap": "The file is mapped into memory, and its parts are read when they are needed.",
-    "SkyPilot": "A program that rents a machine from the cheapest cloud and starts a task on it.",
-}
-"""Meaning of each term, spelled as on the pages and in the catalogue."""
+from advisor.catalog.csv_tables import DATA, read
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meaning:
+    """A row of data/pages/glossary.csv."""
+
+    term: str  # spelled as on the pages and in the catalogue
+    meaning: str  # in a sentence or two
+    in_texts: bool = False  # it is explained wherever a text has it
+
+
+MEANINGS = {row.term: row for row in read(DATA / "pages" / "glossary.csv", Meaning)}
 BLOCK_FORMAT = (
     "A block format of llama.cpp, {bits}-bit values with shared scales. Fewer bits take less "
     "memory and are read faster, at some loss of quality."
 )
 
+IN_TEXTS = {row.term: row.meaning for row in MEANINGS.values() if row.in_texts}
 _BLOCK_FORMAT = r"I?Q(?P<bits>\d)(?:_\w+)?"
 _NOT_INSTEAD = r"(?!(?<=in place) of\b)"
 _TERM = re.compile(
-    rf"\b(?:{'|'.join(map(re.escape, MEANINGS))}|{_BLOCK_FORMAT})\b{_NOT_INSTEAD}", re.IGNORECASE
+    rf"\b(?:{'|'.join(map(re.escape, IN_TEXTS))}|{_BLOCK_FORMAT})\b{_NOT_INSTEAD}", re.IGNORECASE
 )
-_FOLDED = {word.casefold(): meaning for word, meaning in MEANINGS.items()}
+_FOLDED = {word.casefold(): meaning for word, meaning in IN_TEXTS.items()}
 
 
-def term(word: str, meaning: str) -> Markup:
-    """Term with its meaning as a tooltip."""
-    return Markup("<abbr title='{}' tabindex='0'>{}</abbr>").format(meaning, word)
+def term(word: str, meaning: str = "") -> Markup:
+    """Term with its meaning as a tooltip, the glossary's unless another is given."""
+    html = Markup("<abbr title='{}' tabindex='0'>{}</abbr>")
+    return html.format(meaning or MEANINGS[word].meaning, word)
 
 
 def explained(text: str) -> Markup:

@@ -22,6 +22,11 @@ def show(html: Markup) -> None:
     st.html(str(html))
 
 
+def say(text: object, style: str = "oa-soft") -> None:
+    """Put a paragraph on the page, escaped unless it is markup."""
+    show(block(style, text, "p"))
+
+
 def joined(parts: Iterable[Markup]) -> Markup:
     """Concatenation of parts."""
     return Markup("").join(parts)
@@ -48,6 +53,12 @@ def plain_words(text: str) -> str:
 def link(address: str, words: object) -> Markup:
     """Link to another page of this visit, which the script of the pages opens without a reload."""
     return Markup("<a href='{}' target='_self'>{}</a>").format(address, words)
+
+
+def outward(address: str, words: object) -> Markup:
+    """Link to a source elsewhere, in a tab of its own, which is not told where it was followed."""
+    html = Markup("<a href='{}' target='_blank' rel='noopener noreferrer'>{}</a>")
+    return html.format(address, words)
 
 
 def heading(coloured: str, rest: str, tone: str) -> Markup:

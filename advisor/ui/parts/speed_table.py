@@ -1,12 +1,15 @@
 """Sortable table of speeds, with the columns that Models and Machines share."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from advisor.advice.compare import TITLES
 from advisor.advice.speeds import Speed
+from advisor.catalog.csv_tables import DATA, read
+from advisor.formatting import shown_currency
 
 HEIGHT = 458
 """Height of the table, twelve rows; it scrolls [pixels]."""
@@ -15,10 +18,41 @@ ADVISE = "Advise"
 Columns = Mapping[str, Sequence[Any]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableColumn:
+    """A column of a sortable table, a row of data/pages/columns.csv."""
+
+    page: str  # page that has it; empty for several
+    heading: str  # its heading
+    kind: str  # "number", "text" or "link"
+    format: str  # of numbers, or the words of a link
+    width: int | None = None  # None for as wide as its content [pixels]
+    pinned: bool | None = None  # stays when the others scroll
+    help: str  # explanation behind the heading
+
+    def settings(self, sign: str) -> Any:
+        """Settings of Streamlit, with the sign of amounts of money."""
+        config = st.column_config
+        words: dict[str, Any] = {"width": self.width, "help": self.help or None}
+        if self.kind == "number":
+            return config.NumberColumn(format=self.format.replace("{sign}", sign), **words)
+        if self.kind == "link":
+            return config.LinkColumn(display_text=self.format, **words)
+        return config.TextColumn(pinned=self.pinned, **words)
+
+
+COLUMNS = read(DATA / "pages" / "columns.csv", TableColumn)
+
+
+def settings_of(page: str) -> dict[str, Any]:
+    """Settings of the columns of a page's table by heading; amounts are in the currency shown."""
+    sign = shown_currency().sign
+    return {row.heading: row.settings(sign) for row in COLUMNS if row.page in ("", page)}
+
+
 def speed_table(
-    before: Columns, speeds: Sequence[Speed], after: Columns, settings: Mapping[str, Any], *,
-    key: str, alt: str,
-) -> None:  # fmt: skip
+    page: str, before: Columns, speeds: Sequence[Speed], after: Columns, *, key: str, alt: str
+) -> None:
     """Table, in the given order."""
     shared = {
         "tokens/s": [speed.decode for speed in speeds],
@@ -30,28 +64,5 @@ def speed_table(
     }
     st.dataframe(
         {**before, **shared, **after}, hide_index=True, key=key, alt=alt,
-        height=min(38 + 35 * len(speeds), HEIGHT), column_config={**_shared(), **settings},
+        height=min(38 + 35 * len(speeds), HEIGHT), column_config=settings_of(page),
     )  # fmt: skip
-
-
-def _shared() -> dict[str, Any]:
-    config, speed = st.column_config, "%.1f"
-    return {
-        "tokens/s": config.NumberColumn(
-            format=speed, width=74, help="Tokens generated in a second for each user, as predicted."
-        ),
-        "Format": config.TextColumn(width="small", help="How the weights are packed."),
-        "At least": config.NumberColumn(
-            format=speed, help="Lower end of the range that should hold the speed 4 times in 5."
-        ),
-        "At most": config.NumberColumn(format=speed, help="Upper end of that range."),
-        "Weights are": config.TextColumn(
-            help="Place of the weights: in the GPU alone, or in part in RAM or on the drive."
-        ),
-        "First token": config.NumberColumn(
-            format="%.2f s", help="Seconds until the first token of a reply."
-        ),
-        ADVISE: config.LinkColumn(
-            display_text="open", width=62, help="Opens Advise with this row filled in."
-        ),
-    }  # fmt: skip

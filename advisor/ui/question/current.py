@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from advisor.calibration.imported_store import THIS
-from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.inputs import BY_NAME, INPUTS
 from advisor.errors import AdvisorError, InputError
 from advisor.request import texts
 from advisor.request.request import Request
@@ -24,15 +24,10 @@ MODEL, FORMER_MODEL = "Qwen3.6-27B", "Llama-3.1-70B"
 """Model of a first visit, and of a former link that names none."""
 EXAMPLE = "gaming PC with a 3060 12GB and 32 GB RAM"
 """Machine of a first visit where the server's own has no graphics card."""
-MACHINE = (
-    "machine", "gpu", "gpu_count", "vram_gb", "bridge", "screen_gb", "cpu", "cores", "threads",
-    "backend", "system", "driver", "build", "numa", "ram_gb", "ram_gbs", "ram_channels", "ram_mts",
-    "pcie_gbs", "pcie_gen", "pcie_lanes", "disk", "disk_gbs", "machines", "network", "network_gbs",
-    "cards_owned", "form", "resale", "resale_counts", "rented_at",
-)  # fmt: skip
+OWNED = (*(entry.name for entry in INPUTS if entry.group == "ownership"), "resale_counts")
+"""Inputs of a machine that describe no part."""
+MACHINE = ("machine", *(entry.name for entry in INPUTS if entry.group == "machine"), *OWNED)
 """Inputs that another machine leaves open again."""
-OWNED = ("cards_owned", "form", "resale", "resale_counts", "rented_at")
-"""Those of them that describe no part."""
 KEYS = frozenset((*BY_NAME, *texts.RENAMED, *texts.ELSEWHERE))
 """Parameters of the address that are inputs."""
 FORMER_PAGES = {"find": "find", "run": "runnable"}

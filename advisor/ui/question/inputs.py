@@ -73,7 +73,7 @@ def _installed() -> None:
         where = "No model in the folders of Ollama, LM Studio, Hugging Face and llama.cpp."
         markup.show(markup.block("oa-soft", where))
     for note in survey.notes:
-        markup.show(markup.block("oa-soft", note, "p"))
+        markup.say(note)
     st.button("Look again", key="look_again", on_click=_survey.clear, type="tertiary")
 
 

@@ -1,47 +1,44 @@
 """Presets: machines that many people have, and uses of a model."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 import streamlit as st
 from markupsafe import Markup
 
-from advisor.calibration.imported_store import THIS
+from advisor.catalog.csv_tables import DATA, read
 from advisor.formatting import number
-from advisor.machine.spec import NO_GPU
 from advisor.request.request import Request
+from advisor.request.texts import from_texts
 from advisor.ui.parts import audience
 from advisor.ui.parts.markup import show
 from advisor.ui.question import current, this_machine
 
 HERE, SERVER = "This computer", "The server"
 """Words for the computer that the program runs on, to who sits at it and to others."""
-MACHINES: Mapping[str, Mapping[str, Any]] = {
-    HERE: {"machine": THIS},
-    "Gaming PC, 8 GB card": {"machine": "gaming PC with a 4060 8GB and 32 GB RAM"},
-    "12 GB card": {"machine": current.EXAMPLE},
-    "16 GB card": {"machine": "gaming PC with a 5060 Ti 16GB and 32 GB RAM"},
-    "24 GB card": {"machine": "gaming PC with a 3090 24GB and 64 GB RAM"},
-    "MacBook": {"machine": "MacBook Pro M4 Pro 24GB"},
-    "Mac mini": {"machine": "Mac mini M4 Pro 64GB"},
-    "Mac Studio": {"machine": "Mac Studio M4 Max 64GB"},
-    "Mini PC 128 GB": {"machine": "Framework Desktop 128GB"},
-    "No graphics card": {"gpu": NO_GPU, "ram_gb": 32.0},
-    "Rented": {"machine": "g6e.xlarge"},
-}
-"""Machines by the words on their pills."""
-USES: Mapping[str, Mapping[str, Any]] = {
-    "Chat": {},
-    "Coding helper": {"context": 32_768, "prompt": 8_192, "cached_share": 0.8, "output": 512,
-                      "replies_per_day": 100.0},
-    "Agent": {"context": 65_536, "prompt": 32_768, "cached_share": 0.95, "output": 512,
-              "replies_per_day": 300.0},
-    "Long documents": {"context": 131_072, "prompt": 65_536, "output": 1_024,
-                       "replies_per_day": 10.0},
-    "Family of 4": {"replies_per_day": 120.0, "users": 2},
-    "Team of 20": {"users": 8, "context": 16_384, "replies_per_day": 1_000.0},
-}  # fmt: skip
-"""Uses by the words on their pills: what they change in a chat of one person."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A row of data/pages/presets.csv."""
+
+    group: str  # "machine" or "use"
+    name: str  # words on its pill
+    inputs: str  # as in an address
+
+
+def _presets(group: str) -> dict[str, Mapping[str, Any]]:
+    rows = read(DATA / "pages" / "presets.csv", Preset)
+    return {
+        row.name: from_texts(dict(parse_qsl(row.inputs))).stated()
+        for row in rows if row.group == group
+    }  # fmt: skip
+
+
+MACHINES, USES = _presets("machine"), _presets("use")
+"""Machines, and what uses change in a chat of one person, by the words on their pills."""
 OF_A_USE = ("context", "prompt", "cached", "cached_share", "output", "users", "replies_per_day")
 _PILLS, _USES = "preset_machine", "preset_use"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from advisor.errors import AdvisorError, NetworkError, Refusal, UnknownName
-from advisor.ui.parts.markup import block, heading, notice, plain_words, show
+from advisor.ui.parts.markup import heading, notice, plain_words, say, show
 from advisor.ui.question import current, models, presets
 
 AT_HOME = "gpt-oss-20b"
@@ -24,12 +24,12 @@ def refused(error: AdvisorError) -> None:
     close = error.close if isinstance(error, UnknownName) else ()
     if isinstance(error, Refusal) and MAKER in str(error):
         close = (AT_HOME,)
-        show(block("oa-soft", "Nearest at home:", "p"))
+        say("Nearest at home:")
     if close:
         with st.container(horizontal=True, gap="small", key="suggestions"):
             for name in close[:MOST]:
                 st.button(name, key=f"meant_{name}", on_click=_take, args=(error, name))
-    show(block("oa-soft", "No answer is shown for another question.", "p"))
+    say("No answer is shown for another question.")
     if isinstance(error, NetworkError):
         st.page_link(MODELS, label="Models on record, which need no network")
         st.button(

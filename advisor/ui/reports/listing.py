@@ -13,7 +13,7 @@ from advisor.reports.store.rows import PAGE, ReportQuery
 from advisor.reports.store.saved import ReportHead
 from advisor.reports.store.store import ReportStore
 from advisor.ui.parts import outcome
-from advisor.ui.parts.markup import block, joined, show
+from advisor.ui.parts.markup import block, joined, say, show
 from advisor.ui.question import current
 
 EMPTY = Markup(
@@ -47,7 +47,7 @@ def listing(store: ReportStore) -> None:
     if place > 1 and not page.heads:  # another search has fewer pages
         page = store.page(query)
     with st.container(horizontal=True, vertical_alignment="center", key="report_count"):
-        show(block("oa-soft", f"{page.total} of {total} reports", "p"))
+        say(f"{page.total} of {total} reports")
         _compare_button()
     with st.container(key="report_list"):
         for head in page.heads:

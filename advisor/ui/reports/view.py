@@ -30,7 +30,7 @@ from advisor.reports.store.store import ReportStore
 from advisor.ui.advise import placements
 from advisor.ui.parts import comparison_charts, outcome, tabs
 from advisor.ui.parts.bars import track
-from advisor.ui.parts.markup import block, copyable, heading, joined, notice, show, table
+from advisor.ui.parts.markup import block, copyable, heading, joined, notice, say, show, table
 from advisor.ui.parts.session import base
 from advisor.ui.question.current import address
 from advisor.ui.reports import compare as today
@@ -84,7 +84,7 @@ def share_button(store: ReportStore, report: SavedReport) -> None:
             link = address(f"{base()}reports", {"shared": report.share})
             copyable(link)
         else:
-            show(block("oa-soft", "Only those who can open this list see it.", "p"))
+            say("Only those who can open this list see it.")
 
 
 def _share(store: ReportStore, number: int, *, public: bool) -> None:
@@ -248,7 +248,7 @@ def _frozen(report: SavedReport) -> None:
     facts = (block("oa-soft", text) for text in (page.unable, *page.facts) if text)
     show(joined(facts))
     if page.notes:
-        show(block("oa-notes", page.notes, "p"))
+        say(page.notes, "oa-notes")
 
 
 def verdict_heading(verdict: str) -> Markup:
@@ -312,7 +312,7 @@ def _sections(report: SavedReport, inside: Iterable[ReportSection], *, options: 
             st.markdown(f"**{words.title}**")
             show(table(words.headings, words.rows, label=words.title))
         for name, command in section.commands:
-            show(block("oa-soft", name, "p"))
+            say(name)
             copyable(command)
 
 

@@ -23,7 +23,17 @@ from advisor.request.request import Request, listed
 from advisor.ui.advise import placements
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, copyable, heading, joined, link, notice, show, waiting
+from advisor.ui.parts.markup import (
+    block,
+    copyable,
+    heading,
+    joined,
+    link,
+    notice,
+    say,
+    show,
+    waiting,
+)
 from advisor.ui.parts.points import Point, PointChart, PointGroup, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets
@@ -111,7 +121,7 @@ def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, 
         for name in ("Published", "Format loses", "Score of", "Source"):
             del after[name]
     speeds = [row.speed for row in rows]
-    speed_table(before, speeds, after, _columns(), key=key, alt=alt)
+    speed_table("models", before, speeds, after, key=key, alt=alt)
 
 
 def _scored_by(row: Runnable) -> str:
@@ -121,37 +131,6 @@ def _scored_by(row: Runnable) -> str:
         return ""
     of = f" (its predecessor {row.predecessor})" if row.predecessor else ""
     return f"{quality.scale}, {quality.date}, {quality.rated_as}{of}"
-
-
-def _columns() -> dict[str, Any]:
-    """Format and help of each column."""
-    config = st.column_config
-    return {
-        "Model": config.TextColumn(width=170, pinned=True),
-        "Score": config.NumberColumn(
-            format="%.0f", help="How often people prefer its answers, as a public leaderboard "
-            "scores it, less what the format loses; 100 more means preferred about 64 times in "
-            "100.",
-        ),
-        "Published": config.NumberColumn(
-            format="%d", help="Score on the leaderboard, of the model in 16 bits."
-        ),
-        "Format loses": config.NumberColumn(
-            format="%.1f", help="Points that the format loses; empty where no loss is published. "
-            "Measured on Llama-3-8B: larger and older models lose less.",
-        ),
-        "Format": config.TextColumn(
-            help="How the weights are packed: the one that loses least of those that keep up, or "
-            "a smaller one that the GPU holds whole and the score cannot tell; where none does, "
-            "the fastest."
-        ),
-        "Context that fits": config.NumberColumn(
-            format="%dk", help="Longest of the usual contexts that fits in the same placement."
-        ),
-        "Keeps up": config.TextColumn(width="small", help="At least as fast as you read."),
-        "Score of": config.TextColumn(help="Leaderboard, its day, and the model's name there."),
-        "Source": config.LinkColumn(display_text="page", width="small", help="Where it was read."),
-    }  # fmt: skip
 
 
 class ModelKind(StrEnum):
@@ -259,7 +238,7 @@ def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
     badge = Markup("<span class='oa-badge oa-{}'>{}</span>")
     badges = [badge.format(tone, words)]
     if row.tight:
-        badges.append(badge.format("partly", term("tight", "Fills the RAM: close other programs.")))
+        badges.append(badge.format("partly", term("tight")))
     name = row.model.name
     repository = name if "/" in name else catalog.model_rows()[name].hf_id
     head = Markup("<span class='oa-name'>{}</span><span class='oa-badges'>{}</span>")
@@ -301,15 +280,13 @@ def _tabs(rated: RunnableAnswer, rows: Sequence[Runnable], other: Callable[[], N
 
 def _table(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
     models_table(answer, rows, key="scored_models", alt="Models in their order")
-    show(
-        block(
-            "oa-soft", f"Models that reach {number(answer.reading_tps)} tokens/s come first, "
-            "then slower ones, both by score: the published one of the 16-bit model, less what "
-            "the format loses (its divergence as published for Llama-3-8B, at "
-            f"{number(points_per_nat())} points a nat, as between sizes of a family). Click a "
-            "heading to sort.", "p",
-        )
-    )  # fmt: skip
+    say(
+        f"Models that reach {number(answer.reading_tps)} tokens/s come first, "
+        "then slower ones, both by score: the published one of the 16-bit model, less what "
+        "the format loses (its divergence as published for Llama-3-8B, at "
+        f"{number(points_per_nat())} points a nat, as between sizes of a family). Click a "
+        "heading to sort."
+    )
 
 
 def _picture(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
@@ -318,12 +295,12 @@ def _picture(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
 
 
 def _unrated(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
-    show(block("oa-soft", "No leaderboard in our data rates these; the fastest first.", "p"))
+    say("No leaderboard in our data rates these; the fastest first.")
     models_table(answer, rows, key="unscored_models", alt="Models without a score, by speed")
 
 
 def _command(answer: RunnableAnswer) -> None:
-    show(block("oa-soft", "Rated and other models as text, or as JSON with --json.", "p"))
+    say("Rated and other models as text, or as JSON with --json.")
     copyable(
         command(replace(answer.request, model="", format=None, runtime=answer.runtime.name), "find")
     )
