@@ -12,7 +12,7 @@ from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
-from advisor.machine.names.words import any_of, patterns, plain, rewritten, size_gib, without_sizes
+from advisor.machine.names.words import any_of, patterns, plain, size_gib, translated, without_sizes
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
 # Rows of processors that the catalogue has no row of: by their generation, with several sockets,
@@ -214,9 +214,7 @@ def in_latin(text: str) -> str:
     """Plain text with the Chinese words of processors in English, brands apart from numbers and
     numbers together with their letters.
     """
-    if not text.isascii():
-        text = " ".join(rewritten(text, "processor translated").split())
-    text = SUPERCHIP.sub("2x grace", JOINED.sub(r"\1 ", text))
+    text = SUPERCHIP.sub("2x grace", JOINED.sub(r"\1 ", translated(text)))
     return APART.sub(r"\1\2", text)
 
 

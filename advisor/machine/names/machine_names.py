@@ -145,10 +145,11 @@ class CardMentions:
 
         rest = _card().sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
         own = [gpu for gpu in cards if not gpu.row.unified]
-        chips = [
-            OF_CHIP.sub(r"\1", gpu.row.name).casefold() for gpu in cards if own and gpu not in own
-        ]
-        return _summed(own or cards), " | ".join((rest, *chips))
+        chips = [gpu.row for gpu in cards if own and gpu not in own]
+        notes = (LEFT_TO_CHIP.format(row.name) for row in chips if not row.of_ram)
+        own[:1] = [replace(gpu, notes=(*gpu.notes, *notes)) for gpu in own[:1]]
+        names = (OF_CHIP.sub(r"\1", row.name).casefold() for row in chips)
+        return _summed(own or cards), " | ".join((rest, *names))
 
     def _without_own_sizes(self, text: str) -> str:
         """Plain text without remarks in brackets that repeat the memory of the card before."""
@@ -185,6 +186,7 @@ class CardMentions:
 
 REMARK = re.compile(r"\s*\([^()]*?\b(\d{1,3} ?gi?b)\b[^()]*\)")
 """Pattern of a remark in brackets with a size."""
+LEFT_TO_CHIP = "{} shares the RAM and is left out beside a card."
 OF_CHIP = re.compile(r".*\((.*)\)")
 """Pattern of the name of graphics with their chip behind it: "Radeon 8060S (Ryzen AI Max+ 395)"."""
 OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
@@ -195,6 +197,7 @@ OF_SEVERAL = re.compile(r"\[(?!amd/ati\])[^\]]+/[^\]]+\]")
 SURELY_A_CARD = re.compile(
     r"^(?:\d+\s*[x*]\s*)?(?:(?:nvidia|geforce|amd|radeon|intel) )*"
     r"(?:(?:rtx|gtx|rx|arc)\b|(?:radeon )?(?:pro )?wx|mi ?\d)"
+    r"|^\d{1,2} ?x ?[a-z]{1,2}\d{2,4}$"
     r"|\b(?:ti|super|xtx|xt|gre)\b"
 )
 OF_CARD_BEFORE = re.compile(r"(?<=\blaptop) gpu, (\d{1,2} ?gi?b)$")
@@ -224,8 +227,8 @@ def _is_again(gpu: GpuName, others: Iterable[GpuName]) -> bool:
 
 
 SEVERAL_CARDS = (
-    "Laptops of that line are sold with several processors and cards: name its GPU, processor and "
-    "memory."
+    "Laptops are sold with many processors and cards: name its processor or its graphics card, and "
+    'its memory, as in "laptop, Core i5-1235U, 16 GB RAM".'
 )
 LEFT_OUT = "{!r} in the name is no part that is known and is left out."
 HINT = "Name its GPU, processor and memory, or import one that was measured."
@@ -332,7 +335,7 @@ class MachineNames:
         laptop = is_laptop(text)
         written = translated(plain(name))
         stated = memory_channels(text), memory_rate(written), memory_type(written)
-        text = without_line_numbers(text)
+        whole, text = text, without_line_numbers(text)
         gpus, rest = self.cards.within(text, laptop=laptop)
         rest = with_modules_summed(rest)
         self.cards.refuse_unknown(rest)
@@ -340,6 +343,8 @@ class MachineNames:
         if rented is not None:
             return self.presets.as_sold(rented, text)
         cpu = self._processor(rest)
+        if cpu is None and gpus and not gpus[0].row.unified:
+            cpu = self._of_small_machine(whole)
         unknown = None if cpu or self.presets.macs_of(text) else PROCESSOR_OF_A_LINE.search(rest)
         if unknown:
             self.cpus.match(unknown[0])  # no processor that is named is left out
@@ -363,6 +368,13 @@ class MachineNames:
         return machine_of_parts(
             gpus, cpu, rest, notes, stated=stated, laptop=laptop, rows=self.gpus.rows
         )
+
+    def _of_small_machine(self, text: str) -> CpuName | None:
+        """Processor of a small machine that a plain text names beside its cards."""
+        row = self.presets.small_in(text)
+        if row is None or not row.cpu:
+            return None
+        return replace(self.cpus.match(row.cpu), notes=(f"{row.name} has a {row.cpu}.",))
 
     def _refuse_unknown(
         self, name: str, rest: str, gpus: list[GpuName], cpu: CpuName | None

@@ -86,6 +86,12 @@ class PresetNames:
                 return self._of_size(wanted, row, text) if wanted else None
         return None
 
+    def small_in(self, text: str) -> MachineRow | None:
+        """Small machine whose words are all in a plain text, whatever else is."""
+        words = telling_words(text)
+        small = ((wanted, row) for wanted, row in self._worded if row.kind == "mini" and wanted)
+        return next((row for wanted, row in small if wanted <= words), None)
+
     def macs_of(self, text: str) -> tuple[str, ...]:
         """Macs of the product that a plain text names without a chip, with the memory in it."""
         product = PRODUCT_OF_APPLE.search(text)

@@ -81,6 +81,8 @@ APART = re.compile(r"(?<=ddr) (?=[2-5]\b)")
 """Space in a memory's type: "DDR 4"."""
 ATTACHED = re.compile(r"(?<=\bram)(?=\d{1,4} ?g)")
 """Place of the missing space before a memory's size: "RAM16GB"."""
+UNIT_LEFT_OUT = re.compile(r"(?<![\w.,-])(\d{1,3})(?= ram\b)")
+"""Size of memory without its unit: "24 RAM"."""
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b\u00b7\u2022", "(),:;+,,")
@@ -110,7 +112,7 @@ def plain(text: str) -> str:
     if "ddr " in folded:
         folded = APART.sub("", folded)
     if "ram" in folded:
-        folded = ATTACHED.sub(" ", folded)
+        folded = UNIT_LEFT_OUT.sub(r"\1gb", ATTACHED.sub(" ", folded))
     return " ".join(folded.split())
 
 
@@ -329,9 +331,11 @@ def translated(text: str) -> str:
         return text
     for pattern, meant in patterns("translated"):
         text = pattern.sub(f" {meant} ", text)
-    return " ".join(text.split())
+    return " ".join(CHINESE.sub(" ", text).split())
 
 
+CHINESE = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]+")
+"""Words that are left untranslated, between which no parts are named."""
 LABEL = re.compile(r"\b(?:cpus?|gpus?|processor|graphics(?: card)?|os|motherboard)\s*:\s*")
 LABEL_HAS_SIZE = re.compile(r"\b(ram|memory|ssd|storage|disk)\s*:\s*")
 
@@ -390,7 +394,11 @@ def _is_known(word: str) -> bool:
 
 # Memory in a machine's name: modules, RAM, and sizes that are a drive's or the cards'.
 
-MODULES = re.compile(r"(?<![\w.])(\d{1,2}) ?[x*] ?(\d{1,3}) ?gi?b?\b")
+MODULES = re.compile(
+    r"(?<![\w.])(\d{1,2}) ?[x*] ?(?:l?p?ddr\d(?:-\d{4,5})? )?(\d{1,3})"
+    r"(?: ?gi?b?\b|(?= (?:l?p?ddr\d|[2-8]\d00\b|cl\d\d|r?dimm)))"
+)
+""" "8x 32GB", "4 x DDR4 8G", and "2x32 6000" without a unit before a rate."""
 OF_MODULES = (
     r"(?: ?(?:\d{4} ?(?:mhz|mt/s)?|\d?r?x?\d? ?l?p?ddr\d(?:[- ]\d{4})?|ecc|reg|r-?dimm|u-?dimm))*"
 )

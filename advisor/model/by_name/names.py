@@ -30,7 +30,7 @@ digits, numbers of builds five and more."""
 SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
 OF_PARTS = re.compile(
     r"(?<![a-z0-9])(?:(?:aproj|sexp|out|attn|shared|head|embd?|w\d)(?:q\dk?|f16)"
-    r"|(?:q\dk?|f16)(?:experts?|hc|compressor|indexer|attn|shared|out)|v\d+(?=-imatrix))(?![a-z0-9])"
+    r"|(?:q\dk?|f16)(?:experts?|hc|compressor|indexer|attn|shared|out)|v\d+(?=-imatrix)|(?<=out-)(?:chat-)?v\d+)(?![a-z0-9])"
 )
 """Pattern of the formats of single parts, as ds4's files list them: `IQ2XXS-w2Q2K-AProjQ8`, and of
 a file's version."""
@@ -56,6 +56,12 @@ CLOUD_PUBLISHER = re.compile(
 )
 """Region and publisher before Amazon's Bedrock's names: `us.meta.llama4-maverick-17b-instruct-v1:0`
 (docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html, 2026-11-23)."""
+SPACED = (
+    (re.compile(r"\bud (?=i?q\d)"), "ud-"),
+    (re.compile(r"\b(i?q\d) (?=(?:k|[01]|xx?s|nl|[sml]|xs)\b)"), r"\1_"),
+    (re.compile(r"\b(q\d_k) (?=(?:[sml]|xl)\b)"), r"\1_"),
+)
+"""Parts of a format that people write apart: "ud q4 k xl", "iq4 xs"."""
 SPELLED_OUT = (
     (re.compile(r"[-_]onnx(?:[-_](?:ryzenai.*|cpu))?$"), ""),
     (re.compile(r"(?<=\d) ?billion\b"), "b"),
@@ -177,7 +183,8 @@ def has_size(tokens: Iterable[str]) -> bool:
 @lru_cache(maxsize=16_384)
 def take_apart(text: str) -> ModelName:
     """Parts of a name, without a remark behind a file or a size in brackets: "(4.58 GiB)"."""
-    publisher, name = _without_publisher(_without_label(REMARK.sub("", text.strip().casefold())))
+    folded = _joined_format(REMARK.sub("", text.strip().casefold()))
+    publisher, name = _without_publisher(_without_label(folded))
     name = _without_label(name)
     plain = FILE_END.sub("", CLOUD_VERSION.sub("", name))
     plain = OF_PARTS.sub("", SHARD.sub("", plain))
@@ -192,6 +199,12 @@ def take_apart(text: str) -> ModelName:
     return ModelName(
         text=text, publisher=publisher, tokens=tokens, kinds=kinds, shape=_shape(tokens)
     )
+
+
+def _joined_format(text: str) -> str:
+    for pattern, joined in SPACED if " " in text else ():
+        text = pattern.sub(joined, text)
+    return text
 
 
 def _without_label(text: str) -> str:
@@ -325,7 +338,7 @@ PACKER = re.compile(r"(?<![a-z0-9])(bnb|gptq|awq|hqq|autoround)(?![a-z0-9])")
 
 def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
     """Format in a model's name or tag; None without one."""
-    for spelling in _format_spellings(text.casefold()):
+    for spelling in _format_spellings(_joined_format(text.casefold())):
         try:
             return format_meant(spelling, known, remark=True)
         except UnknownName:

@@ -488,8 +488,8 @@ class UnknownModel(UnknownName):
     """Unknown name of a model, with the names that may be meant."""
 
     def __init__(self, name: str, close: tuple[str, ...]) -> None:
-        offered = f"Did you mean {', '.join(close)}? " if close else ""
-        hint = f"{offered}Otherwise give its GGUF file, config.json or owner/name on Hugging Face."
+        offered = f"Did you mean {', '.join(close)}? Otherwise give" if close else "Give"
+        hint = f"{offered} its GGUF file, config.json or owner/name on Hugging Face."
         super().__init__("model", name, (), hint)
         self.close = close
 
