@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from advisor.advice.advise import Advice, Answer, answer
 from advisor.advice.prices.rows import NO_PRICE
@@ -12,7 +11,7 @@ from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.cli import many_users, session
-from advisor.cli.command import Json, added, show, speed_record, tell
+from advisor.cli.command import Json, show, speed_record, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
@@ -20,21 +19,8 @@ from advisor.request import command_line
 from advisor.request.money import MoneyInputs
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = added(
-        commands, "advise", _advise, "complete advice: estimates, and what to keep, buy or rent"
-    )
-    command_line.add_options(parser)
-    parser.add_argument(
-        "--also", action="append", default=[], metavar="NAME",
-        help='further options to print, by a part of their name ("RTX 5090")',
-    )  # fmt: skip
-    parser.add_argument("--save", metavar="NAME", help="save the answer as a report of this name")
-    parser.add_argument("--author", default="", metavar="NAME", help="author of the report")
-
-
-def _advise(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `advise`."""
     nouns = command_line.from_args(args).nouns()
     tell(nouns.notes)
     answered = answer(nouns)

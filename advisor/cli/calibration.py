@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from advisor.calibration.measurement_file import (
     imported,
     to_json,
 )
-from advisor.cli.command import added, show
+from advisor.cli.command import show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment, quantity
 from advisor.probes.measurement import Measurement
@@ -29,58 +29,10 @@ from advisor.units import GIB
 STANDARD_INPUT = "-"
 
 
-def add(commands: Any) -> None:
-    """Add the command and its actions."""
-
-    def run(action: Callable[[argparse.Namespace], tuple[object, str]]) -> Any:
-        def run(args: argparse.Namespace) -> None:
-            record, text = action(args)
-            show(args, record, lambda: text)
-
-        return run
-
-    actions = commands.add_parser(
-        "calibration", help="measurements of this machine and of others"
-    ).add_subparsers(required=True, metavar="ACTION")
-    added(actions, "list", run(_list), "list the measured machines")
-    for name, action, text in (
-        ("show", _show, "all measurements of a machine"),
-        ("export", _export, "write the measurements of a machine as JSON"),
-        ("rename", _rename, "rename a machine"),
-        ("delete", _delete, "delete the measurements of a machine"),
-    ):
-        action_parser = added(actions, name, run(action), text)
-        action_parser.add_argument(
-            "name", metavar="NAME", help=f"as listed; {THIS} is this machine"
-        )
-        if action is _export:
-            action_parser.add_argument(
-                "-o", "--output", type=Path, help="output file (standard output)"
-            )
-        if action is _rename:
-            action_parser.add_argument("new", metavar="NEW", help="new name")
-    _add_import(added(actions, "import", run(_import), "import measurements of another machine"))
-
-
-def _add_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        help="file of `calibration export` or `probe --json`; - for standard input",
-    )
-    parser.add_argument("--name", required=True, help="name for that machine")
-    parser.add_argument("--cpu", default="", help="processor, if the file names none")
-    parser.add_argument(
-        "--gpu", action="append", default=[], help="GPU, if the file names none; repeat for several"
-    )
-    parser.add_argument(
-        "--ram-gb", type=float, default=0.0, metavar="GIB", help="RAM, if the file states none"
-    )
-
-
-def _list(_: argparse.Namespace) -> tuple[object, str]:
+def list_machines(args: argparse.Namespace) -> None:
+    """Run `calibration list`."""
     records = [_record(name) for name in (THIS, *imported_store.names())]
-    return records, "\n".join(map(_line, records))
+    show(args, records, lambda: "\n".join(map(_line, records)))
 
 
 def _record(name: str) -> dict[str, Any]:
@@ -119,10 +71,11 @@ def told(seen: Fingerprint | None) -> str:
     return ", ".join((seen.cpu or "unknown processor", *seen.gpus, size))
 
 
-def _show(args: argparse.Namespace) -> tuple[object, str]:
+def show_machine(args: argparse.Namespace) -> None:
+    """Run `calibration show`."""
     history, calibration = imported_store.probed(args.name), imported_store.measured(args.name)
     record = {**to_json(history), "stale": calibration.stale, "notes": list(calibration.notes)}
-    return record, "\n".join(_shown(history, calibration))
+    show(args, record, lambda: "\n".join(_shown(history, calibration)))
 
 
 def _shown(history: MeasurementHistory, calibration: Calibration) -> Iterable[str]:
@@ -139,15 +92,18 @@ def _shown(history: MeasurementHistory, calibration: Calibration) -> Iterable[st
             yield f"{name:<22} {value:>14}  {spread}  {moment(measurement.when)}"
 
 
-def _export(args: argparse.Namespace) -> tuple[object, str]:
+def export(args: argparse.Namespace) -> None:
+    """Run `calibration export`."""
     content = to_json(imported_store.probed(args.name))
     if args.output is None:
-        return content, json.dumps(content, indent=1)
+        show(args, content, lambda: json.dumps(content, indent=1))
+        return
     _write(args.output, content)
-    return {"written": str(args.output)}, f"Written to {args.output}."
+    show(args, {"written": str(args.output)}, lambda: f"Written to {args.output}.")
 
 
-def _import(args: argparse.Namespace) -> tuple[object, str]:
+def import_machine(args: argparse.Namespace) -> None:
+    """Run `calibration import`."""
     if not 0 <= args.ram_gb < 1_000_000:
         raise InputError(f"--ram-gb is {args.ram_gb:g}; allowed is 0 to 1,000,000 GiB.")
     history = imported_store.with_parts(
@@ -158,17 +114,19 @@ def _import(args: argparse.Namespace) -> tuple[object, str]:
     )
     kept = imported_store.keep(history, args.name)
     text = f"Kept as {args.name}: {_counted(len(kept.latest))}. {told(kept.fingerprint)}."
-    return {"name": args.name, "figures": len(kept.latest)}, text
+    show(args, {"name": args.name, "figures": len(kept.latest)}, lambda: text)
 
 
-def _rename(args: argparse.Namespace) -> tuple[object, str]:
+def rename(args: argparse.Namespace) -> None:
+    """Run `calibration rename`."""
     new = imported_store.rename(args.name, args.new)
-    return {"name": new}, f"Renamed {args.name} to {new}."
+    show(args, {"name": new}, lambda: f"Renamed {args.name} to {new}.")
 
 
-def _delete(args: argparse.Namespace) -> tuple[object, str]:
+def delete(args: argparse.Namespace) -> None:
+    """Run `calibration delete`."""
     imported_store.delete(args.name)
-    return {"deleted": args.name}, f"Deleted the measurements of {args.name}."
+    show(args, {"deleted": args.name}, lambda: f"Deleted the measurements of {args.name}.")
 
 
 def export_found(measurements: Iterable[Measurement], path: Path) -> None:

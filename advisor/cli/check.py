@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
-from advisor.cli.command import added, show
+from advisor.cli.command import show
 from advisor.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,19 +26,7 @@ MOVED = 0.01
 """Change of a figure from which it has moved, as a share."""
 
 
-def add(commands: Any) -> None:
-    """Add the command and its options."""
-    command = added(
-        commands, "check", _check,
-        "a scenario file against its promises: Markdown, and exit code 1 where one is broken",
-    )  # fmt: skip
-    command.add_argument("file", type=Path, metavar="FILE.yaml")
-    command.add_argument(
-        "--since", type=Path, metavar="FILE.json", help="an earlier `check --json`: what moved"
-    )
-
-
-def _check(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run `check FILE.yaml --since FILE.json`."""
     from advisor.reports.scenarios import read_scenarios, run
 

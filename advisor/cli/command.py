@@ -7,13 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.cost_model.placement import PlacementStrategy
-
 if TYPE_CHECKING:
     from advisor.advice.speeds import Speed
 
-Command = Callable[[argparse.Namespace], int | None]
-"""Function that runs a command and returns its exit code; None for 0."""
 INDENTED = 1000
 """Most records of a list that is indented."""
 INSTALLED = "offload-advisor"
@@ -23,36 +19,6 @@ INSTALLED = "offload-advisor"
 def program() -> str:
     """Name under which the program was started, for usage lines and hints."""
     return INSTALLED if Path(sys.argv[0]).stem == INSTALLED else "python -m advisor"
-
-
-def added(commands: Any, name: str, run: Command, text: str) -> argparse.ArgumentParser:
-    """Parser of a new command, with the option `--json`."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-    parser.set_defaults(command=run)
-    parser.add_argument("--json", action="store_true", help="print JSON for other programs")
-    return parser
-
-
-def add_measured(parser: argparse.ArgumentParser) -> None:
-    """Add the options for measured speeds and their placement."""
-    group = parser.add_argument_group("measured")
-    speed = group.add_mutually_exclusive_group(required=True)
-    speed.add_argument(
-        "--measured", type=float, metavar="TPS", help="measured decode speed per user"
-    )
-    speed.add_argument(
-        "--results", type=Path, metavar="FILE.json",
-        help="output of llama-bench, Ollama, LM Studio or vLLM instead of both speeds",
-    )  # fmt: skip
-    group.add_argument("--measured-prompt", type=float, metavar="TPS", help="measured prompt speed")
-    group.add_argument(
-        "--measured-prompt-tokens", type=float, metavar="N",
-        help="length of that prompt (--prompt)",
-    )  # fmt: skip
-    group.add_argument(
-        "--placement", type=str.lower, choices=list(PlacementStrategy),
-        help="measured placement (the first that fits)",
-    )  # fmt: skip
 
 
 def tell(notes: Iterable[str]) -> None:

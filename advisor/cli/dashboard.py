@@ -4,7 +4,6 @@ import argparse
 import runpy
 import sys
 from importlib.util import find_spec
-from typing import Any
 
 from advisor.errors import InputError
 from advisor.paths import product_folder
@@ -12,14 +11,7 @@ from advisor.paths import product_folder
 PORTS = range(1, 65536)
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = commands.add_parser("app", help="open the dashboard on this machine")
-    parser.set_defaults(command=_app)
-    parser.add_argument("--port", type=int, metavar="N", help="port of the dashboard (8501)")
-
-
-def _app(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Serve the pages until interrupted.
 
     Streamlit is started as a program, so that the command line need not know it. It reads the

@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import replace
-from typing import Any
 
 from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import (
@@ -15,23 +14,15 @@ from advisor.advice.diagnosis.diagnose import (
     this_system,
 )
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
-from advisor.cli.command import Json, add_measured, added, show, tell
+from advisor.cli.command import Json, show, tell
 from advisor.cost_model.uncertainty import range_fields
 from advisor.machine.backends import SYSTEMS, system_named
 from advisor.request import command_line
 from advisor.request.request import Request
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = added(
-        commands, "diagnose", _diagnose, "why a measured speed differs from the prediction"
-    )
-    command_line.add_options(parser, command_line.DESCRIBED, without=("placement",))
-    add_measured(parser)
-
-
-def _diagnose(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `diagnose`."""
     measured = measured_of(args)
     nouns = command_line.from_args(args).nouns()
     tell(nouns.notes)

@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
 from advisor.advice.start_files import StartFile, start_file
 from advisor.cli import session
-from advisor.cli.command import Json, added, show, tell
+from advisor.cli.command import Json, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
@@ -22,23 +21,14 @@ from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.request import command_line
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = added(commands, "estimate", _estimate, "speed of each runtime and placement")
-    command_line.add_options(parser, (*command_line.DESCRIBED, "session"))
-    parser.add_argument(
-        "--start", type=StartFile, choices=list(StartFile), metavar="FILE",
-        help="print a file that starts the fastest server that fits: compose, systemd, llama-swap",
-    )  # fmt: skip
-
-
-def _estimate(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `estimate`."""
     nouns = command_line.from_args(args).nouns()
     resolved = nouns.resolved
     tell(nouns.notes)
     estimates = estimates_of(nouns)
     if args.start is not None:
-        print(_start(args.start, estimates), end="")
+        print(_start(StartFile(args.start), estimates), end="")
         return
     if not args.json:
         for note in (*resolved.notes, *context_notes(resolved.model, nouns.work)):

@@ -1,22 +1,12 @@
 """`accuracy` and `claims`: predictions compared with published figures."""
 
 import argparse
-from typing import Any
 
-from advisor.cli.command import added, show
-
-
-def add(commands: Any) -> None:
-    """Add both commands."""
-    parser = added(commands, "accuracy", _accuracy, "predictions against published measurements")
-    parser.add_argument(
-        "--markdown", nargs="?", const="README.md", choices=("README.md", "docs/accuracy.md"),
-        help="print the table of README.md (the default), or the whole table of docs/accuracy.md",
-    )  # fmt: skip
-    added(commands, "claims", _claims, "claims of articles about offloading, checked")
+from advisor.cli.command import show
 
 
-def _accuracy(args: argparse.Namespace) -> None:
+def accuracy(args: argparse.Namespace) -> None:
+    """Run `accuracy`."""
     from advisor.catalog.csv_tables import read
     from advisor.evidence.accuracy.shipped import HISTORY, HistoryRow, shipped_ledger
     from advisor.evidence.accuracy.text import front_page, history_markdown, markdown, plain, record
@@ -31,7 +21,8 @@ def _accuracy(args: argparse.Namespace) -> None:
     show(args, record(scores), lambda: plain(scores))
 
 
-def _claims(args: argparse.Namespace) -> None:
+def claims(args: argparse.Namespace) -> None:
+    """Run `claims`."""
     from advisor.evidence.claims import claims as computed
 
     answers = computed()

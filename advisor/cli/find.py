@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from advisor.advice.advise import findings_of
 from advisor.advice.finder.combinations import on_cluster, on_cores
@@ -11,33 +10,16 @@ from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
-from advisor.cli.command import Json, added, show, speed_record, tell
+from advisor.cli.command import Json, show, speed_record, tell
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number
 from advisor.request import command_line
 from advisor.request.request import DEFAULTS, Nouns, Request
 from advisor.runtimes import LLAMA_CPP
 
-SEARCHED = (*(group for group in command_line.FULL if group != "load"), "target")
-"""Groups of inputs of a search."""
 
-
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = added(
-        commands, "find", _find,
-        "machines that reach a target for --model; without --model, models for a machine",
-    )  # fmt: skip
-    command_line.add_options(
-        parser, SEARCHED, required=(), without=("placement", "form", "resale", "rented_at"),
-    )  # fmt: skip
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS",
-        help="address of a Dask scheduler to share the work (pip install 'offload-advisor[dask]')",
-    )  # fmt: skip
-
-
-def _find(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `find`."""
     request = command_line.from_args(args)
     if not request.model:
         _models(args, request)

@@ -1,11 +1,10 @@
 """`here`: this machine, what it runs well, and what to type next; also without any command."""
 
 import argparse
-from typing import Any
 
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.calibration.imported_store import THIS
-from advisor.cli.command import added, program, show
+from advisor.cli.command import program, show
 from advisor.cli.find import runnable_answer
 from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
@@ -17,12 +16,8 @@ FIRST = 5
 """Number of models that are named."""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    added(commands, "here", _here, "this machine and what it runs well; also without a command")
-
-
-def _here(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `here`."""
     nouns = Request(machine=THIS).nouns()
     reading = nouns.money.reading_tps
     models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=LLAMA_CPP)

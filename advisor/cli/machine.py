@@ -3,19 +3,11 @@
 import argparse
 from typing import Any
 
-from advisor.cli.command import added, show
+from advisor.cli.command import show
 from advisor.machine.identify import Identified, identified
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = added(commands, "machine", machine, "hardware that a typed name is taken for")
-    parser.add_argument(
-        "name", metavar="NAME", help='"2x 3090", "EPYC 7402", "Mac Studio M3 Ultra"'
-    )
-
-
-def machine(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Run `machine NAME`."""
     answer = machine_answer(identified(args.name), args.name)
     show(args, answer, lambda: "\n".join(_lines(answer)))

@@ -10,35 +10,9 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-import advisor
-from advisor.cli.command import Command, program
+from advisor.cli.parser import parser
 from advisor.errors import AdvisorError
 from advisor.formatting import US_DOLLAR, Currency, show_money_in
-
-MODULES = {
-    "here": "here",
-    "model": "model",
-    "estimate": "estimate",
-    "advise": "advise",
-    "diagnose": "diagnose",
-    "watch": "watch",
-    "find": "find",
-    "predict": "predict",
-    "accuracy": "evidence",
-    "claims": "evidence",
-    "probe": "probe",
-    "report": "report",
-    "check": "check",
-    "calibration": "calibration",
-    "runs": "runs",
-    "machine": "machine",
-    "prices": "prices",
-    "app": "dashboard",
-    "mcp": "mcp",
-}
-"""Commands, and the module of this package that adds each; only that of the given one is imported,
-since all of them take twice the time of the rest before an answer."""
-
 
 EXTRAS = {
     **dict.fromkeys(("streamlit", "pandas", "plotly"), "app"),
@@ -74,9 +48,9 @@ def _ran(typed: list[str]) -> int:
     """Exit code of a command that is run."""
     args = parser(next(iter(typed), "")).parse_args(typed)
     args.typed = typed
-    command: Command = args.command
+    module, _, function = args.command.run.partition(".")
     show_money_in(_currency(args))
-    code = command(args)
+    code = getattr(import_module(f"advisor.cli.{module}"), function)(args)
     if sys.stdout:  # None where it was closed before the start
         sys.stdout.flush()
     return code or 0
@@ -103,16 +77,3 @@ def _missing(module: str) -> str:
 def _discard_output() -> None:
     """Send further output nowhere, after its reader has closed the pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def parser(command: str = "") -> argparse.ArgumentParser:
-    """Parser of a command and its options; of every command, where none of that name exists; of
-    none for `--version`.
-    """
-    top = argparse.ArgumentParser(prog=program(), description=advisor.__doc__)
-    top.add_argument("--version", action="version", version=advisor.__version__)
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    modules = [MODULES[command]] if command in MODULES else dict.fromkeys(MODULES.values())
-    for module in () if command == "--version" else modules:
-        import_module(f"advisor.cli.{module}").add(commands)
-    return top

@@ -13,12 +13,14 @@ import json
 import threading
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import advisor
+from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cli import main as command_line_program
+from advisor.cli.parser import OptionRow, commands, options_of
 from advisor.errors import InputError
 from advisor.model.resolve import ReferenceKind, way
 from advisor.request import command_line
@@ -40,93 +42,27 @@ TYPES: Mapping[Kind, Schema] = {
 """Schema of a value, by the kind of its input."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class AdvisorTool:
-    """A command as a tool."""
+    """A command as a tool, a row of data/commands/tools.csv; lists are separated by blanks."""
 
+    tool: str  # name of the tool
     command: str  # name of the command
+    groups: str  # groups of the registry whose inputs it takes
+    without: str  # inputs of those groups that it does not take
+    required: str  # inputs that must be given
+    further: str  # options of the command that it takes beside the registry
+    rows: str  # name of its list, where the command answers with one
     about: str  # what the tool answers, for the assistant that chooses among tools
-    groups: tuple[str, ...] = command_line.DESCRIBED  # groups of the registry whose inputs it takes
-    without: tuple[str, ...] = ()  # inputs of those groups that it does not take
-    required: tuple[str, ...] = ("model",)  # inputs that must be given
-    positional: tuple[str, ...] = ()  # inputs that the command takes without an option
-    # numbers beside the registry, with their descriptions
-    further: Mapping[str, str] = field(default_factory=dict)
-    rows: str = ""  # name of its list, where the command answers with one
 
 
 TOOLS: Mapping[str, AdvisorTool] = {
-    "estimate": AdvisorTool(
-        command="estimate",
-        about="Speed, memory and first token of a language model on a machine, for each runtime "
-        "(llama.cpp, Ollama, vLLM ...) and placement (in the GPU, offloaded to RAM, to NVMe).",
-        groups=(*command_line.DESCRIBED, "session"),
-        rows="estimates",
-    ),
-    "advise": AdvisorTool(
-        command="advise",
-        about="How fast a model runs on a machine, whether that is enough, and what would be "
-        "better: another model, a smaller format, a bigger GPU with its cost, rent or an API.",
-        groups=command_line.FULL,
-    ),
-    "what_can_i_run": AdvisorTool(
-        command="find",
-        about="Models that run well on a machine, ranked by published quality, with their speed.",
-        groups=tuple(group for group in command_line.FULL if group != "load"),
-        without=("model", "format", "placement", "form", "resale", "rented_at"),
-        required=(),
-        rows="models",
-    ),
-    "find_machines": AdvisorTool(
-        command="find",
-        about="Machines to buy or rent, and APIs, on which a model reaches a speed, cheapest "
-        "first.",
-        groups=("what", "work", "draft", "money", "currency", "target"),
-        without=("machine", "placement", "cached_share"),
-        required=("model", "min_tps"),
-        rows="offers",
-    ),
-    "diagnose": AdvisorTool(
-        command="diagnose",
-        about="Why a measured speed is lower than it should be: the likeliest causes in order, "
-        "each with a test and a fix.",
-        without=("placement",),
-        required=("model", "measured"),
-        further={
-            "measured": "Measured decode speed of one user [tokens/s].",
-            "measured_prompt": "Measured speed of the prompt [tokens/s].",
-            "measured_prompt_tokens": "Length of that prompt [tokens].",
-        },
-    ),
-    "describe_model": AdvisorTool(
-        command="model",
-        about="Size of a model in a format, bytes read for each token, and its cache.",
-        groups=("what", "work"),
-        without=("machine", "runtime", "placement"),
-        positional=("model",),
-    ),
-    "describe_machine": AdvisorTool(
-        command="machine",
-        about="Hardware that a name in anybody's words is taken for, with memory and bandwidth.",
-        groups=(),
-        required=("name",),
-        positional=("name",),
-        further={"name": "GPU, processor, whole machine or cloud instance, in any usual words."},
-    ),
+    row.tool: row for row in read(DATA / "commands/tools.csv", AdvisorTool)
 }
 """Tools by name."""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = commands.add_parser("mcp", help="serve these commands to an assistant, over stdio")
-    parser.set_defaults(command=_mcp)
-    parser.add_argument(
-        "--allow-files", action="store_true", help="models may be files of this machine"
-    )
-
-
-def _mcp(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Serve until the assistant closes the connection."""
     import anyio
 
@@ -167,25 +103,35 @@ async def _serve(allow_files: bool) -> None:
 
 def schema(tool: AdvisorTool) -> Schema:
     """JSON Schema of a tool's inputs, with units and limits."""
-    numbers = {
-        name: {"type": "number", "description": about} for name, about in tool.further.items()
+    further = {
+        name: {
+            "type": "number" if option.kind == "number" else "string",
+            "description": f"{option.help[:1].upper()}{option.help[1:]}.",
+        }
+        for name, option in further_of(tool).items()
     }
-    if tool.command == "machine":
-        numbers["name"]["type"] = "string"
     properties = {entry.name: _property(entry) for entry in inputs_of(tool)}
     return {
         "type": "object",
-        "properties": properties | numbers,
-        "required": list(tool.required),
+        "properties": properties | further,
+        "required": tool.required.split(),
         "additionalProperties": False,
     }
 
 
 def inputs_of(tool: AdvisorTool) -> list[Input]:
     """Inputs of the registry that a tool takes."""
-    return [
-        entry for entry in INPUTS if entry.group in tool.groups and entry.name not in tool.without
-    ]
+    groups, without = tool.groups.split(), tool.without.split()
+    return [entry for entry in INPUTS if entry.group in groups and entry.name not in without]
+
+
+def further_of(tool: AdvisorTool) -> dict[str, OptionRow]:
+    """Options of a tool beside the registry, by name."""
+    named = {
+        option.name.removeprefix("--").replace("-", "_"): option
+        for option in options_of(tool.command)
+    }
+    return {name: named[name] for name in tool.further.split()}
 
 
 def _property(entry: Input) -> Schema:
@@ -217,28 +163,27 @@ def answer(name: str, values: Mapping[str, Any], allow_files: bool) -> tuple[str
 
 def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> list[str]:
     """Words of the command that gives the answer."""
-    missing = [name for name in tool.required if values.get(name) in (None, "")]
+    missing = [name for name in tool.required.split() if values.get(name) in (None, "")]
     if missing:
         raise InputError(f"{' and '.join(missing)} must be given.")
-    taken = {entry.name for entry in inputs_of(tool)}
-    unknown = values.keys() - taken - tool.further.keys()
+    further, taken = further_of(tool), {entry.name for entry in inputs_of(tool)}
+    unknown = values.keys() - taken - further.keys()
     if unknown:
         raise InputError(f"{min(unknown)!r} is no input of this tool.")
     if not allow_files:
         _check_no_file(values)
-    stated = {name: value for name, value in values.items() if name in taken - {*tool.positional}}
-    further = [
-        word
-        for name in tool.further
-        if name not in tool.positional and values.get(name) is not None
-        for word in (f"--{name.replace('_', '-')}", str(values[name]))
-    ]
-    placed = [str(values[name]) for name in tool.positional]
-    return [
-        *command_line.to_argv(from_values(stated)),
-        *further,
-        *(("--", *placed) if placed else ()),
-    ]
+    (row,) = (row for row in commands() if row.command == tool.command)
+    positional = row.positional.split()
+    stated = {name: value for name, value in values.items() if name in taken - {*positional}}
+    words, placed = command_line.to_argv(from_values(stated)), [values[name] for name in positional]
+    for name, option in further.items():
+        if values.get(name) is None:
+            continue
+        if option.name.startswith("--"):
+            words += [option.name, str(values[name])]
+        else:
+            placed.append(values[name])
+    return [*words, *(("--", *map(str, placed)) if placed else ())]
 
 
 def _check_no_file(values: Mapping[str, Any]) -> None:

@@ -1,12 +1,11 @@
 """`model`: size of a model in a format, bytes read per token, cache."""
 
 import argparse
-from typing import Any
 
 import numpy as np
 
 from advisor.advice.compare import context_notes
-from advisor.cli.command import Json, added, show
+from advisor.cli.command import Json, show
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory
 from advisor.model.architecture import Architecture
@@ -14,18 +13,8 @@ from advisor.model.resolve import ResolvedModel
 from advisor.request import command_line
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = added(
-        commands, "model", _model, "size of a model in a format, bytes read per token, cache"
-    )
-    command_line.add_options(
-        parser, ("what", "work", "draft"), without=("machine", "runtime", "placement"),
-        positional=("model",),
-    )  # fmt: skip
-
-
-def _model(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `model`."""
     nouns = command_line.from_args(args).nouns()
     answer = model_answer(nouns.resolved, nouns.work)
     show(args, answer, lambda: "\n".join(_model_lines(answer)))

@@ -17,7 +17,7 @@ from typing import Any, TextIO, TypeAlias
 
 from advisor import given_files
 from advisor.errors import InputError
-from advisor.evidence.published.row import ANSWERED, BESIDE, CATEGORIES, columns
+from advisor.evidence.published.row import ANSWERED, BESIDE, columns
 from advisor.formatting import inert
 
 Cells: TypeAlias = dict[str, str]
@@ -41,22 +41,8 @@ NO_UTF8 = "\ufffd"
 """What stands in the text for bytes that are not UTF-8."""
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    places = ", ".join(f"{word} ({meaning})" for word, meaning in CATEGORIES.items())
-    parser = commands.add_parser(
-        "predict", help="speeds for the rows of a measurement file",
-        epilog=f"Columns, all but the model optional: {', '.join(columns())}. Words of category: "
-        f"{places}; empty where GPU, layers and runtime tell.",
-    )  # fmt: skip
-    parser.set_defaults(command=_predict)
-    parser.add_argument("rows", type=Path, metavar="ROWS.csv")
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="OUT.csv", help="output file (standard output)"
-    )
-
-
-def _predict(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `predict`."""
     from tqdm import tqdm
 
     file = given_files.opened(args.rows)

@@ -33,33 +33,16 @@ from advisor.advice.prices.rows import (
     rent_rows,
     standing,
 )
-from advisor.cli.command import added, show
+from advisor.cli.command import show
 from advisor.errors import InputError, NetworkError
 from advisor.formatting import counted, money, money_per_hour
 from advisor.machine.catalog import find_gpu
 
-SECONDS = 60.0
-"""Default time limit of each source [s]."""
 NAMED = 3
 """Most implausible offers that are named."""
 
 
-def add(commands: Any) -> None:
-    """Add the command and its action."""
-    parser = added(commands, "prices", prices, "sources and dates of the prices in use")
-    parser.add_argument(
-        "action", nargs="?", choices=("refresh",), help="fetch rents and API prices again"
-    )
-    parser.add_argument(
-        "--of", metavar="NAME", help="each price of a GPU or whole machine, or why it has none"
-    )
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="S",
-        help=f"time limit of each source in seconds ({SECONDS:g})",
-    )  # fmt: skip
-
-
-def prices(args: argparse.Namespace) -> int | None:
+def run(args: argparse.Namespace) -> int | None:
     """`prices` and `prices refresh`."""
     if not 0 < args.seconds <= 3600:
         raise InputError(f"--seconds is {args.seconds:g}; allowed is 1 to 3,600.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.cli.calibration import export_found
-from advisor.cli.command import Json, added, show
+from advisor.cli.command import Json, show
 from advisor.errors import InputError
 from advisor.probes.measurement import UNSTEADY, USELESS, Measurement
 from advisor.units import GB, KIB
@@ -16,28 +16,8 @@ from advisor.units import GB, KIB
 PARTS = ("ram", "disk", "gpu", "engine")
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    parser = added(commands, "probe", _probe, "measure this machine")
-    parser.add_argument(
-        "parts", nargs="*", metavar="ram|disk|gpu|engine", help="parts to measure (all)"
-    )
-    parser.add_argument(
-        "--save", action="store_true", help="save the result and use it for predictions"
-    )
-    parser.add_argument("--path", type=Path, help="file or folder whose drive is measured")
-    parser.add_argument(
-        "--quick", action="store_true", help="measure for 20 s instead of 90 s at most"
-    )
-    parser.add_argument(
-        "--export",
-        type=Path,
-        metavar="FILE",
-        help="write the result to a file that another computer can import",
-    )
-
-
-def _probe(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
+    """Run `probe`."""
     for part in args.parts:
         if part not in PARTS:
             raise InputError(f"No probe is called {part!r}; choose from {', '.join(PARTS)}.")

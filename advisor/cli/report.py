@@ -6,11 +6,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
-from advisor.cli.command import Json, add_measured, added, show
+from advisor.cli.command import Json, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import range_of, tokens_per_second
 
@@ -29,30 +28,8 @@ def _store() -> "ReportStore":
     return open_store()
 
 
-# `report attach` and `report contribute`: measured results of a report.
-
-
-def add_results(actions: Any) -> None:
-    """Add the two actions to those of `report`."""
-    action = added(actions, "attach", _attach, "add a measured speed to a report")
-    action.add_argument("id", type=int)
-    add_measured(action)
-    action.add_argument("--runtime", metavar="NAME", help="measured runtime (the first that fits)")
-    action.add_argument("--note", default="", help="remark on the measurement")
-    action = added(
-        actions, "contribute", _contribute, "a CSV line and the text of a pull request; nothing is "
-        "sent",
-    )  # fmt: skip
-    action.add_argument("id", type=int)
-    action.add_argument(
-        "--result", type=int, default=1, metavar="N", help="number of the result (1)"
-    )
-    action.add_argument(
-        "--agree", action="store_true", help="you measured it and agree that it is published"
-    )
-
-
-def _attach(args: argparse.Namespace) -> None:
+def attach(args: argparse.Namespace) -> None:
+    """Run `report attach`."""
     store = _store()
     result = result_of(args, store.load(args.id))
     judged = store.attach(args.id, result).judged[-1]
@@ -82,7 +59,8 @@ def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResul
     )
 
 
-def _contribute(args: argparse.Namespace) -> None:
+def contribute(args: argparse.Namespace) -> None:
+    """Run `report contribute`."""
     from advisor.reports.files.contribution import contribution
 
     made = contribution(_store().load(args.id), args.result)
@@ -96,25 +74,8 @@ def _contribute(args: argparse.Namespace) -> None:
     show(args, record, lambda: f"{made.line}\n\n{made.title}\n\n{made.text}")
 
 
-# `report compare` and `report run`: reports side by side, and scenario files.
-
-
-def add_compare(actions: Any) -> None:
-    """Add the two actions to those of `report`."""
-    action = added(actions, "compare", _compare, "compare two to six reports")
-    action.add_argument("ids", type=int, nargs="+", metavar="ID")
-    action.add_argument(
-        "--today",
-        action="store_true",
-        help="compare each report with the same request computed today; one ID is enough",
-    )
-    action = added(
-        actions, "run", _run, "answer a scenario file; exit code 1 where a condition does not hold"
-    )
-    action.add_argument("file", type=Path, metavar="FILE.yaml")
-
-
-def _compare(args: argparse.Namespace) -> None:
+def compare(args: argparse.Namespace) -> None:
+    """Run `report compare`."""
     from advisor.reports.comparison import compared, comparison_json
 
     store = _store()
@@ -162,7 +123,8 @@ def _table_text(table: "WordTable") -> str:
     return "\n".join(lines)
 
 
-def _run(args: argparse.Namespace) -> int:
+def run_file(args: argparse.Namespace) -> int:
+    """Run `report run`."""
     from advisor.reports.scenarios import read_scenarios, run
 
     results = tuple(run(read_scenarios(args.file)))
@@ -200,68 +162,14 @@ def _result_json(result: "ScenarioResult") -> dict[str, Any]:
     }
 
 
-FORMS = ("html", "pdf", "full.pdf", "csv", "md", "json")
 LISTED = ("id", "name", "created_at", "summary", "model", "gpu", "tags", "author")
 """Fields of a report in a list."""
 LARGEST_REPORT = 16_000_000
 """JSON file that is imported [B]."""
 
 
-def add(commands: Any) -> None:
-    """Add the command and its actions."""
-    report = commands.add_parser("report", help="saved comparisons")
-    actions = report.add_subparsers(required=True, metavar="ACTION")
-    _add_list(added(actions, "list", _list, "list the saved reports, newest first"))
-    for name, run, text in (
-        ("show", _show, "one of them"),
-        ("delete", _delete, "delete one; it can be restored for 30 days"),
-        ("restore", _restore, "undo a delete"),
-        ("export", _export, "write one as a file"),
-        ("annotate", _annotate, "change its name, notes or tags"),
-    ):
-        action = added(actions, name, run, text)
-        action.add_argument("id", type=int)
-        if name == "export":
-            action.add_argument("--format", default="html", choices=FORMS)
-            action.add_argument("-o", "--output", type=Path, help="output file (standard output)")
-        if name == "annotate":
-            _add_annotate(action)
-    action = added(actions, "import", _import, "import a report from JSON")
-    action.add_argument("file", type=Path)
-    action.add_argument("--name", help="name in place of its own")
-    add_compare(actions)
-    add_results(actions)
-
-
-def _add_list(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--search", default="", metavar="WORDS", help="words that must occur")
-    for name in ("model", "gpu", "tag"):
-        action.add_argument(
-            f"--{name}", default="", metavar="NAME", help=f"reports with this {name} only"
-        )
-    for name, text in (("since", "saved on this day or later"), ("until", "saved before this day")):
-        action.add_argument(f"--{name}", type=_day, metavar="YYYY-MM-DD", help=text)
-    action.add_argument("--limit", type=int, metavar="N", help="most reports listed (all)")
-    action.add_argument(
-        "--deleted", action="store_true", help="list deleted reports that can be restored"
-    )
-
-
-def _add_annotate(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--name", help="new name")
-    action.add_argument("--notes", help="new notes")
-    action.add_argument("--tag", action="append", default=[], metavar="TAG", help="add a tag")
-    action.add_argument("--untag", action="append", default=[], metavar="TAG", help="remove a tag")
-
-
-def _day(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-11-22") from None
-
-
-def _list(args: argparse.Namespace) -> None:
+def list_reports(args: argparse.Namespace) -> None:
+    """Run `report list`."""
     from advisor.reports.content import parted
     from advisor.reports.store.rows import ReportQuery
 
@@ -290,7 +198,8 @@ def _list(args: argparse.Namespace) -> None:
     show(args, records, lambda: "\n".join(lines) or none)
 
 
-def _show(args: argparse.Namespace) -> None:
+def show_report(args: argparse.Namespace) -> None:
+    """Run `report show`."""
     from advisor.reports.files.export import markdown
     from advisor.reports.store.saved import report_json
 
@@ -298,18 +207,21 @@ def _show(args: argparse.Namespace) -> None:
     show(args, report_json(saved), lambda: markdown(saved))
 
 
-def _delete(args: argparse.Namespace) -> None:
+def delete(args: argparse.Namespace) -> None:
+    """Run `report delete`."""
     _store().delete(args.id)
     undo = f"report restore {args.id}"
     show(args, {"deleted": args.id}, lambda: f"Report {args.id} is deleted; {undo} undoes it.")
 
 
-def _restore(args: argparse.Namespace) -> None:
+def restore(args: argparse.Namespace) -> None:
+    """Run `report restore`."""
     head = _store().restore(args.id)
     show(args, {"restored": head.id}, lambda: f"Report {head.id} is restored: {head.name}.")
 
 
-def _annotate(args: argparse.Namespace) -> None:
+def annotate(args: argparse.Namespace) -> None:
+    """Run `report annotate`."""
     if args.name is None and args.notes is None and not (args.tag or args.untag):
         raise InputError("Nothing to change; give --name, --notes, --tag or --untag.")
     store = _store()
@@ -321,7 +233,8 @@ def _annotate(args: argparse.Namespace) -> None:
     show(args, record, lambda: f"Report {head.id} is changed: {head.name}.")
 
 
-def _export(args: argparse.Namespace) -> None:
+def export(args: argparse.Namespace) -> None:
+    """Run `report export`."""
     from advisor.reports.files.export import FORMS as FILE_FORMS
 
     content = FILE_FORMS[args.format].make(_store().load(args.id))
@@ -335,7 +248,8 @@ def _export(args: argparse.Namespace) -> None:
         raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
 
 
-def _import(args: argparse.Namespace) -> None:
+def import_report(args: argparse.Namespace) -> None:
+    """Run `report import`."""
     from advisor.reports.store.saved import read_report
 
     text = given_files.text(args.file, LARGEST_REPORT)

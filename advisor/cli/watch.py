@@ -5,11 +5,10 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from advisor.advice.diagnosis.text import diagnosis_text, sentence
 from advisor.advice.diagnosis.watching import LEAST_TOKENS, Watched, expected, speeds, watched
-from advisor.cli.command import Json, added, show, tell
+from advisor.cli.command import Json, show, tell
 from advisor.cli.diagnose import diagnosis_answer, system_of
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError
@@ -18,32 +17,8 @@ from advisor.probes.server import ServerReading, read_server
 from advisor.probes.server_process import ServerProcess
 from advisor.request import command_line
 
-EVERY = 5.0
-"""Seconds between two readings [s]."""
 
-
-def add(commands: Any) -> None:
-    """Add the command and its options."""
-    parser = added(
-        commands, "watch", _watch, "a running server beside what it should reach: llama-server "
-        "(--metrics), vLLM, SGLang (--enable-metrics), Ollama",
-    )  # fmt: skip
-    parser.add_argument("url", metavar="URL", help="address of the server: http://localhost:8000")
-    command_line.add_options(parser, command_line.DESCRIBED)
-    parser.add_argument(
-        "--every", type=float, default=EVERY, metavar="S",
-        help=f"seconds between readings ({EVERY:g})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--tokens", type=int, default=1000, metavar="N",
-        help="generated tokens after which it judges and ends (1000)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--total", action="store_true", help="judge at once what was counted since its start"
-    )
-
-
-def _watch(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run `watch URL --model NAME`."""
     if not (math.isfinite(args.every) and 0.1 <= args.every <= 3600):
         raise InputError(f"--every is {args.every:g}; give 0.1 to 3600 seconds.")

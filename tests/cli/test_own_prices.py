@@ -5,7 +5,8 @@ import json
 import pytest
 
 from advisor.advice.advise import with_priced_names
-from advisor.cli.main import main, parser
+from advisor.cli.main import main
+from advisor.cli.parser import parser
 from advisor.errors import InputError
 from advisor.formatting import US_DOLLAR, Currency, money, money_per_hour, show_money_in
 from advisor.request.command_line import from_args

@@ -224,6 +224,15 @@ CATEGORIES = {
 """Words of the column `category`: where the weights lie, and what reads them."""
 
 
+def columns_in_words() -> str:
+    """Columns that are read, and the words of `category`, for the help of a command."""
+    places = ", ".join(f"{word} ({meaning})" for word, meaning in CATEGORIES.items())
+    return (
+        f"Columns, all but the model optional: {', '.join(columns())}. Words of category: {places};"
+        " empty where GPU, layers and runtime tell."
+    )
+
+
 def published_rows(path: Path) -> Iterator[PublishedRow]:
     """Rows of a measurement file."""
     with path.open(encoding="utf-8", newline="") as file:

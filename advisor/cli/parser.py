@@ -1,0 +1,144 @@
+"""Parser of the commands: each as data/commands/ has it, with its options and inputs of a request.
+
+Only the module of the command that is run is imported, since all of them take twice the time of the
+rest before an answer.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import advisor
+from advisor.catalog.csv_tables import DATA, read
+from advisor.cli.command import program
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandRow:
+    """One row of data/commands/commands.csv; lists are separated by blanks."""
+
+    command: str  # its words ("report list"); a first word without a function has actions
+    run: str  # function of this package that runs it
+    json: bool = True  # takes `--json`
+    groups: str  # groups of inputs (data/inputs.csv) that it takes
+    without: str  # inputs of those groups that it does not take
+    required: str  # inputs that must be given
+    positional: str  # inputs that are given by their place
+    epilog: str  # function with the end of its help
+    help: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OptionRow:
+    """One row of data/commands/options.csv: an option of commands, beside inputs of a request."""
+
+    command: str  # commands that take it, separated by semicolons
+    name: str  # its names, or that of a word given by its place
+    kind: str  # a key of `KINDS`
+    default: str  # value where it is not given; of an option with "?", where it has no value
+    metavar: str
+    choices: str
+    nargs: str
+    one_of: str  # options of which exactly one is given
+    required: bool = False
+    help: str
+
+
+@cache
+def commands() -> tuple[CommandRow, ...]:
+    """Commands, in the order of the help."""
+    return read(DATA / "commands/commands.csv", CommandRow)
+
+
+@cache
+def options() -> tuple[OptionRow, ...]:
+    """Options, in the order of the help."""
+    return read(DATA / "commands/options.csv", OptionRow)
+
+
+def _day(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day such as 2026-11-22") from None
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "name": {"type": str},
+    "lower": {"type": str.lower},
+    "words": {"type": str, "default": ""},
+    "names": {"action": "append", "default": []},
+    "number": {"type": float},
+    "whole": {"type": int},
+    "file": {"type": Path},
+    "day": {"type": _day},
+    "switch": {"action": "store_true"},
+}
+"""Arguments of argparse by an option's kind."""
+
+
+def parser(command: str = "") -> argparse.ArgumentParser:
+    """Parser of a command and its options; of every command, where none of that name exists; of
+    none for `--version`.
+    """
+    top = argparse.ArgumentParser(prog=program(), description=advisor.__doc__)
+    top.add_argument("--version", action="version", version=advisor.__version__)
+    parents = {"": top.add_subparsers(required=True, metavar="COMMAND")}
+    every = () if command == "--version" else commands()
+    for row in [row for row in every if row.command.split()[0] == command] or every:
+        group, _, name = row.command.rpartition(" ")
+        text = row.help.replace("%", "%%")
+        made = parents[group].add_parser(name, help=text, description=text)
+        if row.run:
+            _fill(made, row)
+        else:
+            parents[name] = made.add_subparsers(required=True, metavar="ACTION")
+    return top
+
+
+def _fill(made: argparse.ArgumentParser, row: CommandRow) -> None:
+    """Add the options of a command."""
+    made.set_defaults(command=row)
+    if row.epilog:
+        module, _, function = row.epilog.rpartition(".")
+        made.epilog = getattr(import_module(module), function)()
+    if row.json:
+        made.add_argument("--json", action="store_true", help="print JSON for other programs")
+    if row.groups:
+        from advisor.request.command_line import add_options
+
+        add_options(
+            made,
+            row.groups.split(),
+            without=row.without.split(),
+            required=row.required.split(),
+            positional=row.positional.split(),
+        )
+    exclusive: dict[str, Any] = {"": made}
+    for option in options_of(row.command):
+        if option.one_of not in exclusive:
+            exclusive[option.one_of] = made.add_mutually_exclusive_group(required=True)
+        exclusive[option.one_of].add_argument(*option.name.split(), **_settings(option))
+
+
+def options_of(command: str) -> Iterator[OptionRow]:
+    """Options of a command."""
+    return (option for option in options() if command in option.command.split(";"))
+
+
+def _settings(option: OptionRow) -> dict[str, Any]:
+    """Arguments of argparse for an option."""
+    settings = {**KINDS[option.kind], "help": option.help.replace("%", "%%")}
+    if option.default:
+        value = settings["type"](option.default)
+        settings["const" if option.nargs == "?" else "default"] = value
+        settings["help"] += "" if isinstance(value, str) else f" ({option.default})"
+    if option.choices:
+        settings["choices"] = option.choices.split()
+    given = {name: getattr(option, name) for name in ("metavar", "nargs", "required")}
+    return settings | {name: value for name, value in given.items() if value}
