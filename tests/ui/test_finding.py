@@ -235,3 +235,10 @@ def text_of_a_card(name: str) -> str:
 
 def placeless(html: str) -> str:
     return re.sub("<[^>]+>", "", html)
+
+
+def test_other_models_are_those_that_the_machines_hold() -> None:
+    page = app("find", model="Qwen3-8B", machine="gaming PC with a 3060 12GB and 32 GB RAM")
+    table = page_text(page).partition("Fastest of these machines")[2]
+    assert "Qwen3-30B-A3B" in table
+    assert "Kimi-K2" not in table  # 1,000 billion weights

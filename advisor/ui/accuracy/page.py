@@ -31,7 +31,7 @@ def _how_good() -> None:
     accuracy = judged()
     with st.container(key="how_good"):
         show(scores.verdict(accuracy) + scores.families(accuracy))
-    this_machine.page_link()
+        this_machine.page_link()
 
 
 def _how_it_works() -> None:

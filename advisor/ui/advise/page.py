@@ -55,10 +55,10 @@ def what_ifs(answer: AdviseAnswer) -> None:
         say("No smaller change makes it notably faster.")
         return
     row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
-    names = explained_in_turn(change.words for change in changes[:7])
+    names = explained_in_turn(plain_words(change.words) for change in changes[:7])
     rows = (
         row.format(
-            two_lines(name, change.cost),
+            two_lines(name, plain_words(change.cost)),
             f"+{100 * (change.gain - 1):.0f} %",
             tokens_per_second(change.speed.decode),
         )
@@ -104,9 +104,9 @@ def dots(row: CoverageRow | None, *, assumed: bool) -> int:
 
 def _words(level: int, sentences: Markup) -> Markup:
     mark = "\u25cf" * level + "\u25cb" * (3 - level)
-    return Markup("<p><span class='oa-dots' aria-hidden='true'>{}</span><b>{}</b> {}</p>").format(
-        mark, LEVELS[level], sentences
-    )
+    html = Markup("<p class='oa-sure-{}'><span class='oa-dots' aria-hidden='true'>{}</span>"
+                  "<b>{}</b> {}</p>")  # fmt: skip
+    return html.format(level, mark, LEVELS[level], sentences)
 
 
 def _sentences(row: CoverageRow | None, answer: AdviseAnswer, *, assumed: bool) -> Iterable[Markup]:
@@ -261,7 +261,7 @@ def _sources(answer: AdviseAnswer) -> None:
     for strategy in PlacementStrategy:
         estimate = answer.advice.card(strategy)
         if estimate is not None and estimate.step is not None:
-            behind = f"Figures behind {placements.name(answer, strategy)}"
+            behind = f"{placements.name(answer, strategy)}: the figures behind it"
             with st.expander(behind, key=f"figures_{strategy.name}"):
                 show(joined(explanation.explanation(estimate)))
     from advisor.ui.advise import model_summary

@@ -76,11 +76,13 @@ def _winner(answer: AdviseAnswer, best: Estimate, folded: Markup) -> Markup:
     """Speed, what it was, its range as a bar, and where it stands to reading."""
     speed, reading = decode_tps(best), answer.money.reading_tps
     words, look = BADGES[judgement(speed, reading)]
-    figure = Markup("<span class='oa-figure'>{}</span> tokens a second {}")
+    figure = Markup("<span class='oa-figure'>{}</span> tokens a second{} {}")
+    users = float(best.work.users)
+    each = f" for each of {users:,.0f} users" if users > 1 else ""
     bound = f"{best.runtime}, {best.model.format}, bound by {best.bottleneck}"
     parts = (
         head(name(answer, best.strategy), words, look),
-        block("oa-speed-line", figure.format(number(speed), _before(speed))),
+        block("oa-speed-line", figure.format(number(speed), each, _before(speed))),
         *_range(best, reading),
         _soft(bound),
         block("oa-foot", joined((folded, press(WHY, "Why this number?")))),

@@ -29,6 +29,8 @@ from advisor.units import GIB
 COSTS = "What it costs"
 """Title of the tab that the dearer ways lead to."""
 CARDS = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
+NONE = "none"
+"""Price tag of a way that does not help."""
 EVEN = "even swap"
 """Price of a card that costs no more than the one it replaces is sold for."""
 NOTABLE = 1.15
@@ -58,15 +60,16 @@ def row(answer: AdviseAnswer, offered: Sequence[Way]) -> Markup:
     """Cards of the ways, under a heading; each presses the button of its place."""
     level = _level(answer)
     free = any(way.price == "free" for way in offered)
+    helping = sum(way.price != NONE for way in offered)
     settled = level is Judgement.FASTER or (level.enough and not free)
-    title = "Nothing needs to change" if settled else TITLES[len(offered)]
+    title = "Nothing needs to change" if settled else TITLES[helping]
     cards = joined(_card(place, way) for place, way in enumerate(offered))
     return block("oa-section", title, "h2") + block("oa-cards oa-better", cards)
 
 
 TITLES = {
     count: f"{words} to make it better"
-    for count, words in enumerate(("One way", "Two ways", "Three ways", "Four ways"), start=1)
+    for count, words in enumerate(("No way", "One way", "Two ways", "Three ways", "Four ways"))
 }
 
 
@@ -156,13 +159,15 @@ def _loss(edit: Edited) -> str:
 def _bigger(answer: AdviseAnswer) -> Way:
     """The purchase in question, and when it pays."""
     option = purchase(answer)
+    new = "A bigger GPU" if answer.machine.gpus else "A graphics card"
     if option is None or option.speed is None:
         return Way(
-            name="A bigger GPU", price="none", figure="None helps here",
+            name="A bigger machine" if answer.machine.unified else new,
+            price=NONE, figure="None helps here",
             text="No card or machine with a price on record runs this faster.",
             action="All options",
         )  # fmt: skip
-    name = "A bigger machine" if option.kind is OptionKind.MACHINE else "A bigger GPU"
+    name = "A bigger machine" if option.kind is OptionKind.MACHINE else new
     bought = f"{plain(option.name)}{after_name(option, ' in place of yours')}"
     return Way(
         name=name,
@@ -265,13 +270,17 @@ def _elsewhere(answer: AdviseAnswer) -> Way | None:
     if not cheapest:
         return None
     option, *also = sorted(cheapest, key=_monthly)
-    speed = option.speed
-    also_words = [f" {_offer(other)}: {money(_monthly(other))} a month." for other in also]
+    speed, offer = option.speed, _offer(option)
+    also_words = [
+        f" Or {_offer(other)}: {number(other.speed.decode) if other.speed else 'unknown'} tokens/s "
+        f"for {money(_monthly(other))} a month."
+        for other in also
+    ]
     return Way(
         name="Rent or API",
         price=f"{money(_monthly(option))} a month",
         figure=f"{number(speed.decode)} tokens/s" if speed else "speed not published",
-        text=f"{_offer(option)}.{''.join(also_words)} Your texts leave your house.",
+        text=f"{offer[0].upper()}{offer[1:]}.{''.join(also_words)} Your texts leave your house.",
         action=COSTS,
     )
 
@@ -281,8 +290,8 @@ def _monthly(option: Option) -> float:
 
 
 def _offer(option: Option) -> str:
-    """An API and who has it, or what is rented and for how long."""
+    """Who has it by API, or what is rented and for how long."""
     name = plain(option.name)
     if option.kind is OptionKind.API:
-        return f"An API of {name.partition(':')[0]}"
+        return f"by API from {name.partition(':')[0]}"
     return f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"

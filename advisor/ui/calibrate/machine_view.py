@@ -60,7 +60,8 @@ def view(name: str) -> None:
         known, seen = Calibration(notes=(str(error),)), None
     latest = known.measurements
     marks = gauges.marks(latest, None if known.changed else seen)
-    first, rest = _verdict(machine_list.title(name), latest, marks) if latest else NEVER
+    who = machine_list.title(name)
+    first, rest = _verdict(who, latest, marks) if latest else (f"{who} was never measured:", NEVER)
     with st.container(key="idea"):
         show(heading(first, rest, "oa-good-text" if latest else "oa-partly-text"))
     if name == THIS:
@@ -101,7 +102,7 @@ def _of_measured(
     return bodies
 
 
-NEVER = "Never measured:", " predictions use typical figures until then."
+NEVER = " predictions use typical figures until then."
 
 
 def _known(name: str) -> Calibration:

@@ -127,8 +127,9 @@ def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
         show(_table(rows, heads, speeds))
     say(
         "tokens/s for each user: the model above as in the table above, "
-        "then others in llama.cpp, in the format that most people use of each, by their "
-        "published score, unrated ones by size. Empty: does not run there."
+        "then others that the memory of one of them holds, in llama.cpp, in the format that most "
+        "people use of each, by their published score, unrated ones by size. Empty: does not run "
+        "there."
     )
 
 
@@ -153,11 +154,23 @@ def other_models(
     """Names of models, and their speeds on the columns' machines, shape (models, machines)
     [tokens/s].
     """
-    others = [model for model in curated_models() if model.name != answer.model.name]
+    others = [
+        model for model in curated_models()
+        if model.name != answer.model.name and (most is None or model.file_bytes <= _room(columns))
+    ]  # fmt: skip
     models = [answer.model, *(others if most is None else others[: most - 1])]
     work = answer.request.nouns().work
     speeds = speeds_of(models, [hit.machine for hit in columns], work, LLAMA_CPP)
     return [model.name.rpartition("/")[2] for model in models], speeds
+
+
+def _room(columns: Sequence[Hit]) -> float:
+    """Memory of the largest machine [B]."""
+    machines = [hit.machine for hit in columns]
+    return max(
+        float(each.host.memory.value) + (0.0 if each.unified else float(each.gpu_memory))
+        for each in machines
+    )
 
 
 def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Markup:

@@ -10,7 +10,7 @@ from advisor.ui.parts.markup import waiting
 from advisor.ui.question import current, models, refused, row, this_machine
 
 show_money_in(current.present().paying)
-row.question("model", "machine", "use")
+row.question()
 kind = page.choose()
 failure: AdvisorError | None = None
 with st.container(key="machines"):

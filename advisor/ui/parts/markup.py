@@ -43,6 +43,7 @@ def block(style: str, content: object, element: str = "div") -> Markup:
 def plain_words(text: str) -> str:
     """A message for people who see a page: no options, file paths and quotes of a program."""
     text = re.sub(r"\s*\([^()]*(?<!\w)--[a-z][^()]*\)", "", text)
+    text = re.sub(r"\s*\(-[a-z]+\)", "", text)
     text = re.sub(r" as --own-(?:price|rent) \S+", " under More settings, Money", text)
     text = re.sub(r"(?:python -m lab on )?data/measurements/[\w*]+\.csv", "measured runs", text)
     text = re.sub(r"\s*\(\[Errno[^)]*\)", "", text)

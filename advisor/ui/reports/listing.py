@@ -18,8 +18,8 @@ from advisor.ui.question import current
 
 EMPTY = Markup(
     "<div class='oa-empty'><b>No reports yet</b><br>Save, in the bar above, keeps the answer to "
-    "the present question<br>as it is today: its numbers, their sources and a link that reopens "
-    "it.</div>"
+    "the present question as it is today: its numbers, their sources and a link that reopens it."
+    "</div>"
 )
 ADVISE = Path(__file__).parents[1] / "pages" / "advise.py"
 ANY = "any"
