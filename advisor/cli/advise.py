@@ -10,8 +10,9 @@ from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
+from advisor.catalog.columns import as_record
 from advisor.cli import many_users, session
-from advisor.cli.command import Json, show, speed_record, tell
+from advisor.cli.command import Json, show, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
@@ -136,16 +137,9 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
         **_sensitivity(advice),
         "options": [option_answer(option, advice.question.money) for option in advice.options],
-        "second_machine": _second_machine(advice),
-        "what_ifs": [
-            {
-                "change": what_if.words,
-                "cost": what_if.cost,
-                "decode_tps": what_if.speed.decode,
-                "gain": what_if.gain,
-            }
-            for what_if in advice.what_ifs
-        ],
+        "second_machine": advice.second_machine
+        and as_record("second_machine", advice.second_machine),
+        "what_ifs": [as_record("what_if", what_if) for what_if in advice.what_ifs],
     }
 
 
@@ -156,29 +150,7 @@ def _chosen(advice: Advice) -> Json:
         "safe_choice": option_answer(choice.safe, money) if choice.safe else None,
         "safe_choice_reason": choice.reason,
         "cheapest": option_answer(choice.cheapest, money) if choice.cheapest else None,
-        "another_model": None
-        if another is None
-        else {
-            "name": another.model.name,
-            "format": another.model.format,
-            "decode_tps": another.speed.decode,
-            "quality": another.score,
-        },
-    }
-
-
-def _second_machine(advice: Advice) -> Json | None:
-    """Speed with as many machines again by cable; None for machines with cards of their own."""
-    answer = advice.second_machine
-    if answer is None:
-        return None
-    after = answer.after
-    return {
-        "network": answer.network,
-        "helps": answer.helps,
-        "gain": answer.gain,
-        "runtime": after.runtime if after else None,
-        **speed_record(after),
+        "another_model": another and as_record("another_model", another),
     }
 
 
@@ -187,42 +159,18 @@ def _sensitivity(advice: Advice) -> Json:
     return {
         "turns_on": advice.in_question.name if advice.in_question else None,
         "what_changes": advice.what_changes or None,
-        "tornado": [
-            {"input": bar.name, "low_usd": bar.low, "high_usd": bar.high}
-            for bar in advice.what_matters
-        ],
+        "tornado": [as_record("tornado", bar) for bar in advice.what_matters],
     }
 
 
 def option_answer(option: Option, money: MoneyInputs) -> Json:
     """Record of one option of `advise` at a use."""
-    speed, cost, price = option.speed, option.cost, option.price
-    return {
-        "kind": option.kind.value,
-        "name": option.name,
-        "runtime": speed.runtime or None if speed else None,
-        "format": speed.format or None if speed else None,
-        "placement": speed.strategy.value if speed and speed.format else None,
-        **speed_record(speed),
-        **({} if speed and speed.format else {"ttft_s": None}),
-        "upfront_usd": option.upfront,
-        "monthly_usd": option.monthly,
-        "monthly_parts_usd": asdict(cost) if cost else None,
-        "usd_per_million_tokens": option.per_million_tokens,
-        "hours_lost": option.hours_lost,
-        "hours_saved": option.hours_saved,
-        "keeps_up": option.keeps_up,
-        "pays": option.pays,
-        "pays_from_tps": least_speed(option, money),
-        "gain_usd": option.gain,
-        "worth_usd_per_hour": option.worth_from,
-        "break_even_months": option.break_even_months,
-        "break_even_tokens_per_month": option.break_even_tokens,
-        "odd": list(option.odd),
-        "rented_hours_per_day": option.hours_rented,
-        "price_date": price.date or None,
-        "price_stale": option.stale,
-        "price_at_launch": price.listed,
-        "price_note": price.note or None,
-        "price_sources": list(price.sources),
-    }
+    runs = option.speed if option.speed and option.speed.format else None
+    return as_record(
+        "option",
+        option,
+        placement=runs.strategy.value if runs else None,
+        monthly_parts_usd=asdict(option.cost) if option.cost else None,
+        pays_from_tps=least_speed(option, money),
+        **({} if runs else {"ttft_s": None}),
+    )

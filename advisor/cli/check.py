@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
+from advisor.catalog.columns import as_record
 from advisor.cli.command import show
 from advisor.errors import InputError
 
@@ -51,18 +52,14 @@ def _earlier(path: Path) -> Mapping[tuple[str, str], Record]:
 
 def _record(result: "ScenarioResult", before: Record | None) -> Record:
     figures = dict(result.figures)
-    best = result.best
-    return {
-        "model": result.model,
-        "machine": result.machine,
-        "holds": not result.failures,
-        "failures": list(result.failures),
-        "runtime": None if best is None else best.runtime,
-        "placement": None if best is None else best.strategy.value,
-        "figures": figures,
-        "moved": {} if before is None else dict(_moved(before, figures)),
-        "new": before is None,
-    }
+    return as_record(
+        "check",
+        result,
+        holds=not result.failures,
+        figures=figures,
+        moved={} if before is None else dict(_moved(before, figures)),
+        new=before is None,
+    )
 
 
 def _moved(before: Record, now: Mapping[str, float | None]) -> Iterator[tuple[str, Any]]:

@@ -5,11 +5,10 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from advisor.advice.speeds import Speed
-
+Json = dict[str, Any]
+"""Record that a command prints."""
 INDENTED = 1000
 """Most records of a list that is indented."""
 INSTALLED = "offload-advisor"
@@ -37,19 +36,3 @@ def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> N
         print(f"[\n{lines}\n]")
     else:
         print(json.dumps(answer, indent=2, allow_nan=False) if args.json else text())
-
-
-# JSON records printed by the commands, an interface for other programs: SI units, named in the
-# keys.
-
-Json = dict[str, Any]
-
-
-def speed_record(speed: "Speed | None") -> Json:
-    """Decode speed with its range and the time to the first token; None where it does not run."""
-    return {
-        "decode_tps": speed.decode if speed else None,
-        "decode_tps_low": speed.low if speed else None,
-        "decode_tps_high": speed.high if speed else None,
-        "ttft_s": speed.first_token if speed else None,
-    }

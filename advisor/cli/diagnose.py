@@ -5,17 +5,15 @@ from dataclasses import replace
 
 from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import (
-    Cause,
     Diagnosis,
     Measured,
-    RequiredBandwidth,
     diagnose,
     likeliest,
     this_system,
 )
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
+from advisor.catalog.columns import as_record
 from advisor.cli.command import Json, show, tell
-from advisor.cost_model.uncertainty import range_fields
 from advisor.machine.backends import SYSTEMS, system_named
 from advisor.request import command_line
 from advisor.request.request import Request
@@ -57,51 +55,12 @@ def system_of(request: Request) -> str:
 
 def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
     """Record of `diagnose`."""
-    estimate, (decode, prompt) = diagnosis.estimate, diagnosis.predicted
-    return {
-        "model": estimate.model.name,
-        "taken_as": taken_as or None,
-        "runtime": estimate.runtime,
-        "placement": estimate.strategy.value,
-        "format": estimate.model.format,
-        "measured_tps": diagnosis.measured.decode,
-        "measured_prompt_tps": diagnosis.measured.prompt,
-        "measured_prompt_tokens": diagnosis.measured.prompt_tokens,
-        **range_fields("decode_tps", decode),
-        **range_fields("prefill_tps", prompt),
-        "outcome": diagnosis.outcome.value,
-        "sentence": sentence(diagnosis),
-        "causes": [_cause(each) for each in diagnosis.causes],
-        "needed": [_needed(each) for each in diagnosis.needed],
-    }
-
-
-def _cause(cause: Cause) -> Json:
-    return {
-        "cause": cause.row.key,
-        "words": cause.row.cause,
-        "detail": cause.degree.words,
-        "explains": cause.explains,
-        "share_of_gap": cause.share,
-        **range_fields("decode_tps", cause.degree.decode),
-        **range_fields("prefill_tps", cause.degree.prompt),
-        "prior": cause.row.prior,
-        "weight": cause.weight,
-        "test": cause.row.test,
-        "command": cause.row.command,
-        "fix": cause.row.fix,
-        "source": cause.row.source,
-    }
-
-
-def _needed(needed: RequiredBandwidth) -> Json:
-    return {
-        "what": needed.what,
-        "assumed": float(needed.assumed.value),
-        "kind": needed.assumed.kind.value,
-        "needed": needed.value,
-        "most": needed.most,
-        "possible": needed.possible,
-        "unit": "B/s",
-        "test": needed.test,
-    }
+    needed = (as_record("needed", each, unit="B/s") for each in diagnosis.needed)
+    return as_record(
+        "diagnosis",
+        diagnosis,
+        taken_as=taken_as or None,
+        sentence=sentence(diagnosis),
+        causes=[as_record("cause", each) for each in diagnosis.causes],
+        needed=list(needed),
+    )

@@ -9,12 +9,12 @@ import numpy as np
 from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
 from advisor.advice.start_files import StartFile, start_file
+from advisor.catalog.columns import as_record
 from advisor.cli import session
 from advisor.cli.command import Json, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
-from advisor.cost_model.uncertainty import range_fields
 from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
@@ -67,35 +67,21 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     if estimate.refusal:
         notes = (estimate.refusal, "")
     held = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}
-    return {
-        "runtime": estimate.runtime,
-        "placement": estimate.strategy.value,
-        "model": estimate.model.name,
-        "taken_as": taken_as or None,
-        "format": estimate.model.format,
-        "note": " ".join(filter(None, (*notes, *limits))),
-        "routes": [route.value for route in estimate.routes],
-        "fits": fits,
-        "missing_bytes": float(estimate.missing),
-        **range_fields("decode_tps", estimate.decode if fits else None),
-        "decode_tps_total": decode_tps(estimate) * float(estimate.work.users) if fits else None,
-        **range_fields("prefill_tps", estimate.prefill if fits else None),
-        **range_fields("ttft_s", estimate.first_token if fits else None),
-        "users_running": float(estimate.work.users) if fits else None,
-        "users_waiting": float(estimate.waiting) if fits else None,
-        "ttft_p50_s": first_token_within(estimate, 0.5) if fits else None,
-        "ttft_p95_s": first_token_within(estimate, 0.95) if fits else None,
-        "load_s": None if estimate.load is None else float(estimate.load),
-        "vram_bytes": held[Tier.VRAM],
-        "ram_bytes": sum(held[Tier.RAM]),
-        "disk_bytes": sum(held[Tier.DISK]),
-        "gpu_layers": None if estimate.placement is None else int(estimate.placement.gpu_layers),
-        "cpu_moe": None if estimate.placement is None else int(estimate.placement.cpu_moe),
-        "seconds": _seconds(estimate),
-        "bottleneck": estimate.bottleneck if fits else None,
-        "command": estimate.command,
-        "assumptions": [_assumption(assumed) for assumed in estimate.assumptions],
-    }
+    return as_record(
+        "estimate",
+        {"all": estimate, "run": estimate if fits else None},
+        taken_as=taken_as or None,
+        note=" ".join(filter(None, (*notes, *limits))),
+        fits=fits,
+        decode_tps_total=decode_tps(estimate) * float(estimate.work.users) if fits else None,
+        ttft_p50_s=first_token_within(estimate, 0.5) if fits else None,
+        ttft_p95_s=first_token_within(estimate, 0.95) if fits else None,
+        vram_bytes=held[Tier.VRAM],
+        ram_bytes=sum(held[Tier.RAM]),
+        disk_bytes=sum(held[Tier.DISK]),
+        seconds=_seconds(estimate),
+        assumptions=[_assumption(assumed) for assumed in estimate.assumptions],
+    )
 
 
 def _seconds(estimate: Estimate) -> Mapping[str, float | None]:
@@ -106,14 +92,8 @@ def _seconds(estimate: Estimate) -> Mapping[str, float | None]:
 
 
 def _assumption(assumption: Assumption) -> Json:
-    return {
-        "what": assumption.what,
-        "value": float(np.ravel(assumption.figure.value)[0]),
-        "unit": assumption.unit,
-        "kind": assumption.figure.kind.value,
-        "source": assumption.figure.source,
-        "date": assumption.figure.date,
-    }
+    value = float(np.ravel(assumption.figure.value)[0])
+    return as_record("assumption", assumption, value=value)
 
 
 def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:

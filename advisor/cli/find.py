@@ -9,8 +9,9 @@ from advisor.advice.finder.runnable import Runnable, points_per_nat, quality_row
 from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each, odd_about
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
+from advisor.catalog.columns import as_record
 from advisor.catalog.inputs import BY_NAME
-from advisor.cli.command import Json, show, speed_record, tell
+from advisor.cli.command import Json, show, tell
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number
 from advisor.request import command_line
@@ -39,52 +40,21 @@ def run(args: argparse.Namespace) -> None:
 
 def hit_answer(hit: Hit, taken_as: str = "") -> Json:
     """JSON record of a machine, with the model that the typed name was taken for."""
-    return {
-        "model": hit.model,
-        "taken_as": taken_as or None,
-        "format": hit.speed.format,
-        "runtime": hit.speed.runtime,
-        "placement": hit.speed.strategy.value,
-        "machine": hit.name,
-        "count": hit.count,
-        "machines": hit.machines,
-        "context": hit.context,
-        "users": hit.users,
-        "kv_type": hit.kv_type,
-        **speed_record(hit.speed),
-        **_quality(hit.model),
-        "monthly_usd": hit.monthly,
-        "upfront_usd": hit.upfront,
-        "offer": hit.offer,
-        "price_date": hit.price.date or None,
-        "price_stale": hit.stale,
-        "price_at_launch": hit.price.listed,
-    }
+    return as_record("hit", hit, taken_as=taken_as or None, **_quality(hit.model))
 
 
 def api_answer(option: Option, nouns: Nouns) -> Json:
     """JSON record of a provider that serves the model."""
-    return {
-        "model": nouns.model.name,
-        "taken_as": nouns.resolved.taken_as or None,
-        "format": None,
-        "runtime": None,
-        "placement": None,
-        "machine": option.name,
-        "count": 0,
-        "machines": 0,
-        "context": float(nouns.work.context),
-        "users": float(nouns.work.users),
-        "kv_type": None,
-        **speed_record(option.speed),
-        **_quality(nouns.model.name),
-        "monthly_usd": option.monthly,
-        "upfront_usd": 0.0,
-        "offer": "api",
-        "price_date": option.price.date or None,
-        "price_stale": option.stale,
-        "price_at_launch": False,
-    }
+    model, work, none = nouns.model.name, nouns.work, dict.fromkeys(OF_MACHINES)
+    return as_record(
+        "api", option, model=model, taken_as=nouns.resolved.taken_as or None, **none,
+        **_quality(model), count=0, machines=0, context=float(work.context),
+        users=float(work.users), upfront_usd=0.0, offer="api", price_at_launch=False,
+    )  # fmt: skip
+
+
+OF_MACHINES = ("format", "runtime", "placement", "kv_type")
+"""What a provider does not tell."""
 
 
 def _quality(model: str) -> Json:
@@ -115,24 +85,12 @@ def _for_machines(option: str) -> InputError:
 
 def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:
     """JSON record of a model that runs on the machine."""
-    return {
-        "model": runnable.model.name,
-        "format": runnable.model.format,
-        "runtime": runnable.runtime.name,
-        "placement": runnable.speed.strategy.value,
-        "machine": nouns.machine.name,
-        "count": len(nouns.machine.gpus),
-        "context": runnable.context,
-        "users": float(nouns.work.users),
-        "kv_type": nouns.work.kv_type,
-        **speed_record(runnable.speed),
+    machine, work = nouns.machine, nouns.work
+    return as_record(
+        "runnable", runnable, machine=machine.name, count=len(machine.gpus),
+        users=float(work.users), kv_type=work.kv_type, monthly_usd=None, upfront_usd=None,
         **_quality(runnable.model.name),
-        "quality_of": runnable.quality.model if runnable.quality else None,
-        "quality_lost": runnable.lost,
-        "quality_in_format": runnable.score,
-        "monthly_usd": None,
-        "upfront_usd": None,
-    }
+    )  # fmt: skip
 
 
 TEXT_LINES, UNSCORED_LINES = 40, 12

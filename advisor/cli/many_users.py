@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterable
 
 from advisor.advice.advise import Answer
-from advisor.advice.arrivals.load import ServerLoad, Waiting, curve_lines, load_on, sentences
-from advisor.advice.serving import Servers, ServingFleet, heading, lines, serving_fleets
+from advisor.advice.arrivals.load import ServerLoad, curve_lines, load_on, sentences
+from advisor.advice.serving import ServingFleet, heading, lines, serving_fleets
+from advisor.catalog.columns import as_record
 from advisor.catalog.inputs import LOAD
 from advisor.cli.command import Json
 
@@ -53,55 +54,15 @@ def _load(load: ServerLoad | None, *, curve: bool) -> Json:
         return {"users_supported": None, "load": None}
     request, waiting = load.request, load.waiting
     saturated = request.requests_per_hour is not None and waiting is None
-    record = {
-        "runtime": load.estimate.runtime,
-        "format": load.estimate.model.format,
-        "user_tps": request.user_tps,
-        "first_token_within_s": request.first_token_within,
-        "length_spread": request.length_spread,
-        "users_supported": load.users_supported,
-        "full_requests_per_hour": load.full_per_hour,
-        "requests_per_hour": request.requests_per_hour,
-        "saturated": saturated,
-        "at_rate": _waiting(waiting) if waiting else None,
-        "curve": [_waiting(point) for point in load.curve] if curve else None,
-    }
+    record = as_record(
+        "load",
+        load,
+        saturated=saturated,
+        at_rate=as_record("waiting", waiting) if waiting else None,
+        curve=[as_record("waiting", point) for point in load.curve] if curve else None,
+    )
     return {"users_supported": load.users_supported, "load": record}
 
 
 def _fleet(fleet: ServingFleet) -> Json:
-    return {
-        "machines": [_part(part) for part in fleet.parts],
-        "users": fleet.users,
-        "monthly_usd": fleet.monthly,
-        "monthly_usd_high": fleet.monthly_high,
-        "upfront_usd": fleet.upfront,
-        "price_date": fleet.price_date or None,
-        "price_stale": fleet.stale,
-        "price_at_launch": fleet.listed,
-    }
-
-
-def _part(part: Servers) -> Json:
-    return {
-        "machine": part.gpu,
-        "count": part.count,
-        "offer": part.kind,
-        "machines": part.machines,
-        "copies_on_gpus": list(part.copies),
-        "users_each": part.users_each,
-        "runtime": part.runtime,
-        "format": part.format,
-        "monthly_usd_each": part.cost.total,
-    }
-
-
-def _waiting(waiting: Waiting) -> Json:
-    return {
-        "users": waiting.users,
-        "requests_per_hour": waiting.per_hour,
-        "ttft_p50_s": waiting.first_p50,
-        "ttft_p95_s": waiting.first_p95,
-        "seconds_per_token_p50": waiting.token_p50,
-        "seconds_per_token_p95": waiting.token_p95,
-    }
+    return as_record("fleet", fleet, machines=[as_record("servers", part) for part in fleet.parts])

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
+from advisor.catalog.columns import as_record
 from advisor.cli.command import Json, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import range_of, tokens_per_second
@@ -153,13 +154,8 @@ def _result_line(result: "ScenarioResult") -> str:
 def _result_json(result: "ScenarioResult") -> dict[str, Any]:
     from advisor.cli.estimate import estimate_answer
 
-    return {
-        "model": result.model,
-        "machine": result.machine,
-        "holds": not result.failures,
-        "failures": list(result.failures),
-        "estimate": None if result.best is None else estimate_answer(result.best),
-    }
+    estimate = None if result.best is None else estimate_answer(result.best)
+    return as_record("scenario", result, holds=not result.failures, estimate=estimate)
 
 
 LISTED = ("id", "name", "created_at", "summary", "model", "gpu", "tags", "author")

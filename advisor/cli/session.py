@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from advisor.advice.compare import usable
 from advisor.advice.task import Task, sentences, task_of
+from advisor.catalog.columns import as_record
 from advisor.cli.command import Json
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import range_fields
@@ -24,10 +25,7 @@ def record(task: Task | None, session: AgentSession | None) -> Json:
         **range_fields("task_s", task.range if task else None),
         "turns": session.turns,
         "reread_share": task.reread_share if task else None,
-        "saves": [
-            {"change": saved.edit.words, "cost": saved.edit.cost, "saves_s": saved.seconds}
-            for saved in (task.saves if task else ())
-        ],
+        "saves": [as_record("saving", saved) for saved in (task.saves if task else ())],
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from advisor.advice.advise import answer
+from advisor.catalog.columns import as_record
 from advisor.errors import InputError
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.charts import (
@@ -192,12 +193,7 @@ def comparison_json(reports: Sequence[SavedReport]) -> dict[str, Any]:
 
 
 def _card_json(document: ReportDocument, placement: PlacementKey) -> dict[str, Any]:
-    card = card_of_placement(document, placement)
-    fields = ("runtime", "fits", "decode_tps", "decode_tps_low", "decode_tps_high", "ttft_s")
-    return {
-        "placement": placement,
-        **{name: None if card is None else getattr(card, name) for name in fields},
-    }
+    return as_record("placement", card_of_placement(document, placement), placement=placement)
 
 
 # Differences between a saved report and the same comparison computed today, with their reasons.

@@ -14,9 +14,9 @@ from advisor.advice.compare import TITLES
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.task import Task, sentences
+from advisor.catalog.columns import as_record
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
-from advisor.cost_model.uncertainty import range_fields
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
 from advisor.formatting import (
@@ -253,38 +253,24 @@ def _drive(drive: Disk | None) -> str:
 def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
     """One runtime and placement."""
     fits = bool(estimate.fits)
-    speed, first = (estimate.decode, estimate.first_token) if fits else (None, None)
-    return PlacementCard(
-        runtime=estimate.runtime,
-        placement=estimate.strategy.value,
+    card = as_record(
+        "card",
+        {"all": estimate, "run": estimate if fits else None},
         title=f"{TITLES[estimate.strategy]}: {estimate.runtime}, {estimate.model.format}",
         fits=fits,
         missing_bytes=None if fits or estimate.refusal else float(estimate.missing),
-        **range_fields("decode_tps", speed),
-        **range_fields("ttft_s", first),
         bottleneck=estimate.bottleneck if fits else "",
         explanation=estimate.refusal or estimate.format_note,
-        command=estimate.command,
         shown=shown,
     )
+    return PlacementCard(**card)
 
 
 def _option(option: Option) -> OptionRow:
-    speed, date = option.speed, option.price.date
+    date = option.price.date
+    note = ", ".join(filter(None, (option.price.note, f"priced {date}" if date else "")))
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
-    return OptionRow(
-        kind=option.kind.value,
-        name=option.name,
-        decode_tps=speed.decode if speed else None,
-        decode_tps_low=speed.low if speed else None,
-        decode_tps_high=speed.high if speed else None,
-        upfront_usd=option.upfront,
-        monthly_usd=option.monthly,
-        price_note=", ".join(filter(None, (option.price.note, f"priced {date}" if date else ""))),
-        saves_hours=option.hours_saved,
-        pays=option.pays,
-        verdict=pays,
-    )
+    return OptionRow(**as_record("option_row", option, price_note=note, verdict=pays))
 
 
 def memory_use(advice: Advice, machine: Machine, work: Workload) -> tuple[TierUse, ...]:
@@ -351,10 +337,7 @@ def session_row(task: Task) -> SessionRow:
         task_s_low=float(task.range.low),
         task_s_high=float(task.range.high),
         reread_share=task.reread_share,
-        saves=tuple(
-            SavingRow(change=saved.edit.words, cost=saved.edit.cost, saves_s=saved.seconds)
-            for saved in task.saves
-        ),
+        saves=tuple(SavingRow(**as_record("saving", saved)) for saved in task.saves),
         speeds=tuple(
             SweepSeries(
                 name=name, x_label="tokens of the conversation", y_label="tokens/s",
@@ -382,16 +365,7 @@ def _curve(line: CostLine) -> SweepSeries:
 
 def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
     """Inputs of the verdict, the one with the largest effect on its option first."""
-    return tuple(
-        SensitivityRow(
-            name=bar.name,
-            low=bar.interval.low,
-            high=bar.interval.high,
-            gain_low_usd=bar.low,
-            gain_high_usd=bar.high,
-        )
-        for bar in advice.what_matters
-    )
+    return tuple(SensitivityRow(**as_record("sensitivity_row", bar)) for bar in advice.what_matters)
 
 
 def _assumptions(
@@ -404,13 +378,7 @@ def _assumptions(
 
 
 def _figure(row: Assumption) -> AssumptionRow:
-    return AssumptionRow(
-        what=row.what,
-        value=figure_text(row),
-        kind=row.figure.kind.value,
-        source=row.figure.source,
-        date=row.figure.date,
-    )
+    return AssumptionRow(**as_record("assumption_row", row, value=figure_text(row)))
 
 
 def figure_text(assumption: Assumption) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
+from advisor.catalog.columns import as_record
 from advisor.catalog.csv_tables import read
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import (
@@ -350,17 +351,5 @@ def record(ledger: Ledger) -> dict[str, Any]:
             {name: getattr(peer, name) for name in ("name", "version", "date", "source", "formula")}
             for peer in PEERS
         ],
-        "points": [_point(point) for point in ledger.points],
-    }
-
-
-def _point(point: AccuracyPoint) -> dict[str, Any]:
-    names = ("id", "regime", "gpu", "cpu", "model", "format", "runtime", "date", "source")
-    return {
-        **{name: getattr(point, name) for name in names},
-        "measured_tps": point.measured,
-        "predicted_tps": point.predicted,
-        "predicted_tps_low": point.low,
-        "predicted_tps_high": point.high,
-        "peers_tps": dict(point.peer_speeds),
+        "points": [as_record("point", point) for point in ledger.points],
     }

@@ -11,6 +11,7 @@ from advisor.advice.prices.power import draw_of, parts_for
 from advisor.advice.prices.price import bought, rented
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.cost import Use, monthly_hours
+from advisor.catalog.columns import as_record
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route, Transfer
@@ -316,14 +317,8 @@ class Finding:
     @property
     def plain(self) -> dict[str, object]:
         """The case as plain data, for other programs."""
-        return {
-            "condition": self.condition,
-            "scenario": self.scenario.words,
-            "figure": f"{self.words} {self.claimed.figure}".strip(),
-            "claimed": self.claimed.words,
-            "outcome": self.outcome,
-            "decides": not self.beside,
-        }
+        figure = f"{self.words} {self.claimed.figure}".strip()
+        return as_record("finding", self, figure=figure, decides=not self.beside)
 
 
 def finding(row: ClaimRow, case: CaseRow) -> Finding:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
+from advisor.catalog.columns import as_record
 from advisor.evidence.claims.findings import Finding, finding
 from advisor.evidence.claims.scenarios import (
     CaseRow,
@@ -87,16 +88,7 @@ class Claim:
     @property
     def plain(self) -> dict[str, object]:
         """The answer as plain data, for other programs."""
-        return {
-            "number": self.row.number,
-            "claim": self.row.claim,
-            "verdict": self.verdict.value,
-            "condition": self.condition,
-            "why": self.why,
-            "needs": list(self.needs),
-            "assumed": self.row.assumed,
-            "cases": [finding.plain for finding in self.findings],
-        }
+        return as_record("claim", self, cases=[finding.plain for finding in self.findings])
 
     @property
     def scenario(self) -> str:

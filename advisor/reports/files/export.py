@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from csv import QUOTE_NONNUMERIC, writer
 from dataclasses import dataclass
 from io import StringIO
 from typing import TypeAlias
 
+from advisor.catalog.columns import columns
 from advisor.formatting import US_DOLLAR, inert, shown_currency
 from advisor.reports.charts import in_shown_currency
 from advisor.reports.content import (
@@ -121,28 +122,6 @@ Value: TypeAlias = str | float | None
 Row: TypeAlias = tuple[str, str, Value, str, Value, str]
 
 HEADINGS = ("section", "item", "part", "quantity", "value", "unit")
-_CARD = {
-    "missing": ("missing_bytes", "B"),
-    "speed": ("decode_tps", "tokens/s"),
-    "speed, low": ("decode_tps_low", "tokens/s"),
-    "speed, high": ("decode_tps_high", "tokens/s"),
-    "first token": ("ttft_s", "s"),
-    "first token, low": ("ttft_s_low", "s"),
-    "first token, high": ("ttft_s_high", "s"),
-    "bound by": ("bottleneck", ""),
-}
-_OPTION = {
-    "speed": ("decode_tps", "tokens/s"),
-    "speed, low": ("decode_tps_low", "tokens/s"),
-    "speed, high": ("decode_tps_high", "tokens/s"),
-    "cost once": ("upfront_usd", "USD"),
-    "cost a month": ("monthly_usd", "USD/month"),
-    "cost of tokens": ("usd_per_million_tokens", "USD/million tokens"),
-    "waiting": ("hours_lost", "h/month"),
-    "waiting saved": ("saves_hours", "h/month"),
-}
-_RESULT = {"speed": ("decode_tps", "tokens/s"), "prompt speed": ("prefill_tps", "tokens/s")}
-"""Fields of a record and their units, by the quantity of a row."""
 
 
 @in_its_currency
@@ -176,27 +155,25 @@ def _long_table(report: SavedReport) -> Iterator[Row]:
     yield from _sensitivity_rows(document)
     for figure in document.assumptions:
         item = ("assumptions", figure.what, "")
-        yield from _rows_of(item, figure, {}, "value", "kind", "source", "date")
+        yield from _rows_of(item, figure, "", "value", "kind", "source", "date")
 
 
-def _rows_of(
-    item: tuple[str, str, str], record: object, numbers: Mapping[str, tuple[str, str]], *texts: str
-) -> Iterator[Row]:
-    """A row for each number of a record, then for each of its texts."""
-    for quantity, (name, unit) in numbers.items():
-        value = getattr(record, name)
+def _rows_of(item: tuple[str, str, str], record: object, kind: str, *texts: str) -> Iterator[Row]:
+    """A row for each column of a kind of record, then for each of its texts."""
+    for column in columns(kind):
+        value, unit = column.value(record), column.unit
         paid = unit.startswith(US_DOLLAR.code)
-        yield *item, quantity, *(_paid(value, unit) if paid else (value, unit))
+        yield *item, column.name, *(_paid(value, unit) if paid else (value, unit))
     for name in texts:
         yield *item, name.replace("_", " "), getattr(record, name), ""
 
 
 def _report_rows(report: SavedReport) -> Iterator[Row]:
     item, document = ("report", "", ""), report.document
-    yield from _rows_of(item, report, {}, "name", "notes", "author")
+    yield from _rows_of(item, report, "", "name", "notes", "author")
     yield *item, "tags", ", ".join(report.tags), ""
     texts = ("title", "verdict", "created_at", "version", "command", "link")
-    yield from _rows_of(item, document, {}, *texts)
+    yield from _rows_of(item, document, "", *texts)
     for caveat in document.caveats:
         yield *item, "caveat", caveat, ""
     for name, value in (document.request or document.inputs).items():
@@ -206,19 +183,19 @@ def _report_rows(report: SavedReport) -> Iterator[Row]:
 def _card_rows(card: PlacementCard) -> Iterator[Row]:
     item = ("placements", PLACEMENTS[card.placement], card.runtime)
     yield *item, "fits", "yes" if card.fits else "no", ""
-    yield from _rows_of(item, card, _CARD, "title", "explanation", "command")
+    yield from _rows_of(item, card, "card file", "title", "explanation", "command")
 
 
 def _option_rows(option: OptionRow) -> Iterator[Row]:
     item = ("options", option.name, OPTIONS[option.kind])
-    yield from _rows_of(item, option, _OPTION, "price_note", "price_date", "verdict")
+    yield from _rows_of(item, option, "option file", "price_note", "price_date", "verdict")
 
 
 def _result_rows(report: SavedReport) -> Iterator[Row]:
     for judged in report.judged:
         result = judged.result
         item = ("measured", PLACEMENTS[result.placement], result.runtime)
-        yield from _rows_of(item, result, _RESULT, "source", "when", "note")
+        yield from _rows_of(item, result, "result file", "source", "when", "note")
         yield *item, "compared", judged.words, ""
 
 
