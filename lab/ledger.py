@@ -11,6 +11,7 @@ import numpy as np
 
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
 from advisor.catalog.csv_tables import as_text
+from advisor.catalog.records import like
 from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
 from advisor.evidence.accuracy.shipped import (
@@ -22,7 +23,6 @@ from advisor.evidence.accuracy.shipped import (
     Ledger,
 )
 from advisor.evidence.published.row import publisher_of
-from advisor.records import like
 from lab import rounded, write
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, stated_tps

@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from advisor.catalog.records import checked
 from advisor.errors import InputError, StoreError
 from advisor.probes import host
 from advisor.probes.gpu import detect
 from advisor.probes.measurement import Measurement
-from advisor.records import checked
 from advisor.units import GIB
 
 # Fingerprint of a machine: the parts that must match its measurements.

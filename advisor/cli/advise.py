@@ -10,7 +10,7 @@ from advisor.advice.prices.rows import NO_PRICE
 from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cli import many_users, session
 from advisor.cli.command import Json, show, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cli.command import show
 from advisor.errors import InputError
 

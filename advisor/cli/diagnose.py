@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import replace
+from types import SimpleNamespace
 
 from advisor.advice.compare import estimates_of
 from advisor.advice.diagnosis.diagnose import (
@@ -12,7 +13,7 @@ from advisor.advice.diagnosis.diagnose import (
     this_system,
 )
 from advisor.advice.diagnosis.text import diagnosis_text, reported_in, sentence
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cli.command import Json, show, tell
 from advisor.machine.backends import SYSTEMS, system_named
 from advisor.request import command_line
@@ -56,9 +57,10 @@ def system_of(request: Request) -> str:
 def diagnosis_answer(diagnosis: Diagnosis, taken_as: str = "") -> Json:
     """Record of `diagnose`."""
     needed = (as_record("needed", each, unit="B/s") for each in diagnosis.needed)
+    decode, prompt = diagnosis.predicted
     return as_record(
         "diagnosis",
-        diagnosis,
+        SimpleNamespace(**vars(diagnosis), decode=decode, prompt=prompt),
         taken_as=taken_as or None,
         sentence=sentence(diagnosis),
         causes=[as_record("cause", each) for each in diagnosis.causes],

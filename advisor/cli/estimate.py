@@ -3,13 +3,14 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 
 import numpy as np
 
 from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
 from advisor.advice.start_files import StartFile, start_file
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cli import session
 from advisor.cli.command import Json, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
@@ -69,7 +70,7 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     held = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}
     return as_record(
         "estimate",
-        {"all": estimate, "run": estimate if fits else None},
+        SimpleNamespace(all=estimate, run=estimate if fits else None),
         taken_as=taken_as or None,
         note=" ".join(filter(None, (*notes, *limits))),
         fits=fits,

@@ -9,8 +9,8 @@ from advisor.advice.finder.runnable import Runnable, points_per_nat, quality_row
 from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each, odd_about
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
-from advisor.catalog.columns import as_record
 from advisor.catalog.inputs import BY_NAME
+from advisor.catalog.records import as_record
 from advisor.cli.command import Json, show, tell
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number

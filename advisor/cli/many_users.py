@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from advisor.advice.advise import Answer
 from advisor.advice.arrivals.load import ServerLoad, curve_lines, load_on, sentences
 from advisor.advice.serving import ServingFleet, heading, lines, serving_fleets
-from advisor.catalog.columns import as_record
 from advisor.catalog.inputs import LOAD
+from advisor.catalog.records import as_record
 from advisor.cli.command import Json
 
 

@@ -20,7 +20,7 @@ import advisor
 from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.inputs import INPUTS, Input, Kind
 from advisor.cli import main as command_line_program
-from advisor.cli.parser import OptionRow, commands, options_of
+from advisor.cli.parser import CommandOption, commands, options_of
 from advisor.errors import InputError
 from advisor.model.resolve import ReferenceKind, way
 from advisor.request import command_line
@@ -125,7 +125,7 @@ def inputs_of(tool: AdvisorTool) -> list[Input]:
     return [entry for entry in INPUTS if entry.group in groups and entry.name not in without]
 
 
-def further_of(tool: AdvisorTool) -> dict[str, OptionRow]:
+def further_of(tool: AdvisorTool) -> dict[str, CommandOption]:
     """Options of a tool beside the registry, by name."""
     named = {
         option.name.removeprefix("--").replace("-", "_"): option

@@ -34,7 +34,7 @@ class CommandRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OptionRow:
+class CommandOption:
     """One row of data/commands/options.csv: an option of commands, beside inputs of a request."""
 
     command: str  # commands that take it, separated by semicolons
@@ -56,9 +56,9 @@ def commands() -> tuple[CommandRow, ...]:
 
 
 @cache
-def options() -> tuple[OptionRow, ...]:
+def options() -> tuple[CommandOption, ...]:
     """Options, in the order of the help."""
-    return read(DATA / "commands/options.csv", OptionRow)
+    return read(DATA / "commands/options.csv", CommandOption)
 
 
 def _day(text: str) -> datetime:
@@ -126,12 +126,12 @@ def _fill(made: argparse.ArgumentParser, row: CommandRow) -> None:
         exclusive[option.one_of].add_argument(*option.name.split(), **_settings(option))
 
 
-def options_of(command: str) -> Iterator[OptionRow]:
+def options_of(command: str) -> Iterator[CommandOption]:
     """Options of a command."""
     return (option for option in options() if command in option.command.split(";"))
 
 
-def _settings(option: OptionRow) -> dict[str, Any]:
+def _settings(option: CommandOption) -> dict[str, Any]:
     """Arguments of argparse for an option."""
     settings = {**KINDS[option.kind], "help": option.help.replace("%", "%%")}
     if option.default:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cli.command import Json, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import range_of, tokens_per_second

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from advisor.advice.compare import usable
 from advisor.advice.task import Task, sentences, task_of
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cli.command import Json
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import range_fields

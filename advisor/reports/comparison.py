@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from advisor.advice.advise import answer
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.errors import InputError
 from advisor.model.resolve import ResolvedModel
 from advisor.reports.charts import (

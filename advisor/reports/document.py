@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 from advisor.advice.compare import TITLES
+from advisor.catalog.records import checked
 from advisor.errors import InputError
 from advisor.formatting import Currency, money, number
-from advisor.records import checked
 
 # Parts of a report document: cards, options, memory, time, lines and figures.
 #

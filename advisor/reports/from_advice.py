@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from advisor.advice.compare import TITLES
 from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.task import Task, sentences
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier, parts_held
 from advisor.cost_model.workload import Workload
@@ -255,7 +256,7 @@ def placement_card(estimate: Estimate, *, shown: bool) -> PlacementCard:
     fits = bool(estimate.fits)
     card = as_record(
         "card",
-        {"all": estimate, "run": estimate if fits else None},
+        SimpleNamespace(all=estimate, run=estimate if fits else None),
         title=f"{TITLES[estimate.strategy]}: {estimate.runtime}, {estimate.model.format}",
         fits=fits,
         missing_bytes=None if fits or estimate.refusal else float(estimate.missing),

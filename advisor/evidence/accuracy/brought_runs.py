@@ -13,11 +13,11 @@ from advisor import given_files
 from advisor.advice.diagnosis.diagnose import diagnose
 from advisor.advice.diagnosis.text import Reported
 from advisor.calibration.measurement_file import alone, write
+from advisor.catalog.records import checked
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import InputError, StoreError
 from advisor.evidence.accuracy.coverage import coverage_like
 from advisor.paths import data_folder
-from advisor.records import checked
 
 LARGEST = 4_000_000
 """Largest file of kept runs that is read [B]."""

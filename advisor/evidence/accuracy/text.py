@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from advisor.catalog.accuracy_points import PEERS, AccuracyPoint
-from advisor.catalog.columns import as_record
 from advisor.catalog.csv_tables import read
+from advisor.catalog.records import as_record
 from advisor.evidence.accuracy.regimes import ALL, REGIMES
 from advisor.evidence.accuracy.scoring import (
     GroupScore,

@@ -11,7 +11,7 @@ from advisor.advice.prices.power import draw_of, parts_for
 from advisor.advice.prices.price import bought, rented
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.cost import Use, monthly_hours
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
 from advisor.cost_model.schedule import Route, Transfer

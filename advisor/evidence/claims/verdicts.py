@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
-from advisor.catalog.columns import as_record
+from advisor.catalog.records import as_record
 from advisor.evidence.claims.findings import Finding, finding
 from advisor.evidence.claims.scenarios import (
     CaseRow,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import TypeAlias
 
-from advisor.catalog.columns import columns
+from advisor.catalog.records import columns
 from advisor.formatting import US_DOLLAR, inert, shown_currency
 from advisor.reports.charts import in_shown_currency
 from advisor.reports.content import (

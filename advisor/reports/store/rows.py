@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, delete, func, or_, select
 from sqlalchemy.orm import Session, selectinload
 
-from advisor.records import checked
+from advisor.catalog.records import checked
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import MeasuredResult
 from advisor.reports.store.database import ContentRow, ReportRow, TagRow

@@ -7,9 +7,9 @@ from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from advisor.catalog.records import checked
 from advisor.errors import InputError
 from advisor.formatting import show_money_in, shown_currency
-from advisor.records import checked
 from advisor.reports.document import ReportDocument, from_json, to_json
 from advisor.reports.from_advice import JudgedResult, MeasuredResult, judged
 

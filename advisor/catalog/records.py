@@ -1,27 +1,29 @@
-"""Records: parsed content checked against the types of a dataclass, and one record from another.
-
-Checked is what files are made of: text, numbers, flags, one of several words, "or nothing", tuples,
-text-to-text dictionaries and dataclasses of these. The message names the wrong field.
-"""
+"""Records: checked against the types of a dataclass, made from another one, printed by columns."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache, cached_property
 from numbers import Integral, Real
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError
 
-Record = TypeVar("Record")
+Made = TypeVar("Made")
 
 
-def like(kind: type[Record], source: object, **others: Any) -> Record:
+def like(kind: type[Made], source: object, **others: Any) -> Made:
     """Record with the values of another one's attributes of the same names, but for `others`."""
     names = (field.name for field in fields(kind))  # type: ignore[arg-type]  # of any dataclass
     own = {name: getattr(source, name) for name in names if name not in others}
     return kind(**own, **others)
 
+
+# Checked is what files are made of: text, numbers, flags, one of several words, "or nothing",
+# tuples, text-to-text dictionaries and dataclasses of these. The message names the wrong field.
 
 LONGEST_TEXT = 20_000
 LONGEST_LIST = 10_000
@@ -121,3 +123,65 @@ def _number(value: object, where: str) -> float:
 
 
 _LEAVES = {str: _text, bool: _flag, int: _whole, float: _number}
+
+
+# Columns of the records that commands, reports and files print, stated once in data/columns.csv: an
+# interface for other programs, in SI units that the names say.
+
+FORMS: Mapping[str, Callable[[Any], Any] | None] = {
+    "": None,
+    "word": lambda kind: kind.value,
+    "number": float,
+    "whole": int,
+    "text": lambda text: text or None,
+    "list": list,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One row of data/columns.csv."""
+
+    record: str  # kind of record
+    name: str  # key of the value
+    path: str  # attributes that lead to it ("speed.decode"); empty where that is the name
+    form: str  # a key of `FORMS`; `given` for a value that is no attribute
+    unit: str  # unit, where it is stated beside the value
+
+    @cached_property
+    def _found(self) -> Callable[[Any], Any]:
+        return attrgetter(self.path or self.name)
+
+    def value(self, source: Any) -> Any:
+        """Value of a record; None where an attribute on the way is."""
+        try:
+            value = self._found(source)
+        except AttributeError:
+            if not _ends_early(source, self.path or self.name):
+                raise
+            return None
+        form = FORMS[self.form]
+        return value if form is None or value is None else form(value)
+
+
+def _ends_early(source: Any, path: str) -> bool:
+    """Whether an attribute on a path is None."""
+    for name in path.split("."):
+        if source is None:
+            return True
+        source = getattr(source, name)
+    return False
+
+
+@cache
+def columns(record: str) -> tuple[Column, ...]:
+    """Columns of a kind of record, in their order."""
+    return tuple(row for row in read(DATA / "columns.csv", Column) if row.record == record)
+
+
+def as_record(record: str, source: Any, **given: Any) -> dict[str, Any]:
+    """Record of a kind from its source, with some values given."""
+    return {
+        column.name: given[column.name] if column.name in given else column.value(source)
+        for column in columns(record)
+    }
