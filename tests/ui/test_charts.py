@@ -1,6 +1,7 @@
 """Charts as HTML: places, ticks, pictures, and text that stays text."""
 
 import re
+from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
@@ -13,7 +14,7 @@ from advisor.ui.advise.costs import tornado
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.comparison_charts import lines
 from advisor.ui.parts.plane import MOST_TICKS, Scale, Stroke, picture, scale_of
-from advisor.ui.parts.points import Point, PointChart, PointGroup, points
+from advisor.ui.parts.points import Point, PointChart, points
 
 HOSTILE = "<img src=x onerror='alert(1)'>"
 
@@ -101,23 +102,29 @@ def test_lines_have_their_values_names_and_notes():
 
 
 def test_points_of_a_kind_share_a_shape_and_the_front_has_stairs():
-    group = PointGroup(
-        name="rent", shape="triangle", colour=5,
-        points=(Point(x=10.0, y=1.0, tip="A"), Point(x=1000.0, y=8.0, tip="B", name="best")),
+    spots = (
+        Point(kind="rent", x=10.0, y=1.0, tip="A"),
+        Point(kind="rent", x=1000.0, y=8.0, tip="B", name="best"),
+        Point(kind="rent", x=1000.0, y=4.0, tip="beaten", name="hidden"),
+        Point(kind="rent", x=5.0, y=9.0, tip="undated", counts=False),
+    )
+    chart = PointChart(
+        lead="Nothing beats", points=spots, shapes={"buy": "circle", "rent": "triangle"},
+        x_label="USD", y_label="tokens/s", x_sign="$",
     )  # fmt: skip
-    html = points(
-        PointChart(
-            alt="B", groups=(group,), x_label="USD", y_label="tokens/s", x_sign="$",
-            stairs=((10.0, 1.0), (1000.0, 8.0)),
-        )
-    )  # fmt: skip
-    assert html.count("oa-point oa-triangle") == 2
+    html = points(chart)
+    assert html.count("oa-point oa-triangle") == 4
+    assert html.count("oa-mark") == 1  # nothing is bought
     assert "$100</b>" in html
     assert "best</em>" in html
+    assert "hidden</em>" not in html
+    assert "aria-label='Nothing beats: A; B'" in html
     corners = re.search(r"points='([^']*)'", drawn(html))[1].split()
     assert len(corners) == 3  # along at the first point's height, then up to the second
     assert corners[0].split(",")[1] == corners[1].split(",")[1]
     assert corners[1].split(",")[0] == corners[2].split(",")[0]
+    more = replace(chart, costs=False)  # more across is better as well
+    assert [spot.tip for spot in more.front] == ["B"]
 
 
 def test_text_of_others_stays_text_in_every_chart():
@@ -134,11 +141,8 @@ def test_text_of_others_stays_text_in_every_chart():
         ),
         points(
             PointChart(
-                alt=HOSTILE, x_label=HOSTILE, y_label=HOSTILE,
-                groups=(PointGroup(
-                    name=HOSTILE, shape="circle", colour=0,
-                    points=(Point(x=1.0, y=1.0, tip=HOSTILE, name=HOSTILE),),
-                ),),
+                lead=HOSTILE, x_label=HOSTILE, y_label=HOSTILE, shapes={HOSTILE: "circle"},
+                points=(Point(kind=HOSTILE, x=1.0, y=1.0, tip=HOSTILE, name=HOSTILE),),
             )
         ),
     )  # fmt: skip

@@ -28,7 +28,7 @@ from advisor.advice.prices.rows import is_stale
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.speeds import Mask, Speed, of_numbers
 from advisor.advice.table.cost import Timed, Use
-from advisor.advice.table.option import Option, on_front
+from advisor.advice.table.option import Option
 from advisor.advice.table.options import apis
 from advisor.advice.table.question import Question
 from advisor.advice.table.rules import counts_in, installed, oddities, ruled_out
@@ -369,11 +369,3 @@ def _rank(hit: Hit) -> tuple[int, int, bool, float]:
     loss = BY_LOSS.index(form) if form in BY_LOSS else len(BY_LOSS)
     unusual = hit.speed.runtime not in MAINSTREAM
     return (loss, CACHES.index(hit.kv_type), unusual, -hit.speed.decode)
-
-
-def front(hits: Sequence[Hit]) -> list[Hit]:
-    """Hits with a dated price that no other beats in cost and speed, cheapest first."""
-    able = [hit for hit in hits if hit.may_win]
-    points = [(hit.monthly or 0.0, hit.speed.decode) for hit in able]
-    best = on_front(*np.array(points).reshape(-1, 2).T)
-    return [able[at] for at in sorted(np.flatnonzero(best), key=points.__getitem__)]

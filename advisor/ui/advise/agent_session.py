@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.task import Task, sentences
 from advisor.formatting import seconds
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import tabs
 from advisor.ui.parts.log_curves import Curve, curves
 from advisor.ui.parts.markup import block, joined, plain_words, say, show, two_lines
@@ -25,10 +25,10 @@ def how_to_ask() -> None:
     tabs.folded("An agent's session", "open_session", lambda: show(words))
 
 
-def agent_session(answer: AdviseAnswer) -> None:
+def agent_session(answer: Answer) -> None:
     """The session that is asked for."""
     st.subheader("An agent's session", anchor="session")
-    task = answer.answered.advice.task
+    task = answer.advice.task
     if task is None:
         say("The session does not fit here.")
         return

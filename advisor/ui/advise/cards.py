@@ -6,6 +6,7 @@ from itertools import count
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.curves import page_cache_for
 from advisor.advice.table.option import Option, OptionKind
@@ -16,7 +17,6 @@ from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import drafting_note
 from advisor.formatting import UNKNOWN, memory, range_of, seconds, tokens_per_second
 from advisor.ui.advise import placements
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, show
 
@@ -63,7 +63,7 @@ PROMISED = 0.5
 """Least speed that articles promise for a 70B model on a drive of 7 GB/s [tokens/s]."""
 
 
-def cards(answer: AdviseAnswer) -> None:
+def cards(answer: Answer) -> None:
     """The three cards, in a fixed order."""
     for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
         with column, st.container(
@@ -74,11 +74,11 @@ def cards(answer: AdviseAnswer) -> None:
 
 
 def _card(
-    answer: AdviseAnswer, strategy: PlacementStrategy, estimate: Estimate | None
+    answer: Answer, strategy: PlacementStrategy, estimate: Estimate | None
 ) -> Iterable[Markup]:
     name = placements.name(answer, strategy)
     if estimate is not None and bool(estimate.fits):
-        level = judgement(decode_tps(estimate), answer.money.reading_tps)
+        level = judgement(decode_tps(estimate), answer.nouns.money.reading_tps)
         yield placements.head(name, *placements.BADGES[level])
         yield from _running(answer, estimate)
         return
@@ -94,7 +94,7 @@ def _card(
         yield block("oa-why", f"{memory(float(estimate.missing))} more RAM would hold it.", "p")
 
 
-def _would_hold(answer: AdviseAnswer) -> Iterable[Markup]:
+def _would_hold(answer: Answer) -> Iterable[Markup]:
     """Cheapest option per month that holds the whole model in GPUs."""
     holding = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.RENT)
     whole = [
@@ -114,7 +114,7 @@ def _reach(option: Option) -> Markup:
     )
 
 
-def _running(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
+def _running(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
     speed, decode = decode_tps(estimate), estimate.decode
     amount, _, unit = tokens_per_second(speed).partition(" ")
     yield block("oa-speed", Markup("{}<span>{}</span>").format(amount, unit))
@@ -122,12 +122,12 @@ def _running(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
         yield block("oa-range", f"{range_of(float(decode.low), float(decode.high))} tokens/s")
     yield _facts(answer, estimate)
     yield typing(speed)
-    length = answer.request.output
+    length = answer.nouns.request.output
     yield block("oa-caption", f"A reply of {length} tokens takes {seconds(float(estimate.reply))}.")
     yield from _remarks(answer, estimate)
 
 
-def _facts(answer: AdviseAnswer, estimate: Estimate) -> Markup:
+def _facts(answer: Answer, estimate: Estimate) -> Markup:
     first = estimate.first_token
     facts: list[tuple[str, Markup | str]] = [
         ("First token", seconds(float(first.value)) if first else UNKNOWN),
@@ -136,7 +136,7 @@ def _facts(answer: AdviseAnswer, estimate: Estimate) -> Markup:
     ]
     if (
         estimate.strategy is not PlacementStrategy.GPU_RESIDENT
-        and answer.machine.gpus
+        and answer.nouns.machine.gpus
         and estimate.placement
     ):
         kept, layers = int(estimate.placement.gpu_layers), estimate.model.layers
@@ -145,7 +145,7 @@ def _facts(answer: AdviseAnswer, estimate: Estimate) -> Markup:
     return block("oa-facts", joined(rows))
 
 
-def _remarks(answer: AdviseAnswer, estimate: Estimate) -> Iterable[Markup]:
+def _remarks(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
     """Remarks that matter when this card is compared with the others."""
     resident = answer.advice.card(PlacementStrategy.GPU_RESIDENT)
     whole_fits = resident is not None and bool(resident.fits)
@@ -191,7 +191,7 @@ def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
         )
 
 
-def _other_ways(answer: AdviseAnswer, shown: Estimate) -> Iterable[Markup]:
+def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:
     """Speed of the other way to use weights in RAM, and why it differs."""
     in_place = Route.STREAMED not in shown.routes
     others = usable(answer.advice.placed(PlacementStrategy.CPU_OFFLOAD))

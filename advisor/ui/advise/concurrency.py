@@ -9,14 +9,15 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
-from advisor.advice.curves import READING, USERS, Crossover, Together, together
+from advisor.advice.curves import READING, USERS, Crossover, Together, by_prompt, by_users, together
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number, tokens_per_second
 from advisor.model.model import Floats
 from advisor.runtimes.serving import typical_tokens
-from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.advise.answer import name_of
 from advisor.ui.advise.runtime_table import choose
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained
@@ -26,7 +27,7 @@ from advisor.ui.parts.markup import say, show
 # Choice among estimates by runtime and placement.
 
 
-def users_together(answer: AdviseAnswer) -> None:
+def users_together(answer: Answer) -> None:
     """Chart of total speed and speed per user against the number of users."""
     ready = sorted(
         (estimate for estimate in answer.advice.estimates if bool(estimate.fits)),
@@ -38,7 +39,7 @@ def users_together(answer: AdviseAnswer) -> None:
     tabs.folded("Users served together", "open_users", lambda: _together(answer, ready))
 
 
-def _together(answer: AdviseAnswer, ready: list[Estimate]) -> None:
+def _together(answer: Answer, ready: list[Estimate]) -> None:
     left, right = st.columns([2, 1])
     with left:
         chosen = choose("Served by", ready, answer.advice.best, key="users_of")
@@ -98,21 +99,21 @@ def _users_chart(together: Together, alt: str) -> Markup:
     return curves(lines, marks, x_label="users", y_label="tokens/s", alt=alt)
 
 
-def in_place_or_streamed(answer: AdviseAnswer) -> None:
+def in_place_or_streamed(answer: Answer) -> None:
     """Chart of weights read in RAM against weights streamed, by users and by prompt length."""
     estimates = answer.advice.estimates
     whole = any(
         bool(estimate.fits) and estimate.strategy is PlacementStrategy.GPU_RESIDENT
         for estimate in estimates
     )
-    if whole or not answer.machine.gpus:
+    if whole or not answer.nouns.machine.gpus:
         return
     title = "Weights read in RAM, or copied to the GPU"
     tabs.folded(title, "open_streaming", lambda: _crossovers(answer))
 
 
-def _crossovers(answer: AdviseAnswer) -> None:
-    users, prompt = answer.crossovers
+def _crossovers(answer: Answer) -> None:
+    users, prompt = _compared(answer)
     if users is None or prompt is None:
         say("Only one of the two ways works here.", "oa-why")
         return
@@ -123,6 +124,12 @@ def _crossovers(answer: AdviseAnswer) -> None:
     with right:
         _crossover(prompt, "tokens of the prompt", "prompt tokens/s", by_prompt_words(prompt))
     say(explained(COPIED))
+
+
+@st.cache_resource(max_entries=8, ttl=3600, show_spinner=False, hash_funcs={Answer: name_of})
+def _compared(answer: Answer) -> tuple[Crossover | None, Crossover | None]:
+    """Weights read in RAM against weights streamed, by users and by prompt length."""
+    return by_users(answer.advice.estimates), by_prompt(answer.advice.estimates)
 
 
 MEANING = (

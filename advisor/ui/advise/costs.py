@@ -1,23 +1,21 @@
 """What the tab What it costs shows: options, cost against speed, what the verdict turns on."""
 
-import math
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice import skypilot
+from advisor.advice.advise import Answer
 from advisor.advice.prices.rows import NO_PRICE
-from advisor.advice.table.option import Option, OptionKind, on_front, split
+from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.words.verdict import aged, pays_when
 from advisor.errors import Refusal
-from advisor.formatting import hours, money, number, range_of, shown_currency, tokens_per_second
+from advisor.formatting import hours, money, number, range_of, shown_currency
 from advisor.reports import charts, from_advice
 from advisor.reports.document import SensitivityRow, input_name, interval
 from advisor.request.money import MoneyInputs
 from advisor.ui.advise import ways
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import comparison_charts, tabs
 from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import (
@@ -33,7 +31,7 @@ from advisor.ui.parts.markup import (
 )
 from advisor.ui.parts.palette import palette
 from advisor.ui.parts.plane import Scale
-from advisor.ui.parts.points import Point, PointChart, PointGroup, points
+from advisor.ui.parts.points import Point, PointChart, points
 
 # Table of options, the present machine first, with their chart.
 
@@ -51,7 +49,7 @@ KIND_WORDS = {
 }
 
 
-def options(answer: AdviseAnswer) -> None:
+def options(answer: Answer) -> None:
     """Table and chart; further options are folded."""
     every = answer.advice.options
     shown, rest = split(every, answer.advice.choice.named)
@@ -65,12 +63,12 @@ def options(answer: AdviseAnswer) -> None:
     with table_place:
         added = [option for option in rest if option is named or option.name in also]
         chosen = sorted((*shown, *added), key=lambda option: list(OptionKind).index(option.kind))
-        show(options_table(chosen, answer.money))
+        show(options_table(chosen, answer.nouns.money))
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
             if st.toggle("Show them", key="more_options"):
-                show(options_table(rest, answer.money))
+                show(options_table(rest, answer.nouns.money))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Cost of a month against speed**")
@@ -136,77 +134,28 @@ def _price(option: Option) -> Markup | str:
     return two_lines(plain_words(note), aged(option).strip(" ()") or day) if note else ""
 
 
-# Chart of monthly cost against speed, with the Pareto front marked.
+# Chart of monthly cost against speed.
 
-SYMBOLS = {
-    OptionKind.KEEP: ("star", "keep"),
-    OptionKind.CHANGE: ("diamond", "change"),
-    OptionKind.ADD: ("circle", "add"),
-    OptionKind.REPLACE: ("square", "replace"),
-    OptionKind.MACHINE: ("pentagon", "machine"),
-    OptionKind.RENT: ("triangle", "rent"),
-    OptionKind.API: ("cross", "API"),
-}
-"""Shape and word of each kind, so that nothing depends on colour alone."""
-
-
-def _known(options: Sequence[Option]) -> list[tuple[Option, float, float]]:
-    """Options with a cost above zero and a speed, as logarithmic axes require."""
-    unit = shown_currency().usd
-    return [
-        (option, option.monthly / unit, option.speed.decode)
-        for option in options
-        if option.speed is not None and option.monthly
-    ]
-
-
-def _front(rows: Sequence[tuple[Option, float, float]]) -> list[bool]:
-    cost = np.array([monthly for _, monthly, _ in rows])
-    speed = np.array([decode for _, _, decode in rows])
-    return [bool(is_front) for is_front in on_front(cost, speed)]
+MARKS = ("star", "diamond", "circle", "square", "pentagon", "triangle", "cross")
+SHAPES = dict(zip(KIND_WORDS.values(), MARKS, strict=True))
 
 
 def cost_against_speed(options: Sequence[Option]) -> PointChart:
-    """Chart with a shape per kind of option and a line along the front."""
-    rows, paid = _known(options), shown_currency()
-    front = sorted(
-        (monthly, decode) for (_, monthly, decode), on in zip(rows, _front(rows), strict=True) if on
-    )
+    """Options with a cost above zero and a speed, as logarithmic axes require."""
+    paid = shown_currency()
     return PointChart(
-        alt=words(options),
-        groups=[_group(rows, kind, at) for at, kind in enumerate(OptionKind)],
-        x_label=f"{paid.code} a month",
-        y_label="tokens/s",
-        x_sign=paid.sign,
-        stairs=front,
-    )
-
-
-def _group(rows: Sequence[tuple[Option, float, float]], kind: OptionKind, at: int) -> PointGroup:
-    shape, word = SYMBOLS[kind]
-    unit = shown_currency().usd
-    points = [
-        Point(
-            x=monthly,
-            y=decode,
-            tip=f"{option.name}: {number(decode, 3)} tokens/s, {money(monthly * unit)} a month",
-        )
-        for option, monthly, decode in rows
-        if option.kind is kind
-    ]
-    size = 15 if kind is OptionKind.KEEP else 9
-    return PointGroup(name=word, shape=shape, colour=at % 7, points=points, size=size)
-
-
-def words(options: Sequence[Option]) -> str:
-    """Front in words, as the alternative text."""
-    rows, unit = _known(options), shown_currency().usd
-    on = [row for row, front in zip(rows, _front(rows), strict=True) if front]
-    return "Nothing beats in both: " + "; ".join(
-        f"{option.name}, {tokens_per_second(decode)} for {money(monthly * unit)} a month"
-        for option, monthly, decode in sorted(on, key=lambda row: row[1])
-        if math.isfinite(monthly)
-    )
+        lead="Nothing beats in both", shapes=SHAPES, large=KIND_WORDS[OptionKind.KEEP],
+        x_label=f"{paid.code} a month", y_label="tokens/s", x_sign=paid.sign,
+        points=[
+            Point(
+                kind=KIND_WORDS[option.kind], x=option.monthly / paid.usd, y=option.speed.decode,
+                tip=f"{option.name}: {number(option.speed.decode, 3)} tokens/s, "
+                f"{money(option.monthly)} a month",
+            )
+            for option in options
+            if option.speed is not None and option.monthly
+        ],
+    )  # fmt: skip
 
 
 # Sensitivity of the verdict: what would change it, and a tornado chart of its inputs.
@@ -214,7 +163,7 @@ def words(options: Sequence[Option]) -> str:
 ENDS = ("at the low end", "at the high end")
 
 
-def what_changes_it(answer: AdviseAnswer) -> None:
+def what_changes_it(answer: Answer) -> None:
     """Sensitivity of the option in the verdict, else of the one that pays at the fewest replies."""
     advice = answer.advice
     option, rows = advice.in_question, from_advice.sensitivity(advice)
@@ -263,14 +212,14 @@ def _legend() -> Markup:
 # SkyPilot task file that rents a GPU of the table, in a folded part.
 
 
-def task_file(answer: AdviseAnswer) -> None:
+def task_file(answer: Answer) -> None:
     """Choice among the rented GPUs and the file; nothing if none is rented."""
     if not any(option.kind is OptionKind.RENT for option in answer.advice.options):
         return
     tabs.folded("Rent one with SkyPilot", "open_renting", lambda: _task(answer))
 
 
-def _task(answer: AdviseAnswer) -> None:
+def _task(answer: Answer) -> None:
     """File of a chosen machine, at first the one that leaves most of those with a name there."""
     rented = skypilot.rented_estimates(answer.advice.question, answer.advice.options)
     if st.session_state.get("rented") not in rented:
@@ -296,7 +245,7 @@ ABOUT = (
 )
 
 
-def costs(answer: AdviseAnswer) -> None:
+def costs(answer: Answer) -> None:
     """Options, the cost of a month by use, and a file that rents."""
     st.subheader("Options", anchor="options")
     options(answer)

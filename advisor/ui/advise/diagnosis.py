@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup, escape
 
+from advisor.advice.advise import Answer
 from advisor.advice.compare import TITLES
 from advisor.advice.diagnosis.diagnose import (
     LIMITS,
@@ -30,7 +31,6 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
 from advisor.machine.backends import SYSTEMS
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.markup import block, copyable, joined, notice, outward, say, show, two_lines
 
 HOW = (
@@ -39,11 +39,11 @@ HOW = (
 )
 
 
-def body(answer: AdviseAnswer) -> None:
+def body(answer: Answer) -> None:
     """Fields for the measured speed, and the diagnosis of what they hold."""
     named = {_label(estimate): estimate for estimate in measurable(answer.advice.estimates)}
-    system = this_system() if answer.request.here else ""
-    stated = answer.request.system
+    system = this_system() if answer.nouns.request.here else ""
+    stated = answer.nouns.request.system
     system = SYSTEMS[stated] if stated else system
     try:
         estimate, typed = _typed(named)

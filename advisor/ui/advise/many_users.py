@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.arrivals.load import ServerLoad, load_on, sentences, together
 from advisor.advice.serving import (
     NONE_SERVES,
@@ -19,21 +20,21 @@ from advisor.advice.serving import (
 )
 from advisor.formatting import money
 from advisor.request.request import Request
-from advisor.ui.advise.answer import AdviseAnswer
+from advisor.ui.advise.answer import name_of
 from advisor.ui.parts import tabs
 from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import say, show, table
 from advisor.ui.question import inputs
 
 
-def many_users(answer: AdviseAnswer) -> None:
+def many_users(answer: Answer) -> None:
     """Chart of waiting times against the number of users, with the limits marked."""
     tabs.folded("Users under load", "open_load", lambda: _load(answer))
 
 
-def _load(answer: AdviseAnswer) -> None:
+def _load(answer: Answer) -> None:
     inputs.several(LOAD, columns=len(LOAD))
-    question = answer.request
+    question = answer.nouns.request
     load = _simulated(answer, question)
     words = " ".join(sentences(load))
     say(words, "oa-strong")
@@ -51,22 +52,18 @@ MEANING = (
 )
 
 
-def _name(answer: AdviseAnswer) -> str:
-    return f"{answer.request!r} {answer.advice.title}"
-
-
 @st.cache_resource(
     max_entries=32, ttl=3600, show_spinner=False,
-    hash_funcs={AdviseAnswer: _name, Request: repr},
+    hash_funcs={Answer: name_of, Request: repr},
 )  # fmt: skip
-def _simulated(answer: AdviseAnswer, question: Request) -> ServerLoad | None:
+def _simulated(answer: Answer, question: Request) -> ServerLoad | None:
     """Load on the chosen runtime, else on the fastest that queues requests."""
     advice = answer.advice
     wanted = (each for each in advice.estimates if advice.chosen in (None, each.how))
     return load_on(wanted, question)
 
 
-def _fleets(answer: AdviseAnswer, question: Request) -> None:
+def _fleets(answer: Answer, question: Request) -> None:
     """Machines that serve all users, cheapest first."""
     advice = answer.advice
     users = int(advice.question.work.users)
@@ -92,9 +89,9 @@ ALONE = "Type more than one user under Use to see the machines that serve all of
 
 @st.cache_resource(
     max_entries=32, ttl=3600, show_spinner="Comparing machines",
-    hash_funcs={AdviseAnswer: _name, Request: repr},
+    hash_funcs={Answer: name_of, Request: repr},
 )  # fmt: skip
-def _served(answer: AdviseAnswer, question: Request) -> tuple[ServingFleet, ...]:
+def _served(answer: Answer, question: Request) -> tuple[ServingFleet, ...]:
     """Machines that serve all users."""
     return serving_fleets(answer.advice.question, question, answer.advice.chosen)
 

@@ -8,12 +8,12 @@ import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.cost_model.workload import Workload
 from advisor.formatting import memory, number, short
 from advisor.model.architecture import Architecture, Group, LayerCache
 from advisor.model.model import LAYERED, Model
 from advisor.model.resolve import ResolvedModel
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.glossary import MEANINGS, term
 from advisor.ui.parts.markup import block, joined, outward, show, table
 
@@ -23,16 +23,16 @@ PART_HEADINGS = ("Weights", "Stored", "Bits", "Per token")
 LONGEST_FACT = 300
 
 
-def expander(answer: AdviseAnswer) -> None:
+def expander(answer: Answer) -> None:
     """Expander below the title."""
     with st.expander("Model details", key="understood"):
-        model = answer.resolved.model
+        model = answer.nouns.model
         left, right = st.columns([3, 2], gap="medium")
         with left:
-            show(joined((*_parts(model), *_cache(model, answer.work))))
+            show(joined((*_parts(model), *_cache(model, answer.nouns.work))))
         with right:
             show(joined(_numbers(model)))
-        show(joined(_origin(answer.resolved)))
+        show(joined(_origin(answer.nouns.resolved)))
 
 
 def _head(text: str) -> Markup:

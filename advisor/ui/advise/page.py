@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.compare import TITLES, context_notes, decode_tps
 from advisor.advice.words.verdict import (
     Judgement,
@@ -28,7 +29,6 @@ from advisor.ui.advise import (
     placements,
     ways,
 )
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import tabs, unforeseen
 from advisor.ui.parts.glossary import explained_in_turn, term
 from advisor.ui.parts.markup import (
@@ -48,7 +48,7 @@ from advisor.ui.question import chips, current, presets, this_machine, uploads
 # Cheaper changes.
 
 
-def what_ifs(answer: AdviseAnswer) -> None:
+def what_ifs(answer: Answer) -> None:
     """Changes other than a bigger GPU, largest gain first."""
     changes = answer.advice.what_ifs
     if not changes:
@@ -74,18 +74,18 @@ MANY, NEAR, FAIR = 30, 0.1, 0.25
 LEVELS = {3: "High certainty.", 2: "Middling certainty.", 1: "Low certainty."}
 
 
-def line(answer: AdviseAnswer) -> None:
+def line(answer: Answer) -> None:
     """One line with its action."""
     best = answer.advice.best
     if best is None:
         return
     row = coverage_like(best)
-    of_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or answer.machine.unified
-    assumed = of_ram and answer.machine.host.bandwidth.kind is Provenance.ASSUMED
+    of_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or answer.nouns.machine.unified
+    assumed = of_ram and answer.nouns.machine.host.bandwidth.kind is Provenance.ASSUMED
     with st.container(horizontal=True, key="certainty", vertical_alignment="center"):
         level = 1 if _crowded(best) else dots(row, assumed=assumed)
         show(_words(level, joined(_sentences(row, answer, assumed=assumed))))
-        if answer.request.here:
+        if answer.nouns.request.here:
             this_machine.measure("certainty")
 
 
@@ -109,7 +109,7 @@ def _words(level: int, sentences: Markup) -> Markup:
     return html.format(level, mark, LEVELS[level], sentences)
 
 
-def _sentences(row: CoverageRow | None, answer: AdviseAnswer, *, assumed: bool) -> Iterable[Markup]:
+def _sentences(row: CoverageRow | None, answer: Answer, *, assumed: bool) -> Iterable[Markup]:
     if row is None:
         yield Markup("No published run is like this one. ")
     else:
@@ -118,10 +118,10 @@ def _sentences(row: CoverageRow | None, answer: AdviseAnswer, *, assumed: bool) 
     if answer.advice.best is not None and _crowded(answer.advice.best):
         yield Markup("What other programs take of the memory is read from the drive instead. ")
     if assumed:
-        here = answer.request.here
+        here = answer.nouns.request.here
         do = "measuring it takes seconds" if here else "set it above if you know it"
         yield Markup("The memory speed is assumed; {}. ").format(do)
-    seen = this_machine.seen() if answer.request.here else None
+    seen = this_machine.seen() if answer.nouns.request.here else None
     if seen is not None and seen.stale:
         yield Markup("{}").format(seen.stale)
 
@@ -130,10 +130,12 @@ TABS = "advise_tab"
 """Session key of the open tab."""
 
 
-def shown(answer: AdviseAnswer) -> None:
+def shown(answer: Answer) -> None:
     """One answer, from what was understood down to the tabs."""
     best = answer.advice.best
-    chips.row(answer.machine, answer.resolved.model, answer.work, answer.resolved.taken_as)
+    chips.row(
+        answer.nouns.machine, answer.nouns.model, answer.nouns.work, answer.nouns.resolved.taken_as
+    )
     presets.machines()
     with st.container(key="notices"):  # a notice that comes puts no other element into its place
         _notices(answer)
@@ -149,14 +151,18 @@ def shown(answer: AdviseAnswer) -> None:
     _tabs(answer)
 
 
-def _notices(answer: AdviseAnswer) -> None:
-    model, machine = answer.resolved.model, answer.machine
-    uncertain = answer.resolved.notes if model.architecture.shape_uncertainty else ()
-    lengths = context_notes(model, answer.work)
+def _notices(answer: Answer) -> None:
+    model, machine = answer.nouns.model, answer.nouns.machine
+    uncertain = answer.nouns.resolved.notes if model.architecture.shape_uncertainty else ()
+    lengths = context_notes(model, answer.nouns.work)
     prices = price_notes(answer.advice.question)
     for sentence in (*current.problems(), *lengths, *prices, *uncertain):
         notice(sentence, "warning")
-    if machine.software_notes and answer.request.stated().keys() & {"driver", "build", "numa"}:
+    if machine.software_notes and answer.nouns.request.stated().keys() & {
+        "driver",
+        "build",
+        "numa",
+    }:
         notice(" ".join(machine.software_notes))
 
 
@@ -178,8 +184,8 @@ def open_tab(title: str) -> None:
     st.session_state[TABS] = title
 
 
-def _tabs(answer: AdviseAnswer) -> None:
-    bodies: Mapping[str, Callable[[AdviseAnswer], None]] = {
+def _tabs(answer: Answer) -> None:
+    bodies: Mapping[str, Callable[[Answer], None]] = {
         "Run it": _run,
         ways.COSTS: _costs,
         "Where the time goes": _time,
@@ -194,7 +200,7 @@ def _tabs(answer: AdviseAnswer) -> None:
                 body(answer)
 
 
-def _run(answer: AdviseAnswer) -> None:
+def _run(answer: Answer) -> None:
     """The command of a program, and what to do where it is slower than said."""
     from advisor.ui.advise import runtime_table
 
@@ -205,7 +211,7 @@ def _run(answer: AdviseAnswer) -> None:
 
 @st.fragment
 @unforeseen.named()
-def _measured(answer: AdviseAnswer) -> None:
+def _measured(answer: Answer) -> None:
     """Expander for a measured speed; what compares it is loaded when it is opened."""
 
     def body() -> None:
@@ -216,18 +222,18 @@ def _measured(answer: AdviseAnswer) -> None:
     tabs.folded("Measured another speed?", "diagnose", body)
 
 
-def _costs(answer: AdviseAnswer) -> None:
+def _costs(answer: Answer) -> None:
     from advisor.ui.advise import costs
 
     costs.costs(answer)
 
 
-def _time(answer: AdviseAnswer) -> None:
+def _time(answer: Answer) -> None:
     from advisor.ui.advise import agent_session, cards, concurrency
     from advisor.ui.parts import comparison_charts
 
-    advice, machine, work = answer.advice, answer.machine, answer.work
-    if answer.answered.nouns.session is not None:
+    advice, machine, work = answer.advice, answer.nouns.machine, answer.nouns.work
+    if answer.nouns.session is not None:
         agent_session.agent_session(answer)
     cards.cards(answer)
     left, right = st.columns(2, gap="medium")
@@ -244,11 +250,11 @@ def _time(answer: AdviseAnswer) -> None:
             st.subheader("Faster, in order of gain", anchor="faster")
             what_ifs(answer)
     concurrency.in_place_or_streamed(answer)
-    if answer.answered.nouns.session is None:
+    if answer.nouns.session is None:
         agent_session.how_to_ask()
 
 
-def _runtimes(answer: AdviseAnswer) -> None:
+def _runtimes(answer: Answer) -> None:
     from advisor.ui.advise import concurrency, many_users, runtime_table
 
     runtime_table.runtimes(answer)
@@ -256,7 +262,7 @@ def _runtimes(answer: AdviseAnswer) -> None:
     many_users.many_users(answer)
 
 
-def _sources(answer: AdviseAnswer) -> None:
+def _sources(answer: Answer) -> None:
     _how_sure(answer)
     for strategy in PlacementStrategy:
         estimate = answer.advice.card(strategy)
@@ -267,14 +273,14 @@ def _sources(answer: AdviseAnswer) -> None:
     from advisor.ui.advise import model_summary
 
     model_summary.expander(answer)
-    notes = (*answer.resolved.notes, *answer.machine.notes)
+    notes = (*answer.nouns.resolved.notes, *answer.nouns.machine.notes)
     if notes:
         show(joined(block("oa-soft", plain_words(note), "p") for note in notes))
     st.subheader("The same on the command line", anchor="command")
-    copyable(uploads.command_of(answer.request))
+    copyable(uploads.command_of(answer.nouns.request))
 
 
-def _how_sure(answer: AdviseAnswer) -> None:
+def _how_sure(answer: Answer) -> None:
     """Accuracy of earlier predictions like these, and kinds of the figures behind the best."""
     st.subheader("How sure is this?", anchor="sure")
     best = answer.advice.best
@@ -289,7 +295,7 @@ def _how_sure(answer: AdviseAnswer) -> None:
     say(joined(told), "oa-why")
 
 
-def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:
+def _fared(answer: Answer) -> Iterable[Markup | str]:
     """Past accuracy of predictions like those shown, one sentence per kind of run."""
     each = (answer.advice.card(strategy) for strategy in PlacementStrategy)
     able: list[Estimate] = [card for card in each if card is not None and bool(card.fits)]
@@ -320,8 +326,8 @@ def _fared(answer: AdviseAnswer) -> Iterable[Markup | str]:
         yield f"No published run like {' and '.join(names)} states enough to be predicted."
 
 
-def title(answer: AdviseAnswer) -> str:
+def title(answer: Answer) -> str:
     """Title of the browser's tab: model, machine and speed."""
     best = answer.advice.best
     speed = f"{decode_tps(best):.2g} tokens/s" if best else "does not run"
-    return f"{answer.resolved.model.name}, {answer.machine.name}: {speed}"
+    return f"{answer.nouns.model.name}, {answer.nouns.machine.name}: {speed}"

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.words.verdict import Judgement, duration, judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import UNKNOWN, memory, number
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, press
 
@@ -43,11 +43,11 @@ def tone(level: Judgement) -> str:
     return BADGES[level][1]
 
 
-def row(answer: AdviseAnswer) -> Markup:
+def row(answer: Answer) -> Markup:
     """Cards of the placements; where the model fits in the card, the others are folded."""
     best = answer.advice.best
     if best is not None and (
-        best.strategy is PlacementStrategy.GPU_RESIDENT or answer.machine.unified
+        best.strategy is PlacementStrategy.GPU_RESIDENT or answer.nouns.machine.unified
     ):
         others = (each for each in PlacementStrategy if each is not best.strategy)
         folded = block("oa-others", joined(_other(answer, each, "") for each in others))
@@ -61,9 +61,9 @@ def row(answer: AdviseAnswer) -> Markup:
     return block("oa-cards oa-placements", joined(cards))
 
 
-def name(answer: AdviseAnswer, strategy: PlacementStrategy) -> str:
+def name(answer: Answer, strategy: PlacementStrategy) -> str:
     """Name of a placement on the machine."""
-    return (SHARED if answer.machine.unified else NAMES).get(strategy, NAMES[strategy])
+    return (SHARED if answer.nouns.machine.unified else NAMES).get(strategy, NAMES[strategy])
 
 
 def head(title: str, words: str, look: str) -> Markup:
@@ -72,9 +72,9 @@ def head(title: str, words: str, look: str) -> Markup:
     return block("oa-head", badge.format(title, look, words))
 
 
-def _winner(answer: AdviseAnswer, best: Estimate, folded: Markup) -> Markup:
+def _winner(answer: Answer, best: Estimate, folded: Markup) -> Markup:
     """Speed, what it was, its range as a bar, and where it stands to reading."""
-    speed, reading = decode_tps(best), answer.money.reading_tps
+    speed, reading = decode_tps(best), answer.nouns.money.reading_tps
     words, look = BADGES[judgement(speed, reading)]
     figure = Markup("<span class='oa-figure'>{}</span> tokens a second{} {}")
     users = float(best.work.users)
@@ -118,11 +118,11 @@ def _range(best: Estimate, reading: float) -> Iterable[Markup]:
     )  # fmt: skip
 
 
-def _other(answer: AdviseAnswer, strategy: PlacementStrategy, style: str) -> Markup:
+def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
     """What is missing, or how long an answer takes."""
     estimate = answer.advice.card(strategy)
     if estimate is None:
-        shown = "Not possible" if answer.machine.gpus else "No graphics card"
+        shown = "Not possible" if answer.nouns.machine.gpus else "No graphics card"
         badge, why = ("not possible", "none"), answer.advice.why_not(strategy) or UNKNOWN
     elif not bool(estimate.fits):
         badge, shown = ("does not fit", "none"), f"{memory(float(estimate.missing))} too big"
@@ -130,7 +130,7 @@ def _other(answer: AdviseAnswer, strategy: PlacementStrategy, style: str) -> Mar
     else:
         speed = decode_tps(estimate)
         badge, shown = (
-            BADGES[judgement(speed, answer.money.reading_tps)],
+            BADGES[judgement(speed, answer.nouns.money.reading_tps)],
             f"{number(speed)} tokens/s",
         )
         why = f"{duration(float(estimate.reply))} for an answer"

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.serving import setup_efforts
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained, explained_in_turn, term
 from advisor.ui.parts.markup import copyable, say, show, table, two_lines
@@ -18,7 +18,7 @@ from advisor.ui.parts.markup import copyable, say, show, table, two_lines
 HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
 
 
-def runtimes(answer: AdviseAnswer) -> None:
+def runtimes(answer: Answer) -> None:
     """Runtimes and placements that work, fastest first; the others are folded."""
     estimates = answer.advice.estimates
     ready = sorted(
@@ -40,7 +40,7 @@ def _usual(name: str) -> int:
     return FIRST.index(name) if name in FIRST else len(FIRST)
 
 
-def run_it(answer: AdviseAnswer) -> None:
+def run_it(answer: Answer) -> None:
     """Command of a program in its fastest placement, chosen among those that run it."""
     ready: dict[str, Estimate] = {}
     fitting = (estimate for estimate in answer.advice.estimates if bool(estimate.fits))
@@ -80,7 +80,7 @@ def effort(runtime: str) -> Markup | str:
     return term(row.effort, row.why)
 
 
-def _command(answer: AdviseAnswer, ready: Sequence[Estimate]) -> None:
+def _command(answer: Answer, ready: Sequence[Estimate]) -> None:
     """Command of the chosen runtime, with remarks."""
     _told(choose("Command for", ready, answer.advice.best, key="command_of"))
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from advisor.advice.advise import Answer
 from advisor.errors import AdvisorError, InputError
 from advisor.reports.document import ReportDocument
-from advisor.ui.advise.answer import AdviseAnswer, current_answer
+from advisor.reports.from_advice import answer_document
+from advisor.ui.advise.answer import current_answer
 from advisor.ui.parts import outcome
 from advisor.ui.parts.markup import copyable, notice
 from advisor.ui.parts.session import author, login_configured, own_store
@@ -80,11 +82,13 @@ def _save(title: str) -> str:
     return f"Saved under Reports as {report.name}."
 
 
-def _document(answer: AdviseAnswer) -> ReportDocument:
-    link = "" if uploads.is_given(answer.request.model) else current.link(answer.request)
+def _document(answer: Answer) -> ReportDocument:
+    link = (
+        "" if uploads.is_given(answer.nouns.request.model) else current.link(answer.nouns.request)
+    )
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    command = uploads.command_of(answer.request)
-    return replace(answer.document, created_at=now, link=link, command=command)
+    command = uploads.command_of(answer.nouns.request)
+    return replace(answer_document(answer), created_at=now, link=link, command=command)
 
 
 def _link() -> None:

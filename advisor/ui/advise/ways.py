@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
@@ -20,7 +21,6 @@ from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
 from advisor.machine.spec import MIXED
 from advisor.request.request import Request
-from advisor.ui.advise.answer import AdviseAnswer
 from advisor.ui.advise.placements import head
 from advisor.ui.parts.markup import block, joined, press
 from advisor.ui.question import current
@@ -50,13 +50,13 @@ class Way:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def ways(answer: AdviseAnswer) -> list[Way]:
+def ways(answer: Answer) -> list[Way]:
     """The ways that help, in their order; the bigger GPU is always among them."""
     free = [_another_model(answer), _smaller_format(answer)]
     return [way for way in (*free, _bigger(answer), _elsewhere(answer)) if way is not None]
 
 
-def row(answer: AdviseAnswer, offered: Sequence[Way]) -> Markup:
+def row(answer: Answer, offered: Sequence[Way]) -> Markup:
     """Cards of the ways, under a heading; each presses the button of its place."""
     level = _level(answer)
     free = any(way.price == "free" for way in offered)
@@ -95,22 +95,21 @@ def _take(way: Way) -> None:
     current.change(f"{way.name}: {way.action}", **way.changes)
 
 
-def _level(answer: AdviseAnswer) -> Judgement:
+def _level(answer: Answer) -> Judgement:
     best = answer.advice.best
-    return judgement(None if best is None else decode_tps(best), answer.money.reading_tps)
+    return judgement(None if best is None else decode_tps(best), answer.nouns.money.reading_tps)
 
 
-def _another_model(answer: AdviseAnswer) -> Way | None:
+def _another_model(answer: Answer) -> Way | None:
     """A model that is rated as well and faster here."""
     level, row, told = _level(answer), answer.advice.another_model, ""
     if row is None and level in (Judgement.MINUTES, Judgement.UNUSABLE, Judgement.NOTHING):
-        row = nearest(
-            answer.resolved.model, answer.machine, answer.work, answer.money.reading_tps
-        )  # fmt: skip
+        asked = answer.nouns
+        row = nearest(asked.model, asked.machine, asked.work, asked.money.reading_tps)
         told = ": the best rated that keeps up here"
     if row is None:
         return None
-    own = answer.resolved.model.name
+    own = answer.nouns.model.name
     rated = rating(own)
     score = f", rated {row.score:.0f} against {rated.score:.0f}" if row.score and rated else ""
     if rated and rated.model != own:
@@ -131,9 +130,9 @@ def _download(row: Runnable) -> str:
     return f"Download: {memory(row.model.file_bytes)}."
 
 
-def _smaller_format(answer: AdviseAnswer) -> Way | None:
+def _smaller_format(answer: Answer) -> Way | None:
     """The format that loses least and is notably faster, or keeps up with reading."""
-    reading = answer.money.reading_tps
+    reading = answer.nouns.money.reading_tps
     edit = smaller_format(answer.advice.what_ifs, reading, NOTABLE)
     if edit is None or _level(answer) is Judgement.FASTER:
         return None
@@ -156,13 +155,13 @@ def _loss(edit: Edited) -> str:
     return f": {loss}" if loss else ": some quality"
 
 
-def _bigger(answer: AdviseAnswer) -> Way:
+def _bigger(answer: Answer) -> Way:
     """The purchase in question, and when it pays."""
     option = purchase(answer)
-    new = "A bigger GPU" if answer.machine.gpus else "A graphics card"
+    new = "A bigger GPU" if answer.nouns.machine.gpus else "A graphics card"
     if option is None or option.speed is None:
         return Way(
-            name="A bigger machine" if answer.machine.unified else new,
+            name="A bigger machine" if answer.nouns.machine.unified else new,
             price=NONE, figure="None helps here",
             text="No card or machine with a price on record runs this faster.",
             action="All options",
@@ -179,7 +178,7 @@ def _bigger(answer: AdviseAnswer) -> Way:
     )
 
 
-def purchase(answer: AdviseAnswer) -> Option | None:
+def purchase(answer: Answer) -> Option | None:
     """What to buy; else what would pay at the fewest answers, else the cheapest that is notably
     faster.
     """
@@ -214,17 +213,17 @@ def _cheapest_faster(kept: Option, cards: Iterable[Option]) -> Option | None:
     return min(able, key=by_comparison, default=None)
 
 
-def _with(option: Option, answer: AdviseAnswer) -> dict[str, Any]:
+def _with(option: Option, answer: Answer) -> dict[str, Any]:
     """Inputs of the machine with what an option buys; none where they cannot be told."""
     if option.kind is OptionKind.MACHINE and plain(option.name) in machine_rows():
         return of_machine(machine=plain(option.name))
     machine = option.machine
     if machine is None or not machine.gpus:
         return {}
-    here = answer.request.here or answer.request.machine is None
+    here = answer.nouns.request.here or answer.nouns.request.machine is None
     if here:
         return {"gpu": cards_of(machine), "gpu_count": 1}
-    return parts_of(machine, answer.request)
+    return parts_of(machine, answer.nouns.request)
 
 
 def of_machine(**values: Any) -> dict[str, Any]:
@@ -252,7 +251,7 @@ def parts_of(machine: Machine, request: Request) -> dict[str, Any]:
     }
 
 
-def _elsewhere(answer: AdviseAnswer) -> Way | None:
+def _elsewhere(answer: Answer) -> Way | None:
     """An API and a rented GPU: the cheaper by the month first."""
     advice = answer.advice
     kept = advice.options[0]

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from advisor.advice.compare import TITLES
 from advisor.advice.finder.runnable import curated_models, speeds_of
-from advisor.advice.finder.search import BOUGHT, RENTED, Hit, front
+from advisor.advice.finder.search import BOUGHT, RENTED, Hit
 from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.words.verdict import Judgement, aged, judgement, plain
@@ -48,64 +48,35 @@ from advisor.ui.parts.markup import (
     table,
     two_lines,
 )
-from advisor.ui.parts.points import Point, PointChart, PointGroup, points
+from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets, uploads
 from advisor.units import GIB
 
-# Chart of speed against monthly cost, with the Pareto front marked.
+# Chart of speed against monthly cost.
 
-SHAPES = {BOUGHT: "circle", RENTED: "triangle"}
-"""Shapes of bought and rented machines, so that nothing depends on colour alone."""
 UNDATED = "without a dated price"
-"""Group of machines whose price has no date, so that they are not on the front."""
+"""Kind of machines whose price has no date, so that they are not on the front."""
+SHAPES = {BOUGHT: "circle", RENTED: "triangle", UNDATED: "cross"}
 
 
-def cost_against_speed(hits: Sequence[Hit], front: Sequence[Hit]) -> PointChart:
-    """Machines with a price, and a line along the front."""
+def cost_against_speed(hits: Sequence[Hit]) -> PointChart:
+    """Machines with a price."""
     paid = shown_currency()
     return PointChart(
-        alt=words(front),
-        groups=_groups(hits),
-        x_label=f"{paid.code} a month",
-        y_label="tokens/s",
-        x_sign=paid.sign,
-        stairs=[((hit.monthly or 0.0) / paid.usd, hit.speed.decode) for hit in front],
-        height=340,
-    )
-
-
-def _groups(hits: Sequence[Hit]) -> list[PointGroup]:
-    priced = [hit for hit in hits if hit.monthly]
-    groups = [
-        _group(offer, shape, at, [hit for hit in priced if hit.offer == offer and hit.may_win])
-        for at, (offer, shape) in enumerate(SHAPES.items())
-    ]
-    undated = [hit for hit in priced if not hit.may_win]
-    return [*groups, _group(UNDATED, "cross", len(groups), undated)] if undated else groups
-
-
-def _group(name: str, shape: str, colour: int, hits: Sequence[Hit]) -> PointGroup:
-    points = [
-        Point(
-            x=(hit.monthly or 0.0) / shown_currency().usd,
-            y=hit.speed.decode,
-            tip=f"{hit.title}, {hit.speed.format}: {number(hit.speed.decode, 3)} tokens/s, "
-            f"{hit.offer} for {money(hit.monthly or 0.0)} a month"
-            f"{f', {hit.aged}' if hit.aged else ''}",
-        )
-        for hit in hits
-    ]
-    return PointGroup(name=name, shape=shape, colour=colour, points=points)
-
-
-def words(front: Sequence[Hit]) -> str:
-    """Front in words, as the alternative text."""
-    return "Nothing beats in both: " + "; ".join(
-        f"{hit.title} {hit.offer}, {tokens_per_second(hit.speed.decode)} for "
-        f"{money(hit.monthly or 0.0)} a month{f', {hit.aged}' if hit.aged else ''}"
-        for hit in front
-    )
+        lead="Nothing beats in both", shapes=SHAPES,
+        x_label=f"{paid.code} a month", y_label="tokens/s", x_sign=paid.sign, height=340,
+        points=[
+            Point(
+                kind=hit.offer if hit.may_win else UNDATED, counts=hit.may_win,
+                x=hit.monthly / paid.usd, y=hit.speed.decode,
+                tip=f"{hit.title}, {hit.speed.format}: {number(hit.speed.decode, 3)} tokens/s, "
+                f"{hit.offer} for {money(hit.monthly)} a month{_aged(hit)}",
+            )
+            for hit in hits
+            if hit.monthly
+        ],
+    )  # fmt: skip
 
 
 # Heat map of speeds: other models on the machines shown.
@@ -388,7 +359,7 @@ def shown(answer: FindAnswer, kind: OfferKind) -> None:
     chosen = [hit for hit in answer.best if hit.offer in kind.offers]
     parts = [heading(first, rest, f"oa-{level}-text"), block("oa-way", f"{way} {_safe()}", "p")]
     if rows:
-        picture = points(cost_against_speed(chosen, front(chosen)))
+        picture = points(cost_against_speed(chosen))
         sides = block("oa-ten", _ten(answer, rows[:FIRST])) + block("oa-beside", picture)
         parts.append(block("oa-sides", sides))
     with st.container(key="best_machines"):
@@ -436,13 +407,16 @@ def _level(row: Hit | Option | None) -> Judgement:
     return judgement(None if speed is None else speed.decode, current.present().reading_tps)
 
 
+def _aged(hit: Hit) -> str:
+    return f", {hit.aged}" if hit.aged else ""
+
+
 def _price(answer: FindAnswer, hit: Hit) -> str:
     """What is paid at once or for how many hours, and the month."""
-    old = f", {hit.aged}" if hit.aged else ""
     monthly = f"{money(hit.monthly or 0.0)} a month"
     if hit.offer == RENTED:
-        return f"{monthly} for {hours(answer.rented_hours(hit))} of rent{old}"
-    return f"{money(hit.upfront or 0.0)} at once, {monthly} with power{old}"
+        return f"{monthly} for {hours(answer.rented_hours(hit))} of rent{_aged(hit)}"
+    return f"{money(hit.upfront or 0.0)} at once, {monthly} with power{_aged(hit)}"
 
 
 def _wish(answer: FindAnswer) -> str:
@@ -515,7 +489,7 @@ def _options(kind: OfferKind) -> None:
     ]  # fmt: skip
     rows.sort(key=lambda option: (option.speed is None, option.monthly or 0.0))
     what = "added to what you have" if kind is OfferKind.ADD else "by API"
-    wish = f"{tokens_per_second(least)} with {answer.resolved.model.name}"
+    wish = f"{tokens_per_second(least)} with {answer.nouns.model.name}"
     if not rows:
         show(heading(f"Nothing on record {what} gives {wish}.", "", "oa-bad-text"))
         return

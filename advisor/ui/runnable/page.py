@@ -1,17 +1,15 @@
 """Main part of the page Models: sentence, cards, table, chart, unrated models."""
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from markupsafe import Markup, escape
 
 from advisor.advice.finder.runnable import Runnable, points_per_nat, vision_rows
-from advisor.advice.table.option import on_front
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number
@@ -34,68 +32,37 @@ from advisor.ui.parts.markup import (
     show,
     waiting,
 )
-from advisor.ui.parts.points import Point, PointChart, PointGroup, points
+from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets
 from advisor.ui.runnable.answer import RunnableAnswer, answer
 
 # Chart of quality against speed.
 
-SHAPES = {
-    PlacementStrategy.GPU_RESIDENT: ("circle", "in the GPU"),
-    PlacementStrategy.CPU_OFFLOAD: ("square", "in part in RAM"),
-    PlacementStrategy.NVME_OFFLOAD: ("cross", "in part on the drive"),
+WHERE = {
+    PlacementStrategy.GPU_RESIDENT: "in the GPU",
+    PlacementStrategy.CPU_OFFLOAD: "in part in RAM",
+    PlacementStrategy.NVME_OFFLOAD: "in part on the drive",
 }
-"""Shape and word of each placement: colour alone tells nothing."""
-
-
-def best(rows: Sequence[Runnable]) -> list[Runnable]:
-    """Models that no other beats in both score and speed, fastest first."""
-    score = np.array([np.nan if row.score is None else row.score for row in rows])
-    speed = np.array([row.speed.decode for row in rows])
-    on = [row for row, front in zip(rows, on_front(-score, speed), strict=True) if front]
-    return sorted(on, key=lambda row: -row.speed.decode)
+SHAPES = dict(zip(WHERE.values(), ("circle", "square", "cross"), strict=True))
 
 
 def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> PointChart:
-    """Chart with a shape per placement, names of the best, and a line at reading speed."""
-    named = {row.model.name for row in best(rows) if row.keeps_up}
+    """Models with a score, names of the best that keep up, and a line at reading speed."""
     return PointChart(
-        alt=words(rows),
-        groups=[_group(rows, strategy, named, at) for at, strategy in enumerate(SHAPES)],
-        x_label="tokens/s",
-        y_label="score",
-        y_powers=False,
-        upright=reading_tps,
-        height=380,
-    )
-
-
-def _group(
-    rows: Sequence[Runnable], strategy: PlacementStrategy, named: Container[str], colour: int
-) -> PointGroup:
-    shape, word = SHAPES[strategy]
-    points = [
-        Point(
-            x=row.speed.decode,
-            y=row.score,
-            tip=f"{row.model.name}, {row.model.format}: {number(row.speed.decode, 3)} tokens/s, "
-            f"score {row.score:.0f}",
-            name=row.model.name if row.model.name in named else "",
-        )
-        for row in rows
-        if row.score is not None and row.speed.strategy is strategy
-    ]
-    return PointGroup(name=word, shape=shape, colour=colour, points=points)
-
-
-def words(rows: Sequence[Runnable]) -> str:
-    """Best models in words, as the alternative text."""
-    return "No other beats in both score and speed: " + "; ".join(
-        f"{row.model.name}, {number(row.speed.decode)} tokens/s, score {row.score:.0f}"
-        for row in best(rows)
-        if row.score is not None
-    )
+        lead="No other beats in both score and speed", shapes=SHAPES, costs=False,
+        x_label="tokens/s", y_label="score", y_powers=False, upright=reading_tps, height=380,
+        points=[
+            Point(
+                kind=WHERE[row.speed.strategy], x=row.speed.decode, y=row.score,
+                tip=f"{row.model.name}, {row.model.format}: {number(row.speed.decode, 3)} "
+                f"tokens/s, score {row.score:.0f}",
+                name=row.model.name if row.keeps_up else "",
+            )
+            for row in rows
+            if row.score is not None
+        ],
+    )  # fmt: skip
 
 
 # Sortable table of models; a row links to Advise.
@@ -242,7 +209,7 @@ def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
     name = row.model.name
     repository = name if "/" in name else catalog.model_rows()[name].hf_id
     head = Markup("<span class='oa-name'>{}</span><span class='oa-badges'>{}</span>")
-    size, place = memory(row.model.file_bytes), SHAPES[row.speed.strategy][1]
+    size, place = memory(row.model.file_bytes), WHERE[row.speed.strategy]
     told = f"{maker(repository)}, {row.model.format}, {size} to download, {place}"
     parts = (
         block("oa-head", head.format(inputs.spoken(name.split("/")[-1]), joined(badges))),
