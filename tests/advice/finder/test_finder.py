@@ -14,7 +14,7 @@ from advisor.advice.compare import as_run
 from advisor.advice.finder import combinations as combinations_module
 from advisor.advice.finder.combinations import SEARCHED, on_cluster, on_cores, stack_of
 from advisor.advice.finder.runnable import quality_rows, runnable
-from advisor.advice.finder.search import Findings, Hit, best_of_each, find, front
+from advisor.advice.finder.search import Findings, Hit, best_of_each, find
 from advisor.advice.prices.power import draw_of
 from advisor.advice.prices.price import Price, rented, selling_price
 from advisor.advice.speeds import Speed, speed_of
