@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from advisor.reports.charts import Bar, BarChart, BarPart, Line, LineChart, Note
 from advisor.reports.document import SensitivityRow
 from advisor.ui.advise.costs import tornado
 from advisor.ui.parts.bars import bars
-from advisor.ui.parts.comparison_charts import lines
+from advisor.ui.parts.comparison_charts import curves, lines
 from advisor.ui.parts.plane import MOST_TICKS, Scale, Stroke, picture, scale_of
 from advisor.ui.parts.points import Point, PointChart, points
 
@@ -95,10 +96,24 @@ def test_lines_have_their_values_names_and_notes():
     html = lines(chart)
     assert "aria-label='cost against tokens'" in html
     assert html.count("data-tip=") == 6
-    assert "data-tip='10: 2.00'" in html
+    assert "data-tip='keep at 10: 2.00'" in html
     assert "pays from 10</em>" in html
     assert ">keep</em>" in html
     assert drawn(html).count("<polyline") == 3  # two lines and the note's upright
+
+
+def test_curves_end_with_their_numbers_and_a_level_lies_at_its_height():
+    at = np.array([1.0, 10.0, 100.0])
+    named = {"each": (at, np.array([100.0, 10.0, np.nan])), "all": (at, np.array([100.0] * 3))}
+    html = curves(
+        named, {10.0: "memory ends"}, x_label="users", y_label="tokens/s", alt="", level=(10, "10")
+    )
+    assert html.count("data-tip='each at") == 2
+    assert html.count("data-tip='all at") == 3
+    assert "memory ends</em>" in html
+    assert drawn(html).count("<polyline") == 4  # two curves, the mark and the level
+    low = re.search(r"data-tip='each at 10: 10.0' style='left:[\d.]+%;bottom:([\d.]+)%", html)
+    assert f"left:100.00%;bottom:{low[1]}%'>10</em>" in html
 
 
 def test_points_of_a_kind_share_a_shape_and_the_front_has_stairs():

@@ -8,7 +8,7 @@ from advisor.advice.advise import Answer
 from advisor.advice.task import Task, sentences
 from advisor.formatting import seconds
 from advisor.ui.parts import tabs
-from advisor.ui.parts.log_curves import Curve, curves
+from advisor.ui.parts.comparison_charts import curves
 from advisor.ui.parts.markup import block, joined, plain_words, say, show, two_lines
 
 POINTS = 12
@@ -53,8 +53,8 @@ def _saves(task: Task) -> Markup:
 def _chart(task: Task, words: str) -> Markup:
     turns = np.arange(1.0, task.session.turns + 1.0)
     steps = np.unique(np.geomspace(1, len(turns), POINTS).round().astype(int)) - 1
-    lines = (
-        Curve(name="prompts", x=turns[steps], y=task.prefill_tps[steps]),
-        Curve(name="replies", x=turns[steps], y=task.decode_tps[steps]),
-    )
-    return curves(lines, (), x_label="turn", y_label="tokens/s", alt=words)
+    named = {
+        "prompts": (turns[steps], task.prefill_tps[steps]),
+        "replies": (turns[steps], task.decode_tps[steps]),
+    }
+    return curves(named, {}, x_label="turn", y_label="tokens/s", alt=words)

@@ -20,8 +20,8 @@ from advisor.runtimes.serving import typical_tokens
 from advisor.ui.advise.answer import name_of
 from advisor.ui.advise.runtime_table import choose
 from advisor.ui.parts import tabs
+from advisor.ui.parts.comparison_charts import curves
 from advisor.ui.parts.glossary import explained
-from advisor.ui.parts.log_curves import Curve, CurveMark, curves
 from advisor.ui.parts.markup import say, show
 
 # Choice among estimates by runtime and placement.
@@ -83,20 +83,16 @@ def limits(together: Together) -> Iterable[str]:
 
 
 def _users_chart(together: Together, alt: str) -> Markup:
-    lines = (
-        Curve(name="all together", x=together.users, y=together.total),
-        Curve(name="each", x=together.users, y=together.each),
-    )
-    marks = [CurveMark(text=f"{together.target:g} tokens/s for each", y=together.target)]
+    users, marks = together.users, {}
     if together.memory_ends is not None and together.memory_ends > 1:
-        marks.append(
-            CurveMark(text=f"memory ends at {together.memory_ends}", x=float(together.memory_ends))
-        )
+        marks[float(together.memory_ends)] = f"memory ends at {together.memory_ends}"
     if together.target_ends:
-        marks.append(
-            CurveMark(text=f"{together.target_ends} at that speed", x=float(together.target_ends))
-        )
-    return curves(lines, marks, x_label="users", y_label="tokens/s", alt=alt)
+        marks[float(together.target_ends)] = f"{together.target_ends} at that speed"
+    return curves(
+        {"all together": (users, together.total), "each": (users, together.each)}, marks,
+        level=(together.target, f"{together.target:g} tokens/s for each"),
+        x_label="users", y_label="tokens/s", alt=alt,
+    )  # fmt: skip
 
 
 def in_place_or_streamed(answer: Answer) -> None:
@@ -140,14 +136,14 @@ MEANING = (
 
 def _crossover(crossover: Crossover, x_label: str, y_label: str, words: str) -> None:
     say(words, "oa-strong")
-    lines = (
-        Curve(name="in place", x=crossover.at, y=crossover.in_place.speed),
-        Curve(name="streamed", x=crossover.at, y=crossover.streamed.speed),
-    )
+    named = {
+        "in place": (crossover.at, crossover.in_place.speed),
+        "streamed": (crossover.at, crossover.streamed.speed),
+    }
     at = crossover.overtakes
     between = at is not None and at > crossover.at[0]
-    marks = [CurveMark(text=f"from {np.ceil(at):,.0f}", x=at)] if at is not None and between else []
-    show(curves(lines, marks, x_label=x_label, y_label=y_label, alt=words))
+    marks = {at: f"from {np.ceil(at):,.0f}"} if at is not None and between else {}
+    show(curves(named, marks, x_label=x_label, y_label=y_label, alt=words))
 
 
 def by_users_words(crossover: Crossover) -> str:

@@ -22,7 +22,7 @@ from advisor.formatting import money
 from advisor.request.request import Request
 from advisor.ui.advise.answer import name_of
 from advisor.ui.parts import tabs
-from advisor.ui.parts.log_curves import Curve, CurveMark, curves
+from advisor.ui.parts.comparison_charts import curves
 from advisor.ui.parts.markup import say, show, table
 from advisor.ui.question import inputs
 
@@ -98,18 +98,17 @@ def _served(answer: Answer, question: Request) -> tuple[ServingFleet, ...]:
 
 def _chart(load: ServerLoad, alt: str) -> Markup:
     users = np.array([point.users for point in load.curve])
-    lines = (
-        Curve(name="one in twenty", x=users, y=np.array([point.first_p95 for point in load.curve])),
-        Curve(name="median", x=users, y=np.array([point.first_p50 for point in load.curve])),
-    )
-    limit = load.request.first_token_within
-    marks = [CurveMark(text=f"{limit:g} s", y=limit)]
+    limit, marks = load.request.first_token_within, {}
     if load.users_supported > 1:
-        text = f"{load.users_supported} served well"
-        marks.append(CurveMark(text=text, x=float(load.users_supported)))
-    fitting = np.floor(together(load.server, load.lengths))
+        marks[float(load.users_supported)] = f"{load.users_supported} served well"
+    fitting = float(np.floor(together(load.server, load.lengths)))
     if 1 < fitting < users[-1]:
-        marks.append(CurveMark(text=f"memory holds {fitting:.0f}", x=float(fitting)))
+        marks[fitting] = f"memory holds {fitting:.0f}"
+    named = {
+        "one in twenty": (users, np.array([point.first_p95 for point in load.curve])),
+        "median": (users, np.array([point.first_p50 for point in load.curve])),
+    }
     return curves(
-        lines, marks, x_label="users at once", y_label="first token (s)", unit="s", alt=alt
-    )
+        named, marks, level=(limit, f"{limit:g} s"), x_label="users at once",
+        y_label="first token (s)", alt=alt,
+    )  # fmt: skip

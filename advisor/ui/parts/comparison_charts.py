@@ -1,38 +1,63 @@
-"""Charts of a comparison from the descriptions in `advisor.reports.charts`.
+"""Charts as the reports describe them, drawn as HTML: the same words, numbers and ranges."""
 
-Exported reports draw the same words, numbers and ranges.
-"""
+from collections.abc import Iterable, Mapping
 
-from collections.abc import Iterable
-
+import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.formatting import number, short
+from advisor.model.model import Floats
 from advisor.reports.charts import BarChart, Line, LineChart, Note
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.markup import show
 from advisor.ui.parts.palette import palette
 from advisor.ui.parts.plane import DASHES, Scale, Stroke, picture, plane, point, scale_of, words_at
 
-# Lines over one pair of axes as HTML, with the value of each point under the pointer.
-
+ROW = 8.0
+"""Height of a row of words [%]."""
 MOST_POINTS = 40
 """Points of a line that tell their values."""
 
 
-def lines(chart: LineChart) -> Markup:
-    """Chart of lines; several have their names at their ends."""
-    across = scale_of((x for line in chart.lines for x in line.x), powers=chart.x_powers)
-    up = scale_of(
-        (y for line in chart.lines for y in line.y), powers=chart.y_powers,
-        from_zero=not chart.y_powers,
+def curves(
+    named: Mapping[str, tuple[Floats, Floats]], marks: Mapping[float, str], *, x_label: str,
+    y_label: str, alt: str, level: tuple[float, str] | None = None,
+) -> Markup:  # fmt: skip
+    """Curves by name on logarithmic axes, each to where it has numbers, and words at marks."""
+    drawn = []
+    for colour, (name, (x, y)) in enumerate(named.items()):
+        there = np.isfinite(y)
+        ends = tuple(x[there].tolist()), tuple(y[there].tolist())
+        drawn.append(Line(name=name, x=ends[0], y=ends[1], colour=colour))
+    notes = tuple(Note(x=x, text=text) for x, text in marks.items())
+    chart = LineChart(
+        name=alt, title=alt, alt=alt, lines=tuple(drawn), x_label=x_label, y_label=y_label,
+        x_powers=True, y_powers=True, notes=notes,
     )  # fmt: skip
+    return lines(chart, level)
+
+
+def lines(chart: LineChart, level: tuple[float, str] | None = None) -> Markup:
+    """Chart of lines; several have their names at their ends. A level is a height with words."""
+    across = scale_of(
+        (*(x for line in chart.lines for x in line.x), *(note.x for note in chart.notes)),
+        powers=chart.x_powers,
+    )
+    up = scale_of(
+        (*(y for line in chart.lines for y in line.y), *(level or ())[:1]),
+        powers=chart.y_powers, from_zero=not chart.y_powers,
+    )  # fmt: skip
+    high = None if level is None else up.place(level[0])
     inside = (
-        picture((*_strokes(chart, across, up), *_uprights(chart, across))),
-        *(tip for line in chart.lines for tip in _values(line, across, up)),
-        *(_note(note, across) for note in chart.notes),
+        picture((*_strokes(chart, across, up), *_dotted(chart, across, high))),
+        *(tip for line in chart.lines for tip in _values(chart, line, across, up)),
+        *(
+            words_at(across.place(note.x), 3 + ROW * row, note.text)
+            for row, note in enumerate(chart.notes)
+        ),
         *(_name(line, across, up) for line in chart.lines if len(chart.lines) > 1 and line.x),
+        *([] if level is None or high is None else [words_at(100, high, level[1])]),
     )
     return plane(
         across, up, inside, x_label=chart.x_label, y_label=chart.y_label, alt=chart.alt
@@ -51,21 +76,18 @@ def _strokes(chart: LineChart, across: Scale, up: Scale) -> Iterable[Stroke]:
         )  # fmt: skip
 
 
-def _uprights(chart: LineChart, across: Scale) -> Iterable[Stroke]:
-    for note in chart.notes:
-        at = across.place(note.x)
-        yield Stroke(points=[(at, 0), (at, 100)], colour=palette().soft, dash="2 3", width=1.2)
+def _dotted(chart: LineChart, across: Scale, high: float | None) -> Iterable[Stroke]:
+    ends = [((at := across.place(note.x), 0.0), (at, 100.0)) for note in chart.notes]
+    for line in (*ends, *([] if high is None else [((0.0, high), (100.0, high))])):
+        yield Stroke(points=line, colour=palette().soft, dash="2 3", width=1.2)
 
 
-def _values(line: Line, across: Scale, up: Scale) -> Iterable[Markup]:
+def _values(chart: LineChart, line: Line, across: Scale, up: Scale) -> Iterable[Markup]:
     colour, step = palette().series[line.colour], -(-len(line.x) // MOST_POINTS)
+    name = f"{line.name} at " if len(chart.lines) > 1 else ""
     for x, y in list(zip(line.x, line.y, strict=True))[::step]:
-        tip = f"{short(x)}: {number(y, 3)}"
+        tip = f"{name}{short(x)}: {number(y, 3)}"
         yield point(across.place(x), up.place(y), tip, colour, "hidden", 10)
-
-
-def _note(note: Note, across: Scale) -> Markup:
-    return words_at(across.place(note.x), 3, note.text)
 
 
 def _name(line: Line, across: Scale, up: Scale) -> Markup:

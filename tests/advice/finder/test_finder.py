@@ -403,16 +403,6 @@ def hit(
     return replace(known, **changes)
 
 
-def test_the_front_worked_by_hand() -> None:
-    # A 10 tokens/s for 20 USD; B 12 for 25 is faster and dearer; C 11 for 30 is beaten by B;
-    # D 30 for 90; E 30 for 95 is as fast as D and dearer; F has no price, G no date
-    rows = [
-        hit("A", 10, 20), hit("B", 12, 25), hit("C", 11, 30), hit("D", 30, 90), hit("E", 30, 95),
-        hit("F", 99, None), hit("G", 98, 1, price=Price(usd=1)),
-    ]  # fmt: skip
-    assert [row.name for row in front(rows)] == ["A", "B", "D"]
-
-
 def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
     rows = [
         hit("A", 30, 20), hit("A", 20, 20, "Q8_0"),
