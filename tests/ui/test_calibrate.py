@@ -181,7 +181,7 @@ def test_after_a_reload_the_person_who_started_can_still_stop(monkeypatch):
     waits(monkeypatch)
     test = started(page())
     job = this_machine.prober().job
-    again = page(**{measure.STARTED: test.query_params[measure.STARTED]})
+    again = page(**{this_machine.STARTED: test.query_params[this_machine.STARTED]})
     assert "in another tab" not in page_text(again)
     again.button(key="calibrate_stop").click()
     again.run()

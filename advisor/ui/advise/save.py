@@ -49,10 +49,8 @@ def _form() -> None:
             "Made by", author(), max_chars=LONGEST_NAME, key="report_author",
             help="Shown in the report; optional.",
         )  # fmt: skip
-        st.form_submit_button(
-            "Save", type="primary", key="save_now", on_click=outcome.attempt,
-            args=("save", lambda: _save(title)),
-        )  # fmt: skip
+        key = "save_now"
+        outcome.button("Save", "save", lambda: _save(title), key=key, submits=True, type="primary")
     outcome.show("save")
     if number := st.session_state.get(SAVED):
         st.page_link(REPORTS, label="Open the report", query_params={"report": str(number)})

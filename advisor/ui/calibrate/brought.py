@@ -30,13 +30,7 @@ def section() -> None:
     with st.form(PLACE, border=False):
         st.file_uploader("A tool's result", type=["json", "jsonl"], key=FILE)
         st.text_input("Who measured", key=BY, max_chars=LONGEST, placeholder="you, if empty")
-        st.form_submit_button(
-            "Keep",
-            type="primary",
-            key="brought_keep",
-            on_click=outcome.attempt,
-            args=(PLACE, _keep),
-        )
+        outcome.button("Keep", PLACE, _keep, key="brought_keep", submits=True, type="primary")
     outcome.show(PLACE)
     try:
         runs = brought_runs.kept()
@@ -86,9 +80,7 @@ def _list(runs: Sequence[BroughtRun]) -> None:
             "Run", numbers, key=GONE,
             format_func=lambda at: f"{at}. {_words(runs[at - 1])} by {runs[at - 1].by or 'you'}",
         )  # fmt: skip
-        st.button(
-            "Delete for good", key="brought_delete", on_click=outcome.attempt, args=(PLACE, _drop)
-        )
+        outcome.button("Delete for good", PLACE, _drop, key="brought_delete")
 
 
 def _drop() -> str:

@@ -98,10 +98,9 @@ def _rename_button(name: str) -> None:
     with st.popover("Rename", key=f"rename_{_key(name)}"):
         field = f"newname_{_key(name)}"
         st.text_input("New name", name, key=field, max_chars=imported_store.LONGEST_NAME)
-        st.button(
-            "Rename", type="primary", key=f"renamed_{_key(name)}",
-            on_click=outcome.attempt,
-            args=(LIST, lambda: _rename(name, str(st.session_state[field]))),
+        outcome.button(
+            "Rename", LIST, lambda: _rename(name, str(st.session_state[field])),
+            key=f"renamed_{_key(name)}", type="primary",
         )  # fmt: skip
 
 
@@ -116,10 +115,8 @@ def _delete_button(name: str) -> None:
     with st.popover("Delete", key=f"delete_{_key(name)}"):
         question = Markup("Delete all measurements of <b>{}</b> for good?").format(title(name))
         say(question, "")
-        st.button(
-            "Delete for good", type="primary", key=f"really_{_key(name)}",
-            on_click=outcome.attempt, args=(LIST, lambda: _delete(name)),
-        )  # fmt: skip
+        key = f"really_{_key(name)}"
+        outcome.button("Delete for good", LIST, lambda: _delete(name), key=key, type="primary")
 
 
 def _key(name: str) -> str:
@@ -167,10 +164,7 @@ def bring() -> None:
     copyable(COMMAND)
     with st.form("import_machine", border=False):
         _inputs()
-        st.form_submit_button(
-            "Import", type="primary", key="import_now",
-            on_click=outcome.attempt, args=(FORM, _import),
-        )  # fmt: skip
+        outcome.button("Import", FORM, _import, key="import_now", submits=True, type="primary")
     outcome.show(FORM)
 
 

@@ -10,17 +10,14 @@ from markupsafe import Markup
 from advisor.formatting import memory
 from advisor.paths import data_folder
 from advisor.probes import suite
-from advisor.probes.measurement import ProbeStep
-from advisor.ui.parts import audience, unforeseen
+from advisor.ui.parts import audience
 from advisor.ui.parts.markup import block, notice, say, show
 from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
 from advisor.ui.question import this_machine
 from advisor.units import GB
 
-MINE, PACE = "calibrate_job", "calibrate_pace"
-"""Session keys of the job started on this page, and of its choice."""
-STARTED = "started"
-"""Parameter of the address that tells whose job it is, so that it can be stopped after a reload."""
+PACE = "calibrate_pace"
+"""Session key of the choice."""
 LITTLE_SPACE = 10 * GB
 """Free space below which writing a test file is worth a warning [B]."""
 POLITE = (
@@ -39,20 +36,17 @@ def section() -> None:
         )  # fmt: skip
         return
     job = this_machine.prober().job
-    if job is not None and st.query_params.get(STARTED) == job.token:
-        st.session_state[MINE] = job
     if job is not None and job.running:
-        _watch()
+        this_machine.watch("calibrate")
         return
     _start()
-    mine: ProbeJob | None = st.session_state.get(MINE)
-    if mine is not None:
-        _ended(mine)
+    if ended := this_machine.mine():
+        _ended(ended)
 
 
 def unsaved() -> ProbeJob | None:
     """Measurements of this session that could not be saved; None if there are none."""
-    mine: ProbeJob | None = st.session_state.get(MINE)
+    mine = this_machine.mine()
     lost = (
         mine is not None
         and mine.measurements
@@ -89,12 +83,7 @@ def _start() -> None:
 
 
 def _begin(paces: Mapping[str, bool]) -> None:
-    prober = this_machine.prober()
-    before = prober.job
-    job = prober.start(tuple(suite.QUICK), full=paces[st.session_state[PACE]])
-    if job is not before:
-        st.session_state[MINE] = st.session_state[this_machine.JOB] = job
-        st.query_params[STARTED] = job.token
+    this_machine.start(tuple(suite.QUICK), full=paces[st.session_state[PACE]])
 
 
 def free_space(folder: Path) -> float | None:
@@ -104,42 +93,6 @@ def free_space(folder: Path) -> float | None:
         return None if there is None else float(shutil.disk_usage(there).free)
     except OSError:
         return None
-
-
-@st.fragment(run_every=0.5)
-@unforeseen.named()
-def _watch() -> None:
-    job = this_machine.prober().job
-    if job is None or not job.running:
-        st.rerun()
-    mine = st.session_state.get(MINE) is job or st.session_state.get(this_machine.JOB) is job
-    if not mine:
-        notice(
-            "This machine is being measured, by another visitor or in another tab, and two at once "
-            "would slow each other. "
-            f"You can start in about {job.seconds_left:.0f} s; those figures will count here too"
-        )
-    for part in job.parts:
-        step = job.steps.get(part)
-        st.progress(min(step.share, 1.0) if step else 0.0, text=_told(job, part, step))
-    if mine and job.cancelled:
-        st.caption("Stopping after the current repeat.")
-    elif mine:
-        st.button("Stop", key="calibrate_stop", on_click=job.cancel, icon=":material/stop:")
-
-
-def _told(job: ProbeJob, part: str, step: ProbeStep | None) -> str:
-    """Progress of a part in words, all fixed in the program and therefore safe as Markdown."""
-    label = HEADS.get(part, part)
-    if part in job.troubles:
-        return f"{label}: not measured"
-    if step is None:
-        return f"{label}: waits, {job.planned(part):.0f} s"
-    if step.share >= 1.0:
-        return f"{label}: done"
-    doing = step.doing.removeprefix(f"{label}, ")
-    doing = f"{doing}, " if doing else ""
-    return f"{label}: {doing}{step.seconds_left:.0f} s left"
 
 
 def _ended(job: ProbeJob) -> None:

@@ -6,6 +6,7 @@ run overtakes that one, as a file that arrives late makes it do.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -36,6 +37,15 @@ def attempt(place: str, action: Callable[[], str]) -> None:
     except AdvisorError as error:
         kind, text = "error", str(error)
     keep(place, (kind, text))
+
+
+def button(
+    words: str, place: str, action: Callable[[], str], *, key: str, submits: bool = False,
+    **look: Any,
+) -> None:  # fmt: skip
+    """Button that attempts something; one that submits stands in a form."""
+    make = st.form_submit_button if submits else st.button
+    make(words, key=key, on_click=attempt, args=(place, action), **look)
 
 
 def forget() -> None:

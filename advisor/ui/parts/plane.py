@@ -114,14 +114,9 @@ def point(
     return html.format(shape, side, tip, across, up, size, colour)
 
 
-def words_at(
-    across: float, up: float, text: str, style: str = "", colour: str = "", *,
-    leftward: bool | None = None,
-) -> Markup:  # fmt: skip
-    """Words above a place from the left and the bottom [%]; they end there where leftward, which
-    None leaves to the side that has room.
-    """
-    side = " oa-leftward" if (across > 50 if leftward is None else leftward) else ""
+def words_at(across: float, up: float, text: str, style: str = "", colour: str = "") -> Markup:
+    """Words above a place from the left and the bottom [%], on the side that has room."""
+    side = " oa-leftward" if across > 50 else ""
     paint = f";color:{colour}" if colour else ""
     html = Markup("<em class='{}{}' style='left:{:.2f}%;bottom:{:.2f}%{}'>{}</em>")
     return html.format(style, side, across, up, paint, text)

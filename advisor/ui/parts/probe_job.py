@@ -31,7 +31,6 @@ class ProbeJob:
     parts: tuple[str, ...] = SHORT  # parts to measure, in order
     full: bool = False  # with more repeats and complete curves
     steps: dict[str, ProbeStep] = field(default_factory=dict)  # progress of each part begun
-    doing: str = ""  # part in progress
     measurements: tuple[Measurement, ...] = ()  # measurements so far
     # reasons for parts that could not be measured, a sentence each
     troubles: dict[str, str] = field(default_factory=dict)
@@ -60,18 +59,24 @@ class ProbeJob:
         return GRACE * (self.whole + 10.0)
 
     @property
-    def share(self) -> float:
-        """Progress, 0 to 1."""
-        done = sum(step.share * self.planned(part) for part, step in list(self.steps.items()))
-        return done / self.whole
-
-    @property
     def seconds_left(self) -> float:
         """Estimated remaining time [s]."""
         steps = dict(self.steps)
         return sum(
             steps[part].seconds_left if part in steps else self.planned(part) for part in self.parts
         )
+
+    def told(self, part: str) -> str:
+        """Progress of a part in words, all fixed in the program and therefore safe as Markdown."""
+        label, step = HEADS.get(part, part), self.steps.get(part)
+        if part in self.troubles:
+            return f"{label}: not measured"
+        if step is None:
+            return f"{label}: waits, {self.planned(part):.0f} s"
+        if step.share >= 1.0:
+            return f"{label}: done"
+        doing = step.doing.removeprefix(f"{label}, ")
+        return f"{label}: {f'{doing}, ' if doing else ''}{step.seconds_left:.0f} s left"
 
     def cancel(self) -> None:
         """Stop at the next repeat."""
@@ -130,7 +135,6 @@ class Prober:
 def _work(job: ProbeJob) -> None:
     try:
         for part in job.parts:
-            job.doing = LABELS.get(part, part)
             _measure(job, part)
         if job.measurements and not job.cancelled:
             local_machine.save(job.measurements)

@@ -1,6 +1,7 @@
 """The computer that the program runs on: detected parts, and the button that measures it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from advisor.ui.parts import audience, markup, probe_job, unforeseen
 
 PAGE = Path(__file__).parents[1] / "pages" / "calibrate.py"
 REMEMBERED = 600  # seconds until the drivers are asked again
-JOB, RESULT = "probe_job", "probe_result"
-"""Where a session keeps the job that it started, and how it ended."""
+JOB, STARTED = "probe_job", "started"
+"""Where a session keeps the job that it started, and the parameter of the address that tells whose
+it is, so that it can be stopped after a reload."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,34 +73,50 @@ def measure(where: str) -> None:
         return
     job = prober().job
     if job is not None and job.running:
-        _watch(where)
+        watch(where)
         return
     st.button(
         f"Measure RAM and drive (about {math.ceil(probe_job.ProbeJob().whole)} s)",
-        key=f"measure_{where}",
-        icon=":material/speed:",
-        width="stretch",
-        on_click=_start,
-    )
-    if message := st.session_state.get(RESULT):
-        markup.notice(message)
+        key=f"measure_{where}", icon=":material/speed:", width="stretch", on_click=start,
+    )  # fmt: skip
+    if ended := mine():
+        markup.notice(ended.summary())
 
 
-def _start() -> None:
-    st.session_state[JOB] = prober().start()
+def start(parts: Sequence[str] = probe_job.SHORT, *, full: bool = False) -> None:
+    """Measure, or look on where somebody measures already (for callbacks)."""
+    before, job = prober().job, prober().start(parts, full=full)
+    if job is not before:
+        st.session_state[JOB] = job
+        st.query_params[STARTED] = job.token
+
+
+def mine() -> probe_job.ProbeJob | None:
+    """Job that this visitor started, also before a reload of the page."""
+    job = prober().job
+    if job is not None and st.query_params.get(STARTED) == job.token:
+        st.session_state[JOB] = job
+    started: probe_job.ProbeJob | None = st.session_state.get(JOB)
+    return started
 
 
 @st.fragment(run_every=0.5)
 @unforeseen.named()
-def _watch(where: str) -> None:
+def watch(where: str) -> None:
+    """Progress of each part, and a button for who started it."""
     job = prober().job
     if job is None or not job.running:
-        if job is not None and st.session_state.pop(JOB, None) is job:
-            st.session_state[RESULT] = job.summary()
         st.rerun()
-    mine = st.session_state.get(JOB) is job
-    st.progress(min(job.share, 1.0), text=f"Measuring the {job.doing or 'machine'}")
-    if mine:
-        st.button("Stop", key=f"stop_{where}", on_click=job.cancel, width="stretch")
-    else:
-        st.caption("Another tab measures this machine; its figures are used here too.")
+    if mine() is not job:
+        markup.notice(
+            "This machine is being measured, by another visitor or in another tab, and two at once "
+            "would slow each other. "
+            f"You can start in about {job.seconds_left:.0f} s; those figures will count here too"
+        )
+    for part in job.parts:
+        step = job.steps.get(part)
+        st.progress(min(step.share, 1.0) if step else 0.0, text=job.told(part))
+    if mine() is job and job.cancelled:
+        st.caption("Stopping after the current repeat.")
+    elif mine() is job:
+        st.button("Stop", key=f"{where}_stop", on_click=job.cancel, icon=":material/stop:")

@@ -151,10 +151,8 @@ def _open(name: str, value: str) -> None:
 
 def delete_button(store: ReportStore, head: ReportHead) -> None:
     """Button that deletes a report, with undo."""
-    st.button(
-        "Delete", key=f"delete_{head.id}",
-        on_click=outcome.attempt, args=(PLACE, lambda: _delete(store, head)),
-    )  # fmt: skip
+    key = f"delete_{head.id}"
+    outcome.button("Delete", PLACE, lambda: _delete(store, head), key=key)
 
 
 def _delete(store: ReportStore, head: ReportHead) -> str:
@@ -172,7 +170,4 @@ def _restore(store: ReportStore, number: int) -> str:
 
 
 def _restore_button(store: ReportStore, number: int, label: str, key: str) -> None:
-    st.button(
-        label, key=key,
-        on_click=outcome.attempt, args=(PLACE, lambda: _restore(store, number)),
-    )  # fmt: skip
+    outcome.button(label, PLACE, lambda: _restore(store, number), key=key)

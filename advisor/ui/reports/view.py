@@ -130,10 +130,8 @@ def _form(store: ReportStore, report: SavedReport, cards: list[PlacementCard]) -
             "Or a result file", type="json", help=FILE_HELP, key=f"result_file_{report.id}"
         )
         st.text_input("Note", max_chars=200, key=f"result_note_{report.id}")
-        st.form_submit_button(
-            "Attach", key=f"attach_{report.id}", on_click=outcome.attempt,
-            args=(FORM, lambda: _attach(store, report)),
-        )  # fmt: skip
+        key = f"attach_{report.id}"
+        outcome.button("Attach", FORM, lambda: _attach(store, report), key=key, submits=True)
     outcome.show(FORM)
 
 
