@@ -11,7 +11,6 @@ row_errors, spreads     errors of predictions made without a source, and the wid
 engine_tables           tables of serving engines
 doubtful                published speeds that cannot be
 held_out, rolling       predictions made without a figure's group, and errors by date
-earned                  whether each kind of factor makes predictions on other sources better
 hub_models, usual_caches    lists of models, and the caches of their families
 leaderboard             newer scores of models
 many_run                what many run: publishers of figures by card and engine

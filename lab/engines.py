@@ -22,7 +22,7 @@ from advisor.cost_model.schedule import Phases, Schedule, alone
 from advisor.cost_model.uncertainty import DEEP, EXPERTS, SEVERAL, TOGETHER, depth_reached
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
-from advisor.evidence.published.engines import engine, load_curve_rows
+from advisor.evidence.published.engines import engine
 from advisor.evidence.published.predict import Case, understood
 from advisor.evidence.published.row import PublishedRow, published_rows
 from advisor.evidence.published.run_settings import lengths
@@ -236,6 +236,41 @@ def cases(row: PublishedRow) -> Iterable[EngineCase]:
                 seconds=seconds,
                 tokens=_tokens(case, steps),
             )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoadCurveRow:
+    """One row of data/measurements/load_curves.csv; its README describes the columns."""
+
+    id: str
+    runtime: str
+    gpu: str
+    gpu_count: int
+    model: str
+    quant: str
+    kv_type: str
+    prompt_len: float
+    gen_len: float
+    spread: float
+    use: str
+    users: int | None
+    rate_per_s: float | None
+    requests: int
+    slots: int | None
+    cached_share: float
+    cuda_graphs: bool
+    output_tps: float
+    ttft_p50_s: float | None
+    tpot_p50_s: float | None
+    date: str
+    source_url: str
+    source_note: str
+
+
+@cache
+def load_curve_rows() -> tuple[LoadCurveRow, ...]:
+    """All rows, in the order of the file."""
+    return read(DATA / "measurements/load_curves.csv", LoadCurveRow)
 
 
 @cache

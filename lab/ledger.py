@@ -1,8 +1,10 @@
 """Ledger: points, scores and the noise floor. `python -m lab.ledger` writes its tables."""
 
 import sys
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from advisor.catalog.accuracy_points import POINTS, AccuracyPoint
-from advisor.catalog.csv_tables import as_text
+from advisor.catalog.csv_tables import DATA, as_text, read
 from advisor.catalog.records import like
 from advisor.evidence.accuracy.coverage import COVERAGE, CoverageRow
 from advisor.evidence.accuracy.scoring import OwnScore, Score, StrangerScore, scores, stranger_score
@@ -20,15 +22,16 @@ from advisor.evidence.accuracy.shipped import (
     SIMULATED,
     UNSEEN,
     Floor,
+    HistoryRow,
     Ledger,
 )
+from advisor.evidence.accuracy.text import stranger_scores
 from advisor.evidence.published.row import publisher_of
 from lab import rounded, write
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, stated_tps
 from lab.points import drafting, engine, framework, llama_cpp, load_curves, paged, split
 from lab.points.llama_cpp import LlamaCppRun, Published
-from lab.score_history import history_table
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -136,11 +139,33 @@ def tables(ledger: Ledger) -> Mapping[Path, str]:
 Kept = TypeVar("Kept", bound="DataclassInstance")
 
 
-def _kept(record: type[Kept], source: object, **others: object) -> Kept:
-    """Record with the fields of another one, its numbers with six digits."""
+def _kept(record: type[Kept], source: object, digits: int = 6, **others: object) -> Kept:
+    """Record with the fields of another one, its numbers with some digits."""
     made = like(record, source, **others)
     long = {name: value for name, value in vars(made).items() if isinstance(value, float)}
-    return replace(made, **{name: rounded(value, 6) for name, value in long.items()})
+    return replace(made, **{name: rounded(value, digits) for name, value in long.items()})
+
+
+# Scores of today's constants beside those of earlier ones.
+
+CONSTANTS = (DATA / "generated/efficiency.csv", DATA / "generated/engine_kernels.csv")
+"""Files of the constants that a prediction depends on."""
+
+
+def history_table(ledger: Ledger) -> str:
+    """Text of the file with the scores of today's constants, in place of their former ones."""
+    today = list(_today(ledger))
+    earlier = read(HISTORY, HistoryRow) if HISTORY.exists() else ()
+    kept = [row for row in earlier if row.constants != today[0].constants]
+    return as_text([*kept, *today])
+
+
+def _today(ledger: Ledger) -> Iterator[HistoryRow]:
+    content = b"".join(path.read_bytes() for path in CONSTANTS)
+    day, constants = datetime.now(UTC).date().isoformat(), sha256(content).hexdigest()[:8]
+    unseen = [ledger.unseen] if ledger.unseen else []
+    for score in (*stranger_scores(ledger.points), *unseen):
+        yield _kept(HistoryRow, score, digits=4, day=day, constants=constants, kind=score.name)
 
 
 def main() -> int:

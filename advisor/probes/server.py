@@ -16,11 +16,11 @@ import re
 import urllib.error
 import urllib.request
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import InputError, ProbeError
 
 SECONDS = 3.0
@@ -29,39 +29,19 @@ MOST = 8_000_000
 """Most bytes of an answer that are read [B]."""
 SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{[^}]*\})?\s+(\S+)", re.MULTILINE)
 
-COUNTERS: Mapping[str, Mapping[str, str]] = {
-    "llama.cpp": {
-        "tokens": "llamacpp:tokens_predicted_total",
-        "token_seconds": "llamacpp:tokens_predicted_seconds_total",
-        "prompt_tokens": "llamacpp:prompt_tokens_total",
-        "prompt_seconds": "llamacpp:prompt_seconds_total",
-        "cache_hits": "llamacpp:prompt_tokens_cached_total",
-    },
-    "vLLM": {
-        "tokens": "vllm:inter_token_latency_seconds_count",
-        "token_seconds": "vllm:inter_token_latency_seconds_sum",
-        "prompt_tokens": "vllm:request_prefill_kv_computed_tokens_sum",
-        "prompt_seconds": "vllm:request_prefill_time_seconds_sum",
-        "prompts": "vllm:request_prefill_time_seconds_count",
-        "cache_queries": "vllm:prefix_cache_queries_total",
-        "cache_hits": "vllm:prefix_cache_hits_total",
-        "preemptions": "vllm:num_preemptions_total",
-    },
-    "SGLang": {
-        "tokens": "sglang:inter_token_latency_seconds_count",
-        "token_seconds": "sglang:inter_token_latency_seconds_sum",
-    },
-}
-"""Counters that only grow, by server and field of `ServerReading`."""
-GAUGES: Mapping[str, Mapping[str, str]] = {
-    "llama.cpp": {
-        "running": "llamacpp:requests_processing",
-        "waiting": "llamacpp:requests_deferred",
-    },
-    "vLLM": {"running": "vllm:num_requests_running", "waiting": "vllm:num_requests_waiting"},
-    "SGLang": {"running": "sglang:num_running_reqs", "waiting": "sglang:num_queue_reqs"},
-}
-"""Present states, by server and field of `ServerReading`."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MetricRow:
+    """One row of data/diagnosis/server_metrics.csv: a metric of a server's page."""
+
+    server: str
+    figure: str  # field of `ServerReading`
+    metric: str  # its name on the page
+    grows: bool  # a counter that only grows; else a present state
+
+
+METRICS = read(DATA / "diagnosis/server_metrics.csv", MetricRow)
+COUNTED = sorted({row.figure for row in METRICS if row.grows})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +74,6 @@ class ServerReading:
             if now is not None and before is not None and now >= before:
                 counted[name] = now - before
         return ServerReading(**counted)
-
-
-COUNTED = sorted({name for names in COUNTERS.values() for name in names})
 
 
 def read_server(url: str) -> ServerReading:
@@ -164,12 +141,12 @@ def from_metrics(page: str) -> ServerReading | None:
             continue
         if math.isfinite(value):
             samples[name] += value
-    for server, counters in COUNTERS.items():
-        names = {**counters, **GAUGES[server]}
+    for server in dict.fromkeys(row.server for row in METRICS):
+        names = {row.figure: row.metric for row in METRICS if row.server == server}
         known = {field: samples[name] for field, name in names.items() if name in samples}
         if "cache_hits" in known and "prompt_tokens" in known:  # llama.cpp counts hits beside
             known.setdefault("cache_queries", known["cache_hits"] + known["prompt_tokens"])
-        if counters["tokens"] in samples:
+        if names["tokens"] in samples:
             model = re.search(r'model_name="([^"]*)"', page)
             return ServerReading(server=server, model=model[1] if model else "", **known)
     return None

@@ -26,12 +26,12 @@ from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
-from advisor.evidence.published.engines import LoadCurveRow, load_curve_rows
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.runtimes import runtime
+from lab.engines import LoadCurveRow, load_curve_rows
 from lab.points.point import margins_of, point_of
 
 SCORED, CARD = "score", "card"

@@ -12,8 +12,8 @@ from advisor.cost_model.uncertainty import IN_DECODE, LEAN, NEW, THIN
 from advisor.evidence.accuracy.shipped import ROLLING
 from advisor.evidence.published.row import PublishedRow
 from advisor.model.model import Floats
+from benchmarks.earned_factors import worths
 from lab.__main__ import OF_HARDWARE, or_published, refitted
-from lab.earned import worths
 from lab.fit import Prior, newton, without_each
 from lab.frameworks import papers
 from lab.llama_cpp import (

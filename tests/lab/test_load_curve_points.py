@@ -7,8 +7,8 @@ import pytest
 
 from advisor.advice.arrivals.server import TAKING_IN
 from advisor.evidence.accuracy.regimes import REGIMES
-from advisor.evidence.published.engines import LoadCurveRow, load_curve_rows
 from advisor.model import catalog
+from lab.engines import LoadCurveRow, load_curve_rows
 from lab.points.load_curves import (
     KERNEL_STARTS,
     SCORED,

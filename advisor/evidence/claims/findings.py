@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from advisor.advice.prices.power import draw_of, parts_for
 from advisor.advice.prices.price import bought, rented
 from advisor.advice.speeds import speed_of
 from advisor.advice.table.cost import Use, monthly_hours
+from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.records import as_record
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Tier
@@ -19,6 +21,7 @@ from advisor.cost_model.timing import CROSSINGS, StepTime
 from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError, InputError, Refusal
 from advisor.evidence.claims.scenarios import (
+    UNITS,
     CaseRow,
     Claimed,
     ClaimRow,
@@ -32,11 +35,11 @@ from advisor.evidence.claims.scenarios import (
     ratio,
     reaches,
 )
-from advisor.formatting import memory, range_of, rate
+from advisor.formatting import memory, range_of
 from advisor.machine.catalog import find_host
 from advisor.machine.machine import Form
 from advisor.runtimes.llama_cpp.layer_split import SYSTEM_RAM
-from advisor.units import GB, GIB, Array
+from advisor.units import GB, Array
 
 # Quantities computed for a scenario, to check a claim with the package's own functions.
 #
@@ -66,7 +69,7 @@ def decode_total(scenario: Scenario) -> Range:
 def crossing_copy(scenario: Scenario) -> Range:
     """Time to copy one token's activations over the link: hidden x 4 B / rate [s]."""
     moved = scenario.model.architecture.hidden * FLOAT
-    return exact(moved / scenario.machine.gpus[0].link.pinned.value)
+    return exact(moved / scenario.link.pinned.value)
 
 
 def cache(scenario: Scenario) -> Range:
@@ -178,8 +181,8 @@ MEASURES: dict[str, Measure] = {
     "decode_total": decode_total,
     "token_time": lambda case: inverse(decode(case)),  # [s]
     # copies from pinned and from pageable memory to the first GPU [B/s]
-    "link_rate": lambda case: exact(case.machine.gpus[0].link.pinned.value),
-    "pageable_rate": lambda case: exact(case.machine.gpus[0].link.pageable.value),
+    "link_rate": lambda case: exact(case.link.pinned.value),
+    "pageable_rate": lambda case: exact(case.link.pageable.value),
     # shares of a token's time: weights on the link, hand-overs between processors
     "link_share": lambda case: exact(_share(case, Route.STREAMED, Route.STAGED)),
     "crossing_share": lambda case: exact(_share(case, CROSSINGS)),
@@ -397,63 +400,35 @@ POINTS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class VariedInput:
-    """An input that may make a claim hold, with the values that are tried."""
+    """A row of data/claims/varied.csv: an input that may make a claim hold, and what is tried."""
 
+    key: str  # input of a request
     name: str  # name in sentences
-    ends: tuple[float, float]  # smallest and largest value tried, in the unit of the data files
-    say: Callable[[float], str]  # formatter of a value
-    # value in a scenario; None for the stated one, or the smallest
-    now: Callable[[Scenario], float] | None = None
+    low: float  # smallest value tried, in `unit`
+    high: float  # largest value tried
+    words: str  # words around a value
+    unit: str  # a key of `UNITS`
+    now: str  # value in a scenario; empty for the stated one, or the smallest
 
-    def edit(self, key: str) -> Edit:
+    @property
+    def edit(self) -> Edit:
         """The input set to each value, rounded to two digits."""
-        tried = np.geomspace(*self.ends, POINTS)
-        return Edit(changes={key: np.unique([float(f"{value:.1e}") for value in tried])})
+        tried = np.geomspace(self.low, self.high, POINTS)
+        return Edit(changes={self.key: np.unique([float(f"{value:.1e}") for value in tried])})
+
+    def value(self, scenario: Scenario) -> float:
+        """Value in a scenario, in `unit`."""
+        if self.now and (self.key != "disk_gbs" or scenario.machine.disk):
+            return float(attrgetter(self.now)(scenario)) / UNITS[self.unit].size
+        return scenario.number(self.key) or self.low
+
+    def say(self, value: float) -> str:
+        """A value in words."""
+        unit = UNITS[self.unit]
+        return self.words.format(unit.say(value * unit.size))
 
 
-VARIED = {
-    "ram_gbs": VariedInput(
-        name="speed of the RAM", ends=(5, 2000),
-        say=lambda value: f"RAM that is read at {rate(value * GB)}",
-        now=lambda case: float(case.machine.host.bandwidth.value) / GB,
-    ),
-    "pcie_gbs": VariedInput(
-        name="speed of the link", ends=(2, 2000),
-        say=lambda value: f"a link of {rate(value * GB)}",
-        now=lambda case: float(case.machine.gpus[0].link.pinned.value) / GB,
-    ),
-    "disk_gbs": VariedInput(
-        name="speed of the drive", ends=(0.2, 2000),
-        say=lambda value: f"a drive of {rate(value * GB)}",
-        now=lambda case: (
-            float(case.machine.disk.sequential.value) / GB if case.machine.disk else 1.0
-        ),
-    ),
-    "cache_gb": VariedInput(
-        name="page cache", ends=(1, 4096),
-        say=lambda value: f"{memory(value * GIB)} of the file in the page cache",
-    ),
-    "ram_gb": VariedInput(
-        name="size of the RAM", ends=(8, 8192),
-        say=lambda value: f"{memory(value * GIB)} of RAM",
-        now=lambda case: float(case.machine.host.memory.value) / GIB,
-    ),
-    "context": VariedInput(
-        name="context", ends=(1024, 16_777_216),
-        say=lambda value: f"a context of {value:,.0f} tokens",
-        now=lambda case: float(case.nouns.work.context),
-    ),
-    "users": VariedInput(
-        name="number of users", ends=(1, 4096),
-        say=lambda value: f"{value:,.0f} users at once",
-        now=lambda case: float(case.nouns.work.users),
-    ),
-    "prompt": VariedInput(
-        name="prompt", ends=(128, 1_048_576),
-        say=lambda value: f"a prompt of {value:,.0f} tokens",
-        now=lambda case: float(case.nouns.work.prompt),
-    ),
-}  # fmt: skip
+VARIED = {row.key: row for row in read(DATA / "claims/varied.csv", VariedInput)}
 """Inputs allowed under `vary` in data files."""
 
 
@@ -471,12 +446,11 @@ def needs(scenario: Scenario, measure: Measure, claimed: Claimed, vary: str) -> 
 
 def _need(scenario: Scenario, measure: Measure, claimed: Claimed, key: str) -> str:
     varied = VARIED[key]
-    edit = varied.edit(key)
+    edit = varied.edit
     values = edit.changes[key]
     figure = measure(Scenario(inputs={**scenario.inputs, **edit.changes}))
     enough = values[np.broadcast_to(holds(figure, claimed), values.shape)]
     if not enough.size:
         return f"no {varied.name} alone is enough"
-    stated = scenario.number(key) or varied.ends[0]
-    now = stated if varied.now is None else varied.now(scenario)
+    now = varied.value(scenario)
     return varied.say(min(enough, key=lambda value: abs(np.log(value / now))))

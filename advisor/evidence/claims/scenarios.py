@@ -25,7 +25,7 @@ from advisor.cost_model.uncertainty import Range
 from advisor.errors import DataError
 from advisor.formatting import number
 from advisor.machine.from_spec import machine
-from advisor.machine.machine import Machine
+from advisor.machine.machine import Link, Machine
 from advisor.model import catalog
 from advisor.model.model import Model
 from advisor.request.request import Nouns, Request
@@ -121,32 +121,17 @@ def _value(text: str) -> object:
 OF_CLAIMS = ("upgrade", "cited")
 """Inputs of claims alone: GPU that would replace the present one; a figure published by others."""
 
-PHRASES = {
-    "model": "{}",
-    "format": "{}",
-    "runtime": "{}",
-    "placement": "{}",
-    "gpu": "{}",
-    "gpu_count": "{} of them",
-    "cpu": "{}",
-    "ram_gb": "{:,} GB of RAM",
-    "pcie_gen": "PCIe {}",
-    "disk": "{}",
-    "gpu_layers": "{} layers on the GPU",
-    "cpu_moe": "experts of {} layers in RAM",
-    "cache_gb": "{} GB of page cache",
-    "context": "{:,} tokens of context",
-    "prompt": "a prompt of {:,}",
-    "output": "a reply of {:,}",
-    "users": "{:,} users",
-    "swa_full": "windows kept whole",
-    "replies_per_day": "{:,} replies a day",
-    "usd_per_hour_of_time": "${} for an hour of waiting",
-    "upgrade": "{} instead",
-    "reading_tps": "read along at {} tokens/s",
-}
-"""Phrases for the inputs of a scenario, in this order; other inputs are part of the figure's
-words."""
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PhraseRow:
+    """One row of data/claims/phrases.csv: a phrase for an input of a scenario."""
+
+    input: str
+    phrase: str
+
+
+PHRASES = {row.input: row.phrase for row in read(DATA / "claims/phrases.csv", PhraseRow)}
+"""Phrases for the inputs of a scenario, in this order; others are part of the figure's words."""
 PLACED = {
     PlacementStrategy.GPU_RESIDENT: "all in the GPU",
     PlacementStrategy.CPU_OFFLOAD: "the rest in RAM",
@@ -192,6 +177,11 @@ class Scenario:
     def machine(self) -> Machine:
         """Machine; typical parts for missing inputs."""
         return machine(self.request.spec)
+
+    @property
+    def link(self) -> Link:
+        """Link of the first GPU."""
+        return self.machine.gpus[0].link
 
     @property
     def runtime(self) -> Runtime:
@@ -284,6 +274,7 @@ UNITS = {
     "µs": Unit(size=1e-6, say=_followed("µs", 1e-6)),
     "%": Unit(size=0.01, say=_followed("%", 0.01)),
     "times": Unit(size=1.0, say=_followed("times")),
+    "count": Unit(size=1.0, say=lambda count: f"{count:,.0f}"),
     "layers": Unit(size=1.0, say=_followed("layers", digits=1)),
     "settings": Unit(size=1.0, say=_settings, singular="setting"),
     "replies": Unit(size=1.0, say=_replies, name="replies a day"),

@@ -4,12 +4,11 @@ Engines that the advisor does not offer have their own constants in data/generat
 """
 
 import re
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.workload import DRAFTED, Workload
 from advisor.evidence.published.row import PublishedRow, meaning
 from advisor.runtimes import (
@@ -158,43 +157,3 @@ def chance(drafted: float, accepted_share: float) -> float:
 def with_drafts(row: PublishedRow, work: Workload) -> Workload:
     """Request with the drafted tokens of a row."""
     return work.with_numbers(**drafting_of(row))
-
-
-# Published load curves: speed and first token of a server over its number of users.
-
-FILE = DATA / "measurements" / "load_curves.csv"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LoadCurveRow:
-    """One row of data/measurements/load_curves.csv; its README describes the columns."""
-
-    id: str
-    runtime: str
-    gpu: str
-    gpu_count: int
-    model: str
-    quant: str
-    kv_type: str
-    prompt_len: float
-    gen_len: float
-    spread: float
-    use: str
-    users: int | None
-    rate_per_s: float | None
-    requests: int
-    slots: int | None
-    cached_share: float
-    cuda_graphs: bool
-    output_tps: float
-    ttft_p50_s: float | None
-    tpot_p50_s: float | None
-    date: str
-    source_url: str
-    source_note: str
-
-
-@cache
-def load_curve_rows() -> tuple[LoadCurveRow, ...]:
-    """All rows, in the order of the file."""
-    return read(FILE, LoadCurveRow)

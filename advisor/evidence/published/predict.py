@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -290,18 +291,18 @@ def understood(row: PublishedRow) -> Case:
     where = with_build(row, model, where, runtime)
     placed = possible(row, model, where, runtime, strategy)
     strategy = placed.value
+    request: Noted[dict[str, Any]]
     if runtime.computes_in_ram:
-        request = Noted(_split_request(row, category, model))
+        prompt, work = (with_drafts(row, request) for request in run_settings.requests(row))
+        settings = _settings(row, category, model)
+        request = Noted({"settings": settings, "prompt": prompt, "work": work})
     else:
         request = _batch_request(row, category, model, where, runtime, strategy)
     return Case(
         model=model,
         machine=where,
-        prompt=request.value.prompt,
-        work=request.value.work,
         runtime=runtime,
         strategy=strategy,
-        settings=request.value.settings,
         backend=run_settings.backend(row),
         build=run_settings.build(row),
         notes=tuple(
@@ -309,8 +310,8 @@ def understood(row: PublishedRow) -> Case:
             for noted in (named, stated, parts, engines, placed, request)
             for note in noted.notes
         ),
-        guessed=request.value.guessed,
         replicas=float(run_settings.replicas(row)),
+        **request.value,
     )
 
 
@@ -369,22 +370,6 @@ def _placed(
     return Noted((LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy), notes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RowRequest:
-    """Request and split of a row, with fields as in `Case`."""
-
-    settings: Settings
-    prompt: Workload
-    work: Workload
-    guessed: bool = False
-
-
-def _split_request(row: PublishedRow, category: str, model: Model) -> RowRequest:
-    """Request of a row of an engine that splits the model between GPU and processor."""
-    prompt, work = (with_drafts(row, request) for request in run_settings.requests(row))
-    return RowRequest(settings=_settings(row, category, model), prompt=prompt, work=work)
-
-
 def _batch_request(
     row: PublishedRow,
     category: str,
@@ -392,8 +377,8 @@ def _batch_request(
     where: Machine,
     runtime: Runtime,
     strategy: PlacementStrategy,
-) -> Noted[RowRequest]:
-    """Request of a row of a framework or server, with its batch."""
+) -> Noted[dict[str, Any]]:
+    """Request of a row of a framework or server, with its batch, as fields of `Case`."""
     work = run_settings.workload(row, runtime)
     settings = run_settings.settings(row, category, model, runtime)
     settings = kept_where_all_fits(model, where, work, runtime, settings)
@@ -401,8 +386,8 @@ def _batch_request(
     users = max(sequences.value / run_settings.replicas(row), 1.0)
     work = with_drafts(row, replace(work, users=users))
     guessed = users > 1 and not row.batch and runtime.key != SERVER
-    request = RowRequest(settings=settings, prompt=work, work=work, guessed=guessed)
-    return Noted(request, sequences.notes)
+    fields = {"settings": settings, "prompt": work, "work": work, "guessed": guessed}
+    return Noted(fields, sequences.notes)
 
 
 ON_GPU = re.compile(r"\b(\d{1,3}) ?% GPU\b")
