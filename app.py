@@ -29,14 +29,13 @@ def visit() -> None:
     page = st.navigation(pages, position="hidden")
     outcome.visit(page.url_path)
     markup.copying()
-    with unforeseen.named():
+    with server.serving(), unforeseen.named():
         current.read(page.url_path)
         current.write()
         with st.container(horizontal=True, key="bar", vertical_alignment="center"):
             bar.links(pages[:5], page, current.parameters(current.present()))
             save.buttons()
         page.run()
-        server.ANSWERED.set()
         heap.freeze_after(page.url_path)
 
 

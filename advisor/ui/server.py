@@ -9,8 +9,8 @@ import logging
 import re
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,8 +33,9 @@ WIDGETS = ("Html", "PageLink", "TextInput", "Selectbox", "ButtonGroup", "Popover
 """Kinds of element on the first screen, as Streamlit's files are called."""
 LATER = 3.0
 """Seconds from the start until the other pages are loaded, where nobody visits before [s]."""
-ANSWERED = threading.Event()
-"""Set when a visitor has an answer, so that the other pages may be loaded."""
+ANSWERED, RUNNING = threading.Event(), set[int]()
+"""Set when a visitor has an answer, and the threads that work on one: the other pages are loaded
+after the first answer, while nobody is served."""
 _PRELOADED = re.compile(r"\./static/js/([\w.-]+\.js)")
 _IMPORTED = re.compile(r"(?:from|import)\"\./([\w.-]+\.js)\"")
 
@@ -115,8 +116,10 @@ def _dressed(messages: "list[Message]") -> "list[Message]":
 
 @cache
 def _early() -> tuple[dict[bytes, bytes], bytes]:
-    """Links by their script, and the beginning of the body: the sheet follows Streamlit's own."""
-    link = '<link rel="modulepreload" crossorigin href="./static/js/{}">'
+    """Links by their script, and the beginning of the body: the sheet follows Streamlit's own. The
+    scripts come after what the page asks for by itself: behind them, its first calls waited 0.1 s.
+    """
+    link = '<link rel="modulepreload" fetchpriority="low" crossorigin href="./static/js/{}">'
     links = {name.encode(): link.format(name).encode() for name in _scripts()}
     return links, b"<body><style>" + SHEET.read_bytes() + b"</style>"
 
@@ -132,6 +135,18 @@ def _scripts() -> list[str]:
             needed[name] = None
             waiting += _IMPORTED.findall(file.read_text())
     return list(needed)
+
+
+@contextmanager
+def serving() -> Iterator[None]:
+    """A visitor's run, beside which no other page is loaded."""
+    thread = threading.get_ident()
+    RUNNING.add(thread)
+    try:
+        yield
+    finally:
+        RUNNING.discard(thread)
+        ANSWERED.set()
 
 
 @asynccontextmanager
@@ -150,6 +165,8 @@ async def _load_others() -> None:
     while not ANSWERED.is_set() and time.monotonic() < until:
         await asyncio.sleep(0.05)
     for page in (models, machines, reports, accuracy):
+        while RUNNING:
+            await asyncio.sleep(0.05)
         await asyncio.to_thread(_load, page)
 
 

@@ -1,5 +1,6 @@
 """What the server does before the first answer."""
 
+import contextlib
 import re
 
 import pytest
@@ -47,6 +48,7 @@ def test_the_scripts_of_the_first_screen_are_asked_for_at_once():
     _, body, _ = answered()
     for kind in ("Html", "TextInput", "Selectbox", "ButtonGroup"):
         assert f"./static/js/{kind}.".encode() in body[: body.index(b"</head>")]
+    assert body.count(b'fetchpriority="low"') > 20  # behind what the page asks for by itself
 
 
 def test_anything_else_passes_as_it_is():
@@ -67,3 +69,21 @@ def test_scripts_of_the_first_screen_come_whole_from_memory():
         for other in ({"kept": b"old"}, {"kept": None, "method": "HEAD"}):
             assert answered(b"*/*", path=path, **other)[1] == PAGE
     assert answered(b"*/*", path="/static/js/../../app.py", kept=None)[1] == PAGE
+
+
+def test_other_pages_are_loaded_when_nobody_is_served(monkeypatch):
+    loaded, beside = [], []
+    monkeypatch.setattr(server, "LATER", 0.0)
+    monkeypatch.setattr(server, "_load", lambda page: (loaded.append(page), run.close()))
+    monkeypatch.setattr(server.asyncio, "sleep", lambda _: _waited())
+
+    async def _waited():
+        beside.append(len(loaded))
+        run.close()  # the visitor has his answer
+
+    run = contextlib.ExitStack()
+    run.enter_context(server.serving())
+    server.asyncio.run(server._load_others())
+    assert beside == [0]  # looked once while somebody was served, and loaded nothing then
+    assert len(loaded) == 4
+    assert server.ANSWERED.is_set()

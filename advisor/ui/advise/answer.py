@@ -20,8 +20,9 @@ def name_of(answer: Answer) -> str:
     return f"{answer.nouns.request!r} {answer.advice.title}"
 
 
+# An answer takes about 1.5 MB.
 @st.cache_resource(
-    max_entries=128, ttl=3600, show_spinner=False, hash_funcs={Request: repr, Picked: key_of}
+    max_entries=48, ttl=3600, show_spinner=False, hash_funcs={Request: repr, Picked: key_of}
 )
 def answer(
     request: Request,
