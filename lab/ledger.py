@@ -139,7 +139,7 @@ def tables(ledger: Ledger) -> Mapping[Path, str]:
 Kept = TypeVar("Kept", bound="DataclassInstance")
 
 
-def _kept(record: type[Kept], source: object, digits: int = 6, **others: object) -> Kept:
+def _kept(record: type[Kept], source: object, /, digits: int = 6, **others: object) -> Kept:
     """Record with the fields of another one, its numbers with some digits."""
     made = like(record, source, **others)
     long = {name: value for name, value in vars(made).items() if isinstance(value, float)}

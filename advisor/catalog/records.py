@@ -15,7 +15,7 @@ from advisor.errors import InputError
 Made = TypeVar("Made")
 
 
-def like(kind: type[Made], source: object, **others: Any) -> Made:
+def like(kind: type[Made], source: object, /, **others: Any) -> Made:
     """Record with the values of another one's attributes of the same names, but for `others`."""
     names = (field.name for field in fields(kind))  # type: ignore[arg-type]  # of any dataclass
     own = {name: getattr(source, name) for name in names if name not in others}
@@ -179,7 +179,7 @@ def columns(record: str) -> tuple[Column, ...]:
     return tuple(row for row in read(DATA / "columns.csv", Column) if row.record == record)
 
 
-def as_record(record: str, source: Any, **given: Any) -> dict[str, Any]:
+def as_record(record: str, source: Any, /, **given: Any) -> dict[str, Any]:
     """Record of a kind from its source, with some values given."""
     return {
         column.name: given[column.name] if column.name in given else column.value(source)

@@ -12,7 +12,7 @@ import numpy as np
 import advisor
 from advisor.advice.advise import Advice, Answer
 from advisor.advice.compare import TITLES
-from advisor.advice.curves import CostLine, cost_by_tokens, speed_by_layers
+from advisor.advice.curves import cost_by_tokens, speed_by_layers
 from advisor.advice.table.option import Option, split
 from advisor.advice.task import Task, sentences
 from advisor.catalog.records import as_record
@@ -320,13 +320,17 @@ def layer_sweep(advice: Advice, machine: Machine, work: Workload) -> SweepSeries
     if sweep is None:
         return None
     inside = np.flatnonzero(sweep.fits)
-    return SweepSeries(
-        name=runtime.name,
-        x_label="layers on the GPU",
-        y_label="tokens/s",
-        x=tuple(float(sweep.layers[layer]) for layer in inside),
-        y=tuple(float(sweep.decode[layer]) for layer in inside),
+    return _series(
+        runtime.name, ("layers on the GPU", "tokens/s"), sweep.layers[inside], sweep.decode[inside]
     )
+
+
+def _series(
+    name: str, labels: tuple[str, str], x: Iterable[float], y: Iterable[float]
+) -> SweepSeries:
+    """Line of a chart, with the labels of its axes."""
+    ends = {"x_label": labels[0], "y_label": labels[1]}
+    return SweepSeries(name=name, **ends, x=tuple(map(float, x)), y=tuple(map(float, y)))
 
 
 def session_row(task: Task) -> SessionRow:
@@ -340,28 +344,17 @@ def session_row(task: Task) -> SessionRow:
         reread_share=task.reread_share,
         saves=tuple(SavingRow(**as_record("saving", saved)) for saved in task.saves),
         speeds=tuple(
-            SweepSeries(
-                name=name, x_label="tokens of the conversation", y_label="tokens/s",
-                x=tuple(map(float, task.context)), y=tuple(map(float, speed)),
-            )
+            _series(name, ("tokens of the conversation", "tokens/s"), task.context, speed)
             for name, speed in (("replies", task.decode_tps), ("prompts", task.prefill_tps))
         ),
-    )  # fmt: skip
+    )
 
 
 def cost_curves(advice: Advice) -> tuple[SweepSeries, ...]:
     """Cost of a month against its tokens."""
-    return tuple(_curve(line) for line in cost_by_tokens(advice))
-
-
-def _curve(line: CostLine) -> SweepSeries:
-    return SweepSeries(
-        name=line.name,
-        x_label="tokens per month",
-        y_label="USD per month",
-        x=tuple(map(float, line.tokens)),
-        y=tuple(map(float, line.usd)),
-    )
+    labels = ("tokens per month", "USD per month")
+    lines = cost_by_tokens(advice)
+    return tuple(_series(line.name, labels, line.tokens, line.usd) for line in lines)
 
 
 def sensitivity(advice: Advice) -> tuple[SensitivityRow, ...]:
