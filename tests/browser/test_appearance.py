@@ -46,28 +46,6 @@ def test_labels_are_there_and_motion_stops_when_asked(chromium, address):
             assert name in tree
 
 
-def test_a_command_is_copied_and_a_point_tells_its_words(chromium, address):
-    with page(chromium, address) as test:
-        test.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        block = test.locator(".oa-code", has_text="llama-server")
-        block.get_by_role("button", name="Copy").click()
-        block.get_by_role("button", name="Copied").wait_for()
-        command = test.evaluate("navigator.clipboard.readText()")
-        assert command == block.locator("code").inner_text()
-        test.get_by_role("tab", name="What it costs").click()
-        point = test.locator(".oa-point.oa-star")  # what is kept
-        point.evaluate("point => point.scrollIntoView({block: 'center'})")
-        point.hover()
-        words = point.evaluate("point => getComputedStyle(point, '::after').content")
-        assert "tokens/s" in words
-        lines = test.locator(".oa-lines").first
-        lines.wait_for(state="attached")
-        image = lines.evaluate("lines => getComputedStyle(lines).backgroundImage")
-        assert image.startswith('url("data:image/svg+xml')
-        loaded = "performance.getEntriesByType('resource').map(file => file.name).join()"
-        assert "Plotly" not in test.evaluate(loaded)
-
-
 def test_a_phone_shows_menu_question_verdict_and_winner_at_once(chromium, address):
     with page(chromium, address, viewport={"width": 390, "height": 844}) as test:
         for part in (".st-key-bar_links", ".st-key-question", "#verdict", ".oa-winner"):
@@ -141,6 +119,8 @@ def test_axe_finds_nothing_on_any_page_and_hardly_anything_moves_while_it_is_dra
             settle(test)
             rules = Axe().run(test).response["violations"]
             wrong += [(place, each["id"], each["nodes"][0]["html"]) for each in rules]
+            if scrolls_sideways(test):
+                wrong.append((place, "scrolls sideways"))
             if (moved := test.evaluate("window.moved ?? 0")) > 0.1:
                 wrong.append((place, "moved", moved))
     assert wrong == []

@@ -4,7 +4,7 @@ import io
 import unicodedata
 
 import pytest
-from driving import LOCAL, STILL, page, scrolls_sideways, settle, visitor
+from driving import LOCAL, STILL, scrolls_sideways, settle, visitor
 from pypdf import PdfReader
 from saved_reports import HOSTILE, hostile, sample, saved
 
@@ -134,29 +134,3 @@ def made_of(tab):
             || (own.tagName === 'SCRIPT' && own.textContent.includes('alert(1)')))
         .map(own => own.outerHTML)"""
     )
-
-
-def test_save_leads_to_the_report_and_two_ticked_ones_stand_side_by_side(
-    chromium, address, shared_folder
-):
-    store = open_store(f"sqlite:///{shared_folder / 'reports.sqlite'}")
-    store.save(sample(), "an earlier one")
-    store.close()
-    with page(chromium, f"{address}/?model=Qwen3-8B&gpu=RTX+4090&ram_gb=64") as test:
-        test.locator(".st-key-save_report button").first.click()
-        test.get_by_role("textbox", name="Name").fill("the one of today")
-        test.locator(".st-key-save_now button").click()
-        test.get_by_role("link", name="Open the report").click()
-        test.get_by_role("tab", name="Notes and measurements").wait_for()
-        assert test.locator(".oa-winner").is_visible()
-        assert test.get_by_text("the one of today").first.is_visible()
-        test.get_by_role("button", name="All reports").click()
-        for name in ("the one of today", "an earlier one"):
-            row = test.locator("[class*=st-key-report_]", has_text=name).last
-            row.locator("label[data-baseweb=checkbox], .stCheckbox label").first.click()
-            settle(test)
-        test.get_by_role("button", name="Compare 2").click()
-        test.get_by_role("heading", name="A the one of today").or_(
-            test.get_by_role("heading", name="A an earlier one")
-        ).wait_for()
-        test.get_by_role("columnheader", name="B", exact=True).first.wait_for()

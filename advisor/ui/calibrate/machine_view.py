@@ -61,7 +61,11 @@ def view(name: str) -> None:
     latest = known.measurements
     marks = gauges.marks(latest, None if known.changed else seen)
     who = machine_list.title(name)
-    first, rest = _verdict(who, latest, marks) if latest else (f"{who} was never measured:", NEVER)
+    first, rest = (
+        _verdict(who, latest, marks)
+        if latest
+        else (f"{who} was never measured:", " typical figures count.")
+    )
     with st.container(key="idea"):
         show(heading(first, rest, "oa-good-text" if latest else "oa-partly-text"))
     if name == THIS:
@@ -100,9 +104,6 @@ def _of_measured(
         bodies[EFFECT] = lambda: effect.section(name, known)
     bodies[HISTORY] = lambda: _history(known.history)
     return bodies
-
-
-NEVER = " predictions use typical figures until then."
 
 
 def _known(name: str) -> Calibration:
