@@ -21,7 +21,7 @@ from advisor.machine.names.gpu_words import OtherMemory, has_maker
 from advisor.machine.names.machine_names import share_of_channels
 from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import (
-    cores_of_part,
+    count_of,
     form_named,
     is_laptop,
     is_tower,
@@ -33,7 +33,6 @@ from advisor.machine.names.words import (
     server_memory,
     spelled_out,
     translated,
-    virtual_processors,
     without_system,
 )
 from advisor.machine.quantity import Provenance
@@ -174,7 +173,7 @@ def identified(name: str) -> Identified:
     if gpu is not None:
         return gpu
     sized = sized or bool(server_memory(text)) or memory_rate(plain(name)) is not None
-    rented = virtual_processors(text) or cores_of_part(text)
+    rented = count_of("virtual processors", text) or count_of("cores of a part", text)
     whole = kind or sized or rented or machine_names().cards.names_any(text)
     cpu = None if whole else _processor(typed)
     if cpu is not None:

@@ -31,7 +31,7 @@ from advisor.machine.backends import HYPER_THREADS, ONE_NODE, PAST_CORES, effect
 from advisor.machine.catalog import find_gpu, find_host
 from advisor.machine.from_spec import with_copies
 from advisor.machine.machine import Gpu, Machine
-from advisor.machine.names.words import TAKES_BOTH
+from advisor.machine.names.words import any_of
 from advisor.machine.quantity import Provenance
 from advisor.machine.rows import HostRow
 from advisor.model.model import Model
@@ -297,7 +297,7 @@ def older_memory(run: MeasuredRun) -> Edits:
     row, figure = run.host_row, run.machine.host.bandwidth
     if row is None or row.memory_type != "DDR5" or not _modules_in_doubt(run):
         return
-    if not row.name.endswith("(typical)") and not TAKES_BOTH.match(row.name):
+    if not row.name.endswith("(typical)") and not any_of("takes both").match(row.name):
         return
     older = find_host(OLDER_TYPE)
     rate, now = older.memory_mts, row.memory_mts

@@ -12,7 +12,16 @@ from functools import cache
 from itertools import chain
 
 from advisor.errors import UnknownName
-from advisor.machine.names.words import any_of, patterns, plain, size_gib, translated, without_sizes
+from advisor.machine.names.words import (
+    any_of,
+    patterns,
+    plain,
+    rewritten,
+    size_gib,
+    translated,
+    without_sizes,
+    words_of_kind,
+)
 from advisor.machine.rows import CpuGenerationRow, CpuModelRow, HostRow
 
 # Rows of processors that the catalogue has no row of: by their generation, with several sockets,
@@ -89,26 +98,12 @@ def derived_row(
     )
 
 
-SMALL = {
-    "pro": "PRO",
-    "epyc": "EPYC",
-    "ai": "AI",
-    "hx": "HX",
-    "fx": "FX",
-    "plus": "Plus",
-    "ampereone": "AmpereOne",
-    "lcd": "LCD",
-    "ii": "II",
-    "oled": "OLED",
-}
-
-
 def title(candidate: str) -> str:
     """Name in the vendor's spelling: "ryzen 9 9955hx3d" is "Ryzen 9 9955HX3D"."""
-    words = []
+    words, spelled = [], words_of_kind("spelled by makers")
     for word in candidate.split():
-        if word in SMALL:
-            words.append(SMALL[word])
+        if word in spelled:
+            words.append(spelled[word])
         elif re.fullmatch(r"v\d|[wim]\d-\w+", word):
             words.append(word[0] + word[1:].upper() if "-" in word else word)
         else:
@@ -129,54 +124,11 @@ def written_out(text: str, *, listed: bool) -> Iterator[str]:
                 yield " ".join(name.format(*groups).split())
 
 
-BESIDES = (
-    r"(?![ -]?(?:cores?|channels?|ranks?|slots?|fans?|nics?|ports?|\d+ ?gb|edition|boot"
-    r"|l?p?ddr\d\w*|sfp\+?|lan|ethernet|m\.2|ssds?|nvme|gpus?|psus?|rj45)(?!\w))"
-)
-"""Words after a number that count something else than processors."""
-PROCESSOR = (
-    r"\(*(?:intel|amd|genuine|xeon|epyc|opteron|threadripper|ryzen|core|platinum|gold|silver|bronze"
-    r"|[ew][\d-]|i[3579]|ampere|altra|[qm]\d|graviton|kunpeng|nvidia|grace|apple|power|hygon|phytium"
-    r"|naples|rome|milan|genoa|bergamo|turin|siena|sapphire|emerald|granite|cascade|ice ?lake"
-    r"|skylake|broadwell|haswell|snapdragon|cpus?\b|\d{4}(?! ?[gmt]i?b)|quad|[elx]\d{4}"
-    r"|(?:six|eight|\d+)[ -]core)"
-)
-SOCKETS = (
-    (re.compile(r"\(?\b1 of 2 sockets\b[^)]*\)?"), 1),
-    (
-        re.compile(
-            r"\b(?:(?<!pentium )dual|two|double"
-            r"|(?<!core )(?<!core)2[- ]?(?:sockets?|way|cpu|p|s))\b"
-            rf"{BESIDES}[\s-]*(?:socket)?"
-        ),
-        2,
-    ),
-    (
-        re.compile(
-            r"\b(?<!core 2 )(?<!core2 )(?:quad|four|4[- ]?(?:sockets?|way))\b"
-            rf"{BESIDES}[\s-]*(?:socket)?"
-        ),
-        4,
-    ),
-    (re.compile(rf"(?<![\w.])(?:(\d{{1,3}})\s*[x*]\s*)+(?={PROCESSOR})"), 0),
-    (
-        re.compile(
-            r"(?<!\.\d)(?<!pcie)(?:(?<=[\d)+])|(?<=\d[a-z])|(?<=\w)(?<!snapdragon)(?=[ *(]))"
-            r"\s*\(?\s*[x*]\s*(\d)(?:\)|(?=\s*(?:$|\()))\s*"
-        ),
-        0,
-    ),
-    (re.compile(r"(?<=[\w)+] )(?<!spacemit )[x*](?: ?(?=\d\d$)| (?=\d{3}$))(\d+)$"), 0),
-)
-"""Patterns of the number of sockets ("2x", "dual", "2P", "x2") with the number; 0 where the
-pattern's group has it."""
-
-
 def packages(text: str) -> tuple[str, int]:
     """Plain text without its number of sockets, and that number, 1 by default."""
-    for pattern, number in SOCKETS:
+    for pattern, number in patterns("sockets"):
         match = pattern.search(text)
-        count = number or int(match[1]) if match else 0
+        count = int(number or match[1]) if match else 0
         if match and count:
             rest = f"{text[: match.start()]} {text[match.end() :]}"
             return re.sub(r"\s+", " ", rest).strip(), count
@@ -190,32 +142,17 @@ def refusal(text: str) -> str:
     return next((reason for pattern, reason in reasons if pattern.fullmatch(bare)), "")
 
 
-OF_SAMPLE = re.compile(r"(?<=[\d+])(?:es\d?|qs)\b|\(?\b(?:es[123]?|qs|engineering sample)\b\)?")
-
-
 def without_sample(text: str) -> tuple[str, bool]:
     """Plain text without the sign of an engineering sample ("9334QS"), and whether it has one."""
-    bare = OF_SAMPLE.sub(" ", text)
+    bare = any_of("of sample").sub(" ", text)
     return " ".join(bare.split()), bare != text
-
-
-JOINED = re.compile(r"\b(epyc|xeon|ryzen|threadripper|opteron|platinum|gold|silver|bronze)(?=\d)")
-"""Brands that people write together with the number: "xeon4210r"."""
-
-APART = re.compile(
-    r"(?<![\w.-])(?<!rx )((?:i[3579]-)?\d{4,5})"
-    r" (k[fs]?|x3d2?|xt|x(?! ?\d)|wx|h[xsk]?|ge|u|p(?!\w)|f)\b"
-)
-"""Models that people write apart from their letters: "14900 K"."""
-SUPERCHIP = re.compile(r"\bgrace(?: cpu)? superchip\b")
 
 
 def in_latin(text: str) -> str:
     """Plain text with the Chinese words of processors in English, brands apart from numbers and
     numbers together with their letters.
     """
-    text = SUPERCHIP.sub("2x grace", JOINED.sub(r"\1 ", translated(text)))
-    return APART.sub(r"\1\2", text)
+    return rewritten(translated(text), "processor joined")
 
 
 def without_noise(text: str) -> str:
@@ -323,7 +260,7 @@ class CpuNames:
         """Xeon Scalable of a number without its metal: "Xeon 5120" is a Gold 5120, where systems
         print "Xeon CPU 5120" for the one of 2006.
         """
-        number = BARE_XEON.search(text)
+        number = any_of("bare xeon").search(text)
         for metal in METALS if number else ():
             name = f"xeon {metal} {number[1]}" if number else ""
             if name in self.models:
@@ -332,7 +269,7 @@ class CpuNames:
     def _refuse_several(self, name: str, text: str) -> None:
         """Two processors to choose from ("5955WX or 5975WX") are none."""
         meant: list[str] = []
-        for part in EITHER.split(text) if EITHER.search(text) else ():
+        for part in any_of("either").split(text) if any_of("either").search(text) else ():
             with suppress(UnknownName):
                 meant.append(self.match(part).row.name)
         if len(set(meant)) > 1:
@@ -399,7 +336,7 @@ class CpuNames:
         """Model with the same cores: a Ryzen without its PRO or with it, an EPYC without the P of a
         single socket, a Xeon Scalable without the M or L of more memory.
         """
-        for pattern, written in SAME_SILICON:
+        for pattern, written in patterns("same silicon"):
             other = pattern.sub(written, candidate)
             if other != candidate:
                 same = self.models.get(other) or self.exact.get(other)
@@ -409,7 +346,7 @@ class CpuNames:
 
     def _refuse_other_line(self, candidate: str) -> None:
         """A number of another line of the same maker is none of this one: no i7-9900K."""
-        match = LINE.fullmatch(candidate)
+        match = any_of("numbered line").fullmatch(candidate)
         for digit in "3579" if match else "":
             other = f"{match[1]}{digit}{match[2]}" if match else ""
             row = self.models.get(other) or self.exact.get(other)
@@ -434,18 +371,8 @@ class CpuNames:
         yield from dict.fromkeys(near) or self.hosts
 
 
-EITHER = re.compile(r" / | or ")
-BARE_XEON = re.compile(r"\bxeon (\d{4}[a-z]*\+?)(?![\w-])")
 METALS = ("platinum", "gold", "silver", "bronze")
 SAMPLE = "An engineering sample may have other clocks and slower memory than the processor sold."
-LINE = re.compile(r"(core i|core ultra |ryzen )[3579]([ -]\d.*)")
-"""Names with a line and a number that makers give out once."""
-SAME_SILICON = (
-    (re.compile(r"^(ryzen .*)pro "), r"\1"),
-    (re.compile(r"^(ryzen (?:ai )?[3579] (?:hx )?)(?!pro )"), r"\1pro "),
-    (re.compile(r"^(epyc \d{4})p$"), r"\1"),
-    (re.compile(r"^(xeon (?:gold|platinum) \d{4})[ml]$"), r"\1"),
-)
 
 
 @cache
@@ -466,19 +393,15 @@ def _beginning(pattern: str) -> str:
 
 # Words of a processor's name that contradict the processor that its number means.
 
-BRAND = re.compile(
-    r"\b(epyc|xeon|core ?2(?!\d)|opteron|ryzen|threadripper|athlon|phenom|sempron|turion|atom"
-    r"|celeron|pentium|altra|ampereone|emag|graviton|cobalt|axion|kunpeng|phytium|snapdragon"
-    r"|loongson|hygon|zhaoxin|thunderx|power(?=\d)|sparc)"
-)
-"""Brands that stand in the full names of their processors."""
-
 
 def other_brand(text: str, name: str) -> str:
     """Why a plain text does not name a processor that has its number, but another brand: "eMAG
     8180" is no Xeon; empty where it may.
     """
-    brands, own = set(BRAND.findall(text)), set(BRAND.findall(name.casefold()))
+    brands, own = (
+        set(any_of("processor brand").findall(text)),
+        set(any_of("processor brand").findall(name.casefold())),
+    )
     if not brands or brands & own:
         return ""
     return f"The number is that of {name}, which is no {sorted(brands)[0].title()}."
@@ -500,20 +423,13 @@ def contradictions(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     )
 
 
-STATED_LINE = re.compile(
-    r"\b(ryzen(?: ai)?|ultra|core i|i)(?: pro)?[ -]?([0-9])[ -](?:pro )?(?=\d|[a-z])"
-)
-"""Line of a brand: "Ryzen 5", "Core i7", "Ultra 9"."""
-METAL = re.compile(r"\b(?:platinum|gold|silver|bronze)\b")
-
-
 def _line(text: str, name: str) -> Iterator[str]:
     """Note on a line where the number is of another: "Ryzen 9 9800X3D"."""
-    typed, own = STATED_LINE.search(text), STATED_LINE.search(name.casefold())
+    typed, own = any_of("stated line").search(text), any_of("stated line").search(name.casefold())
     if typed and own and typed[2] != own[2]:
         line = typed[0].strip(" -").title()
         yield f"There is no {line} of that number: {name} is taken."
-    metal, right = METAL.search(text), METAL.search(name.casefold())
+    metal, right = any_of("xeon metal").search(text), any_of("xeon metal").search(name.casefold())
     if metal and right and metal[0] != right[0]:
         yield f"There is no Xeon {metal[0].title()} of that number: {name} is taken."
 
@@ -532,9 +448,6 @@ def _letters(text: str, name: str) -> Iterator[str]:
         yield f"There is no {model.upper()}+: {name} is taken."
 
 
-STATED_CORES = re.compile(
-    r"(?<![\w.])(\d{1,3})(?: physical)?[- ]?(?:cores?\b|c\b(?!h))(?!\s*(?:per|of|on|from|out)\b)"
-)
 FEWEST_STATED_CORES = 2
 """Fewest cores that count as a statement; "single-core" speeds are of one."""
 
@@ -542,15 +455,12 @@ FEWEST_STATED_CORES = 2
 def _cores(text: str, single: HostRow, row: HostRow) -> Iterator[str]:
     """Notes on cores that are neither those of a socket, nor of all of them, nor their threads."""
     usual = {single.cores, row.cores, single.performance_cores, single.threads, row.threads}
-    for count in dict.fromkeys(int(number) for number in STATED_CORES.findall(text)):
+    for count in dict.fromkeys(int(number) for number in any_of("stated cores").findall(text)):
         if count >= FEWEST_STATED_CORES and count not in usual | {2 * single.cores, 2 * row.cores}:
             yield f"The name says {count} cores: {row.name} has {row.cores}."
 
 
-OF_ONE_SOCKET = re.compile(r"\bepyc[ -]*\d[0-9a-z]{2}\d ?p[nx]?\b")
-
-
 def _sockets(text: str, row: HostRow) -> Iterator[str]:
     """Note on several EPYCs with a P."""
-    if row.sockets > 1 and OF_ONE_SOCKET.search(text):
+    if row.sockets > 1 and any_of("of one socket").search(text):
         yield "EPYCs with a P work in boards with a single socket only."

@@ -20,18 +20,18 @@ from advisor.machine.names.gpu_words import (
     of_size,
     taken_apart,
 )
-from advisor.machine.names.words import plain, refusal, size_gib, without_sizes, words_of_kind
+from advisor.machine.names.words import (
+    any_of,
+    plain,
+    refusal,
+    size_gib,
+    without_sizes,
+    words_of_kind,
+)
 from advisor.machine.rows import GpuRow
 
 # Readings of a GPU's name: as typed, with abbreviations expanded, and without optional words; and
 # the cards that agree with a reading.
-
-DISTINCT = re.compile(r"[1-5]0[5-9]0|16[356]0|(?=.*\d)(?=.*[a-z])\w{3,}|ti|super|xtx?|gre")
-"""Pattern of words that identify a card beside any others; "3000" alone does not."""
-
-
-MEMORY = re.compile(r"gddr\d\w*")
-"""Pattern of a kind of memory, which distinguishes a few cards."""
 
 
 def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset[str], str]]:
@@ -44,14 +44,14 @@ def readings(taken: GpuWords, known: frozenset[str]) -> Iterator[tuple[frozenset
         yield from ((frozenset({word}), "") for word in sorted(taken.code))
         return
     yield words, ""
-    words = frozenset(word for word in words if not MEMORY.fullmatch(word))
+    words = frozenset(word for word in words if not any_of("graphics memory").fullmatch(word))
     if words != taken.words:
         yield words, ""
     if "ada" in words:  # "A6000 Ada": the A stands for the architecture before it
         yield frozenset(re.sub(r"^a(?=[2456][05]00$)", "", word) for word in words), ""
     families = words & words_of_kind("family").keys()
     stray = frozenset(word for word in words - known - families if word.isalpha())
-    telling = taken.vendors or any(DISTINCT.fullmatch(word) for word in words)
+    telling = taken.vendors or any(any_of("telling word").fullmatch(word) for word in words)
     note = ""
     if stray and telling:
         kept = taken.words - stray
@@ -104,8 +104,6 @@ def _replaced(words: frozenset[str], pattern: str, meant: str) -> frozenset[str]
 
 
 OPTIONAL = ("pcie", "hbm2", "hbm2e", "hbm3", "hbm3e")
-ON_MODULES = re.compile(r"(?:g?[bh]|[av])\d{2,3}")
-"""Pattern of cards that are also built as modules: H100, B200, A800."""
 OPTIONAL_OF_OTHERS = ("pro", "ai")
 
 
@@ -114,7 +112,7 @@ def _optional(taken: GpuWords) -> tuple[str, ...]:
 
     "Pro" beside a bare number is another card: the Radeon Pro 560 is not the RX 560.
     """
-    modules = ("sxm",) if any(map(ON_MODULES.fullmatch, taken.words)) else ()
+    modules = ("sxm",) if any(map(any_of("on modules").fullmatch, taken.words)) else ()
     own = any(re.fullmatch(r"[a-z]+\d{3,4}\w*", word) for word in taken.words)
     others = OPTIONAL_OF_OTHERS if own and "NVIDIA" not in taken.vendors else ()
     return OPTIONAL + modules + others
@@ -159,10 +157,6 @@ PROFILE = re.compile(
     r"[\s,:(-]*(?:\bmig\b[\s:-]*)?\b(\d) ?g[._](\d{1,3}) ?gb(?:\+\w+(?:\.all)?)?\)?", re.IGNORECASE
 )
 UNSAID = re.compile(r"\bmig\b", re.IGNORECASE)
-CAN = re.compile(
-    r"^(?:A30|A100|A800|H100(?! 64GB)|H800|H20|H200|GH200|B200|B300|GB200|GB300)\b|^RTX PRO 6000"
-)
-QUARTERS = re.compile(r"^(?:A30|RTX PRO 6000)\b")
 ROUNDED = 0.08
 """Relative difference between a profile's memory and its share of the card: a B200's names count
 180 of 192 GB."""
@@ -197,11 +191,13 @@ def sliced(name: str) -> tuple[str, Slice] | None:
 
 def has_profile(card: GpuRow, part: Slice) -> bool:
     """Whether a card can be cut into slices of this profile."""
-    return bool(CAN.match(card.name)) and _memory_slices(card, part) is not None
+    return (
+        bool(any_of("card of slices").match(card.name)) and _memory_slices(card, part) is not None
+    )
 
 
 def _slices(card: GpuRow) -> tuple[int, int]:
-    return (4, 4) if QUARTERS.match(card.name) else (8, 7)
+    return (4, 4) if any_of("card of quarters").match(card.name) else (8, 7)
 
 
 def _memory_slices(card: GpuRow, part: Slice) -> int | None:
@@ -277,8 +273,6 @@ class _Spelling:
 SpellingIndex = dict[frozenset[str], list[_Spelling]]
 """Rows by the words of their spellings."""
 NUMBER = re.compile(r"\d+")
-DUAL = re.compile(r"\bdual\b")
-"""Of a card with the memory of two: a board that carries both."""
 
 
 class GpuNames:
@@ -431,7 +425,10 @@ class GpuNames:
         row = self._of_spellings(name, spellings, newer, sized, taken)
         if taken.part_gib:
             notes.append(f"A virtual machine's {taken.part_gib:g} GB of the memory of {row.name}.")
-        pair = size == 2 * row.memory_gib and DUAL.search(name.casefold()) is not None
+        pair = (
+            size == 2 * row.memory_gib
+            and any_of("double board").search(name.casefold()) is not None
+        )
         if size and not sized and not pair and not row.unified:
             same = [row, *(self.rows[other] for other in self._siblings(row))]
             raise OtherMemory(name, same, size, alone=not note)

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 from advisor.errors import UnknownName
 from advisor.machine.names.words import (
+    any_of,
     counted,
     plain,
     rewritten,
@@ -18,19 +19,6 @@ from advisor.machine.rows import GpuRow
 
 # Apple's chips by name; the number of GPU cores follows from the name or the memory size.
 
-CHIP = re.compile(r"\bm([1-9])[\s-]*(pro|max|ultra)?\b(?!\s*(?:sxm|pcie)|\.\d*\w)")
-OTHER_MAKERS = re.compile(
-    r"tesla|\bgrid\b|\brage\b|nvidia|quadro|\bamd\b|radeon|rtx|\bm\.2\b|bosgame"
-)
-CORES = re.compile(r"\b(\d{1,2})(?=[\s-]*(?:c\b|cores?\b|gpu|graphic))")
-OF_GPU = re.compile(r"\b(\d{1,2})[\s-]*(?:c(?:ores?)?)?[\s-]*(?:gpu|graphics?\b)")
-OF_CPU = re.compile(r"\b(\d{1,2})[\s-]*(?:c(?:ores?)?)?[\s-]*cpu")
-RAM_AND_DRIVE = re.compile(
-    r"(?<![\w./])(\d{1,3})(?: ?[|/,] ?| )(?:(?:128|256|500|512|1024|2048)\b(?! ?gb)|[1248] ?tb\b)"
-)
-"""Pattern of memory before a drive, both without their units: "16 | 512"."""
-PERFORMANCE_AND_EFFICIENCY = re.compile(r"\b(\d{1,2})p ?\+ ?(\d{1,2})e\b")
-COUNT_OF_CHIPS = re.compile(r"^[a-z]|[x*]")
 SMALLEST_BARE = 32
 """Smallest number without a unit that is read as memory; smaller ones are cores [GiB]."""
 
@@ -47,20 +35,20 @@ class AppleChip:
 
 def names_apple(text: str) -> bool:
     """Whether a plain text names one of Apple's chips."""
-    return bool(CHIP.search(text)) and not OTHER_MAKERS.search(text)
+    return bool(any_of("apple chip").search(text)) and not any_of("other makers").search(text)
 
 
 def count_of_macs(text: str) -> int:
     """Number at an end of a plain text that is of chips ("2x", "dual") and not of cores."""
     bare, count = counted(text)
     number = text.removesuffix(bare.strip()).removeprefix(bare.strip()).strip()
-    return count if number != text and COUNT_OF_CHIPS.search(number) else 1
+    return count if number != text and any_of("count of chips").search(number) else 1
 
 
 def apple_chip(name: str, rows: Mapping[str, GpuRow]) -> AppleChip | None:
     """Chip of a name; None where no row has it."""
     text = plain(name)
-    match = CHIP.search(text)
+    match = any_of("apple chip").search(text)
     if match is None:
         return None
     chip = f"Apple M{match[1]}" + (f" {match[2].title()}" if match[2] else "")
@@ -82,11 +70,11 @@ def _cores(text: str, end: int, variants: list[GpuRow]) -> tuple[set[int], set[i
     """Numbers that may be GPU cores, and those that may be CPU cores; one that the text does not
     say of which and that any variant's CPU has is the CPU's, as in "M2 8-core".
     """
-    of_gpu = {int(number) for number in OF_GPU.findall(text)}
-    by_kind = PERFORMANCE_AND_EFFICIENCY.findall(text)  # "10P+4E" is 14
-    of_cpu = {int(number) for number in OF_CPU.findall(text)}
+    of_gpu = {int(number) for number in any_of("of gpu").findall(text)}
+    by_kind = any_of("performance and efficiency").findall(text)  # "10P+4E" is 14
+    of_cpu = {int(number) for number in any_of("of cpu").findall(text)}
     of_cpu |= {int(fast) + int(slow) for fast, slow in by_kind}
-    unsaid = {int(number) for number in CORES.findall(text)} - of_gpu - of_cpu
+    unsaid = {int(number) for number in any_of("cores of chip").findall(text)} - of_gpu - of_cpu
     known = {number for row in variants for number in _cpu_cores(row)}
     if of_gpu:
         return of_gpu, of_cpu | unsaid
@@ -112,7 +100,7 @@ def _memory(text: str, end: int, variants: list[GpuRow]) -> float | None:
     sold = {size for row in variants for size in memory_options(row)}
     bare = (float(number) for number in re.findall(r"(?<![\w/.])\d{1,3}(?![\w/.-])", text[end:]))
     stated = size_gib(text[end:]) or size_gib(text)
-    before_drive = {float(number) for number in RAM_AND_DRIVE.findall(text[end:])} & sold
+    before_drive = {float(number) for number in any_of("ram and drive").findall(text[end:])} & sold
     if len(before_drive) == 1 and (stated is None or stated not in sold):
         return before_drive.pop()
     return stated or next((size for size in bare if size in sold and size > SMALLEST_BARE), None)
@@ -213,18 +201,6 @@ class GpuWords:
     code: frozenset[str]  # words in brackets, such as the name of the chip
 
 
-SLICE = re.compile(r"-(\d{1,2})[abcq]$")
-"""Pattern of the memory of a virtual machine's part of a card: "A10-4Q"."""
-
-BARE_SIZE = re.compile(
-    r"((?:(?<=\d)(?: ?ti| xt| super| laptop)?|(?<=orin)(?: nx| nano)?)"
-    r" (?:4|6|8|1[0126]|2[024]|32|4[08]|64|80|96))$"
-)
-"""Pattern of a memory size without its unit: "3060 12", "4060ti 16", "AGX Orin 32"."""
-
-GFX = re.compile(r"\bgfx[0-9a-f]{3,4}\b")
-"""Pattern of AMD's chip names, as ROCm prints them."""
-
 SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 """GeForce numbers with a Super version, which people abbreviate as S."""
 
@@ -233,12 +209,12 @@ SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 def taken_apart(name: str) -> GpuWords:
     """Words of a name by meaning."""
     text = named_part(rewritten(plain(name), "card glued"))
-    part = SLICE.search(text)
-    text = SLICE.sub("", text)
+    part = any_of("virtual part").search(text)
+    text = any_of("virtual part").sub("", text)
     bracketed = " ".join(re.findall(r"\(([^)]*)\)", text))
-    code = frozenset(re.findall(r"[a-z0-9_]+", bracketed) + GFX.findall(text))
+    code = frozenset(re.findall(r"[a-z0-9_]+", bracketed) + any_of("chip of rocm").findall(text))
     text, count = counted(_without_coolers(rewritten(text, "beside card")))
-    text = BARE_SIZE.sub(r"\1gb", text.replace("_", " "))
+    text = any_of("bare size").sub(r"\1gb", text.replace("_", " "))
     size = size_gib(text)
     text = rewritten(without_sizes(text), "card spelled")
     synonyms = words_of_kind("synonym")
@@ -279,25 +255,18 @@ def has_maker(text: str) -> bool:
     return re.search(rf"\b(?:{_makers()})\b", text) is not None
 
 
-FANS = re.compile(r"\b(?:twin|ichill) x[234]\b|(?<=\w )(?:dual|twin|triple)\b")
-OF_MEMORY = re.compile(r"\bo?(\d{1,2})g(?:b?d[56]x?t?|t)?\b")
-"""Pattern of a memory size in a part number: "O12G", "4GD5T"."""
-CODE = re.compile(r"\b\w+(?:-\w+){2,}\b")
-"""Pattern of a part number: "GTX1050TI-O4G-LP-BRK"."""
-VERSION = re.compile(r"(?<!\dd )(?<!\d d )\bv[1-4]\b")
-"""Pattern of a board's version; the RTX 5090 D V2 is another card."""
-
-
 def _without_coolers(text: str) -> str:
     """Title of a shop without the fans of its cooler ("Twin X2", "Inspire 3X"), which are no number
     of cards, and without a part number beside the name.
     """
     if not has_maker(text):
         return text
-    text = VERSION.sub(" ", FANS.sub(" ", text))
+    text = any_of("board version").sub(" ", any_of("fans of cooler").sub(" ", text))
     text = re.sub(rf"\b(?!(?:nvidia|amd|{_makers()})\b)([a-z]+) [234]x\b", r"\1", text)
-    bare = CODE.sub(" ", text)
-    return OF_MEMORY.sub(r" \1gb ", bare if re.search(r"\d{3,4}", bare) else text)
+    bare = any_of("part number").sub(" ", text)
+    return any_of("size in part number").sub(
+        r" \1gb ", bare if re.search(r"\d{3,4}", bare) else text
+    )
 
 
 def _singular(word: str, count: int) -> str:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 
 from advisor.errors import UnknownName
 from advisor.machine.machine import without_network
@@ -24,16 +23,10 @@ from advisor.machine.names.gpu_words import (
     named_part,
     names_apple,
 )
-from advisor.machine.names.preset_names import (
-    OWN_COUNT,
-    Instance,
-    MachineName,
-    PresetNames,
-    instance_in,
-)
+from advisor.machine.names.preset_names import Instance, MachineName, PresetNames, instance_in
 from advisor.machine.names.words import (
     any_of,
-    cores_of_part,
+    count_of,
     counted,
     is_laptop,
     is_tower,
@@ -53,50 +46,14 @@ from advisor.machine.names.words import (
     translated,
     typical_platform,
     unknown_items,
-    virtual_processors,
     with_modules_summed,
-    without_line_numbers,
+    without,
     without_sizes,
     without_system,
     words_of_kind,
 )
 from advisor.machine.rows import GpuRow, HostRow, MachineRow
 from advisor.machine.spec import MIXED, NO_CARD, NO_GPU, MachineSpec
-
-# Pattern of graphics cards within the name of a machine.
-
-COUNT = (
-    r"(?<![\w.-])(?:(?:\d{1,2}\s*[x*]\s*|[x*]\s?\d{1,2}\s+|\(\s?\d{1,2}\s?x?\s?\)\s*"
-    r"|(?:dual|twin|triple|quad|both|two|three|four|five|six|seven|eight|(?:a )?pair of)\s+"
-    r"|(?:(?<=^)|(?<=[,;+&|])|(?<=[,;+&|:] )|(?<=with )|(?<=and ))"
-    r"\d{1,2}\s+(?=rtx|gtx|rx|nvidia|radeon|tesla|titan|mi\d{2}|\d{4}s?\b"
-    r"|[ahblvpmk]\d{2,3}s?\b)"
-    r"|\d{1,2}\s+(?:gpus?|cards?)\s+"
-    r"(?:of )?(?=nvidia|geforce|amd|radeon|intel|rtx|gtx|rx|arc|tesla))"
-    r"(?:\d{1,3} ?gb\s+)?)?"
-)
-MAKERS = r"(?:(?:nvidia|geforce|amd|radeon|intel|tesla|quadro|instinct)\s+)*"
-NO_INSTANCE = r"(?!\.\d*x?large|\.metal|-(?:\w+gpu|standard|highmem|highcpu)-\d)"
-"""What follows the family of a rented machine ("m4.16xlarge", "a2-highgpu-1g") and no card."""
-CARD_SIZE = (
-    r"(?:[\s-]*\(?\d{1,3} ?g(?!\.\d)(?:i?b)?(?:\b|(?=x ?\d\b))\)?"
-    r"(?! ?(?:ram|ddr|memory|unified|ssd|nvme|lpddr)))?"
-)
-SLICE = r"(?:(?: hbm\de?)?[\s,(-]*(?:mig[\s:-]*)?\d ?g[._]\d{1,3} ?gb\)?)?"
-CARD_SOCKET = r"(?: (?:sxm\d?|pcie|nvl)\b(?! ?(?:gen ?)?[1-6]\b))?"
-
-
-@cache
-def _card() -> re.Pattern[str]:
-    """Pattern of graphics cards in plain text: count, maker, number, suffixes, size; X58, X79 and
-    X99 are boards.
-    """
-    models, suffixes = (any_of(kind).pattern for kind in ("card model", "card suffix"))
-    return re.compile(
-        rf"{COUNT}{MAKERS}(?:{models}){NO_INSTANCE}(?:(?:[ -]*(?:{suffixes}))\b)*{CARD_SIZE}"
-        rf"{CARD_SOCKET}{SLICE}(?:-\d{{1,2}}[abcq]\b)?(?:\s*(?!x[5-9][89]\b)[x*]\s?\d{{1,2}}\b)?"
-    )
-
 
 # Graphics cards within the name of a machine: which, how many, and what of the name is left.
 
@@ -115,19 +72,25 @@ class CardMentions:
     def lists_several(self, text: str) -> bool:
         """Whether a plain text lists graphics cards: "3090 + 3090"."""
         text = named_part(text)
-        return bool(LIST.search(text)) and len(_card().findall(text)) > 1 and self.names_any(text)
+        return (
+            bool(any_of("list of cards").search(text))
+            and len(any_of("card").findall(text)) > 1
+            and self.names_any(text)
+        )
 
     def within(self, text: str, *, laptop: bool) -> tuple[list[GpuName], str]:
         """GPUs in a text, kind by kind, and the rest of the text; graphics that share the RAM are
         left to the processor where there is a card.
         """
-        if names_apple(text) or OF_SEVERAL.search(text):
+        if names_apple(text) or any_of("of several").search(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
         text = self._without_own_sizes(text)
 
         def taken(match: re.Match[str]) -> str:
-            mention = ATTACHED_COUNT.sub(" x", KIND_OF_MACHINE.sub("", match[0].strip()))
+            mention = any_of("attached count").sub(
+                " x", any_of("kind behind card").sub("", match[0].strip())
+            )
             sizes = [] if sliced(mention) else sizes_gib(mention)
             try:
                 gpu = self._card(mention, laptop=laptop)
@@ -139,22 +102,22 @@ class CardMentions:
             except UnknownName:
                 return match[0]
             cards.append(self._card(without_sizes(mention), laptop=laptop))
-            if OF_ALL_CARDS.match(match.string[match.end() :]):
+            if any_of("of all cards").match(match.string[match.end() :]):
                 return " | "
             return f" | {sizes[0]:g}gb | "  # not the card's own size: the machine's memory
 
-        rest = _card().sub(taken, OF_CARD_BEFORE.sub(r" \1", text))
+        rest = any_of("card").sub(taken, any_of("of card before").sub(r" \1", text))
         own = [gpu for gpu in cards if not gpu.row.unified]
         chips = [gpu.row for gpu in cards if own and gpu not in own]
         notes = (LEFT_TO_CHIP.format(row.name) for row in chips if not row.of_ram)
         own[:1] = [replace(gpu, notes=(*gpu.notes, *notes)) for gpu in own[:1]]
-        names = (OF_CHIP.sub(r"\1", row.name).casefold() for row in chips)
+        names = (any_of("of chip").sub(r"\1", row.name).casefold() for row in chips)
         return _summed(own or cards), " | ".join((rest, *names))
 
     def _without_own_sizes(self, text: str) -> str:
         """Plain text without remarks in brackets that repeat the memory of the card before."""
-        for match in reversed(list(_card().finditer(text))):
-            remark = REMARK.match(text, match.end())
+        for match in reversed(list(any_of("card").finditer(text))):
+            remark = any_of("remark of size").match(text, match.end())
             if remark is None or names_ram(remark[0]):
                 continue
             with suppress(UnknownName):
@@ -165,7 +128,7 @@ class CardMentions:
 
     def _card(self, mention: str, *, laptop: bool) -> GpuName:
         """Card of a mention; in a laptop, the laptop GPU of that name."""
-        if laptop and "laptop" not in mention and not MAX_Q.search(mention):
+        if laptop and "laptop" not in mention and not any_of("max-q").search(mention):
             try:
                 return self.gpus.match(f"{mention} laptop")
             except OtherMemory:
@@ -180,31 +143,11 @@ class CardMentions:
             self.gpus.match(mention)
 
     def _surely(self, rest: str) -> Iterator[str]:
-        mentions = (match[0].strip() for match in _card().finditer(rest))
-        return filter(SURELY_A_CARD.search, mentions)
+        mentions = (match[0].strip() for match in any_of("card").finditer(rest))
+        return filter(any_of("surely a card").search, mentions)
 
 
-REMARK = re.compile(r"\s*\([^()]*?\b(\d{1,3} ?gi?b)\b[^()]*\)")
-"""Pattern of a remark in brackets with a size."""
 LEFT_TO_CHIP = "{} shares the RAM and is left out beside a card."
-OF_CHIP = re.compile(r".*\((.*)\)")
-"""Pattern of the name of graphics with their chip behind it: "Radeon 8060S (Ryzen AI Max+ 395)"."""
-OF_ALL_CARDS = re.compile(r" ?(?:total |of |combined )*(?:v-?ram|video|gpu memory|total)\b")
-"""What follows the memory of all cards together."""
-LIST = re.compile(r"[+,;&|]|\band\b")
-OF_SEVERAL = re.compile(r"\[(?!amd/ati\])[^\]]+/[^\]]+\]")
-"""Pattern of a chip that lspci names by all its cards: "[Radeon RX 6800/6800 XT / 6900 XT]"."""
-SURELY_A_CARD = re.compile(
-    r"^(?:\d+\s*[x*]\s*)?(?:(?:nvidia|geforce|amd|radeon|intel) )*"
-    r"(?:(?:rtx|gtx|rx|arc)\b|(?:radeon )?(?:pro )?wx|mi ?\d)"
-    r"|^\d{1,2} ?x ?[a-z]{1,2}\d{2,4}$"
-    r"|\b(?:ti|super|xtx|xt|gre)\b"
-)
-OF_CARD_BEFORE = re.compile(r"(?<=\blaptop) gpu, (\d{1,2} ?gi?b)$")
-"""Pattern of a size behind a laptop's card that ends a name: the card's own, where it has it."""
-MAX_Q = re.compile(r"\bmax-?q\b")
-ATTACHED_COUNT = re.compile(r"(?<=[gb])x(?=\d{1,2}$)")
-KIND_OF_MACHINE = re.compile(r"(?<!blackwell) (?:server|workstation)$")
 
 
 def _summed(gpus: list[GpuName]) -> list[GpuName]:
@@ -245,7 +188,7 @@ class MachineNames:
     def match(self, name: str) -> MachineName:
         """Machine of a name."""
         text = " ".join(without_system(translated(plain(name))).split())
-        text = SEVERAL_OF.sub(lambda count: f"{count[1] or count[2]}x ", text)
+        text = any_of("several of").sub(lambda count: f"{count[1] or count[2]}x ", text)
         bare, network = without_network(text)
         if network and bare:
             named = self.match(bare)
@@ -263,7 +206,7 @@ class MachineNames:
         several = None if row else self._several(text)
         if row is None and several is None:
             text = spelled_out(text)
-            text = text if AZURE.search(text) else text.replace("_", " ")
+            text = text if any_of("azure").search(text) else text.replace("_", " ")
             row = self.presets.row_of(text)
         if row and self._has_another_chip(row, text):
             return self._put_together(name, text)
@@ -283,7 +226,7 @@ class MachineNames:
         take a second one: "2x DGX Spark".
         """
         bare, count = counted(text)
-        if count > 1 and OWN_COUNT.match(bare.strip()) and text.endswith(bare.strip()):
+        if count > 1 and any_of("own count").match(bare.strip()) and text.endswith(bare.strip()):
             single = self._put_together(text, bare.strip())
             return replace(
                 single,
@@ -293,7 +236,7 @@ class MachineNames:
         row = self.presets.row_of(bare.strip()) if count > 1 else None
         if row and (
             row.kind == "server"
-            or (row.kind == "cloud" and OF_WHOLE.search(bare.strip()))
+            or (row.kind == "cloud" and any_of("of whole").search(bare.strip()))
             or self.gpus.match(row.gpu).row.unified
         ):
             single = self.presets.as_sold(row, bare.strip())
@@ -335,7 +278,7 @@ class MachineNames:
         laptop = is_laptop(text)
         written = translated(plain(name))
         stated = memory_channels(text), memory_rate(written), memory_type(written)
-        whole, text = text, without_line_numbers(text)
+        whole, text = text, without("line", text, " | ")
         gpus, rest = self.cards.within(text, laptop=laptop)
         rest = with_modules_summed(rest)
         self.cards.refuse_unknown(rest)
@@ -345,22 +288,30 @@ class MachineNames:
         cpu = self._processor(rest)
         if cpu is None and gpus and not gpus[0].row.unified:
             cpu = self._of_small_machine(whole)
-        unknown = None if cpu or self.presets.macs_of(text) else PROCESSOR_OF_A_LINE.search(rest)
+        unknown = (
+            None
+            if cpu or self.presets.macs_of(text)
+            else any_of("processor of a line").search(rest)
+        )
         if unknown:
             self.cpus.match(unknown[0])  # no processor that is named is left out
-        line = None if cpu else LINE_ALONE.search(rest)
+        line = None if cpu else any_of("line alone").search(rest)
         notes = [f"{line[0]!r} says no model: the processor is a typical one."] if line else []
-        mobile_part = cpu and cpu.row.segment == "laptop" and OF_GAMING_LAPTOPS.search(cpu.row.name)
+        mobile_part = (
+            cpu and cpu.row.segment == "laptop" and any_of("gaming processor").search(cpu.row.name)
+        )
         if cpu and mobile_part and len(gpus) == 1 and not is_tower(text):
             mobile, _ = self.cards.within(text, laptop=True)
             if mobile[0].count == 1 and mobile[0].row != gpus[0].row:
                 gpus = mobile
                 notes.append(f"{cpu.row.name} is in laptops: so is its {gpus[0].row.name}.")
-        self._refuse_unknown(name, MODEL.sub(" ", rest) if laptop and gpus else rest, gpus, cpu)
+        self._refuse_unknown(
+            name, any_of("laptop model").sub(" ", rest) if laptop and gpus else rest, gpus, cpu
+        )
         notes += [
             LEFT_OUT.format(item) for item in unknown_items(rest) if not self._processor(item)
         ]
-        alone = CPU_ONLY.search(rest)
+        alone = any_of("cpu only").search(rest)
         if not gpus and cpu and cpu.gpu and cpu.row.segment in OF_GRAPHICS and not alone:
             gpus = [self._own_graphics(cpu)]
             if cpu.row.segment == "laptop":
@@ -403,7 +354,7 @@ class MachineNames:
             return None
         others = tuple(
             name
-            for name in (() if SOCKET.search(text) else gpus[0].alternatives)
+            for name in (() if any_of("card socket").search(text) else gpus[0].alternatives)
             if not gpus[0].memory_gib or is_of_size(self.gpus.rows[name], gpus[0].memory_gib)
         )
         meant = (gpus[0].row.name, *others)
@@ -427,9 +378,9 @@ class MachineNames:
             return self.gpus.match(cpu.gpu)
 
     def _processor(self, text: str) -> CpuName | None:
-        bare = IN_BRACKETS.sub(r" \1 ", text.replace("|", " "))
+        bare = any_of("in brackets").sub(r" \1 ", text.replace("|", " "))
         bare = re.sub(r"\s+", " ", bare).strip(" ,;+")
-        sockets = SOCKETS_BEHIND.search(bare)
+        sockets = any_of("sockets behind").search(bare)
         if sockets:
             before, after = bare[: sockets.end(1)], bare[sockets.end() :]
             bare = f"{sockets[2]}x {before.lstrip(' ,')}{after}"
@@ -444,39 +395,10 @@ class MachineNames:
             return None
 
 
-IN_BRACKETS = re.compile(r"\(((?:amd |intel )?(?:ryzen|core|xeon|epyc|threadripper)\b[^()]*)\)")
-"""A processor behind a machine's name: "Framework Desktop (Ryzen AI Max+ PRO 495)"."""
-PROCESSOR_OF_A_LINE = re.compile(
-    r"\bi[3579][- ]\d{4,5}[a-z]{0,3}\b|\bryzen (?:ai )?[3579] (?:pro )?\d{3,4}\w*"
-    r"|\bultra [3579] \d{3}\w*"
-)
-"""Number of a processor behind its line: "i9-15900K"."""
-LINE_ALONE = re.compile(r"\b(?:core )?i[3579]\b|\bcore ultra [579]\b|\bryzen [3579]\b|\bxeon\b")
-"""Line of processors without a number."""
-SEVERAL_OF = re.compile(
-    r"^(?:a )?(?:cluster|stack|rack|set|network) of (\d) |^(\d) (?=dgx|mac |framework|strix|gb10)"
-)
-"""Number of whole machines before their name: "cluster of 4 Mac mini", "2 DGX Spark"."""
-MODEL = re.compile(r"\b[a-z]{1,3}\d{3,4}[a-z]{1,4}\b")
-"""A laptop's model, as its maker writes it behind the series: "GA403UI"."""
-CPU_ONLY = re.compile(r"\bcpu[ -]only\b")
-"""What says that graphics on the chip are not used either."""
 OF_GRAPHICS = ("unified", "laptop")
 """Segments of processors whose graphics compute where no card is named."""
-OF_WHOLE = re.compile(r"^[a-z]\w*[.-]\w|^standard_|\b(?:servers|nodes|instances|machines)\b")
-"""Pattern of a rented machine's name behind a count that is of machines, not of cards."""
 MOST_SOCKETS = 2
 """Sockets of the hosts of rented machines."""
-SOCKETS_BEHIND = re.compile(
-    r"\b((?!pcie|gen|l?p?ddr)(?=[\w-]*\d)(?![\w-]*[gt]b\b)[\w-]{4,}(?: v\d)?) ?[*x] ?([24])"
-    r"(?=\s*(?:[,;+()]|cpus?\b|$))"
-)
-"""A processor's count behind its model: "7C13*2"."""
-OF_GAMING_LAPTOPS = re.compile(r"\d(?:H|HK|HQ|HS|HX|HX3D)$", re.IGNORECASE)
-"""End of the names of processors that are sold beside a laptop GPU."""
-AZURE = re.compile(r"\bstandard_|_v\d+\b")
-"""Names of Azure's sizes, whose cards are those of their preset only."""
-SOCKET = re.compile(r"\b(?:sxm\d?|pcie|nvl)\b")
 
 
 # Machine of the graphics, the processor and the memory that a name lists.
@@ -487,8 +409,6 @@ USUAL_MEMORY = "ddr5"
 """Memory of a desktop without a graphics card whose name says none."""
 FEWEST_CHANNELS = 2
 """Memory channels that a small part of a host reaches, as in data/hardware/machines.csv."""
-SIZED = re.compile(r" \d+GB$")
-"""End of the names of cards that are sold with several memory sizes."""
 
 
 def machine_of_parts(
@@ -522,10 +442,10 @@ def machine_of_parts(
         kind = typical_platform(stated[2].casefold() or ("" if gpus else USUAL_MEMORY))
         platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else kind)
         notes += [f"The processor is taken as {platform}."] if platform else []
-    threads = None if chip else virtual_processors(rest)
+    threads = None if chip else count_of("virtual processors", rest)
     if threads:
         notes.append(f"{threads} virtual processors are taken as half a core each.")
-    part = None if chip or threads else cores_of_part(rest)
+    part = None if chip or threads else count_of("cores of a part", rest)
     if part and cpu and part < cpu.row.cores:
         notes.append(f"{part} of the {cpu.row.cores} cores, with their share of the channels.")
     cores = max(1, threads // 2) if threads else part
@@ -566,9 +486,9 @@ def _other_sizes(gpu: GpuName, rows: Mapping[str, GpuRow]) -> str:
     """Note on the memory that a name does not say, where cards of it differ; else empty."""
     own = gpu.row.memory_gib
     sizes = {own, *(rows[name].memory_gib for name in gpu.alternatives)}
-    if gpu.memory_gib or len(sizes) == 1 or not SIZED.search(gpu.row.name):
+    if gpu.memory_gib or len(sizes) == 1 or not any_of("sized").search(gpu.row.name):
         return ""
-    bare = SIZED.sub("", gpu.row.name)
+    bare = any_of("sized").sub("", gpu.row.name)
     return f"{bare} is sold with {either(tuple(sorted(sizes)))} GB: {own:g} GB is assumed."
 
 

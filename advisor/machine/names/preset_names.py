@@ -12,7 +12,7 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.machine.names.gpu_names import GpuName, GpuNames
 from advisor.machine.names.gpu_words import either, names_apple
 from advisor.machine.names.words import (
-    NUMBERS,
+    any_of,
     main_memory,
     memory_sizes,
     names_ram,
@@ -66,7 +66,12 @@ class PresetNames:
         self._worded.sort(key=lambda entry: -entry[0].total())
         cards = " ".join(f"{row.name} {row.aliases}" for row in gpus.rows.values()).casefold()
         named = (word for words, _ in self._worded for word in words)
-        self._telling = {*words_of_kind("of processors"), *NUMBERS, *LETTERS.findall(cards), *named}
+        self._telling = {
+            *words_of_kind("of processors"),
+            *words_of_kind("number"),
+            *LETTERS.findall(cards),
+            *named,
+        }
 
     def row_of(self, text: str) -> MachineRow | None:
         """Preset of a plain text: by name, else the one whose words are all in the text, without
@@ -94,7 +99,7 @@ class PresetNames:
 
     def macs_of(self, text: str) -> tuple[str, ...]:
         """Macs of the product that a plain text names without a chip, with the memory in it."""
-        product = PRODUCT_OF_APPLE.search(text)
+        product = any_of("product of apple").search(text)
         if product is None:
             return ()
         macs = [
@@ -108,9 +113,9 @@ class PresetNames:
 
     def _rented_in(self, text: str) -> MachineRow | None:
         """Cloud instance whose name is a word of a plain text without a count of machines."""
-        if OWN_COUNT.match(text):
+        if any_of("own count").match(text):
             return None
-        words = INSTANCE.findall(text)
+        words = any_of("instance word").findall(text)
         rows = (self._exact.get(word) or self._exact.get(f"standard_{word}") for word in words)
         return next((row for row in rows if row and row.kind == "cloud"), None)
 
@@ -167,15 +172,12 @@ class PresetNames:
         return typed if same else replace(sold, memory_gib=typed.memory_gib)
 
 
-PRODUCT_OF_APPLE = re.compile(r"\b(?:mac (?:studio|mini|pro)|macbook (?:pro|air)|imac)\b")
 NUMBER = re.compile(r"(?<![\w.])\d{1,3}(?![\w.])")
 LETTERS = re.compile(r"[a-z]{3,}")
 COUNTED = re.compile(r"\d+x", re.IGNORECASE)
 """Names of rented machines that begin with a count are those of their cards too."""
 DRIVE_FROM = 4
 """A size beside a machine's name that is so many times its largest memory is its drive's."""
-OWN_COUNT = re.compile(rf"(?!1x |single |one )(?:\d+x |(?:{'|'.join(NUMBERS)})\b)")
-INSTANCE = re.compile(r"(?<![\w.-])[a-z]\w*(?:[.-]\w+)+|standard_\w+|n[cdvgp]\w*_v\d\b")
 
 
 def _memory(row: MachineRow, text: str, gpu: GpuName) -> tuple[float | None, str]:
@@ -254,9 +256,6 @@ class Instance:
 
 
 SIZE = r"\.(?:(?P<times>\d*)x?large|metal(?:-(?P<metal>\d+)xl)?)"
-NAMED_SO = re.compile(
-    r"(?<![\w.-])(?:[a-z]\d\w*(?:-flex)?\.[\w-]+|[a-z]\d\w?-[a-z]+-\d+|(?:standard_)?[de]\d+\w*_v\d)\b"
-)
 OF_XLARGE = 4
 """Virtual processors of Amazon's xlarge; large has half of them."""
 
@@ -282,7 +281,7 @@ def _pattern(row: InstanceFamilyRow) -> re.Pattern[str]:
 
 def instance_in(text: str) -> Instance | None:
     """Rented machine that a word of a plain text names; None where none does."""
-    for word in NAMED_SO.findall(text):
+    for word in any_of("family word").findall(text):
         for pattern, row in _patterns():
             match = pattern.fullmatch(word)
             vcpu = _vcpu(match, row) if match else None
