@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from advisor.cost_model.uncertainty import PUBLISHERS, SEVERAL, THIN
 from lab import engine_tables, held_out, rounded, write
 from lab.fit import Fit
 from lab.frameworks import fitted, stream_rows
+from lab.held_out import left_out_row
 from lab.llama_cpp import LEAST_GROUPS, LlamaFit, published, rows_of, solved, whole_architectures
 from lab.parameters import LLAMA_CPP, fitted_row, parameters
 from lab.row_errors import layer_publishers, sources
@@ -48,6 +50,8 @@ SPREADS = (
     *OWN_TO_LLAMA_CPP,
 )  # fmt: skip
 """Constants of ranges, rewritten for all runtimes without their own."""
+_row = partial(fitted_row, source=SOURCE)
+"""Row of a constant; columns of its scope are further arguments."""
 ENGINES_OF_LLAMA_CPP = ("llama.cpp", "ollama", "lm-studio")
 """Runtimes with the ranges of llama.cpp."""
 OF_ALL = (THIN, SEVERAL)
@@ -63,13 +67,13 @@ def refitted() -> Mapping[Path, str]:
     """Text of every file of data/generated/, fitted to the measurements."""
     rows = rows_of(published())
     done = solved(rows)
-    anew = {(name, known.runtime or None) for name, known in parameters(LLAMA_CPP).items()}
+    anew = {(name, parameter.runtime or None) for name, parameter in parameters(LLAMA_CPP).items()}
     anew |= {(name, None) for name in SPREADS}
     anew |= {(name, key) for name in ROWS_OF_LLAMA_CPP for key in ENGINES_OF_LLAMA_CPP}
     streams = {_key(row): row for row in stream_rows()}
-    known = tuple(constant_rows(TABLE))
-    kept = [row for row in known if (row.constant, row.runtime) not in anew]
-    former = [row for row in known if (row.constant, row.runtime) in anew]
+    rows_before = tuple(constant_rows(TABLE))
+    unfitted = [row for row in rows_before if (row.constant, row.runtime) not in anew]
+    former = [row for row in rows_before if (row.constant, row.runtime) in anew]
     of_llama_cpp = [
         *or_published(_rows(done.fit), former),
         *_spread_rows(spreads(done)),
@@ -77,10 +81,13 @@ def refitted() -> Mapping[Path, str]:
         *_publisher_rows(layer_publishers(rows)),
         _timed_row(),
     ]
-    constants = [row for row in (*of_llama_cpp, *kept) if _key(row) not in streams]
+    constants = [row for row in (*of_llama_cpp, *unfitted) if _key(row) not in streams]
     frameworks = fitted()
-    names = (run.id for run in frameworks.runs)
-    without = (*_held_out(done), *held_out.rows(held_out.WHOLE, names, frameworks.predicted))
+    whole = zip(frameworks.runs, frameworks.predicted, strict=True)
+    without = (
+        *_held_out(done),
+        *(left_out_row(held_out.WHOLE, run.id, seconds) for run, seconds in whole),
+    )
     return {
         engine_tables.TABLE: constant_table(engine_tables.constants()),
         engine_tables.LEFT_OUT: as_text(engine_tables.left_out()),
@@ -117,9 +124,9 @@ def _held_out(done: LlamaFit) -> Iterable[held_out.LeftOutRow]:
     architectures = whole_architectures(done.rows)
     pairs = zip(done.rows.timed, done.held_out, done.without_kinds, architectures, strict=True)
     for row, seconds, unseen, architecture in pairs:
-        yield from held_out.rows(row.timed, [row.id], np.array([seconds]))
+        yield left_out_row(row.timed, row.id, seconds)
         if architecture and row.timed == held_out.GENERATED:
-            yield from held_out.rows(held_out.UNSEEN, [row.id], np.array([unseen]))
+            yield left_out_row(held_out.UNSEEN, row.id, unseen)
 
 
 def _key(row: ConstantRow) -> tuple[str | None, ...]:
@@ -138,11 +145,12 @@ def _rows(fit: Fit) -> Iterable[ConstantRow]:
         held = bool(scope) and groups < LEAST_GROUPS
         row = _row(
             constant,
-            {**dict(scope), "runtime": parameter.runtime},
             rounded(np.exp(value), 4),
             FACTOR if scope else parameter.unit,
             0 if held else int(rows),
             parameter.note,
+            runtime=parameter.runtime,
+            **dict(scope),
         )
         if held:
             yield replace(row, kind="derived", source=OF_HARDWARE)
@@ -157,26 +165,23 @@ def or_published(fit: Iterable[ConstantRow], former: Iterable[ConstantRow]) -> l
     """
     rows = {_key(row): row for row in fit}
     for row in former:
-        known = rows.get(_key(row))
+        anew = rows.get(_key(row))
         if row.kind == "derived" and "http" in row.source:
-            rows[_key(row)] = row if known is None or known.source == OF_HARDWARE else known
+            rows[_key(row)] = row if anew is None or anew.source == OF_HARDWARE else anew
     return list(rows.values())
 
 
 def _spread_rows(spreads: Iterable[Spread]) -> Iterable[ConstantRow]:
     for constant, neutral in OWN_TO_LLAMA_CPP.items():
         note = f"{_note(constant)}: the same for all where nothing is fitted"
-        yield _row(constant, {}, neutral, "share", 0, note)
+        yield _row(constant, neutral, "share", 0, note)
     for spread in spreads:
         own = spread.constant in OWN_TO_LLAMA_CPP and spread.scope.get("family") not in OF_ALL
         for runtime in ENGINES_OF_LLAMA_CPP if own else ("",):
+            unit, note = FACTOR if spread.factor else "share", _note(spread.constant)
+            value = rounded(spread.value, 3)
             yield _row(
-                spread.constant,
-                {**spread.scope, "runtime": runtime},
-                rounded(spread.value, 3),
-                FACTOR if spread.factor else "share",
-                spread.rows,
-                _note(spread.constant),
+                spread.constant, value, unit, spread.rows, note, runtime=runtime, **spread.scope
             )
 
 
@@ -198,35 +203,27 @@ def _timed_row() -> ConstantRow:
     off = [math.log(float(row["predicted_tps"]) / float(row["tg_tps"])) for row in runs]
     value = rounded(np.quantile(np.abs(off), COVERED), 3)
     note = "80 % range where llama.cpp was timed, as the logarithm of a factor"
-    row = _row("spread_timed", {}, value, "share", len(runs), note)
+    row = _row("spread_timed", value, "share", len(runs), note)
     return replace(row, source=f"python -m lab on data/measurements/{OWN.name}")
 
 
 def _source_rows(urls_by_family: Mapping[str, frozenset[str]]) -> Iterable[ConstantRow]:
     note = "sources that measured a GPU of the family"
-    yield _row("sources", {}, 0.0, "count", 0, note)
+    yield _row("sources", 0.0, "count", 0, note)
     for family, urls in urls_by_family.items():
-        yield _row("sources", {"family": family}, float(len(urls)), "count", len(urls), note)
+        yield _row("sources", float(len(urls)), "count", len(urls), note, family=family)
 
 
 def _publisher_rows(counted: Mapping[tuple[str, str], frozenset[str]]) -> Iterable[ConstantRow]:
     note = "publishers who timed layers of a kind"
-    yield _row(PUBLISHERS, {}, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes")
+    yield _row(PUBLISHERS, NOBODY_COUNTED, "count", 0, f"{note}: not counted in other runtimes")
     for runtime in ENGINES_OF_LLAMA_CPP:
-        yield _row(PUBLISHERS, {"runtime": runtime}, 0.0, "count", 0, note)
+        yield _row(PUBLISHERS, 0.0, "count", 0, note, runtime=runtime)
         for (kind, backend), names in sorted(counted.items()):
-            scope = {"family": kind, "runtime": runtime}
-            where = f"{kind}, together" if not backend else f"{kind} on {backend}"
-            if backend:
-                scope["backend"] = backend
-            told = f"publishers who timed {where}"
-            yield _row(PUBLISHERS, scope, float(len(names)), "count", len(names), told)
-
-
-def _row(
-    constant: str, scope: Mapping[str, str], value: float, unit: str, rows: int, note: str
-) -> ConstantRow:
-    return fitted_row(constant, value, unit, rows, note, SOURCE, **scope)
+            where = f"{kind} on {backend}" if backend else f"{kind}, together"
+            scope = {"family": kind, "runtime": runtime, "backend": backend}
+            words = f"publishers who timed {where}"
+            yield _row(PUBLISHERS, float(len(names)), "count", len(names), words, **scope)
 
 
 if __name__ == "__main__":

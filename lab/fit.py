@@ -204,8 +204,8 @@ def _scopes(
     """
     scopes: dict[Scope, Floats] = {}
     for place, run in enumerate(cases.timed):
-        known = {**run.scope, "family": run.scope[parameter.family]}
-        values = tuple((column, known[column]) for column in scope)
+        columns_of = {**run.scope, "family": run.scope[parameter.family]}
+        values = tuple((column, columns_of[column]) for column in scope)
         if all(value for _, value in values) and parameter.in_scope(run.scope):
             scopes.setdefault(values, np.zeros(len(cases.timed)))[place] = 1.0
     groups = np.array(cases.groups)

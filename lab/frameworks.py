@@ -309,8 +309,8 @@ def margins(run: FrameworkRun) -> Margins:
     half, lean = _stated(run, table), 0.0
     if run.case.runtime.engine == EXPERT_STREAMING.engine:
         lean = float(table.value(LEAN[IN_DECODE], Route.RESIDENT))
-    known = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
-    return known if run.weight else known.wider(guessed_batch(run.case.model))
+    usual = Margins(below=half * (1.0 + lean), above=half * (1.0 - lean))
+    return usual if run.weight else usual.wider(guessed_batch(run.case.model))
 
 
 def _stated(run: FrameworkRun, table: Constants) -> float:

@@ -3,15 +3,11 @@
 `python -m lab` writes them, so that the ledger need not fit again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-
 from advisor.catalog.csv_tables import DATA, read
-from advisor.errors import DataError
-from advisor.model.model import Floats
 from lab import rounded
 
 LEFT_OUT = DATA / "generated/left_out.csv"
@@ -30,33 +26,14 @@ class LeftOutRow:
     source: str  # command that wrote the row
 
 
-def rows(timed: str, ids: Iterable[str], seconds: Floats) -> Iterator[LeftOutRow]:
-    """Rows of the file from predictions of shape (rows,) [s]."""
-    for row_id, value in zip(ids, seconds, strict=True):
-        yield LeftOutRow(id=row_id, timed=timed, seconds=rounded(value, 5), source="python -m lab")
-
-
-def left_out(timed: str, ids: Sequence[str]) -> Floats:
-    """Predicted times of rows, shape (rows,) [s].
-
-    Raises:
-        DataError: a row is not in the file, since measurements changed after the last fit.
-    """
-    kept = _kept()
-    missing = [row_id for row_id in ids if (timed, row_id) not in kept]
-    if missing:
-        raise DataError(
-            f"{LEFT_OUT.name} has no {timed} of {', '.join(missing[:5])}; write it anew with "
-            "python -m lab."
-        )
-    return np.array([kept[timed, row_id] for row_id in ids])
-
-
-def kept(timed: str, name: str) -> bool:
-    """Whether the file has a row; rows that became predictable since the last fit are missing."""
-    return (timed, name) in _kept()
+def left_out_row(timed: str, name: str, seconds: float) -> LeftOutRow:
+    """Row of the file from a prediction [s]."""
+    return LeftOutRow(id=name, timed=timed, seconds=rounded(seconds, 5), source="python -m lab")
 
 
 @cache
-def _kept() -> Mapping[tuple[str, str], float]:
+def left_out() -> Mapping[tuple[str, str], float]:
+    """Predicted times by timed part and id [s]; without rows that became predictable since the last
+    fit.
+    """
     return {(row.timed, row.id): row.seconds for row in read(LEFT_OUT, LeftOutRow)}

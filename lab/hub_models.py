@@ -100,15 +100,15 @@ def as_bytes(rows: Iterable[HubRow]) -> bytes:
 def main(arguments: list[str]) -> int:
     """Write the list anew; returns the exit code."""
     count = int(arguments[0]) if arguments else USUAL_COUNT
-    known = hub_list()
+    listed = hub_list()
     try:
-        unknown = [name for name in most_downloaded(count) if known.named(name) is None]
+        unknown = [name for name in most_downloaded(count) if listed.named(name) is None]
     except AdvisorError as error:
         sys.stderr.write(f"The list stays as it is: {error}\n")
         return 2
     new = tuple(read_rows(unknown))
     more = {row.name for row in more_rows()}
-    FILE.write_bytes(as_bytes((*new, *(row for row in known if row.name not in more))))
+    FILE.write_bytes(as_bytes((*new, *(row for row in listed if row.name not in more))))
     sys.stdout.write(f"{len(new)} models are new of {count} that were asked for.\n")
     return 0
 

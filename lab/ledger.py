@@ -30,7 +30,7 @@ from advisor.evidence.published.row import publisher_of
 from lab import rounded, write
 from lab.held_out import GENERATED
 from lab.llama_cpp import APART, stated_tps
-from lab.points import drafting, engine, framework, llama_cpp, load_curves, paged, split
+from lab.points import drafting, engine, llama_cpp, load_curves, paged, split
 from lab.points.llama_cpp import LlamaCppRun, Published
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def ledger() -> Ledger:
     points = (
         *llama_cpp.points(rows),
         *split.points(rows),
-        *framework.points(),
+        *engine.of_frameworks(),
         *engine.points(),
         *drafting.points(),
         *load_curves.points(),
@@ -156,8 +156,8 @@ def history_table(ledger: Ledger) -> str:
     """Text of the file with the scores of today's constants, in place of their former ones."""
     today = list(_today(ledger))
     earlier = read(HISTORY, HistoryRow) if HISTORY.exists() else ()
-    kept = [row for row in earlier if row.constants != today[0].constants]
-    return as_text([*kept, *today])
+    before = [row for row in earlier if row.constants != today[0].constants]
+    return as_text([*before, *today])
 
 
 def _today(ledger: Ledger) -> Iterator[HistoryRow]:
@@ -170,8 +170,8 @@ def _today(ledger: Ledger) -> Iterator[HistoryRow]:
 
 def main() -> int:
     """Write the tables; returns the exit code."""
-    known = ledger()
-    return write({**tables(known), HISTORY: history_table(known)})
+    today = ledger()
+    return write({**tables(today), HISTORY: history_table(today)})
 
 
 if __name__ == "__main__":

@@ -166,8 +166,8 @@ def layer_publishers(rows: Rows) -> Mapping[tuple[str, str], frozenset[str]]:
 
 def other_sources(rows: Rows, taught: Rows) -> Floats:
     """Number of other sources among `taught` with a GPU of the same family, shape (rows,)."""
-    known = sources(taught)
-    families = ((known.get(row.scope["family"], frozenset()), row) for row in rows.timed)
+    by_family = sources(taught)
+    families = ((by_family.get(row.scope["family"], frozenset()), row) for row in rows.timed)
     return np.array([len(names - {row.publisher}) for names, row in families])
 
 

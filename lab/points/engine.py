@@ -1,4 +1,6 @@
-"""Points of serving engines' runs, published and simulated, each predicted without its group."""
+"""Points of frameworks and serving engines, published and simulated, each predicted without its
+group.
+"""
 
 from collections.abc import Iterable
 from functools import cache
@@ -20,10 +22,13 @@ from advisor.cost_model.uncertainty import (
     Margins,
     widened,
 )
-from advisor.evidence.accuracy.regimes import GENERATION, PROMPT, regime_of
+from advisor.evidence.accuracy.regimes import BOTH, GENERATION, PROMPT, regime_of
 from advisor.evidence.published.row import PublishedRow, published_rows
 from lab.engine_tables import LEFT_OUT, EngineLeftOutRow
 from lab.engines import FILES, PUBLISHED, SIMULATED, SimulatedRow, simulated_rows
+from lab.frameworks import margins as framework_margins
+from lab.frameworks import papers, regime
+from lab.held_out import WHOLE, left_out
 from lab.points.point import point_of
 
 SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
@@ -39,6 +44,25 @@ def points() -> Iterable[AccuracyPoint]:
 def simulated() -> Iterable[AccuracyPoint]:
     """Points of the simulator's answers."""
     return _points(SIMULATED, map(_as_published, simulated_rows()))
+
+
+def of_frameworks() -> Iterable[AccuracyPoint]:
+    """Points of data/measurements/offload_papers.csv, with speeds of the whole batch."""
+    for run in papers():
+        seconds = left_out().get((WHOLE, run.id))
+        if seconds is None:
+            continue
+        timed = BOTH if run.prompts else GENERATION
+        yield point_of(
+            run.row,
+            regime=regime_of(
+                {"category": regime(run), "timed": timed, "batch_stated": bool(run.weight)}
+            ),
+            group=run.group,
+            measured=run.tokens / run.seconds,
+            predicted=run.tokens / seconds,
+            margins=framework_margins(run),
+        )
 
 
 def _as_published(row: SimulatedRow) -> PublishedRow:

@@ -14,7 +14,7 @@ from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.predict import Case
 from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
-from lab.held_out import READ, UNSEEN, kept, left_out
+from lab.held_out import READ, UNSEEN, left_out
 from lab.llama_cpp import (
     Rows,
     TableColumns,
@@ -74,17 +74,16 @@ def points(published: Published) -> Iterable[AccuracyPoint]:
     rows = published.fitted
     judged = by_table(rows)
     for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
-        if not kept(timed.timed, timed.row.id):
-            continue
-        (predicted,) = left_out(timed.timed, [timed.row.id])
-        yield _point(
-            timed,
-            regime_of(traits(timed)),
-            float(seconds / predicted),
-            ranges,
-            peers=_peers(timed),
-            first_seen=released(timed.case.model.architecture.name),
-        )
+        predicted = left_out().get((timed.timed, timed.row.id))
+        if predicted is not None:
+            yield _point(
+                timed,
+                regime_of(traits(timed)),
+                float(seconds / predicted),
+                ranges,
+                peers=_peers(timed),
+                first_seen=released(timed.case.model.architecture.name),
+            )
 
 
 def _point(
@@ -103,10 +102,9 @@ def unseen(published: Published) -> Iterable[AccuracyPoint]:
     rows = published.fitted
     judged = by_table(rows, unseen=True)
     for timed, seconds, (_, ranges) in zip(rows.timed, rows.seconds, judged, strict=True):
-        if timed.timed == READ or not kept(UNSEEN, timed.row.id):
-            continue
-        (predicted,) = left_out(UNSEEN, [timed.row.id])
-        yield _point(timed, kinds_of(timed), float(seconds / predicted), ranges)
+        predicted = left_out().get((UNSEEN, timed.row.id))
+        if timed.timed != READ and predicted is not None:
+            yield _point(timed, kinds_of(timed), float(seconds / predicted), ranges)
 
 
 @cache

@@ -83,8 +83,8 @@ def under_load(row: LoadCurveRow) -> UnderLoad:
 def slowdown(source: str, gpu: str) -> float:
     """Time of prompts on a source's card, over the predicted time; 1 where it does not tell."""
     rows = (row for row in load_curve_rows() if (row.source_url, row.gpu) == (source, gpu))
-    known = [_simulated(row, 1.0).together_tps / row.output_tps for row in rows if row.use == CARD]
-    return float(np.median(known)) if known else 1.0
+    ratios = [_simulated(row, 1.0).together_tps / row.output_tps for row in rows if row.use == CARD]
+    return float(np.median(ratios)) if ratios else 1.0
 
 
 def _simulated(row: LoadCurveRow, slower: float) -> UnderLoad:
