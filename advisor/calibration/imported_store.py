@@ -126,11 +126,11 @@ def with_parts(
     history: MeasurementHistory, *, cpu: str = "", gpus: Iterable[str] = (), memory: int = 0
 ) -> MeasurementHistory:
     """History with the parts missing from its file as typed; empty or 0 for unknown."""
-    known = history.fingerprint or UNKNOWN
-    known = replace(
-        known, cpu=known.cpu or cpu, memory=known.memory or memory, gpus=known.gpus or tuple(gpus)
+    parts = history.fingerprint or UNKNOWN
+    parts = replace(
+        parts, cpu=parts.cpu or cpu, memory=parts.memory or memory, gpus=parts.gpus or tuple(gpus)
     )
-    return replace(history, fingerprint=None if known == UNKNOWN else known)
+    return replace(history, fingerprint=None if parts == UNKNOWN else parts)
 
 
 def _together(
@@ -159,9 +159,9 @@ def _check(name: str) -> None:
 
 
 def _known(name: str) -> str:
-    for kept in names():
-        if kept.casefold() == name.strip().casefold():
-            return kept
+    for stored in names():
+        if stored.casefold() == name.strip().casefold():
+            return stored
     raise UnknownName(
         "machine", name, (THIS, *names()), "`python -m advisor calibration list` names them all."
     )

@@ -306,9 +306,9 @@ def this_machine(
     A part that cannot be detected raises no error; the machine's notes name it.
     """
     cards, unseen = gpu_probe.gpus()
-    known = load() if measured is None else measured
+    calibration = load() if measured is None else measured
     return seen_machine(
-        host_probe.facts(), cards, known, overrides, unseen=unseen, read_ahead=_read_ahead(),
+        host_probe.facts(), cards, calibration, overrides, unseen=unseen, read_ahead=_read_ahead(),
         runs=OTHER_SPELLINGS.get(host_probe.operating_system(), LINUX),
     )  # fmt: skip
 
@@ -351,14 +351,14 @@ def _gpus(
         return tuple(machine(inputs).gpus), ()
     typed = (inputs.pcie_gbs, inputs.pcie_gen, inputs.pcie_lanes) != (None, None, None)
     gpus, notes = [], []
-    for place, card in enumerate(cards):
+    for index, card in enumerate(cards):
         try:
             row = find_gpu(card.name, card.memory_total)
         except UnknownName as error:
             notes.append(f"{error} Choose the closest GPU by hand.")
             continue
         seen = _as_seen(from_catalog.gpu_of(row), card, inputs)
-        gpus.append(gpu(seen, place, measured, keep_link=typed))
+        gpus.append(gpu(seen, index, measured, keep_link=typed))
     return tuple(gpus), tuple(notes)
 
 
@@ -440,8 +440,8 @@ def _seen_disk(
 
 def _as_set(now: Quantity, measured: Calibration) -> Quantity:
     """Read-ahead set now on this machine, else the probed one of an imported machine."""
-    known = now.kind is Provenance.MEASURED
-    return now if known else measured.figure("disk_read_ahead") or now
+    probed = now.kind is Provenance.MEASURED
+    return now if probed else measured.figure("disk_read_ahead") or now
 
 
 def _read_ahead() -> Quantity:

@@ -112,9 +112,9 @@ def import_machine(args: argparse.Namespace) -> None:
         gpus=args.gpu,
         memory=int(args.ram_gb * GIB),
     )
-    kept = imported_store.keep(history, args.name)
-    text = f"Kept as {args.name}: {_counted(len(kept.latest))}. {told(kept.fingerprint)}."
-    show(args, {"name": args.name, "figures": len(kept.latest)}, lambda: text)
+    stored = imported_store.keep(history, args.name)
+    text = f"Kept as {args.name}: {_counted(len(stored.latest))}. {told(stored.fingerprint)}."
+    show(args, {"name": args.name, "figures": len(stored.latest)}, lambda: text)
 
 
 def rename(args: argparse.Namespace) -> None:

@@ -34,9 +34,9 @@ def run(args: argparse.Namespace) -> int:
     before = {} if args.since is None else _earlier(args.since)
     results = tuple(run(read_scenarios(args.file)))
     records = [_record(result, before.get((result.model, result.machine))) for result in results]
-    kept = all(record["holds"] for record in records)
-    show(args, {"holds": kept, "results": records}, lambda: "\n".join(_markdown(records)))
-    return 0 if kept else 1
+    holds = all(record["holds"] for record in records)
+    show(args, {"holds": holds, "results": records}, lambda: "\n".join(_markdown(records)))
+    return 0 if holds else 1
 
 
 def _earlier(path: Path) -> Mapping[tuple[str, str], Record]:
@@ -84,9 +84,9 @@ def _markdown(records: list[Record]) -> Iterator[str]:
             "; ".join(record["failures"]) or "kept",
         )  # fmt: skip
         yield f"| {' | '.join(map(_escaped, cells))} |"
-    kept = sum(record["holds"] for record in records)
+    holding = sum(record["holds"] for record in records)
     yield ""
-    yield f"{kept} of {len(records)} keep their promises."
+    yield f"{holding} of {len(records)} keep their promises."
 
 
 def _cell(record: Record, name: str) -> str:

@@ -174,8 +174,8 @@ def _words(tool: AdvisorTool, values: Mapping[str, Any], allow_files: bool) -> l
         _check_no_file(values)
     (row,) = (row for row in commands() if row.command == tool.command)
     positional = row.positional.split()
-    stated = {name: value for name, value in values.items() if name in taken - {*positional}}
-    words, placed = command_line.to_argv(from_values(stated)), [values[name] for name in positional]
+    inputs = {name: value for name, value in values.items() if name in taken - {*positional}}
+    words, placed = command_line.to_argv(from_values(inputs)), [values[name] for name in positional]
     for name, option in further.items():
         if values.get(name) is None:
             continue

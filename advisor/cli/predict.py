@@ -135,19 +135,19 @@ def _in_turn(
     """Answers of groups of rows in their order, with at most `ahead` groups in work; rows that
     state the same are answered once.
     """
-    known: dict[bytes, Prediction] = {}  # filled in when the group of the first such row is done
+    answers: dict[bytes, Prediction] = {}  # filled in when the group of the first such row is done
     waiting: deque[Group] = deque()
     for rows in groups:
         fresh: list[tuple[Cells, Prediction]] = []
         by_id: list[tuple[str, Prediction]] = []
         for cells in rows:
-            name, stated = cells.pop("id", ""), _digest(cells)
-            if stated not in known:
-                known[stated] = {}
-                fresh.append((cells, known[stated]))
-            by_id.append((name, known[stated]))
-        while len(known) > MOST_KNOWN:
-            del known[next(iter(known))]
+            name, digest = cells.pop("id", ""), _digest(cells)
+            if digest not in answers:
+                answers[digest] = {}
+                fresh.append((cells, answers[digest]))
+            by_id.append((name, answers[digest]))
+        while len(answers) > MOST_KNOWN:
+            del answers[next(iter(answers))]
         waiting.append((by_id, fresh, _submitted(pool, answer, [cells for cells, _ in fresh])))
         if len(waiting) == ahead:
             yield from _result(answer, *waiting.popleft())

@@ -51,18 +51,18 @@ def _unsteady(measurements: Sequence[Measurement]) -> list[str]:
 def _keep(args: argparse.Namespace, measurements: Sequence[Measurement]) -> None:
     from advisor.calibration import local_machine
 
-    kept = [each for each in measurements if each.spread <= USELESS]
+    steady = [each for each in measurements if each.spread <= USELESS]
     wild = [each.name for each in measurements if each.spread > USELESS]
     if wild and (args.save or args.export):
         names = ", ".join(wild)
         print(f"advisor: Not saved: {names}; repeats differ by more than half.", file=sys.stderr)
-    if not kept and (args.save or args.export):
+    if not steady and (args.save or args.export):
         print("advisor: Nothing was measured, so nothing is saved.", file=sys.stderr)
         return
     if args.save:
-        local_machine.save(kept)
+        local_machine.save(steady)
     if args.export:
-        export_found(kept, args.export)
+        export_found(steady, args.export)
 
 
 def _measured(

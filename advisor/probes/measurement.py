@@ -215,9 +215,9 @@ ENGINE_NAMES = {"read": "{} weights", "plain": "{} as stored", "prompt": "prompt
 
 def title(name: str) -> str:
     """Display name of a measured figure."""
-    base, _, place = name.partition("_gpu")
-    if place.isdigit() and base in NAMES:
-        return f"{NAMES[base]} {int(place) + 1}"
+    base, _, index = name.partition("_gpu")
+    if index.isdigit() and base in NAMES:
+        return f"{NAMES[base]} {int(index) + 1}"
     if name.startswith("ram_read_node"):
         return f"RAM of node {name.removeprefix('ram_read_node')}"
     if name.startswith(ENGINE):

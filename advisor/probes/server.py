@@ -143,12 +143,12 @@ def from_metrics(page: str) -> ServerReading | None:
             samples[name] += value
     for server in dict.fromkeys(row.server for row in METRICS):
         names = {row.figure: row.metric for row in METRICS if row.server == server}
-        known = {field: samples[name] for field, name in names.items() if name in samples}
-        if "cache_hits" in known and "prompt_tokens" in known:  # llama.cpp counts hits beside
-            known.setdefault("cache_queries", known["cache_hits"] + known["prompt_tokens"])
+        figures = {field: samples[name] for field, name in names.items() if name in samples}
+        if "cache_hits" in figures and "prompt_tokens" in figures:  # llama.cpp counts hits beside
+            figures.setdefault("cache_queries", figures["cache_hits"] + figures["prompt_tokens"])
         if names["tokens"] in samples:
             model = re.search(r'model_name="([^"]*)"', page)
-            return ServerReading(server=server, model=model[1] if model else "", **known)
+            return ServerReading(server=server, model=model[1] if model else "", **figures)
     return None
 
 

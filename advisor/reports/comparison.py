@@ -250,15 +250,15 @@ def request_of(document: ReportDocument) -> Request:
 
 def _answering(words: Sequence[str]) -> list[str]:
     """Words of a command without the options that change no answer."""
-    kept: list[str] = []
+    answering: list[str] = []
     skip = 0
     for word in words:
         name = word.split("=")[0]
         if skip or name in SHOWN_ONLY:
             skip = skip - 1 if skip else (0 if "=" in word else SHOWN_ONLY[name])
         else:
-            kept.append(word)
-    return kept
+            answering.append(word)
+    return answering
 
 
 def recomputed(request: Request, resolved: ResolvedModel | None = None) -> ReportDocument:

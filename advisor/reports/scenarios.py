@@ -147,8 +147,8 @@ def _machine(
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
     name = name or parts.get("machine", machine.name)
-    stated = {promise.name for promise in promised}
-    return name, parts, (*promised, *(each for each in everywhere if each.name not in stated))
+    names = {promise.name for promise in promised}
+    return name, parts, (*promised, *(each for each in everywhere if each.name not in names))
 
 
 def _promised(entry: Mapping[str, Any], where: str) -> tuple[Promise, ...]:

@@ -66,7 +66,7 @@ def _streaming(estimate: Estimate) -> dict[str, object]:
 
 def _in_place(estimate: Estimate) -> dict[str, object]:
     """Traits of a run of llama.cpp or one of its forks."""
-    known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
+    ram_known = estimate.machine is not None and estimate.machine.host.bandwidth.kind in (
         Provenance.MEASURED,
         Provenance.GIVEN,
     )
@@ -79,7 +79,7 @@ def _in_place(estimate: Estimate) -> dict[str, object]:
         "together": float(estimate.work.users) > 1,
         "deep": float(estimate.work.decode_depth) >= DEEP,
         "experts": estimate.model.architecture.experts is not None,
-        "ram": told if known else DATASHEET,
+        "ram": told if ram_known else DATASHEET,
     }
 
 

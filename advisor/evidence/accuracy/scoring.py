@@ -220,7 +220,7 @@ def by_card(points: Iterable[AccuracyPoint]) -> tuple[Score, ...]:
     sources: dict[str, set[str]] = {}
     for point in on_cards:
         sources.setdefault(point.gpu.casefold(), set()).add(source_of(point.source))
-    several = {card for card, known in sources.items() if len(known) > 1}
+    several = {card for card, names in sources.items() if len(names) > 1}
     parts = (
         (SEEN, [point for point in on_cards if point.gpu.casefold() in several]),
         (UNSEEN, [point for point in on_cards if point.gpu.casefold() not in several]),

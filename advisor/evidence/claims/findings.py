@@ -75,10 +75,10 @@ def crossing_copy(scenario: Scenario) -> Range:
 def cache(scenario: Scenario) -> Range:
     """KV cache of one user for the whole context [B]."""
     placed = scenario.estimate.placement
-    kept = None if placed is None else placed.cache
-    if kept is None:
-        kept = scenario.model.kv_bytes(scenario.nouns.work.context, scenario.nouns.work.kv_type)
-    return exact(np.sum(kept, axis=-1))
+    size = None if placed is None else placed.cache
+    if size is None:
+        size = scenario.model.kv_bytes(scenario.nouns.work.context, scenario.nouns.work.kv_type)
+    return exact(np.sum(size, axis=-1))
 
 
 def ram_used(scenario: Scenario) -> Range:
@@ -172,8 +172,8 @@ def _dearer(scenario: Scenario, bigger: Scenario) -> float:
     rent = rented(name, len(gpus), use.money.own_rent)
     if rent is not None:
         costs.append(use.rented(rent[1], then))
-    kept = use.owned(draw_of(scenario.machine), now)
-    return max(min((cost.total - kept.total for cost in costs), default=np.nan), 0.0)
+    cost_now = use.owned(draw_of(scenario.machine), now)
+    return max(min((cost.total - cost_now.total for cost in costs), default=np.nan), 0.0)
 
 
 MEASURES: dict[str, Measure] = {

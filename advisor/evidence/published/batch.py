@@ -157,9 +157,9 @@ def _fits(
     twice = (CACHE_COPIES - 1.0) * plain
     return all(
         float(
-            needed_bytes(model, placement, place, work)
-            + twice * kv_bytes(model, placement, place, work)
+            needed_bytes(model, placement, location, work)
+            + twice * kv_bytes(model, placement, location, work)
         )
-        <= limits[place.tier]
-        for place in placement.locations
+        <= limits[location.tier]
+        for location in placement.locations
     )

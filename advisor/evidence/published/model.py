@@ -83,17 +83,17 @@ def _stored(
 
 def _format_in_name(model: str) -> str:
     """Format that a model's name or its tag in Ollama's library says; empty for none."""
-    known = _known(model)
-    if known is not None and known.format:
-        return known.format
+    match = _known(model)
+    if match is not None and match.format:
+        return match.format
     form = format_in_name(model, catalog.model_formats())
     return form.name if form else ""
 
 
 def _usual(model: str, runtime: Runtime) -> Noted[str]:
     """Format that a runtime runs where none is stated: the native one, else its default."""
-    known = _known(model)
-    native = known.native if known else ""
+    match = _known(model)
+    native = match.native if match else ""
     if runtime is MLX:
         usual = IN_GROUPS[4]
     elif runtime.computes_in_ram or runtime.engine == EXPERT_STREAMING.engine:
@@ -113,9 +113,9 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
     name, params = row.model, row.params_b
     if not name and not params:
         raise InputError("The row names no model and no params_b; one of them is needed.")
-    known = _known(name) or _early_llama(row)
-    if known is not None and _agrees(known.architecture, params):
-        return Noted(known.architecture, tuple(known.notes[:1]) if known.taken_as else ())
+    match = _known(name) or _early_llama(row)
+    if match is not None and _agrees(match.architecture, params):
+        return Noted(match.architecture, tuple(match.notes[:1]) if match.taken_as else ())
     if not params:
         stand_in = named(name, _year(row))
         return Noted(stand_in.architecture, tuple(stand_in.notes))
@@ -189,14 +189,14 @@ def _mlx_format(stated: str, runtime: Runtime) -> str | None:
 
 def _nearest(stated: str, size: float | None, params: float) -> Noted[str]:
     """Catalogue format of a spelling, or the one with about as many bits per weight."""
-    known, folded = catalog.model_formats(), stated.casefold()
+    formats, folded = catalog.model_formats(), stated.casefold()
     exact = _written_in(folded)
     if exact:
         return Noted(exact)
     if near := meaning("format", folded):
         return Noted(near, (f"format {stated!r} is taken as {near}",))
     with suppress(UnknownName):
-        form = format_meant(stated, known, remark=True).name
+        form = format_meant(stated, formats, remark=True).name
         return Noted(form, (f"format {stated!r} is taken as {form}",))
     bits = size * GIB * 8 / params if size else _leading_bits(folded)
     near = min(

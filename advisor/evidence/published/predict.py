@@ -263,8 +263,8 @@ def _range(case: Case, speed: Range) -> tuple[Array, Array]:
     """80 % range of a speed, wider for a guessed batch."""
     if not case.guessed:
         return speed.low, speed.high
-    known = Margins(below=np.log(speed.value / speed.low), above=np.log(speed.high / speed.value))
-    wider = known.wider(guessed_batch(case.model)).around(speed.value)
+    margins = Margins(below=np.log(speed.value / speed.low), above=np.log(speed.high / speed.value))
+    wider = margins.wider(guessed_batch(case.model)).around(speed.value)
     return wider.low, wider.high
 
 
@@ -323,13 +323,13 @@ def _machine_of(parts: MachineSpec) -> Machine:
 
 def _runtime(row: PublishedRow, category: str) -> Noted[Runtime]:
     """Engine of a row, else the likeliest runtime."""
-    known = engine(row.runtime, category)
-    if known is IK_LLAMA_CPP and "split mode graph" in row.source_note:
+    named = engine(row.runtime, category)
+    if named is IK_LLAMA_CPP and "split mode graph" in row.source_note:
         return Noted(IK_GRAPH)
-    if known is IK_LLAMA_CPP and run_settings.copies_experts(row):
+    if named is IK_LLAMA_CPP and run_settings.copies_experts(row):
         return Noted(IK_COPYING if row.date >= run_settings.COPIES_LARGE_SINCE else IK_COPYING_ALL)
-    if known is not None:
-        return Noted(LLAMA_CPP if known is KTRANSFORMERS and not row.gpu else known)
+    if named is not None:
+        return Noted(LLAMA_CPP if named is KTRANSFORMERS and not row.gpu else named)
     nearest = VLLM if category in STREAMING else LLAMA_CPP
     note = f"{row.runtime} is not modelled: read as {nearest.name} does"
     return Noted(nearest, (note,) if row.runtime else ())

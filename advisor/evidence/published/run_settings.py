@@ -62,12 +62,12 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     """
     note, depth = row.source_note, row.context_depth
     sent, users = row.prompt_len, row.batch or 1.0
-    kept = depth or 0.0
-    generated = row.gen_len or _to_mean_depth(note, kept) or bench_length(note, "tg")
+    cached_before = depth or 0.0
+    generated = row.gen_len or _to_mean_depth(note, cached_before) or bench_length(note, "tg")
     generated = generated or BENCH_OUTPUT
-    empty = sent is None and kept > 0 and FROM_EMPTY.search(note) is not None
+    empty = sent is None and cached_before > 0 and FROM_EMPTY.search(note) is not None
     fresh = max(sent, 1.0) if sent is not None else bench_length(note, "pp") or BENCH_PROMPT
-    fresh, cached = (kept, 0.0) if empty else (fresh, kept)
+    fresh, cached = (cached_before, 0.0) if empty else (fresh, cached_before)
     if empty and OF_NINE in note:
         fresh = EQUAL_TO_NINE
     told = AT_THOUSANDS.search(note)
@@ -76,12 +76,12 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     beside = AFTER_PROMPT.search(note)
     if beside:
         fresh = max(float(beside[2] or beside[4]), 1.0)
-        cached = float(beside[1]) if beside[1] else max(kept - fresh, 0.0)
+        cached = float(beside[1]) if beside[1] else max(cached_before - fresh, 0.0)
     prompt = Workload(
         prompt=cached + fresh,
         cached=cached,
         output=generated,
-        context=max(cached + fresh, kept) + generated,
+        context=max(cached + fresh, cached_before) + generated,
         users=users,
         ubatch=_micro_batch(note, fresh),
         kv_type=cache_type(note),
@@ -92,7 +92,7 @@ def requests(row: PublishedRow) -> tuple[Workload, Workload]:
     )
     if depth is None or sent is not None:
         return prompt, prompt
-    return prompt, replace(prompt, prompt=kept, cached=0.0)
+    return prompt, replace(prompt, prompt=cached_before, cached=0.0)
 
 
 def _micro_batch(note: str, fresh: float) -> float:

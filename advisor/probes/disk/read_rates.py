@@ -76,13 +76,13 @@ def measure(
             "On Windows this probe knows no way past the page cache and would measure memory; "
             "give the drive's sequential read rate by hand."
         )
-    place = path or default_folder()
-    look_at(place)
+    target = path or default_folder()
+    look_at(target)
     watch = Watch(progress=progress, cancelled=cancelled, seconds=seconds)
-    if place.is_file():
-        return _measured(existing(place), seconds, watch)
+    if target.is_file():
+        return _measured(existing(target), seconds, watch)
     writing = watch.between(0.0, WRITING, "writing a test file")
-    with temporary(place, file_bytes, WRITING * seconds, writing.stop) as file:
+    with temporary(target, file_bytes, WRITING * seconds, writing.stop) as file:
         if file is None:
             return ()
         left = seconds - (clock.now() - watch.began)

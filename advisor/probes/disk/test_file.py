@@ -77,11 +77,11 @@ def temporary_folder() -> Path:
 
 def filesystem(path: Path) -> str:
     """Type of a path's file system ("ext4"); empty where unknown."""
-    place = path.resolve()
+    target = path.resolve()
     mounts = [
         (len(mount.mountpoint), mount.fstype)
         for mount in psutil.disk_partitions(all=True)
-        if place.is_relative_to(mount.mountpoint)
+        if target.is_relative_to(mount.mountpoint)
     ]
     # Of two on one mount point the later hides the earlier.
     return max(reversed(mounts), key=lambda entry: entry[0], default=(0, ""))[1]

@@ -177,8 +177,8 @@ def _imported() -> ModuleType | None:
 def _named(smi: ModuleType, card: Any) -> tuple[str, str]:
     """PCI address and name; "N/A" or the device's number where the library has no name."""
     name = str(smi.amdsmi_get_gpu_asic_info(card)["market_name"])
-    known = name != "N/A" and not name.startswith("0x")
-    return str(smi.amdsmi_get_gpu_device_bdf(card)).casefold(), name if known else ""
+    has_name = name != "N/A" and not name.startswith("0x")
+    return str(smi.amdsmi_get_gpu_device_bdf(card)).casefold(), name if has_name else ""
 
 
 # Display devices from /sys of Linux, with names from the system's pci.ids.

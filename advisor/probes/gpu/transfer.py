@@ -204,9 +204,9 @@ def measure(
             continue
         if not figures:
             return ()
-        place = _place(device, seen, part)
+        index = _place(device, seen, part)
         measurements += [
-            replace(figure, name=figure_name(figure.name, place)) for figure in figures
+            replace(figure, name=figure_name(figure.name, index)) for figure in figures
         ]
     if not measurements:
         raise ProbeError(" ".join(troubles))

@@ -192,26 +192,26 @@ def _number(row: Row, term: str) -> float | None:
         return None
     if path.isdigit():
         return float(path)
-    place, key = _place(row, path.rstrip("!+"))
-    if place is None:
+    holder, key = _place(row, path.rstrip("!+"))
+    if holder is None:
         return None
     reader = {"!": rate, "+": number}.get(path[-1], optional)
-    value = reader(place, key)
+    value = reader(holder, key)
     return value and (value * UNITS[unit] or None) if unit else value
 
 
 def _place(row: Row, path: str) -> tuple[Row | None, str]:
     """Object that holds the last key of a path, None where there is none, and that key."""
     *outer, key = path.split(".")
-    place: Row | None = row
+    holder: Row | None = row
     for name in outer:
-        inner = place.get(name) if place else None
+        inner = holder.get(name) if holder else None
         if inner is not None and not isinstance(inner, dict):
             raise InputError(
                 f"{name} is {str(inner)[:40]!r} in the results; an object is expected."
             )
-        place = inner
-    return place, key
+        holder = inner
+    return holder, key
 
 
 def _words(row: Row, paths: str) -> str:
@@ -222,8 +222,8 @@ def _words(row: Row, paths: str) -> str:
 
 def _text(row: Row, path: str) -> str:
     """Text of up to 200 characters; empty where it is missing."""
-    place, key = _place(row, path)
-    value = place.get(key) if place else None
+    holder, key = _place(row, path)
+    value = holder.get(key) if holder else None
     return "" if value is None else str(value)[:200]
 
 

@@ -89,7 +89,7 @@ def samples(facts: HostFacts) -> Sequence[Sample]:
         *(replace(sample, role=PLAIN, prompt=0) for sample in (wide[0], wide[3])),
         narrow,
     )
-    groups = (others[place : place + BETWEEN] for place in range(0, len(others), BETWEEN))
+    groups = (others[first : first + BETWEEN] for first in range(0, len(others), BETWEEN))
     return (wide[0], *(sample for group in groups for sample in (*group, wide[0])))
 
 

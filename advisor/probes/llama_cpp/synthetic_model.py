@@ -75,9 +75,9 @@ def in_format(facts: ArchitectureSpec, form: str) -> Synthetic:
 
 def in_type(facts: ArchitectureSpec, kind: str) -> Synthetic:
     """A synthetic model with all matrices in one storage type."""
-    built, known = build(facts), storage_types()
-    plain = known["F32"]
-    kinds = [plain if _kept(tensor) else known[kind] for tensor in built.tensors]
+    built, types = build(facts), storage_types()
+    plain = types["F32"]
+    kinds = [plain if _kept(tensor) else types[kind] for tensor in built.tensors]
     return _synthetic(facts, built, kinds, kind)
 
 

@@ -196,9 +196,9 @@ def change(row: ReportRow, field: str, value: Value) -> None:
     if isinstance(value, str):
         setattr(row, field, value)
         return
-    kept = [each for each in row.tags if each.tag in value]
-    new = set(value) - {each.tag for each in kept}
-    row.tags = [*kept, *(TagRow(tag=tag) for tag in sorted(new))]
+    remaining = [each for each in row.tags if each.tag in value]
+    new = set(value) - {each.tag for each in remaining}
+    row.tags = [*remaining, *(TagRow(tag=tag) for tag in sorted(new))]
 
 
 def forget(session: Session, before: datetime) -> None:

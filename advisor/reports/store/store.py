@@ -201,8 +201,8 @@ class ReportStore:
     def choices(self) -> FilterChoices:
         """Values that the filters of a list offer."""
         with self._sessions.reading() as session:
-            kept = self._visible([ReportRow.deleted_at.is_(None)])
-            return rows.choices(session, kept)
+            existing = self._visible([ReportRow.deleted_at.is_(None)])
+            return rows.choices(session, existing)
 
     def load(self, number: int) -> SavedReport:
         """Report with its contents."""
@@ -212,8 +212,8 @@ class ReportStore:
     def measured(self, limit: int = 200) -> tuple[SavedReport, ...]:
         """Newest reports with measured results."""
         with self._sessions.reading() as session:
-            kept = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
-            chosen = select(ReportRow).where(*kept).order_by(rows.NEWEST).limit(limit)
+            existing = self._visible([ReportRow.result_count > 0, ReportRow.deleted_at.is_(None)])
+            chosen = select(ReportRow).where(*existing).order_by(rows.NEWEST).limit(limit)
             return tuple(map(self._saved, session.scalars(rows.whole(chosen))))
 
     def load_shared(self, secret: str) -> SavedReport:
@@ -253,10 +253,10 @@ class ReportStore:
             row = self._row(session, number, lock=True)
             now = ReportHead(**rows.head(row))
             conflicts = conflicts_of(wanted, now, seen)
-            kept = {conflict.field for conflict in conflicts}
+            refused = {conflict.field for conflict in conflicts}
             for field, value in wanted.items():
                 same = seen is not None and value == getattr(seen, field)
-                if field not in kept and not same:
+                if field not in refused and not same:
                     rows.change(row, field, value)
             row.annotation_text = rows.annotation_text(row)
             return AnnotatedReport(head=ReportHead(**rows.head(row)), conflicts=conflicts)
@@ -304,8 +304,8 @@ class ReportStore:
         return [*conditions, *of_owner]
 
     def _same(self, session: Session, digest: str | None) -> ReportRow | None:
-        kept = (ReportRow.digest == digest, ReportRow.deleted_at.is_(None))
-        return session.scalars(rows.whole(select(ReportRow).where(*kept))).one_or_none()
+        same = (ReportRow.digest == digest, ReportRow.deleted_at.is_(None))
+        return session.scalars(rows.whole(select(ReportRow).where(*same))).one_or_none()
 
     def _check_room(self, session: Session) -> None:
         """Refuse a further report of an owner who has all that the server keeps of each.
