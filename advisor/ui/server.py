@@ -198,9 +198,9 @@ def advise() -> None:
 
 def models() -> None:
     """Models on the example's machine."""
-    from advisor.ui.runnable.answer import answer
+    from advisor.ui.runnable import page
 
-    answer(_example(), this_machine.calibrated_at(), rated=True, whole=False)
+    page.answer(_example(), this_machine.calibrated_at(), rated=True, whole=False)
 
 
 def machines() -> None:
@@ -208,10 +208,9 @@ def machines() -> None:
     import pandas  # noqa: F401  Streamlit imports it with the first table
 
     from advisor.ui.find import page
-    from advisor.ui.find.answer import answer
 
     request = page.target(_example())
-    every = answer(request, pick(request.model), this_machine.calibrated_at())
+    every = page.answer(request, pick(request.model), this_machine.calibrated_at())
     page.other_models(every, page.cheapest(every.best))
 
 

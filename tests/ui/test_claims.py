@@ -11,7 +11,7 @@ from ui_app import app, page_text, run, tab
 from advisor.evidence.claims import Verdict, claims
 from advisor.evidence.claims.scenarios import case_rows
 from advisor.request.texts import from_address
-from advisor.ui.accuracy.claim_links import parameters
+from advisor.ui.accuracy.claims import parameters
 
 
 def section():

@@ -18,7 +18,6 @@ from advisor.request.request import Request
 from advisor.request.texts import from_address
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.runnable import page as models_page
-from advisor.ui.runnable.answer import answer
 
 TARGET = {
     "model": "Llama-3.1-8B", "gpu": "RTX 3090", "ram_gb": "64", "min_tps": "60",
@@ -145,11 +144,11 @@ def test_what_is_added_to_the_present_machine_and_apis_have_rows_of_their_own() 
 def few_models(monkeypatch) -> None:
     some = {name: row for name, row in catalog.model_rows().items() if name in MODELS}
     monkeypatch.setattr(catalog, "model_rows", lambda: some)
-    for where in ("advice.finder.runnable", "ui.runnable.answer"):
+    for where in ("advice.finder.runnable", "ui.runnable.page"):
         monkeypatch.setattr(f"advisor.{where}.ranked_models", lambda: tuple(some))
-    answer.clear()
+    models_page.answer.clear()
     yield
-    answer.clear()
+    models_page.answer.clear()
 
 
 @pytest.mark.usefixtures("few_models")
@@ -229,8 +228,10 @@ def test_every_model_that_is_ranked_has_a_card_with_its_maker() -> None:
 
 def text_of_a_card(name: str) -> str:
     request = Request(gpu="RTX 4090", ram_gb=128.0)
-    every = answer(request, 0, rated=True, whole=False)
-    return str(models_page._card(every, next(row for row in every.rows if row.model.name == name)))
+    every = models_page.answer(request, 0, rated=True, whole=False)
+    return str(
+        models_page._card(request.nouns(), next(row for row in every if row.model.name == name))
+    )
 
 
 def placeless(html: str) -> str:

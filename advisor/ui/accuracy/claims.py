@@ -1,15 +1,17 @@
 """Claims of articles about offloading, each with an answer and computed numbers."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.errors import InputError
 from advisor.evidence.claims import Claim, Finding, Verdict, claims
-from advisor.ui.accuracy.claim_links import parameters
+from advisor.machine.spec import NO_GPU
+from advisor.request.values import from_values
 from advisor.ui.parts.markup import block, heading, joined, outward, say, show, table
-from advisor.ui.question.current import address
+from advisor.ui.question import current
 
 REMEMBERED = 3600
 """Seconds until all are computed again [s]."""
@@ -84,7 +86,7 @@ def _case(finding: Finding, *, with_range: bool) -> tuple[Markup, Markup]:
     query = parameters(finding.scenario.inputs)
     first = [block("", finding.condition)]
     if query:
-        first.append(block("oa-soft", outward(address("./", query), "open in Advise")))
+        first.append(block("oa-soft", outward(current.address("./", query), "open in Advise")))
     result = f"{finding.words} {finding.claimed.figure}" if finding.fits else finding.words
     claimed = f" ({finding.claimed.words})" if with_range and not finding.claimed.open else ""
     return joined(first), block("", result) + block("oa-soft", f"{finding.outcome}{claimed}")
@@ -105,3 +107,18 @@ def _sources(claim: Claim) -> Markup:
     addresses = dict.fromkeys(part.strip() for text in named for part in text.split(";"))
     links = (outward(each, each.removeprefix("https://")) for each in addresses if each)
     return Markup("Facts from {}.").format(Markup(", ").join(links))
+
+
+ELSEWHERE = ("upgrade",)
+"""Inputs of a scenario that the Advise page shows side by side."""
+
+
+def parameters(inputs: Mapping[str, object]) -> dict[str, str]:
+    """Parameters of the link that opens a scenario on Advise; empty where that cannot show it."""
+    if "model" not in inputs:
+        return {}
+    values = {key: value for key, value in inputs.items() if key not in ELSEWHERE}
+    try:
+        return current.parameters(from_values({"gpu": NO_GPU, **values}))
+    except InputError:
+        return {}

@@ -220,10 +220,7 @@ def _with(option: Option, answer: Answer) -> dict[str, Any]:
     machine = option.machine
     if machine is None or not machine.gpus:
         return {}
-    here = answer.nouns.request.here or answer.nouns.request.machine is None
-    if here:
-        return {"gpu": cards_of(machine), "gpu_count": 1}
-    return parts_of(machine, answer.nouns.request)
+    return with_cards(machine, answer.nouns.request)
 
 
 def of_machine(**values: Any) -> dict[str, Any]:
@@ -238,6 +235,13 @@ def cards_of(machine: Machine) -> str:
     for gpu in machine.gpus:
         counted[gpu.name] = counted.get(gpu.name, 0) + 1
     return MIXED.join(f"{count}x {name}" if count > 1 else name for name, count in counted.items())
+
+
+def with_cards(machine: Machine, request: Request) -> dict[str, Any]:
+    """The machine of a request with the cards of another, which it could be."""
+    if request.here or request.machine is None:
+        return {"gpu": cards_of(machine), "gpu_count": 1}
+    return parts_of(machine, request)
 
 
 def parts_of(machine: Machine, request: Request) -> dict[str, Any]:

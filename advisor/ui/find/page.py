@@ -1,22 +1,27 @@
 """Main part of the page Machines: target, sentence, ten rows beside the picture, all rows."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from markupsafe import Markup
 
+from advisor.advice.advise import findings_of
 from advisor.advice.compare import TITLES
+from advisor.advice.finder.combinations import card_host
 from advisor.advice.finder.runnable import curated_models, speeds_of
-from advisor.advice.finder.search import BOUGHT, RENTED, Hit
+from advisor.advice.finder.search import BOUGHT, RENTED, Findings, Hit, best_of_each
 from advisor.advice.prices.rows import no_price
+from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.question import Question
 from advisor.advice.words.verdict import Judgement, aged, judgement, plain
-from advisor.calibration.imported_store import THIS
 from advisor.errors import AdvisorError
 from advisor.formatting import (
     context_size,
@@ -26,15 +31,13 @@ from advisor.formatting import (
     shown_currency,
     tokens_per_second,
 )
-from advisor.machine.catalog import host_rows, machine_rows
-from advisor.machine.machine import Machine
+from advisor.machine.catalog import machine_rows
 from advisor.model.model import Floats
 from advisor.request.request import NOTHING, Request, listed
 from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements, ways
-from advisor.ui.advise.answer import current_answer
+from advisor.ui.advise.answer import current_answer, key_of
 from advisor.ui.advise.ways import of_machine
-from advisor.ui.find.answer import FindAnswer
 from advisor.ui.parts import tabs
 from advisor.ui.parts.markup import (
     block,
@@ -51,7 +54,50 @@ from advisor.ui.parts.markup import (
 from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets, uploads
+from advisor.ui.question.models import Picked
 from advisor.units import GIB
+
+# Machines that reach the target, computed once per request.
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindAnswer:
+    """Answer to a request."""
+
+    request: Request  # what is asked
+    findings: Findings  # all combinations that reach the target
+
+    @cached_property
+    def best(self) -> list[Hit]:
+        """Best combination of each machine, bought and rented."""
+        return best_of_each(self.findings.hits)
+
+    @property
+    def question(self) -> Question:
+        """Model, use and the machine that cards are put into."""
+        return self.findings.question
+
+    def rented_hours(self, hit: Hit) -> float:
+        """Hours of a month that a machine is rented for [h]."""
+        use = Use(work=self.question.work, money=self.question.money)
+        return float(use.rented_hours(hit.speed))
+
+
+@st.cache_resource(
+    max_entries=32, ttl=3600, show_spinner=False, hash_funcs={Request: repr, Picked: key_of}
+)
+def answer(
+    request: Request,
+    picked: Picked,
+    calibrated: int,  # noqa: ARG001 - a part of the key
+) -> FindAnswer:
+    """Answer to a request; `calibrated` changes with every new measurement of this machine.
+
+    Raises:
+        AdvisorError: an impossible request; the message says why.
+    """
+    return FindAnswer(request=request, findings=findings_of(request.nouns(picked.resolved)))
+
 
 # Chart of speed against monthly cost.
 
@@ -125,13 +171,14 @@ def other_models(
     """Names of models, and their speeds on the columns' machines, shape (models, machines)
     [tokens/s].
     """
+    chosen, room = answer.question.model, math.inf if most is None else _room(columns)
     others = [
         model for model in curated_models()
-        if model.name != answer.model.name and (most is None or model.file_bytes <= _room(columns))
+        if model.name != chosen.name and model.file_bytes <= room
     ]  # fmt: skip
-    models = [answer.model, *(others if most is None else others[: most - 1])]
-    work = answer.request.nouns().work
-    speeds = speeds_of(models, [hit.machine for hit in columns], work, LLAMA_CPP)
+    models = [chosen, *(others if most is None else others[: most - 1])]
+    machines = [hit.machine for hit in columns]
+    speeds = speeds_of(models, machines, answer.question.work, LLAMA_CPP)
     return [model.name.rpartition("/")[2] for model in models], speeds
 
 
@@ -183,8 +230,8 @@ def _words(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> str:
 # Links that open Advise with the machine of a row filled in.
 
 
-def advise_link(hit: Hit, request: Request, host: Machine) -> str:
-    """Address of the Advise page for a row, whose cards are put into a host."""
+def advise_link(hit: Hit, request: Request) -> str:
+    """Address of the Advise page for a row."""
     form = hit.speed.format.removesuffix("-hf")
     shown = replace(
         request,
@@ -192,28 +239,18 @@ def advise_link(hit: Hit, request: Request, host: Machine) -> str:
         kv_type=hit.kv_type,
         context=int(hit.context),
         runtime=hit.speed.runtime if hit.speed.runtime in listed("runtime") else None,
-        **_machine(hit, request, host),
+        **_machine(hit, request),
     )
     return current.link(shown)
 
 
-def _machine(hit: Hit, request: Request, host: Machine) -> dict[str, Any]:
+def _machine(hit: Hit, request: Request) -> dict[str, Any]:
     if hit.whole and hit.name in machine_rows():
         return of_machine(machine=hit.name)
     if hit.whole:
         memory = float(hit.machine.host.memory.value) / GIB
         return of_machine(gpu=hit.machine.gpus[0].name, ram_gb=memory)
-    if (request.machine or "").casefold() == THIS:
-        return {"gpu": hit.name, "gpu_count": hit.count}
-    return of_machine(
-        gpu=hit.name,
-        gpu_count=hit.count,
-        cpu=host.host.name if host.host.name in host_rows() else None,
-        ram_gb=round(float(host.host.memory.value) / GIB, 2),
-        ram_gbs=request.ram_gbs,
-        disk=request.disk,
-        disk_gbs=request.disk_gbs,
-    )
+    return ways.with_cards(hit.machine, request)
 
 
 # Sortable table of the machines that reach the target; a row links to Advise.
@@ -233,7 +270,7 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         "A month": [_in(hit.monthly, paid.usd) for hit in shown],
         "At once": [_in(hit.upfront, paid.usd) for hit in shown],
         "Bought or rented": [hit.offer for hit in shown],
-        ADVISE: [advise_link(hit, answer.request, answer.host) for hit in shown],
+        ADVISE: [advise_link(hit, answer.request) for hit in shown],
     }
     after: dict[str, list[Any]] = {
         "Runtime": [hit.speed.runtime for hit in shown],
@@ -431,7 +468,7 @@ def _wish(answer: FindAnswer) -> str:
     )
     speed = tokens_per_second(chosen.min_tps)
     sizes = " or ".join(map(context_size, chosen.contexts or (float(chosen.context),)))
-    return f"{speed} with {answer.model.name} at {sizes}{users}{''.join(limits)}"
+    return f"{speed} with {answer.question.model.name} at {sizes}{users}{''.join(limits)}"
 
 
 def _safe() -> str:
@@ -466,7 +503,7 @@ def _ten(answer: FindAnswer, rows: Sequence[Hit]) -> Markup:
 
 def _row(answer: FindAnswer, hit: Hit) -> tuple[Markup, Markup, Markup, str]:
     words = placements.BADGES[_level(hit)][0]
-    name = link(advise_link(hit, answer.request, answer.host), hit.title)
+    name = link(advise_link(hit, answer.request), hit.title)
     where = f"{hit.speed.format}, {TITLES[hit.speed.strategy]}"
     rented = hit.offer == RENTED
     month = "no price" if hit.monthly is None else money(hit.monthly)
@@ -541,7 +578,9 @@ def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:
 
 def _host(answer: FindAnswer) -> str:
     """Host of the cards, in words."""
-    return "a new desktop" if answer.request.nothing else answer.host.host.name
+    if answer.request.nothing:
+        return "a new desktop"
+    return card_host(answer.question.machine).host.name
 
 
 def _command(answer: FindAnswer) -> None:

@@ -5,7 +5,6 @@ import streamlit as st
 from advisor.errors import AdvisorError
 from advisor.formatting import show_money_in
 from advisor.ui.find import page
-from advisor.ui.find.answer import answer
 from advisor.ui.parts.markup import waiting
 from advisor.ui.question import current, models, refused, row, this_machine
 
@@ -17,7 +16,7 @@ with st.container(key="machines"):
     with waiting("Trying every GPU of the catalogue in every number and format."):
         try:
             picked = models.pick(current.present().model)
-            results = answer(page.target(), picked, this_machine.calibrated_at())
+            results = page.answer(page.target(), picked, this_machine.calibrated_at())
         except AdvisorError as error:
             failure = error
     if failure is not None:

@@ -9,7 +9,14 @@ from typing import Any
 import streamlit as st
 from markupsafe import Markup, escape
 
-from advisor.advice.finder.runnable import Runnable, points_per_nat, vision_rows
+from advisor.advice.finder.runnable import (
+    Runnable,
+    points_per_nat,
+    ranked_models,
+    rating,
+    runnable,
+    vision_rows,
+)
 from advisor.advice.words.verdict import Judgement, judgement
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number
@@ -17,7 +24,8 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.by_name.known import maker
 from advisor.request.command_line import command
-from advisor.request.request import Request, listed
+from advisor.request.request import Nouns, Request, listed
+from advisor.runtimes import LLAMA_CPP
 from advisor.ui.advise import placements
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import term
@@ -35,7 +43,36 @@ from advisor.ui.parts.markup import (
 from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets
-from advisor.ui.runnable.answer import RunnableAnswer, answer
+
+# Models that run on a machine, computed once per request.
+
+
+@st.cache_resource(max_entries=64, ttl=3600, show_spinner=False, hash_funcs={Request: repr})
+def answer(
+    request: Request,
+    calibrated: int,  # noqa: ARG001 - a part of the key
+    *,
+    rated: bool,
+    whole: bool,
+) -> list[Runnable]:
+    """Models in their order for a request, whose own model does not count.
+
+    Args:
+        request: what is asked.
+        calibrated: changes with every new measurement of this machine.
+        rated: models with a score, of their own or of their predecessor; else the others.
+        whole: only models that the GPUs hold whole.
+
+    Raises:
+        AdvisorError: impossible inputs; the message says why.
+    """
+    nouns = request.nouns()
+    names = [name for name in ranked_models() if (rating(name) is not None) == rated]
+    return runnable(
+        nouns.machine, nouns.work, reading_tps=nouns.money.reading_tps, names=names,
+        runtime=nouns.runtime or LLAMA_CPP, whole=whole,
+    )  # fmt: skip
+
 
 # Chart of quality against speed.
 
@@ -68,12 +105,12 @@ def quality_against_speed(rows: Sequence[Runnable], reading_tps: float) -> Point
 # Sortable table of models; a row links to Advise.
 
 
-def models_table(answer: RunnableAnswer, rows: Sequence[Runnable], *, key: str, alt: str) -> None:
+def models_table(nouns: Nouns, rows: Sequence[Runnable], *, key: str, alt: str) -> None:
     """Table, in the given order."""
     before: dict[str, list[Any]] = {
         "Model": [row.model.name for row in rows],
         "Score": [row.score for row in rows],
-        ADVISE: [current.link(_with(answer, row)) for row in rows],
+        ADVISE: [current.link(_with(nouns, row)) for row in rows],
     }
     after: dict[str, list[Any]] = {
         "Format loses": [row.lost for row in rows],
@@ -129,43 +166,44 @@ def shown(request: Request, calibrated: int) -> None:
     Raises:
         AdvisorError: impossible inputs; the message says why.
     """
-    machine = request.nouns().machine
+    nouns = request.nouns()
+    machine = nouns.machine  # before anything is drawn: it may be none
     presets.machines()
     told = st.container(key="told")
     kind, whole = _switches(machine)
 
-    def of_kind(*, scored: bool) -> tuple[RunnableAnswer, list[Runnable]]:
+    def of_kind(*, scored: bool) -> list[Runnable]:
         with told, waiting("Trying every model of the catalogue in every format.", height=52):
             every = answer(request, calibrated, rated=scored, whole=whole)
-        return every, [row for row in every.rows if kind.holds(row.model.name)]
+        return [row for row in every if kind.holds(row.model.name)]
 
-    rated, scored = of_kind(scored=True)
+    scored = of_kind(scored=True)
     few = kind in (ModelKind.CODE, ModelKind.VISION)
-    rows = [*scored, *of_kind(scored=False)[1]] if few else scored
-    usable = [row for row in rows if _level(rated, row) is not Judgement.UNUSABLE]
+    rows = [*scored, *of_kind(scored=False)] if few else scored
+    usable = [row for row in rows if _level(nouns, row) is not Judgement.UNUSABLE]
     rows = usable or rows[:3]
     with told:
         for sentence in current.problems():
             notice(sentence, "warning")
-        first, rest, tone, way = verdict(rated, rows, kind)
+        first, rest, tone, way = verdict(nouns, rows, kind)
         show(heading(first, rest, tone) + block("oa-way", way, "p"))
     with st.container(key="model_cards"):
-        show(block("oa-models", joined(_card(rated, row) for row in rows[:CARDS])))
-    _tabs(rated, scored, lambda: _unrated(*of_kind(scored=False)))
+        show(block("oa-models", joined(_card(nouns, row) for row in rows[:CARDS])))
+    _tabs(nouns, scored, lambda: _unrated(nouns, of_kind(scored=False)))
 
 
 def verdict(
-    answer: RunnableAnswer, rows: Sequence[Runnable], kind: ModelKind = ModelKind.ALL
+    nouns: Nouns, rows: Sequence[Runnable], kind: ModelKind = ModelKind.ALL
 ) -> tuple[str, str, str, str]:
     """Coloured words, the words after them, their tone, and the second line."""
-    where = f"On {answer.machine.name}"
+    where = f"On {nouns.machine.name}"
     what = "model" if kind is ModelKind.ALL else f"{kind.value.casefold()} model"
     if not rows:
         why = "No format of any on record fits. Add memory, or leave the switch below off."
         return f"No {what} runs here.", "", "oa-bad-text", f"{where}: {why}"
     best = rows[0]
-    name, level = best.model.name.rpartition("/")[2], _level(answer, best)
-    each = f" for each of {answer.request.users} users" if answer.request.users > 1 else ""
+    name, level = best.model.name.rpartition("/")[2], _level(nouns, best)
+    each = f" for each of {nouns.request.users} users" if nouns.request.users > 1 else ""
     speed = f" {number(best.speed.decode)} tokens a second{each}, {level}."
     way = f"{where}. {_told(best)}"
     tone = f"oa-{placements.tone(level)}-text"
@@ -179,8 +217,8 @@ def verdict(
     return f"Best {what} here: {name},", speed, tone, way
 
 
-def _level(answer: RunnableAnswer, row: Runnable) -> Judgement:
-    return judgement(row.speed.decode, answer.reading_tps)
+def _level(nouns: Nouns, row: Runnable) -> Judgement:
+    return judgement(row.speed.decode, nouns.money.reading_tps)
 
 
 def _told(row: Runnable) -> str:
@@ -200,8 +238,8 @@ def _switches(machine: Machine) -> tuple[ModelKind, bool]:
     return kind, whole
 
 
-def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
-    words, tone = placements.BADGES[_level(answer, row)]
+def _card(nouns: Nouns, row: Runnable) -> Markup:
+    words, tone = placements.BADGES[_level(nouns, row)]
     badge = Markup("<span class='oa-badge oa-{}'>{}</span>")
     badges = [badge.format(tone, words)]
     if row.tight:
@@ -216,7 +254,7 @@ def _card(answer: RunnableAnswer, row: Runnable) -> Markup:
         block("oa-gives", f"{number(row.speed.decode)} tokens/s"),
         block("oa-soft", told),
         block("oa-soft", _rated(row)),
-        link(current.link(_with(answer, row)), "See advice"),
+        link(current.link(_with(nouns, row)), "See advice"),
     )
     return block("oa-card", joined(parts))
 
@@ -230,25 +268,25 @@ def _rated(row: Runnable) -> str | Markup:
     return words
 
 
-def _with(answer: RunnableAnswer, row: Runnable) -> Request:
+def _with(nouns: Nouns, row: Runnable) -> Request:
     """The request with a model in its best format here."""
     form = row.model.format if row.model.format in listed("format") else None
-    return replace(answer.request, model=row.model.name, format=form)
+    return replace(nouns.request, model=row.model.name, format=form)
 
 
-def _tabs(rated: RunnableAnswer, rows: Sequence[Runnable], other: Callable[[], None]) -> None:
+def _tabs(nouns: Nouns, rows: Sequence[Runnable], other: Callable[[], None]) -> None:
     """Picture, table of all rated models, models without a score, command; drawn when opened."""
     bodies: Mapping[str, Callable[[], None]] = {
-        PICTURE: lambda: _picture(rated, rows), TABLE: lambda: _table(rated, rows),
-        UNRATED: other, TERMINAL: lambda: _command(rated),
+        PICTURE: lambda: _picture(nouns, rows), TABLE: lambda: _table(nouns, rows),
+        UNRATED: other, TERMINAL: lambda: _command(nouns),
     }  # fmt: skip
     tabs.opened(bodies, TAB)
 
 
-def _table(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
-    models_table(answer, rows, key="scored_models", alt="Models in their order")
+def _table(nouns: Nouns, rows: Sequence[Runnable]) -> None:
+    models_table(nouns, rows, key="scored_models", alt="Models in their order")
     say(
-        f"Models that reach {number(answer.reading_tps)} tokens/s come first, "
+        f"Models that reach {number(nouns.money.reading_tps)} tokens/s come first, "
         "then slower ones, both by score: the published one of the 16-bit model, less what "
         "the format loses (its divergence as published for Llama-3-8B, at "
         f"{number(points_per_nat())} points a nat, as between sizes of a family). Click a "
@@ -256,18 +294,23 @@ def _table(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
     )
 
 
-def _picture(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
+def _picture(nouns: Nouns, rows: Sequence[Runnable]) -> None:
     if rows:
-        show(points(quality_against_speed(rows, answer.reading_tps)))
+        show(points(quality_against_speed(rows, nouns.money.reading_tps)))
 
 
-def _unrated(answer: RunnableAnswer, rows: Sequence[Runnable]) -> None:
+def _unrated(nouns: Nouns, rows: Sequence[Runnable]) -> None:
     say("No leaderboard in our data rates these; the fastest first.")
-    models_table(answer, rows, key="unscored_models", alt="Models without a score, by speed")
+    models_table(nouns, rows, key="unscored_models", alt="Models without a score, by speed")
 
 
-def _command(answer: RunnableAnswer) -> None:
+def _command(nouns: Nouns) -> None:
     say("Rated and other models as text, or as JSON with --json.")
     copyable(
-        command(replace(answer.request, model="", format=None, runtime=answer.runtime.name), "find")
+        command(
+            replace(
+                nouns.request, model="", format=None, runtime=(nouns.runtime or LLAMA_CPP).name
+            ),
+            "find",
+        )
     )
