@@ -1,10 +1,13 @@
-"""Loose matching of typed names to catalogue rows."""
+"""Loose matching of typed names to catalogue rows, and tables of words and patterns of names."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any, Protocol, TypeVar
 
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import UnknownName
 
 
@@ -71,3 +74,67 @@ def spellings(row: NamedRow) -> list[str]:
 def by_name(rows: Iterable[Row]) -> dict[str, Row]:
     """Rows by name, in the given order."""
     return {row.name: row for row in rows}
+
+
+# Words and patterns of names, by what they are for, in a table of data/.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NameWordRow:
+    """One row of a table of words: a word or pattern of names in lower case."""
+
+    kind: str  # what it is for, as the readers of names ask for it
+    pattern: str  # the word, or the pattern of it
+    # what it means or is written as, a reason, a remark, a catalogue row; "␣" is a blank at an end
+    value: str
+
+
+INSERTED = re.compile(r"<<([\w ]+)>>")
+"""A kind within a pattern, which stands for any pattern of it."""
+
+
+class NameWords:
+    """A table of words, read once."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._rows = cache(self._read_rows)
+        self.of_kind = cache(self._of_kind)
+        self.patterns = cache(self._patterns)
+        self.whole_words = cache(self._whole_words)
+        self.any_of = cache(self._any_of)
+
+    def _read_rows(self) -> Mapping[str, tuple[NameWordRow, ...]]:
+        rows: dict[str, list[NameWordRow]] = defaultdict(list)
+        for row in read(DATA / self.file, NameWordRow):
+            rows[row.kind].append(row)
+        return {kind: tuple(of_kind) for kind, of_kind in rows.items()}
+
+    def _of_kind(self, kind: str) -> dict[str, str]:
+        """Words or patterns of a kind, each with its meaning."""
+        rows = (
+            (INSERTED.sub(self._inserted, row.pattern), row.value) for row in self._rows()[kind]
+        )
+        return {pattern: value.replace("␣", " ") for pattern, value in rows}
+
+    def _inserted(self, kind: re.Match[str]) -> str:
+        return self.any_of(kind[1]).pattern
+
+    def _patterns(self, kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+        """Patterns of a kind with their values, as they stand."""
+        return tuple((re.compile(part), value) for part, value in self.of_kind(kind).items())
+
+    def _whole_words(self, kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+        """Patterns of a kind that stand for whole words, with their values."""
+        words = self.of_kind(kind).items()
+        return tuple((re.compile(rf"\b(?:{part})\b"), value) for part, value in words)
+
+    def _any_of(self, *kinds: str) -> re.Pattern[str]:
+        """Pattern of all patterns of some kinds."""
+        return re.compile("|".join(part for kind in kinds for part in self.of_kind(kind)))
+
+    def rewritten(self, text: str, kind: str) -> str:
+        """Plain text with the patterns of a kind, one after another, as their values."""
+        for pattern, value in self.patterns(kind):
+            text = pattern.sub(value, text)
+        return text

@@ -6,6 +6,7 @@ from pathlib import Path
 from provenance import is_past, is_public
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.name_matching import INSERTED, NameWordRow
 from advisor.machine.catalog import (
     cpu_generations,
     cpu_models,
@@ -16,7 +17,7 @@ from advisor.machine.catalog import (
 )
 from advisor.machine.names import words
 from advisor.machine.names.preset_names import families
-from advisor.machine.names.words import MacIdentifierRow, NameWordRow
+from advisor.machine.names.words import MacIdentifierRow
 
 
 def test_there_are_at_least_150_machines_with_known_parts_from_dated_pages() -> None:
@@ -56,7 +57,7 @@ def test_every_word_of_names_is_a_pattern_that_its_reader_asks_for() -> None:
     for kind in kinds:
         words.patterns(kind)
     code = "".join(file.read_text() for file in Path(words.__file__).parent.glob("*.py"))
-    inserted = {kind for row in rows for kind in words.INSERTED.findall(row.pattern)}
+    inserted = {kind for row in rows for kind in INSERTED.findall(row.pattern)}
     assert {kind for kind in kinds - inserted if f'"{kind}"' not in code} == set()
     assert inserted <= kinds
 

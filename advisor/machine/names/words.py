@@ -3,72 +3,19 @@ plain text, sizes and counts; kinds of machines, abbreviations and fillers; main
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.name_matching import NameWords
 from advisor.machine.machine import Form
 from advisor.machine.rows import HostRow
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NameWordRow:
-    """One row of data/hardware/name_words.csv: a word or pattern of names in lower case."""
-
-    kind: str  # what it is for, as the functions here and in the other files ask for it
-    pattern: str  # the word, or the pattern of it
-    # what it means or is written as, a reason, a remark, a catalogue row; "␣" is a blank at an end
-    value: str
-
-
-@cache
-def _rows() -> Mapping[str, tuple[NameWordRow, ...]]:
-    rows: dict[str, list[NameWordRow]] = defaultdict(list)
-    for row in read(DATA / "hardware/name_words.csv", NameWordRow):
-        rows[row.kind].append(row)
-    return {kind: tuple(of_kind) for kind, of_kind in rows.items()}
-
-
-@cache
-def words_of_kind(kind: str) -> dict[str, str]:
-    """Words or patterns of a kind, each with its meaning; "<<number>>" is any of that kind."""
-    rows = ((INSERTED.sub(_any_in, row.pattern), row.value) for row in _rows()[kind])
-    return {pattern: value.replace("␣", " ") for pattern, value in rows}
-
-
-def _any_in(kind: re.Match[str]) -> str:
-    return any_of(kind[1]).pattern
-
-
-@cache
-def patterns(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Patterns of a kind with their values, as they stand."""
-    return tuple((re.compile(part), value) for part, value in words_of_kind(kind).items())
-
-
-@cache
-def whole_words(kind: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Patterns of a kind that stand for whole words, with their values."""
-    words = words_of_kind(kind).items()
-    return tuple((re.compile(rf"\b(?:{part})\b"), value) for part, value in words)
-
-
-@cache
-def any_of(*kinds: str) -> re.Pattern[str]:
-    """Pattern of all patterns of some kinds."""
-    return re.compile("|".join(part for kind in kinds for part in words_of_kind(kind)))
-
-
-INSERTED = re.compile(r"<<([\w ]+)>>")
-
-
-def rewritten(text: str, kind: str) -> str:
-    """Plain text with the patterns of a kind, one after another, as their values."""
-    for pattern, value in patterns(kind):
-        text = pattern.sub(value, text)
-    return text
+TABLE = NameWords("hardware/name_words.csv")
+words_of_kind, patterns, whole_words = TABLE.of_kind, TABLE.patterns, TABLE.whole_words
+any_of, rewritten = TABLE.any_of, TABLE.rewritten
 
 
 def _value(text: str, kind: str) -> str:

@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError, UnknownName
 from advisor.model.formats import NEAREST, Format, format_meant
 
@@ -24,82 +25,18 @@ TOKEN = re.compile(
     r"|(?P<word>[a-z]+)"
     r"|(?P<number>\d+(?:\.\d+)*)"
 )
-DATE = re.compile(r"(20)?2[3-6](0[1-9]|1[0-2])([0-3]\d)?|(0[1-9]|1[0-2])[0-3]\d|\d{5,}")
-"""Pattern of dates that publishers append: 2507, 20260831, 0528; versions have at most three
-digits, numbers of builds five and more."""
-SHARD = re.compile(r"[-.]\d{5}-of-\d{5}")
-OF_PARTS = re.compile(
-    r"(?<![a-z0-9])(?:(?:aproj|sexp|out|attn|shared|head|embd?|w\d)(?:q\dk?|f16)"
-    r"|(?:q\dk?|f16)(?:experts?|hc|compressor|indexer|attn|shared|out)|v\d+(?=-imatrix)|(?<=out-)(?:chat-)?v\d+)(?![a-z0-9])"
-)
-"""Pattern of the formats of single parts, as ds4's files list them: `IQ2XXS-w2Q2K-AProjQ8`, and of
-a file's version."""
-EXPERTS_IN = re.compile(r"(?<![a-z0-9])q(\d)kexperts")
-REMARK = re.compile(r"(?<=\.gguf)[\s,;+(\[].*|\s*[(\[]~?[\d.]+ ?[gm]i?b\b[^)\]]*[)\]]")
-FILE_END = re.compile(r"\.(gguf|ggml|llamafile|safetensors|bin|json)$")
-CLOUD_VERSION = re.compile(r"-v\d+:\d+$")
-"""Version that Amazon's Bedrock puts behind a name: `meta.llama3-2-1b-instruct-v1:0`."""
-SPLIT_VERSION = re.compile(
-    r"(?<!\.\d)(?<=\d)[_p](?=\d(?!\d{3}|\d+b))|(?<=v\d)-p(?=\d(?:-|$))|(?<=[-a-z]\d)-(?=\d(?:[-:]|$))"
-)
-"""Pattern of versions without a dot: `3_3`, `3p7`, `3-1`."""
-SPLIT_SIZE = re.compile(r"(?<![\d.])(\d)b(\d)(?![a-z0-9])")
-"""Pattern of a size around its unit: `7b1`."""
-LLAMA = re.compile(r"(?<=[-_])l(2|3(?:\.\d)?)(?=-\d+b)")
-"""Pattern of a fine-tune's base between its own name and its size: `MythoMax-L2-13b`."""
 LEFT_OUT = frozenset({"container", "tuning", "maker", "mode"})
 """Kinds of words that change no shape."""
-CLOUD_PUBLISHER = re.compile(
-    r"(?:us|eu|ap|au|jp|apac|global)\.(?=deepseek\.)|(?:(?:us|eu|ap|au|jp|apac|global)\.)?"
-    r"(ai21|amazon|anthropic|cohere|google|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen"
-    r"|writer|xai|zai)\.(?=[a-z])"
-)
-"""Region and publisher before Amazon's Bedrock's names: `us.meta.llama4-maverick-17b-instruct-v1:0`
-(docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html, 2026-11-23)."""
-SPACED = (
-    (re.compile(r"\bud (?=i?q\d)"), "ud-"),
-    (re.compile(r"\b(i?q\d) (?=(?:k|[01]|xx?s|nl|[sml]|xs)\b)"), r"\1_"),
-    (re.compile(r"\b(q\d_k) (?=(?:[sml]|xl)\b)"), r"\1_"),
-)
-"""Parts of a format that people write apart: "ud q4 k xl", "iq4 xs"."""
-SPELLED_OUT = (
-    (re.compile(r"[-_]onnx(?:[-_](?:ryzenai.*|cpu))?$"), ""),
-    (re.compile(r"(?<=\d) ?billion\b"), "b"),
-    (re.compile(r"(?<=\d) ?trillion\b"), "t"),
-    (re.compile(r"\b(?:deepseek|ds)[-_. ]?(?=[rv]\d)"), "deepseek "),
-)
-"""Patterns of words that stand for others or none: AMD's `-onnx-ryzenai-1.7-hybrid`, "35 billion",
-`DeepseekR1`, `dsv3.1`, `DS-R1-32B`."""
 SAME_START = 4
 """Letters that a file's name has in common with its repository's, if it tells the model too."""
 LAYER_ALONE = "mtp"
 """First word of files that hold a model's drafting layer alone."""
 LONG_CONTEXTS = ("1m", "2m", "4m")
 """Tokens that mean a context, unless no other token is a size; then they mean parameters."""
-TRAINED_ON = re.compile(r"\d+(\.\d+)?t")
-"""Pattern of tokens of text a model was trained on, where another word states its weights:
-`TinyLlama-1.1B-1T`."""
-QUANT = re.compile(
-    r"(?<![a-z0-9])(?:ud[-_])?(?:i?q\d_k ?- ?(?:small|medium|large)|d?i?q\d(?:plus)?(?:_[a-z0-9]+)*"
-    r"|tq\d_\d|i?q\d(?:-k)?(?:-[sml])?|q\db?f(?:16|32)\w*"
-    r"|exl[23][-_]\d(?:[._]\d+)?(?:bpw)?|int\d-int\d+mix(?:-(?:lite|medium|compact))?"
-    r"|\d+(?:[._]\d+)?[ -]?(?:bits?|bpw(?:-h\d)?)|int[2348]|fp?(?:4|8|16|32)|bf16"
-    r"|w\d+a(?:fp)?\d+|i?q\dk[sml]?|iq\d(?:xx?s|nl|kss?|kt)"
-    r"|(?:nvfp4|mxfp[48])(?:a16)?|nf4|i1|oq\d\w*|exl[23])(?:_moe)?(?![a-z0-9])"
-    r"|(?<![a-z])apex(?:-mtp)?(?:-i)?-(?:mini|nano|compact|balanced|quality)\b"
-)
-"""Pattern of a format in a name; `formats/format_names.py` reads it."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WordRow:
-    """One row of data/models/name_words.csv."""
-
-    word: str  # word in lower case
-    # container, tuning, maker, mode, draft, cut, merge, distilled, variant, label, short, other (no
-    # language model) or closed (weights that nobody publishes)
-    kind: str
-    meaning: str  # its meaning; for a label or short form, the publisher's words
+TABLE = NameWords("models/name_words.csv")
+KINDS = (*LEFT_OUT, "draft", "cut", "merge", "distilled", "variant", "other", "closed")
+"""Kinds of words that do not identify a model; "other" is no language model, "closed" one with
+weights that nobody publishes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,35 +76,18 @@ def _shape(tokens: tuple[str, ...]) -> tuple[str, ...]:
         token
         for token in kept
         if not (
-            DATE.fullmatch(token)
+            TABLE.any_of("date").fullmatch(token)
             or (token[-1] == "k" and token[:-1].isdigit())  # a context: `4k`, `128k`
             or token in left_out
-            or (total and TRAINED_ON.fullmatch(token))
+            or (total and TABLE.any_of("trained on").fullmatch(token))
         )
     )
 
 
 @cache
-def _rows() -> tuple[WordRow, ...]:
-    return read(DATA / "models" / "name_words.csv", WordRow)
-
-
-@cache
 def words() -> Mapping[str, str]:
     """Kind of each word that does not identify a model."""
-    return {row.word: row.kind for row in _rows() if row.kind not in ("label", "short")}
-
-
-@cache
-def labels() -> Mapping[str, str]:
-    """Publishers' words for the architectures that llama.cpp prints."""
-    return {row.word: row.meaning for row in _rows() if row.kind == "label"}
-
-
-@cache
-def short_forms() -> Mapping[str, str]:
-    """Families by what makers of fine-tunes write for them before a dash: `L3.3-`, `G4-`."""
-    return {row.word: row.meaning for row in _rows() if row.kind == "short"}
+    return {word: kind for kind in KINDS for word in TABLE.of_kind(kind)}
 
 
 def is_size(token: str) -> bool:
@@ -183,16 +103,10 @@ def has_size(tokens: Iterable[str]) -> bool:
 @lru_cache(maxsize=16_384)
 def take_apart(text: str) -> ModelName:
     """Parts of a name, without a remark behind a file or a size in brackets: "(4.58 GiB)"."""
-    folded = _joined_format(REMARK.sub("", text.strip().casefold()))
+    folded = _joined_format(TABLE.any_of("remark").sub("", text.strip().casefold()))
     publisher, name = _without_publisher(_without_label(folded))
     name = _without_label(name)
-    plain = FILE_END.sub("", CLOUD_VERSION.sub("", name))
-    plain = OF_PARTS.sub("", SHARD.sub("", plain))
-    plain = QUANT.sub(" ", plain)
-    for pattern, word in SPELLED_OUT:
-        plain = pattern.sub(word, plain)
-    plain = LLAMA.sub(r"llama \1", SPLIT_SIZE.sub(r"\1.\2b", SPLIT_VERSION.sub(".", plain)))
-    tokens = tuple(_tokens(plain))
+    tokens = tuple(_tokens(TABLE.rewritten(name, "taken apart")))
     kinds = frozenset(words().get(token, "") for token in tokens) - {""}
     assists = ("it", "assistant") in pairwise(tokens)
     kinds |= {"draft"} if tokens[:1] == (LAYER_ALONE,) or assists else set()
@@ -202,18 +116,17 @@ def take_apart(text: str) -> ModelName:
 
 
 def _joined_format(text: str) -> str:
-    for pattern, joined in SPACED if " " in text else ():
-        text = pattern.sub(joined, text)
-    return text
+    return TABLE.rewritten(text, "joined") if " " in text else text
 
 
 def _without_label(text: str) -> str:
     """`qwen35moe 35B.A3B`, as llama-bench prints architectures, as makers write it."""
     label, space, rest = text.partition(" ")
     short, dash, name = text.partition("-")
-    if dash and short in short_forms():
-        return f"{short_forms()[short]} {name}"
-    return f"{labels()[label]} {rest}" if space and label in labels() else text
+    families, labels = TABLE.of_kind("short"), TABLE.of_kind("label")
+    if dash and short in families:
+        return f"{families[short]} {name}"
+    return f"{labels[label]} {rest}" if space and label in labels else text
 
 
 NO_NAME = {"ggml", "gguf", "model", "models"}
@@ -226,12 +139,16 @@ def _without_publisher(text: str) -> tuple[str, str]:
     if len(parts) > 1 and parts[-1].endswith(".gguf"):
         repository, _, file = parts[-1].rpartition(":")
         parts[-1] = file if file.startswith(repository[:SAME_START]) else repository
-    while len(parts) > 1 and {*_tokens(QUANT.sub(" ", FILE_END.sub("", parts[-1])))} <= NO_NAME:
+    while len(parts) > 1 and {*_tokens(_without_format(parts[-1]))} <= NO_NAME:
         parts.pop()  # a file or folder that is called by its format alone, or "model"
-    cloud = CLOUD_PUBLISHER.match(parts[-1]) if parts else None
+    cloud = TABLE.any_of("cloud publisher").match(parts[-1]) if parts else None
     if cloud is not None:
         return cloud[1] or "", parts[-1][cloud.end() :]
     return (parts[-2] if len(parts) > 1 else ""), parts[-1] if parts else text
+
+
+def _without_format(file: str) -> str:
+    return TABLE.any_of("format part").sub(" ", TABLE.any_of("file end").sub("", file))
 
 
 def _tokens(text: str) -> list[str]:
@@ -311,29 +228,9 @@ def weights(token: str) -> float | None:
 # A packer (GPTQ, AWQ, EXL3, bitsandbytes, MLX) tells its bits elsewhere in the name, before or
 # behind it; without bits it has the usual four.
 
-FORMAT = re.compile(
-    r"(?<![a-z0-9])((?:ud[-_])?(?:d?i?q\d_[a-z0-9_]+|d?i?q\d(?:plus)?(?![a-z0-9])|q[034]b?f(?:16|32)\w*"
-    r"|bf16|f16|f32|fp16|fp32|fp[48]|nvfp4(?:a16)?|tq\d_\d|mxfp[48](?:a16)?|awq|gptq|nf4|autoround|hqq"
-    r"|exl[23]|(?:mlx[-_])?\d[-_ ]?bits?|i?q\dk[sml]?|iq\d(?:xx?s|nl|kss?|kt)|int[2348]"
-    r"|w4a16|w8a8|w8a16))(?![a-z0-9])"
-)
-"""Pattern of a format in a name in lower case."""
-WIDTH = re.compile(
-    r"(?<![a-z0-9.])(?:(\d+(?:[._]\d+)?)[-_ ]?bpw|exl[23][-_](\d(?:[._]\d+)?)(?:bpw)?)(?![a-z0-9])"
-)
-"""Pattern of bits per weight: `3.61bpw`, `exl2_5_0`."""
 NEAR_WIDTH = 0.1
 """Relative difference up to which a stated width is that of the format beside it: mixes are up to
 a tenth smaller (`IQ4_XS-4.04bpw`)."""
-BITS_IN_NAME = re.compile(
-    r"(?<![a-z0-9])(?:int([2-8])|w([2-8])a\d+|([2-8])[-_ ]?bits?)(?![a-z0-9])"
-)
-WIDE = re.compile(r"^(?:bf|fp?)(?:16|32)$")
-"""Pattern of a format that another one in the same name was made from: `-f16-imat-Q5_K_S`."""
-TRAINED_FOR_Q4_0 = re.compile(r"(?<![a-z])gemma.*(?<![a-z])qat(?![a-z])")
-"""Gemma trained with the rounding of Q4_0, the format of Google's own files
-(`google/gemma-3-12b-it-qat-q4_0-gguf`), where the name tells no other."""
-PACKER = re.compile(r"(?<![a-z0-9])(bnb|gptq|awq|hqq|autoround)(?![a-z0-9])")
 
 
 def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
@@ -346,19 +243,23 @@ def format_in_name(text: str, known: Mapping[str, Format]) -> Format | None:
     return None
 
 
+def _is_wide(form: str) -> bool:
+    return TABLE.any_of("wide").search(form) is not None
+
+
 def _format_spellings(name: str) -> Iterator[str]:
     """Formats that a name may state, surest first."""
-    name = EXPERTS_IN.sub(r"q\1_k_m", name)
-    name = OF_PARTS.sub(" ", name)
-    parts = sorted(FORMAT.findall(name), key=lambda part: WIDE.search(part) is not None)
-    width = WIDTH.search(name)
+    name = TABLE.any_of("format of experts").sub(r"q\1_k_m", name)
+    name = TABLE.any_of("formats of parts").sub(" ", name)
+    parts = sorted(TABLE.any_of("format").findall(name), key=_is_wide)
+    width = TABLE.any_of("width").search(name)
     if width:
         stated = float((width[1] or width[2]).replace("_", "."))
         for part in parts:
             if abs(NEAREST.get(part.upper(), 0.0) - stated) < NEAR_WIDTH * stated:
                 yield part
         yield f"{stated:g}bpw"
-    packer, bits = PACKER.search(name), BITS_IN_NAME.search(name)
+    packer, bits = TABLE.any_of("packer").search(name), TABLE.any_of("bits").search(name)
     if packer and bits:
         yield f"{packer[1]}_{bits[bits.lastindex or 0]}bit"
     mlx = "mlx_" if "mlx" in name else ""
@@ -366,7 +267,7 @@ def _format_spellings(name: str) -> Iterator[str]:
         mixed = re.fullmatch(r"dq(\d)(?!_k).*", part)
         bare = mixed or re.fullmatch(r"(\d)[-_ ]?bits?", part)
         yield f"{mlx}{bare[1]}bit" if bare else part.removeprefix("d")
-    if TRAINED_FOR_Q4_0.search(name):
+    if TABLE.any_of("trained for q4_0").search(name):
         yield "q4_0"
 
 
@@ -374,9 +275,6 @@ def _format_spellings(name: str) -> Iterator[str]:
 #
 # A tag without a size or format stands for another one with them; Ollama's pages list both with the
 # same digest.
-
-OLLAMA_PREFIX = re.compile(r"^(?:ollama (?:run|pull|show) |ollama/|library/|ollama_chat/)+")
-OLLAMA_SIZE = re.compile(r"(?:\d+x)?[\d.]+[bm](?:-a[\d.]+b)?|e\d+b")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -411,7 +309,7 @@ def ollama_tag(text: str) -> OllamaTag | None:
     A bare name, as `llama3.1`, may mean any size, and has none.
     """
     typed = text.strip().casefold()
-    plain = OLLAMA_PREFIX.sub("", typed)
+    plain = TABLE.any_of("ollama prefix").sub("", typed)
     name, _, tag = plain.partition(":")
     if "/" in name or (not tag and plain == typed):
         return None
@@ -420,13 +318,13 @@ def ollama_tag(text: str) -> OllamaTag | None:
         return None
     if tag in ("", "latest"):
         return _tag(name, row.usual, usual=True)
-    if not OLLAMA_SIZE.match(tag):
+    if not TABLE.any_of("ollama size").match(tag):
         return None
     full = (other for other in (row.usual, *row.others.split()) if other.startswith(f"{tag}-"))
     return next((_tag(name, other, usual=False) for other in full), None)
 
 
 def _tag(name: str, full: str, *, usual: bool) -> OllamaTag:
-    size = OLLAMA_SIZE.match(full)
+    size = TABLE.any_of("ollama size").match(full)
     short = f"{name}:{size[0]}" if size else name
     return OllamaTag(short=short, full=f"{name}:{full}", usual=usual)

@@ -3,9 +3,11 @@
 import pytest
 from provenance import is_past, is_public
 
+from advisor.catalog.csv_tables import DATA, read
+from advisor.catalog.name_matching import INSERTED, NameWordRow
 from advisor.errors import Refusal
 from advisor.model.by_name.named import meant
-from advisor.model.by_name.names import ModelName, take_apart, words
+from advisor.model.by_name.names import ModelName, take_apart
 
 SAME = {
     "qwen 3 30b a3b": (
@@ -89,30 +91,22 @@ def test_publishers_stand_apart() -> None:
     assert take_apart("Qwen3-8B").publisher == ""
 
 
-def test_no_word_has_two_kinds() -> None:
-    from advisor.model.by_name.names import _rows
+def test_every_word_has_one_kind_and_every_pattern_a_reader() -> None:
+    from pathlib import Path
 
-    listed = [row.word for row in _rows()]
+    from advisor.model.by_name import names
+
+    rows = read(DATA / names.TABLE.file, NameWordRow)
+    listed = [row.pattern for row in rows if row.kind in (*names.KINDS, "label", "short")]
     assert len(listed) == len(set(listed))
-    assert set(words().values()) <= {
-        *(
-            "container",
-            "tuning",
-            "maker",
-            "mode",
-            "draft",
-            "cut",
-            "merge",
-            "distilled",
-            "variant",
-            "other",
-            "closed",
-        ),
-    }
+    code = Path(names.__file__).read_text()
+    inserted = {kind for row in rows for kind in INSERTED.findall(row.pattern)}
+    for kind in {row.kind for row in rows}:
+        names.TABLE.patterns(kind)
+        assert kind in inserted or f'"{kind}"' in code, kind
 
 
 def test_every_other_name_has_a_known_base_and_a_dated_page() -> None:
-    from advisor.catalog.csv_tables import DATA, read
     from advisor.model.by_name.known import OtherNameRow, of_other_name
 
     for row in read(DATA / "models" / "other_names.csv", OtherNameRow):
