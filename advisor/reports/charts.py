@@ -138,26 +138,10 @@ class LineChart:
     notes: tuple[Note, ...] = ()  # remarks at points
 
 
-PLACEMENT_COLOURS = {"gpu-resident": 2, "cpu-offload": 0, "nvme-offload": 1}
 MEMORY_COLOURS = dict(zip(MEMORY_PARTS, (0, 1, 6), strict=True))
 WIDE = 100.0
 """Largest over smallest, from which an axis counts in powers of ten."""
 Item = TypeVar("Item")
-
-
-def speed(cards: Sequence[PlacementCard]) -> BarChart:
-    """Speed of each placement with its range [tokens/s]."""
-    bars = tuple(
-        Bar(
-            head=PLACEMENTS[card.placement],
-            figure=speed_words(card),
-            parts=_speed_part(card, PLACEMENT_COLOURS[card.placement]) if card.fits else (),
-            low=card.decode_tps_low if card.fits else None,
-            high=card.decode_tps_high if card.fits else None,
-        )
-        for card in cards
-    )
-    return bar_chart("speed", "Speed and its range", bars, "tokens/s")
 
 
 def options(rows: Sequence[OptionRow]) -> BarChart:

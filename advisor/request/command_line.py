@@ -28,8 +28,6 @@ TITLES = {
 FULL = ("what", "machine", "work", "session", "draft", "load", "placement", "money", "prices",
         "currency", "ownership")  # fmt: skip
 """Groups of a comparison."""
-DESCRIBED = ("what", "machine", "work", "draft", "placement")
-"""Groups of a model, a machine, a request and a placement."""
 
 
 def add_options(

@@ -1,4 +1,4 @@
-"""Batch size of a published row, by default the largest that fits.
+"""Case of a published row, and its batch, by default the largest that fits.
 
 Papers on offloading report generated tokens per second of a whole batch, with the time of its
 prompts, at the largest batch that fits; many do not state it.
@@ -7,6 +7,7 @@ prompts, at the largest batch that fits; many do not state it.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from advisor.catalog.constants import Scope, fitted_constants
 from advisor.cost_model.placement import (
     RAM,
+    Placement,
     PlacementStrategy,
     Settings,
     Tier,
@@ -21,14 +23,17 @@ from advisor.cost_model.placement import (
     needed_bytes,
     weight_bytes,
 )
+from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
+from advisor.evidence.published.engines import with_drafts
 from advisor.evidence.published.row import PublishedRow
 from advisor.evidence.published.run_settings import lengths
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import ACCELERATE, DEEPSPEED, VLLM, Runtime
 from advisor.runtimes.weight_streaming import ACTIVATIONS
+from advisor.units import Array
 
 # Value read from a published row, with notes on defaults and interpretations.
 
@@ -41,6 +46,60 @@ class Noted(Generic[T]):
 
     value: T  # value
     notes: tuple[str, ...] = ()  # sentences on defaults and on interpreted spellings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Interpretation of a row: machine, model, request, runtime."""
+
+    model: Model  # model in the format of the run
+    machine: Machine  # machine
+    prompt: Workload  # request that timed the prompt
+    # request that timed the generation; equal to `prompt` unless the two were timed separately, as
+    # by llama-bench
+    work: Workload
+    runtime: Runtime  # runtime that reads weights in the same way
+    strategy: PlacementStrategy  # placement
+    settings: Settings  # stated split of the model
+    backend: str  # stated backend of the runtime; empty for none
+    build: str  # age or fork of the runtime, as in `constants.Scope`
+    notes: tuple[str, ...]  # sentences on defaults
+    guessed: bool = False  # whether the batch was not stated and follows from memory
+    # copies of the model that share the requests; `machine` and `work` are of each
+    replicas: float = 1.0
+
+    @property
+    def steps(self) -> Array:
+        """Steps after the prompt; papers also count the token that the prompt itself gives."""
+        return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
+
+    @cached_property
+    def placement(self) -> Placement:
+        """Placement during generation."""
+        return self._placed(self.work)
+
+    @cached_property
+    def prompt_placement(self) -> Placement:
+        """Placement during the prompt; raises Refusal as `placement`."""
+        return self.placement if self.prompt == self.work else self._placed(self.prompt)
+
+    @cached_property
+    def phases(self) -> Phases:
+        """Schedules of the request `work`; raises Refusal as `placement`."""
+        return self._scheduled(self.placement, self.work)
+
+    @cached_property
+    def prompt_phases(self) -> Phases:
+        """Schedules of the request `prompt`; raises Refusal as `placement`."""
+        if self.prompt == self.work:
+            return self.phases
+        return self._scheduled(self.prompt_placement, self.prompt)
+
+    def _placed(self, work: Workload) -> Placement:
+        return self.runtime.place(self.model, self.machine, work, self.strategy, self.settings)
+
+    def _scheduled(self, placement: Placement, work: Workload) -> Phases:
+        return self.runtime.schedule(self.model, placement, self.machine, work)
 
 
 MOST_USERS = 2048
@@ -64,32 +123,30 @@ CACHE_COPIES = 2.0
 30B on a T4, batches of FlexGen's authors)."""
 
 
-def batch(
-    row: PublishedRow,
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    runtime: Runtime,
-    strategy: PlacementStrategy,
-    chosen: Settings,
-) -> Noted[float]:
+def batched(row: PublishedRow, case: Case) -> Case:
+    """Case of a framework or server with its batch, as stated or the most that memory allows."""
+    case = _resident_where_it_fits(case)
+    sequences = _sequences(row, case)
+    users = max(sequences.value / case.replicas, 1.0)
+    work = with_drafts(row, replace(case.work, users=users))
+    guessed = users > 1 and not row.batch and case.runtime.key != SERVER
+    notes = (*case.notes, *sequences.notes)
+    return replace(case, prompt=work, work=work, guessed=guessed, notes=notes)
+
+
+def _sequences(row: PublishedRow, case: Case) -> Noted[float]:
     """Sequences in a batch: as stated, else the most that fit in memory for throughput runs."""
-    stated = row.batch or _running(row)
+    stated, runtime, settings = row.batch or _running(row), case.runtime, case.settings
     if stated:
         return Noted(stated)
     if not (all(lengths(row)) or runtime.key in THROUGHPUT or row.category == "batched"):
         return Noted(1.0)
-
-    plain = runtime.engine in ON_TRANSFORMERS
-    if plain and chosen.kv_in_ram is None:
-        chosen = replace(chosen, kv_in_ram=False)  # the cache bounds the batch unless it moves
-    if plain and chosen.gpu_layers is None:
-        chosen = replace(chosen, gpu_layers=0.0)  # weights that stay would take its room
-
-    def fits(users: float) -> bool:
-        return _fits(model, machine, replace(work, users=users), runtime, strategy, chosen)
-
-    sequences = largest(fits)
+    if runtime.engine in ON_TRANSFORMERS and settings.kv_in_ram is None:
+        settings = replace(settings, kv_in_ram=False)  # the cache bounds the batch unless it moves
+    if runtime.engine in ON_TRANSFORMERS and settings.gpu_layers is None:
+        settings = replace(settings, gpu_layers=0.0)  # weights that stay would take its room
+    tried = replace(case, settings=settings)
+    sequences = largest(lambda users: _fits(replace(tried, work=replace(case.work, users=users))))
     reached = fitted_constants().bound(Scope(runtime=runtime.key)).value("batch_share")
     sequences = max(float(np.floor(sequences * reached)), 1.0)
     note = f"the batch is not stated: {sequences:g}, as many as memory allows, stand in"
@@ -110,18 +167,17 @@ def guessed_batch(model: Model) -> float:
     return table.value("spread_guessed")
 
 
-def kept_where_all_fits(
-    model: Model, machine: Machine, work: Workload, runtime: Runtime, chosen: Settings
-) -> Settings:
-    """Settings that keep the whole model on the GPU where it fits; for servers only.
+def _resident_where_it_fits(case: Case) -> Case:
+    """Case that keeps the whole model on the GPU where it fits; for servers only.
 
     Other engines stream all weights by design.
     """
-    if runtime.engine != VLLM.engine or chosen.gpu_layers is not None:
-        return chosen
-    if not _fits(model, machine, work, runtime, PlacementStrategy.GPU_RESIDENT, chosen):
-        return chosen
-    return replace(chosen, gpu_layers=float(model.layers))
+    if case.runtime.engine != VLLM.engine or case.settings.gpu_layers is not None:
+        return case
+    if not _fits(replace(case, strategy=PlacementStrategy.GPU_RESIDENT)):
+        return case
+    settings = replace(case.settings, gpu_layers=float(case.model.layers))
+    return replace(case, settings=settings)
 
 
 def largest(fits: Callable[[float], bool]) -> float:
@@ -133,19 +189,13 @@ def largest(fits: Callable[[float], bool]) -> float:
     return float(low)
 
 
-def _fits(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    runtime: Runtime,
-    strategy: PlacementStrategy,
-    chosen: Settings,
-) -> bool:
+def _fits(case: Case) -> bool:
+    model, machine, work = case.model, case.machine, case.work
     try:
-        placement = runtime.place(model, machine, work, strategy, chosen)
+        placement = case.placement
     except Refusal:
         return False
-    plain = runtime.engine in ON_TRANSFORMERS
+    plain = case.runtime.engine in ON_TRANSFORMERS
     logits = LOGITS * model.architecture.vocab * work.fresh * work.users * plain
     beyond = logits / max(len(machine.gpus), 1) - ACTIVATIONS * plain
     weights = float(weight_bytes(model, placement, RAM))

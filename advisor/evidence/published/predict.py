@@ -7,28 +7,20 @@ be predicted gives the reason.
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.measured_constants import RUNTIMES, kernel_effect
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.schedule import Phases
+from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.uncertainty import Margins, Range
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError, InputError
 from advisor.evidence.published import run_settings
-from advisor.evidence.published.batch import (
-    SERVER,
-    Noted,
-    batch,
-    guessed_batch,
-    kept_where_all_fits,
-)
+from advisor.evidence.published.batch import Case, Noted, batched, guessed_batch
 from advisor.evidence.published.engines import (
     EXLLAMA,
     IK_COPYING,
@@ -142,60 +134,6 @@ FITTED = re.compile(r"--fit\b|placement of fit|llama-fit|--fit-target")
 STREAMING = ("stream_cpu", "kv_offload", "batched")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """Interpretation of a row: machine, model, request, runtime."""
-
-    model: Model  # model in the format of the run
-    machine: Machine  # machine
-    prompt: Workload  # request that timed the prompt
-    # request that timed the generation; equal to `prompt` unless the two were timed separately, as
-    # by llama-bench
-    work: Workload
-    runtime: Runtime  # runtime that reads weights in the same way
-    strategy: PlacementStrategy  # placement
-    settings: Settings  # stated split of the model
-    backend: str  # stated backend of the runtime; empty for none
-    build: str  # age or fork of the runtime, as in `constants.Scope`
-    notes: tuple[str, ...]  # sentences on defaults
-    guessed: bool = False  # whether the batch was not stated and follows from memory
-    # copies of the model that share the requests; `machine` and `work` are of each
-    replicas: float = 1.0
-
-    @property
-    def steps(self) -> Array:
-        """Steps after the prompt; papers also count the token that the prompt itself gives."""
-        return self.work.output - (0.0 if self.runtime.computes_in_ram else 1.0)
-
-    @cached_property
-    def placement(self) -> Placement:
-        """Placement during generation."""
-        return self._placed(self.work)
-
-    @cached_property
-    def prompt_placement(self) -> Placement:
-        """Placement during the prompt; raises Refusal as `placement`."""
-        return self.placement if self.prompt == self.work else self._placed(self.prompt)
-
-    @cached_property
-    def phases(self) -> Phases:
-        """Schedules of the request `work`; raises Refusal as `placement`."""
-        return self._scheduled(self.placement, self.work)
-
-    @cached_property
-    def prompt_phases(self) -> Phases:
-        """Schedules of the request `prompt`; raises Refusal as `placement`."""
-        if self.prompt == self.work:
-            return self.phases
-        return self._scheduled(self.prompt_placement, self.prompt)
-
-    def _placed(self, work: Workload) -> Placement:
-        return self.runtime.place(self.model, self.machine, work, self.strategy, self.settings)
-
-    def _scheduled(self, placement: Placement, work: Workload) -> Phases:
-        return self.runtime.schedule(self.model, placement, self.machine, work)
-
-
 def predictions(rows: Iterable[PublishedRow]) -> Iterator[dict[str, object]]:
     """Answers for all rows, in order; a row that fails holds its reason.
 
@@ -291,28 +229,27 @@ def understood(row: PublishedRow) -> Case:
     where = with_build(row, model, where, runtime)
     placed = possible(row, model, where, runtime, strategy)
     strategy = placed.value
-    request: Noted[dict[str, Any]]
     if runtime.computes_in_ram:
         prompt, work = (with_drafts(row, request) for request in run_settings.requests(row))
         settings = _settings(row, category, model)
-        request = Noted({"settings": settings, "prompt": prompt, "work": work})
     else:
-        request = _batch_request(row, category, model, where, runtime, strategy)
-    return Case(
+        prompt = work = run_settings.workload(row, runtime)
+        settings = run_settings.settings(row, category, model, runtime)
+    interpreted = (named, stated, parts, engines, placed)
+    case = Case(
         model=model,
         machine=where,
+        prompt=prompt,
+        work=work,
         runtime=runtime,
         strategy=strategy,
+        settings=settings,
         backend=run_settings.backend(row),
         build=run_settings.build(row),
-        notes=tuple(
-            note
-            for noted in (named, stated, parts, engines, placed, request)
-            for note in noted.notes
-        ),
+        notes=tuple(note for noted in interpreted for note in noted.notes),
         replicas=float(run_settings.replicas(row)),
-        **request.value,
     )
+    return case if runtime.computes_in_ram else batched(row, case)
 
 
 @lru_cache(maxsize=4096)
@@ -368,26 +305,6 @@ def _placed(
     if not of_llama_cpp:
         notes += (f"{runtime.name} needs a GPU: read as {LLAMA_CPP.name} does",)
     return Noted((LLAMA_CPP, PlacementStrategy.CPU_OFFLOAD if resident else strategy), notes)
-
-
-def _batch_request(
-    row: PublishedRow,
-    category: str,
-    model: Model,
-    where: Machine,
-    runtime: Runtime,
-    strategy: PlacementStrategy,
-) -> Noted[dict[str, Any]]:
-    """Request of a row of a framework or server, with its batch, as fields of `Case`."""
-    work = run_settings.workload(row, runtime)
-    settings = run_settings.settings(row, category, model, runtime)
-    settings = kept_where_all_fits(model, where, work, runtime, settings)
-    sequences = batch(row, model, where, work, runtime, strategy, settings)
-    users = max(sequences.value / run_settings.replicas(row), 1.0)
-    work = with_drafts(row, replace(work, users=users))
-    guessed = users > 1 and not row.batch and runtime.key != SERVER
-    fields = {"settings": settings, "prompt": work, "work": work, "guessed": guessed}
-    return Noted(fields, sequences.notes)
 
 
 ON_GPU = re.compile(r"\b(\d{1,3}) ?% GPU\b")

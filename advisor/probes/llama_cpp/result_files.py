@@ -262,13 +262,6 @@ def rate(row: Row, key: str) -> float:
     return value
 
 
-def samples(row: Row) -> tuple[float, ...]:
-    """Rates of all repeats of a llama-bench test [tokens/s]."""
-    speeds = row.get("samples_ts")
-    values = [{"samples_ts": speed} for speed in speeds] if isinstance(speeds, list) else []
-    return tuple(rate(value, "samples_ts") for value in values)
-
-
 def _moment(text: str) -> str:
     """ISO 8601 time, of vLLM's 20261121-093000 in the machine's time zone; empty for another."""
     try:
