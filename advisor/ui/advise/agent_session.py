@@ -9,7 +9,7 @@ from advisor.advice.task import Task, sentences
 from advisor.formatting import seconds
 from advisor.ui.parts import tabs
 from advisor.ui.parts.comparison_charts import curves
-from advisor.ui.parts.markup import block, joined, plain_words, say, show, two_lines
+from advisor.ui.parts.markup import block, listed, plain_words, say, show, two_lines
 
 POINTS = 12
 """Turns that a curve has a point for."""
@@ -39,15 +39,11 @@ def agent_session(answer: Answer) -> None:
 
 
 def _saves(task: Task) -> Markup:
-    row = Markup("<div><span>{}</span><span></span><b>{}</b></div>")
-    rows = (
-        row.format(
-            two_lines(plain_words(saved.edit.words), saved.edit.cost),
-            f"saves {seconds(saved.seconds)}",
-        )
+    return listed(
+        (two_lines(plain_words(saved.edit.words), saved.edit.cost), "",
+         f"saves {seconds(saved.seconds)}")
         for saved in task.saves
-    )
-    return block("oa-list", joined(rows))
+    )  # fmt: skip
 
 
 def _chart(task: Task, words: str) -> Markup:

@@ -3,7 +3,8 @@
 Nothing is worked out until a speed is typed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from markupsafe import Markup, escape
@@ -31,7 +32,20 @@ from advisor.cost_model.estimate import Estimate
 from advisor.errors import AdvisorError
 from advisor.formatting import tokens_per_second
 from advisor.machine.backends import SYSTEMS
-from advisor.ui.parts.markup import block, copyable, joined, notice, outward, say, show, two_lines
+from advisor.ui.parts.markup import (
+    block,
+    copyable,
+    joined,
+    listed,
+    notice,
+    outward,
+    say,
+    show,
+    two_lines,
+)
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 HOW = (
     "Type the speed that your runtime printed, or upload the result file of llama-bench (-o json), "
@@ -69,15 +83,11 @@ def _typed(named: dict[str, Estimate]) -> tuple[Estimate, Measured | None]:
     Raises:
         InputError: a speed out of range.
     """
-    which, how_fast, how_read, how_long = st.columns((2, 1, 1, 1))
-    with which:
-        label = st.selectbox("What you ran", list(named), key="measured_what")
-    with how_fast:
-        decode = _number("Measured (tokens/s)", "measured", "measured_decode")
-    with how_read:
-        prompt = _number("Prompt (tokens/s)", "measured prompt", "measured_prompt")
-    with how_long:
-        tokens = _number("Prompt length (tokens)", "tokens of the prompt", "measured_tokens")
+    which, *others = st.columns((2, 1, 1, 1))
+    label = which.selectbox("What you ran", list(named), key="measured_what")
+    decode, prompt, tokens = (
+        _number(column, *field) for column, field in zip(others, FIELDS, strict=True)
+    )
     estimate = named.get(str(label), next(iter(named.values())))
     if decode is None:
         return estimate, None
@@ -94,19 +104,22 @@ def _in_a_file() -> Measured | None:
     return report.measured
 
 
-HELP = {
-    "measured_decode": "The generation alone, of one user.",
-    "measured_prompt": "If known.",
-    "measured_tokens": "If known: short prompts are read slower. Empty for the one of this page.",
-}
-"""Help of each input."""
+FIELDS = (
+    ("Measured (tokens/s)", "measured", "decode", "The generation alone, of one user."),
+    ("Prompt (tokens/s)", "measured prompt", "prompt", "If known."),
+    ("Prompt length (tokens)", "tokens of the prompt", "tokens",
+     "If known: short prompts are read slower. Empty for the one of this page."),
+)  # fmt: skip
+"""Label, limits, key and help of each number."""
 
 
-def _number(label: str, limits: str, key: str) -> float | None:
+def _number(
+    column: "DeltaGenerator", label: str, limits: str, key: str, about: str
+) -> float | None:
     low, high = LIMITS[limits]
-    return st.number_input(
-        label, min_value=low, max_value=high, value=None, step=1.0, format="%.10g", key=key,
-        placeholder="as printed", help=HELP[key],
+    return column.number_input(
+        label, min_value=low, max_value=high, value=None, step=1.0, format="%.10g",
+        key=f"measured_{key}", placeholder="as printed", help=about,
     )  # fmt: skip
 
 
@@ -150,11 +163,8 @@ def with_code(text: str) -> Markup:
 
 
 def _list(part: Sequence[Cause]) -> Markup:
-    row = Markup("<div><span>{}</span><span></span><b>{}</b></div>")
-    return block("oa-list", joined(_rows(row, part)))
-
-
-def _rows(row: Markup, part: Iterable[Cause]) -> Iterable[Markup]:
-    for cause in part:
-        speed = tokens_per_second(float(cause.degree.decode.value))
-        yield row.format(two_lines(cause.row.cause, cause.degree.words), speed)
+    return listed(
+        (two_lines(cause.row.cause, cause.degree.words), "",
+         tokens_per_second(float(cause.degree.decode.value)))
+        for cause in part
+    )  # fmt: skip

@@ -36,6 +36,7 @@ from advisor.ui.parts.markup import (
     copyable,
     heading,
     joined,
+    listed,
     notice,
     plain_words,
     pressed,
@@ -54,17 +55,12 @@ def what_ifs(answer: Answer) -> None:
     if not changes:
         say("No smaller change makes it notably faster.")
         return
-    row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
     names = explained_in_turn(plain_words(change.words) for change in changes[:7])
-    rows = (
-        row.format(
-            two_lines(name, plain_words(change.cost)),
-            f"+{100 * (change.gain - 1):.0f} %",
-            tokens_per_second(change.speed.decode),
-        )
-        for name, change in zip(names, changes[:7], strict=True)
-    )
-    show(block("oa-list", joined(rows)))
+    show(listed(
+        (two_lines(name, plain_words(change.cost)), f"+{100 * (change.gain - 1):.0f} %",
+         tokens_per_second(change.speed.decode))
+        for name, change in zip(names, changes, strict=False)
+    ))  # fmt: skip
 
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.

@@ -1,11 +1,10 @@
 """Effect of the measurements on the prediction: the last request with and without them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
-from markupsafe import Markup
 
 from advisor.advice.compare import TITLES, compare, decode_tps, usable
 from advisor.calibration.imported_store import named_machine
@@ -43,6 +42,17 @@ class SpeedChange:
             return "no change"
         return f"{100 * abs(ratio - 1):.0f} % {'faster' if ratio > 1 else 'slower'}"
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Cells of its row, under `HEADINGS`."""
+        speeds = (
+            "" if speed is None else tokens_per_second(speed) for speed in (self.after, self.before)
+        )
+        return (self.placement, *speeds, self.words)
+
+
+HEADINGS = ("Placement", "As measured", "As assumed", "Change")
+
 
 def last_request() -> tuple[Model, Workload]:
     """Model and request of the visitor's question; a usual one where that has no answer."""
@@ -67,22 +77,13 @@ def changes(
         AdvisorError: too little is known of the machine.
     """
     before, after = (
-        {estimate.strategy: estimate for estimate in _estimates(model, work, name, known, runtime)}
+        compare(model, named_machine(name, measured=known), work, runtimes=[runtime])
         for known in (Calibration(), measured)
     )
     return [
-        SpeedChange(
-            placement=TITLES[strategy], before=_speed(before[strategy]), after=_speed(estimate)
-        )
-        for strategy, estimate in after.items()
+        SpeedChange(placement=TITLES[now.strategy], before=_speed(then), after=_speed(now))
+        for then, now in zip(before, after, strict=True)
     ]
-
-
-def _estimates(
-    model: Model, work: Workload, name: str, measured: Calibration, runtime: Runtime
-) -> Iterable[Estimate]:
-    machine = named_machine(name, measured=measured)
-    return compare(model, machine, work, runtimes=[runtime])
 
 
 def _speed(estimate: Estimate) -> float | None:
@@ -99,7 +100,8 @@ def section(name: str, measured: Calibration) -> None:
         notice(str(error), "warning")
         return
     say(sentence(f"{model.name}, {model.format}", differences), "oa-verdict")
-    show(_table(differences))
+    rows = (change.cells for change in differences)
+    show(table(HEADINGS, rows, label="Prediction before and after", numeric=(1, 2)))
     explanation = f"Decode speed in {runtime.name}, with the request last asked on Advise."
     say(explanation)
 
@@ -130,16 +132,3 @@ def sentence(model: str, changes: Sequence[SpeedChange]) -> str:
     if before == after:
         return f"{model}, {where}: {after}, as was assumed before measuring."
     return f"{model}, {where}: {after}, was {before} assumed ({fastest.words})."
-
-
-def _table(changes: Iterable[SpeedChange]) -> Markup:
-    rows = (
-        (change.placement, _cell(change.after), _cell(change.before), change.words)
-        for change in changes
-    )
-    headings = ("Placement", "As measured", "As assumed", "Change")
-    return table(headings, rows, label="Prediction before and after", numeric=(1, 2))
-
-
-def _cell(speed: float | None) -> str:
-    return "" if speed is None else tokens_per_second(speed)

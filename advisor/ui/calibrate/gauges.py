@@ -1,5 +1,6 @@
 """Measured figures as bars with the datasheet value as a mark, and their steadiness."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -136,14 +137,9 @@ def _bar(share: float) -> Markup:
 
 def steadiness(spread: float) -> str:
     """Spread of the repeats, in words."""
-    within = f"repeats within {100 * spread:.0f} %"
-    if spread <= STEADY:
-        return f"Steady: {within}"
-    if spread <= FAIR:
-        return f"Fairly steady: {within}"
-    if spread <= UNSTEADY:
-        return f"Uneven: {within}"
-    return f"Unsteady: {within}"
+    names = {STEADY: "Steady", FAIR: "Fairly steady", UNSTEADY: "Uneven", math.inf: "Unsteady"}
+    name = next(name for most, name in names.items() if spread <= most)
+    return f"{name}: repeats within {100 * spread:.0f} %"
 
 
 def ago(when: str, now: datetime) -> str:

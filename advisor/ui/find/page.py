@@ -54,7 +54,7 @@ from advisor.ui.parts.markup import (
 from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
 from advisor.ui.question import current, inputs, presets, uploads
-from advisor.ui.question.models import Picked
+from advisor.ui.question.uploads import Picked
 from advisor.units import GIB
 
 # Machines that reach the target, computed once per request.

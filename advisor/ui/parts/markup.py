@@ -126,6 +126,12 @@ def two_lines(first: str, second: str | Markup) -> Markup:
     return escape(first) + (block("oa-soft", second) if second else "")
 
 
+def listed(rows: Iterable[tuple[object, str, str]]) -> Markup:
+    """Rows of words, a remark and a figure."""
+    row = Markup("<div><span>{}</span><span>{}</span><b>{}</b></div>")
+    return block("oa-list", joined(row.format(*each) for each in rows))
+
+
 # Buttons within HTML: an answer is one element, which changes at once, where a row of columns with
 # widgets is drawn part by part. The script of the pages hands a press on to the widget.
 

@@ -5,7 +5,6 @@ run overtakes that one, as a file that arrives late makes it do.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -17,17 +16,9 @@ _LAST, _PAGE = "last_outcome", "page_of_outcome"
 """Session keys of the outcome and of the page being visited."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ActionOutcome:
-    """Sentences about one action."""
-
-    place: str  # part of a page that shows them
-    sentences: tuple[tuple[str, str], ...]  # kinds of notice and their texts
-
-
 def keep(place: str, *sentences: tuple[str, str]) -> None:
-    """Replace the outcome (for callbacks)."""
-    st.session_state[_LAST] = ActionOutcome(place=place, sentences=sentences)
+    """Replace the outcome of a part of a page by sentences of kinds (for callbacks)."""
+    st.session_state[_LAST] = place, sentences
 
 
 def attempt(place: str, action: Callable[[], str]) -> None:
@@ -55,10 +46,8 @@ def forget() -> None:
 
 def show(place: str) -> None:
     """Notices of the last action, where it belongs to this place."""
-    last: ActionOutcome | None = st.session_state.get(_LAST)
-    if last is None or last.place != place:
-        return
-    for kind, text in last.sentences:
+    last_place, sentences = st.session_state.get(_LAST, ("", ()))
+    for kind, text in sentences if last_place == place else ():
         notice(text, kind)
 
 

@@ -1,43 +1,21 @@
 """Model meant by the text of the model control, cached so that files and network are read once."""
 
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
 
 from advisor.errors import AdvisorError, InputError
-from advisor.model import catalog, resolve
+from advisor.model import resolve
 from advisor.model.resolve import ReferenceKind, ResolvedModel
 from advisor.ui.parts import audience
 from advisor.ui.question import uploads
+from advisor.ui.question.uploads import Picked
 
 LONGEST = 1000
 REMEMBERED = 900
 """Seconds until a repository is asked again [s]."""
 NETWORK_PATH = re.compile(r"[/\\]{2}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picked:
-    """Model with the text that means it."""
-
-    text: str  # text as written in links
-    resolved: ResolvedModel  # model in its own format, or the default one
-    way: ReferenceKind  # kind of the text
-    stamp: str = ""  # changes when the same text means another model, such as a replaced file
-
-    def in_format(self, form: str | None) -> ResolvedModel:
-        """The model in another format.
-
-        Raises:
-            UnknownName: no such format.
-            Refusal: an impossible pair of model and format.
-        """
-        own = self.resolved.model
-        if form in (None, own.format):
-            return self.resolved
-        return replace(self.resolved, model=catalog.in_format(own.architecture, str(form)))
 
 
 def pick(text: str) -> Picked:
@@ -51,10 +29,7 @@ def pick(text: str) -> Picked:
     """
     text = text.strip()
     if uploads.is_given(text):
-        kept = uploads.look_up(text)
-        return Picked(
-            text=text, resolved=kept.resolved, way=ReferenceKind.CONFIG, stamp=kept.digest
-        )
+        return uploads.look_up(text)
     if len(text) > LONGEST or text.startswith("{"):
         raise InputError(
             "That is too long for a name. Paste a config.json under Other ways to give a model."
@@ -65,9 +40,7 @@ def pick(text: str) -> Picked:
         case ReferenceKind.REPOSITORY:
             return _of_repository(text)
     resolved = resolve.find(text)
-    return Picked(
-        text=_own_name(text, resolved), resolved=resolved, way=ReferenceKind.NAME, stamp=text
-    )
+    return Picked(text=_own_name(text, resolved), resolved=resolved, stamp=text)
 
 
 def _own_name(text: str, resolved: ResolvedModel) -> str:
@@ -88,9 +61,7 @@ def _of_path(text: str) -> Picked:
     if NETWORK_PATH.match(text):
         raise InputError("Paths that begin with two slashes lead to other machines; not read.")
     stamp = _changed(text)
-    return Picked(
-        text=text, resolved=_told(_read(text, stamp)), way=ReferenceKind.PATH, stamp=stamp
-    )
+    return Picked(text=text, resolved=_told(_read(text, stamp)), stamp=stamp)
 
 
 def _changed(text: str) -> str:
@@ -105,12 +76,7 @@ def _of_repository(text: str) -> Picked:
     # The words beside the wheel are read as Markdown, so the repository is not named there.
     with st.spinner("Asking Hugging Face for its config.json and the list of its files"):
         resolved = _told(_fetched(text))
-    return Picked(
-        text=text,
-        resolved=resolved,
-        way=ReferenceKind.REPOSITORY,
-        stamp=resolved.facts.get("commit", ""),
-    )
+    return Picked(text=text, resolved=resolved, stamp=resolved.facts.get("commit", ""))
 
 
 def ask_again(text: str) -> None:

@@ -1,12 +1,13 @@
 """Drawer of all other inputs by group, with what was taken for those that nobody stated."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import streamlit as st
 from markupsafe import Markup
 
 from advisor.calibration import imported_store
+from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError
 from advisor.machine.from_spec import TYPICAL_HOST
 from advisor.machine.machine import Machine
@@ -17,25 +18,19 @@ from advisor.ui.question import current, inputs, presets, this_machine
 from advisor.units import GB, GIB
 
 MODEL, MACHINE = "Model", "Your machine"
-SETTINGS: Mapping[str, Sequence[str]] = {
-    MODEL: ("format", "context", "runtime", "placement", "kv_type", "gpu_layers", "cpu_moe",
-              "cpu_ffn", "cache_gb", "expert_cache_gb", "variety",
-              "load_mode", "kv_in_ram", "flash_attention", "swa_full", "unified_cache",
-              "expert_parallel", "attention_by_user", "draft", "drafted", "acceptance"),
-    MACHINE: ("gpu", "gpu_count", "vram_gb", "bridge", "cpu", "cores", "ram_gb", "ram_gbs",
-                "ram_channels", "ram_mts", "disk", "disk_gbs", "pcie_gen", "pcie_lanes",
-                "pcie_gbs", "machines", "network", "network_gbs"),
-    "Software": ("system", "backend", "driver", "build", "threads", "numa", "screen_gb"),
-    "Request": ("context", "prompt", "cached", "cached_share", "output", "users", "ubatch",
-                "bench",
-                "requests_per_hour", "user_tps", "first_token_within", "length_spread"),
-    "Session": ("session", "turns", "turn_tokens", "slots"),
-    "Money": ("reading_tps", "replies_per_day", "usd_per_hour_of_time", "days_per_week",
-              "answer_hours", "thinking_tokens", "hours_on_per_day", "purchase_months",
-              "usd_per_kwh", "currency", "usd_rate", "rented_hours_per_day", "starts_per_day",
-              "start_minutes", "api_usd_in", "api_usd_out", "api_tps", "own_price", "own_rent"),
-    "What you have": ("cards_owned", "form", "resale", "resale_counts", "rented_at"),
-}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsGroup:
+    """A row of data/pages/settings.csv."""
+
+    group: str  # words on its pill
+    inputs: str  # names of its inputs, in their order
+
+
+SETTINGS = {
+    row.group: row.inputs.split() for row in read(DATA / "pages" / "settings.csv", SettingsGroup)
+}
 """Inputs of the drawer by group; those of the finder stand on its page."""
 MEMORIES = {"DDR5": TYPICAL_HOST, "DDR4": "Desktop DDR4-3200 dual-channel (typical)"}
 """Typical desktops by their memory."""

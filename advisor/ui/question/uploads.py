@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from advisor.errors import InputError
-from advisor.model import resolve
+from advisor.model import catalog, resolve
 from advisor.model.resolve import ResolvedModel
 from advisor.request.command_line import command
 from advisor.request.request import Request
@@ -20,11 +20,24 @@ _KEY = "given_models"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
-    """Pasted or uploaded model."""
+class Picked:
+    """Model with the text that means it."""
 
-    resolved: ResolvedModel  # the model
-    digest: str  # hash of the bytes
+    text: str  # text as written in links
+    resolved: ResolvedModel  # model in its own format, or the default one
+    stamp: str = ""  # changes when the same text means another model, such as a replaced file
+
+    def in_format(self, form: str | None) -> ResolvedModel:
+        """The model in another format.
+
+        Raises:
+            UnknownName: no such format.
+            Refusal: an impossible pair of model and format.
+        """
+        own = self.resolved.model
+        if form in (None, own.format):
+            return self.resolved
+        return replace(self.resolved, model=catalog.in_format(own.architecture, str(form)))
 
 
 def is_given(text: str) -> bool:
@@ -76,13 +89,13 @@ def upload(name: str, data: bytes) -> str:
     return _keep(UPLOADED + name[:120], resolved, data)
 
 
-def look_up(text: str) -> Given:
+def look_up(text: str) -> Picked:
     """Pasted or uploaded model of this session by name.
 
     Raises:
         InputError: no such model, as in a link from another session.
     """
-    kept: dict[str, Given] = st.session_state.get(_KEY, {})
+    kept: dict[str, Picked] = st.session_state.get(_KEY, {})
     if text in kept:
         return kept[text]
     what = "pasted" if text.startswith(PASTED) else "uploaded"
@@ -93,9 +106,9 @@ def look_up(text: str) -> Given:
 
 
 def _keep(name: str, resolved: ResolvedModel, data: bytes) -> str:
-    kept: dict[str, Given] = st.session_state.setdefault(_KEY, {})
+    kept: dict[str, Picked] = st.session_state.setdefault(_KEY, {})
     kept.pop(name, None)
-    kept[name] = Given(resolved=resolved, digest=hashlib.sha256(data).hexdigest())
+    kept[name] = Picked(text=name, resolved=resolved, stamp=hashlib.sha256(data).hexdigest())
     for oldest in list(kept)[:-KEPT]:
         del kept[oldest]
     return name
