@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
@@ -32,32 +31,22 @@ def _store() -> "ReportStore":
 def attach(args: argparse.Namespace) -> None:
     """Run `report attach`."""
     store = _store()
-    result = result_of(args, store.load(args.id))
+    result = measured(args, store.load(args.id))
     judged = store.attach(args.id, result).judged[-1]
     record = {"id": args.id, "outcome": judged.outcome, "words": judged.words}
     show(args, record, lambda: judged.words)
 
 
-def result_of(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResult":
+def measured(args: argparse.Namespace, report: "SavedReport") -> "MeasuredResult":
     """Measured result described by the options."""
     from advisor.advice.diagnosis.text import reported_in
-    from advisor.reports.from_advice import MeasuredResult, measured_card
+    from advisor.reports.from_advice import result_of
 
-    card = measured_card(report.document, args.runtime, args.placement)
     speeds = None if args.results is None else reported_in(args.results)
-    decode = args.measured if speeds is None else speeds.measured.decode
-    prompt = args.measured_prompt
-    if prompt is None and speeds is not None:
-        prompt = speeds.measured.prompt
-    return MeasuredResult(
-        runtime=card.runtime,
-        placement=card.placement,
-        decode_tps=decode,
-        prefill_tps=prompt,
-        source="typed" if speeds is None else speeds.source,
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
-        note=args.note,
-    )
+    return result_of(
+        report.document, args.runtime, args.placement, speeds, decode=args.measured,
+        prompt=args.measured_prompt, note=args.note,
+    )  # fmt: skip
 
 
 def contribute(args: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from advisor.reports.document import (
 from advisor.request.command_line import command
 from advisor.request.texts import to_texts
 from advisor.runtimes import LLAMA_CPP
+
+if TYPE_CHECKING:
+    from advisor.advice.diagnosis.text import Reported
 
 # Measured result compared with the report's prediction.
 
@@ -143,6 +146,26 @@ def measured_card(
     raise InputError(
         f"The report predicts nothing for {runtime or 'any runtime'}, {placement or 'anywhere'}; "
         f"it does for {predicted or 'nothing at all'}."
+    )
+
+
+def result_of(
+    document: ReportDocument, runtime: str | None, placement: str | None,
+    reported: "Reported | None", *, decode: float | None = None, prompt: float | None = None,
+    note: str = "",
+) -> MeasuredResult:  # fmt: skip
+    """Result of now, as a tool reports it or else as typed, of the prediction that is meant."""
+    card = measured_card(document, runtime, placement)
+    if reported is not None:
+        decode, prompt = reported.measured.decode, prompt or reported.measured.prompt
+    return MeasuredResult(
+        runtime=card.runtime,
+        placement=card.placement,
+        decode_tps=decode or 0.0,
+        prefill_tps=prompt,
+        source="typed" if reported is None else reported.source,
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        note=note,
     )
 
 

@@ -32,8 +32,8 @@ FOUND = Measurement(
 
 
 def test_only_the_pages_know_streamlit_and_plotly():
-    root = Path(__file__).parents[2]
-    others = [path for path in (root / "advisor").rglob("*.py") if "ui" not in path.relative_to(root).parts]
+    root = Path(__file__).parents[2] / "advisor"
+    others = [path for path in root.rglob("*.py") if "ui" not in path.relative_to(root).parts]
     knowing = [
         path.name
         for path in others

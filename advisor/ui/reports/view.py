@@ -1,7 +1,6 @@
 """One saved report, as it was saved."""
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from functools import partial
 
 import streamlit as st
@@ -24,7 +23,7 @@ from advisor.reports.content import (
 from advisor.reports.document import PLACEMENTS, PlacementCard, ReportDocument
 from advisor.reports.files.contribution import contribution
 from advisor.reports.files.export import FORMS
-from advisor.reports.from_advice import MeasuredResult, measured_card
+from advisor.reports.from_advice import result_of
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES, ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
 from advisor.ui.advise import placements
@@ -147,29 +146,10 @@ def _attach(store: ReportStore, report: SavedReport) -> str:
     )
     if card is None or (not speed and file is None):
         raise InputError("Type a speed or choose a file.")
-    content = (file.getvalue(), file.name) if file is not None else None
-    store.attach(report.id, _result(report, card, speed, content, note))
+    speeds = reported(file.getvalue(), file.name) if file is not None else None
+    made = result_of(report.document, card.runtime, card.placement, speeds, decode=speed, note=note)
+    store.attach(report.id, made)
     return "Attached; it is shown beside its prediction."
-
-
-def _result(
-    report: SavedReport,
-    card: PlacementCard,
-    speed: float | None,
-    content: tuple[bytes, str] | None,
-    note: str,
-) -> MeasuredResult:
-    speeds = reported(*content) if content is not None else None
-    chosen = measured_card(report.document, card.runtime, card.placement)
-    return MeasuredResult(
-        runtime=chosen.runtime,
-        placement=chosen.placement,
-        decode_tps=speeds.measured.decode if speeds else float(speed or 0.0),
-        prefill_tps=speeds.measured.prompt if speeds else None,
-        source=speeds.source if speeds else "typed",
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
-        note=note,
-    )
 
 
 def _contribute(report: SavedReport) -> None:
