@@ -1,6 +1,6 @@
 """Worst predicted groups, GPUs measured by several sources and by one, rows left aside."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 from markupsafe import Markup
@@ -16,13 +16,19 @@ from advisor.evidence.accuracy.scoring import (
 )
 from advisor.evidence.accuracy.shipped import Ledger
 from advisor.formatting import percent
-from advisor.ui.accuracy.scores import BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, WITHIN
+from advisor.ui.accuracy.scores import HELD, METRICS, WIDTH, counted
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import outward, say, show, table, two_lines
+from advisor.ui.parts.markup import columned, outward, say, show
 
-HEADINGS = ("Source and machine", "Kind of run", "Figures", "Error", HELD, WIDTH)
-PARTS = ("Figures of", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH)
-SMALL = ("Kind of run", "Groups", HELD_BY_GROUP, term("Bootstrap interval"))
+WORST: Mapping[str, Callable[[GroupScore], object]] = {
+    "Source and machine": lambda group: _opened(group),
+    "Kind of run": lambda group: group.regime,
+    "Figures": lambda group: f"{group.rows}",
+    "Error": lambda group: f"{group.error:+.0%}".replace("%", " %"),
+    HELD: lambda group: percent(group.covered),
+    WIDTH: lambda group: f"{group.width:.2f}",
+}
+PARTS = {"Figures of": lambda score: score.regime, "Figures": counted, **METRICS}
 
 
 def section(ledger: Ledger) -> None:
@@ -32,41 +38,21 @@ def section(ledger: Ledger) -> None:
         "have causes that no column states: a driver, a power limit, other load, a build.",
         "oa-why",
     )
-    show(table(HEADINGS, map(_worst, worst_groups(ledger.points)), label="Groups farthest off",
-               numeric=range(2, 6)))  # fmt: skip
+    worst = worst_groups(ledger.points)
+    show(columned(WORST, worst, label="Groups farthest off", numeric=range(2, 6)))
     parts = [*by_card(ledger.points)]
     if ledger.doubtful:
         parts.append(with_doubtful(ledger.points, ledger.doubtful))
     with st.expander("Cards with several sources and with one; doubtful rows"):
-        show(table(PARTS, map(_part, parts), label="Parts of the figures", numeric=range(1, 7)))
+        show(columned(PARTS, parts, label="Parts of the figures", numeric=range(1, 7)))
         say(_left_aside(ledger), "oa-why")
     _few_groups(ledger)
-
-
-def _worst(group: GroupScore) -> Sequence[object]:
-    off = f"{group.error:+.0%}".replace("%", " %")
-    return (
-        _opened(group), group.regime, f"{group.rows}", off, percent(group.covered),
-        f"{group.width:.2f}",
-    )  # fmt: skip
 
 
 def _opened(group: GroupScore) -> Markup | str:
     if not group.source.startswith("https://"):
         return group.group
     return outward(group.source, group.group)
-
-
-def _part(score: Score) -> Sequence[object]:
-    return (
-        score.regime,
-        two_lines(f"{score.rows}", f"{score.groups} groups"),
-        percent(score.median, 1),
-        percent(score.group_median, 1),
-        percent(score.covered),
-        percent(score.group_covered),
-        f"{score.width:.2f}",
-    )
 
 
 def _left_aside(ledger: Ledger) -> str:
@@ -85,11 +71,16 @@ def _few_groups(ledger: Ledger) -> None:
     if not few:
         return
     with st.expander("Kinds of run with few groups"):
-        rows = []
-        for score in few:
-            low, high = bootstrap(
-                [point for point in ledger.points if point.regime == score.regime]
-            )
-            rows.append((score.regime, f"{score.groups}", percent(score.group_covered),
-                         f"{100 * low:.0f} to {percent(high)}"))  # fmt: skip
-        show(table(SMALL, rows, label="Kinds of run with few groups", numeric=range(1, 4)))
+
+        def ends(score: Score) -> str:
+            inside = [point for point in ledger.points if point.regime == score.regime]
+            low, high = bootstrap(inside)
+            return f"{100 * low:.0f} to {percent(high)}"
+
+        columns = {
+            "Kind of run": lambda score: score.regime,
+            "Groups": lambda score: f"{score.groups}",
+            term("In range, by group"): lambda score: percent(score.group_covered),
+            term("Bootstrap interval"): ends,
+        }
+        show(columned(columns, few, label="Kinds of run with few groups", numeric=range(1, 4)))

@@ -1,6 +1,6 @@
 """How good: sentence and picture of six families; tables of kinds of run and of other tools."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -14,16 +14,19 @@ from advisor.formatting import percent
 from advisor.reports.charts import Bar, BarChart, BarPart
 from advisor.ui.parts.bars import bars
 from advisor.ui.parts.glossary import term
-from advisor.ui.parts.markup import block, heading, outward, say, show, table, two_lines
+from advisor.ui.parts.markup import block, columned, heading, outward, say, show, table, two_lines
 
 ENOUGH = 20
 """Figures from which a kind of run is named in the verdict."""
-WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH = map(
-    term, ("Median error", "By group", "In the range", "In range, by group", "Range width")
-)
-HEADINGS = (
-    "Kind of run", "Figures", WITHIN, BY_GROUP, HELD, HELD_BY_GROUP, WIDTH, "Best public formula",
-)  # fmt: skip
+HELD, WIDTH = term("In the range"), term("Range width")
+METRICS: Mapping[str, Callable[[Score], object]] = {
+    term("Median error"): lambda score: percent(score.median, 1),
+    term("By group"): lambda score: percent(score.group_median, 1),
+    HELD: lambda score: two_lines(percent(score.covered), allowed(score)),
+    term("In range, by group"): lambda score: percent(score.group_covered),
+    WIDTH: lambda score: f"{score.width:.2f}",
+}
+"""Columns of every table of scores."""
 
 
 FAMILIES = {
@@ -102,8 +105,11 @@ def _bar(score: Score) -> Bar:
 
 def regimes(ledger: Ledger) -> None:
     """One line per kind of run, beside the best public formula."""
-    rows = (_row(score) for score in ledger.scores)
-    show(table(HEADINGS, rows, label="Errors by kind of run", numeric=range(1, 7)))
+    columns = {
+        "Kind of run": lambda score: _explained(score.regime), "Figures": counted, **METRICS,
+        "Best public formula": _best,
+    }  # fmt: skip
+    show(columned(columns, ledger.scores, label="Errors by kind of run", numeric=range(1, 7)))
     with st.expander("Kinds of run explained"):
         kinds = ((regime.name, regime.text) for regime in REGIMES)
         show(table(("Kind of run", "What it is"), kinds, label="Kinds of run"))
@@ -116,17 +122,10 @@ def regimes(ledger: Ledger) -> None:
     )
 
 
-def _row(score: Score) -> Sequence[object]:
-    return (
-        _explained(score.regime),
-        two_lines(f"{score.rows:,}", f"{score.groups} groups" if score.groups > 1 else "1 group"),
-        percent(score.median, 1),
-        percent(score.group_median, 1),
-        two_lines(percent(score.covered), allowed(score)),
-        percent(score.group_covered),
-        f"{score.width:.2f}",
-        _best(score),
-    )
+def counted(score: Score) -> Markup:
+    """Number of figures, and of groups."""
+    groups = f"{score.groups} groups" if score.groups > 1 else "1 group"
+    return two_lines(f"{score.rows:,}", groups)
 
 
 def _explained(name: str) -> Markup | str:

@@ -1,6 +1,6 @@
 """What the tab What it costs shows: options, cost against speed, what the verdict turns on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -20,13 +20,13 @@ from advisor.ui.parts import comparison_charts, tabs
 from advisor.ui.parts.glossary import explained_in_turn
 from advisor.ui.parts.markup import (
     block,
+    columned,
     copyable,
     joined,
     notice,
     plain_words,
     say,
     show,
-    table,
     two_lines,
 )
 from advisor.ui.parts.palette import palette
@@ -35,9 +35,6 @@ from advisor.ui.parts.points import Point, PointChart, points
 
 # Table of options, the present machine first, with their chart.
 
-HEADINGS = (
-    "What", "Speed", "At once", "A month", "Hours lost", "A million tokens", "Pays", "Price",
-)  # fmt: skip
 KIND_WORDS = {
     OptionKind.KEEP: "keep",
     OptionKind.CHANGE: "change",
@@ -77,24 +74,24 @@ def options(answer: Answer) -> None:
         what_changes_it(answer)
 
 
-def options_table(options: Sequence[Option], money: MoneyInputs) -> Markup:
+def options_table(options: Sequence[Option], use: MoneyInputs) -> Markup:
     """Table of options at a use."""
     names = explained_in_turn(option.name for option in options)
-    rows = (_option_row(option, name, money) for option, name in zip(options, names, strict=True))
-    return table(HEADINGS, rows, label="Options", numeric=(1, 2, 3, 4, 5))
+    columns: dict[str, Callable[[Option], object]] = {
+        "What": lambda row: two_lines(next(names), KIND_WORDS[row.kind]),
+        "Speed": _speed,
+        "At once": lambda row: _money(row.upfront),
+        "A month": _monthly,
+        "Hours lost": lambda row: "" if row.hours_lost is None else hours(row.hours_lost),
+        "A million tokens": lambda row: _money(row.per_million_tokens),
+        "Pays": lambda row: two_lines(_pays(row), pays_when(row, use)),
+        "Price": _price,
+    }
+    return columned(columns, options, label="Options", numeric=(1, 2, 3, 4, 5))
 
 
-def _option_row(option: Option, name: Markup, use: MoneyInputs) -> Sequence[object]:
-    return (
-        two_lines(name, KIND_WORDS[option.kind]),
-        _speed(option),
-        "" if option.upfront is None else money(option.upfront),
-        _monthly(option),
-        "" if option.hours_lost is None else hours(option.hours_lost),
-        "" if option.per_million_tokens is None else money(option.per_million_tokens),
-        two_lines(_pays(option), pays_when(option, use)),
-        _price(option),
-    )
+def _money(usd: float | None) -> str:
+    return "" if usd is None else money(usd)
 
 
 def _speed(option: Option) -> Markup | str:

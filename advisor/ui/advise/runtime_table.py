@@ -1,6 +1,6 @@
 """Table of runtimes, fastest first, with the effort to set them up and the command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 from markupsafe import Markup
@@ -13,9 +13,16 @@ from advisor.formatting import memory, range_of, seconds, tokens_per_second
 from advisor.runtimes.serving import setup_efforts
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained, explained_in_turn, term
-from advisor.ui.parts.markup import copyable, say, show, table, two_lines
+from advisor.ui.parts.markup import columned, copyable, say, show, table, two_lines
 
-HEADINGS = ("Runtime", "Placement", "Speed", "First token", "Bound by", "Setup")
+COLUMNS: Mapping[str, Callable[[Estimate], object]] = {
+    "Runtime": lambda row: two_lines(row.runtime, explained(row.format_note)),
+    "Placement": lambda row: TITLES[row.strategy],
+    "Speed": lambda row: _speed(row),
+    "First token": lambda row: seconds(float(row.first_token.value)) if row.first_token else "",
+    "Bound by": lambda row: explained(row.bottleneck),
+    "Setup": lambda row: effort(row.runtime),
+}
 
 
 def runtimes(answer: Answer) -> None:
@@ -26,8 +33,7 @@ def runtimes(answer: Answer) -> None:
     )
     if ready:
         with st.container(key="runtimes"):
-            rows = map(_row, ready)
-            show(table(HEADINGS, rows, label="Runtimes, fastest first", numeric=(2, 3)))
+            show(columned(COLUMNS, ready, label="Runtimes, fastest first", numeric=(2, 3)))
         _command(answer, ready)
     _refused([estimate for estimate in estimates if not bool(estimate.fits)])
 
@@ -59,17 +65,10 @@ def run_it(answer: Answer) -> None:
     _told(ready[str(name)])
 
 
-def _row(estimate: Estimate) -> Sequence[object]:
-    decode, first = estimate.decode, estimate.first_token
-    speeds = range_of(float(decode.low), float(decode.high)) if decode else ""
-    return (
-        two_lines(estimate.runtime, explained(estimate.format_note)),
-        TITLES[estimate.strategy],
-        two_lines(tokens_per_second(decode_tps(estimate)), speeds),
-        seconds(float(first.value)) if first else "",
-        explained(estimate.bottleneck),
-        effort(estimate.runtime),
-    )
+def _speed(row: Estimate) -> Markup:
+    speed = row.decode
+    ends = range_of(float(speed.low), float(speed.high)) if speed else ""
+    return two_lines(tokens_per_second(decode_tps(row)), ends)
 
 
 def effort(runtime: str) -> Markup | str:

@@ -1,6 +1,6 @@
 """Runs of others on the page Your machine: what tools measured, beside what was predicted."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
 import streamlit as st
@@ -13,7 +13,7 @@ from advisor.evidence.accuracy import brought_runs
 from advisor.evidence.accuracy.brought_runs import LONGEST, BroughtRun
 from advisor.formatting import tokens_per_second
 from advisor.ui.parts import outcome
-from advisor.ui.parts.markup import notice, say, show, table
+from advisor.ui.parts.markup import columned, notice, say, show
 from advisor.ui.question import current
 
 PLACE, FILE, BY, GONE = "brought_runs", "brought_file", "brought_by", "brought_gone"
@@ -22,6 +22,17 @@ HOW = (
     "(--save-result), Ollama or LM Studio wrote. It is compared with the question of Advise, so "
     "ask there for the machine and model that it ran on. Shown beside predictions, never fitted."
 )
+
+
+COLUMNS: Mapping[str, Callable[[BroughtRun], object]] = {
+    "Run": lambda run: _words(run),
+    "By": lambda run: run.by or "you",
+    "Measured": lambda run: tokens_per_second(run.decode),
+    "Predicted": lambda run: tokens_per_second(run.predicted),
+    "Ratio": lambda run: f"{run.ratio:.2f}",
+    "With": lambda run: run.source,
+    "Brought": lambda run: run.date,
+}
 
 
 def section() -> None:
@@ -67,13 +78,7 @@ def _words(run: BroughtRun) -> str:
 
 
 def _list(runs: Sequence[BroughtRun]) -> None:
-    rows = (
-        (_words(run), run.by or "you", tokens_per_second(run.decode),
-         tokens_per_second(run.predicted), f"{run.ratio:.2f}", run.source, run.date)
-        for run in runs
-    )  # fmt: skip
-    headings = ("Run", "By", "Measured", "Predicted", "Ratio", "With", "Brought")
-    show(table(headings, rows, label="Runs of others", numeric=(2, 3, 4)))
+    show(columned(COLUMNS, runs, label="Runs of others", numeric=(2, 3, 4)))
     with st.popover("Delete a run"):
         numbers = range(1, len(runs) + 1)
         st.selectbox(

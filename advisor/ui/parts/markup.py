@@ -5,10 +5,10 @@ image from anywhere. What people typed is therefore shown through this module.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from markupsafe import Markup, escape
@@ -111,6 +111,15 @@ def table(
     )
     # Every cell of head and body is escaped.
     return frame.format(label, Markup(head), Markup(body))  # noqa: S704  escaped cells
+
+
+def columned(
+    columns: Mapping[str, Callable[[Any], object]], items: Iterable[object], *, label: str,
+    numeric: Sequence[int] = (),
+) -> Markup:  # fmt: skip
+    """Table of items, a row each, by columns: what their cells hold, by heading."""
+    rows = ([of(item) for of in columns.values()] for item in items)
+    return table(list(columns), rows, label=label, numeric=numeric)
 
 
 def _cells(element: str, cells: Iterable[object], sides: Iterable[str]) -> str:
