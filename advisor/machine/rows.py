@@ -74,24 +74,24 @@ class HostRow:
     """
 
     name: str
-    aliases: str
+    aliases: str = ""
     vendor: str
     segment: str
     cores: int
-    performance_cores: int | None
-    threads: int | None
+    performance_cores: int | None = None
+    threads: int | None = None
     sockets: int
-    ccds: int | None
+    ccds: int | None = None
     memory_type: str
     memory_channels: float | None
     memory_mts: float | None
     bandwidth_gbs: float | None
-    max_memory_gib: float | None
+    max_memory_gib: float | None = None
     instruction_sets: str
-    llc_mib: float | None
+    llc_mib: float | None = None
     pcie_gen: int | None
-    pcie_lanes: int | None
-    released: str
+    pcie_lanes: int | None = None
+    released: str = ""
     source: str
     source_date: str
     retrieved: str

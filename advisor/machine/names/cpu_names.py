@@ -45,24 +45,15 @@ def several_sockets(row: HostRow, sockets: int, hosts: Mapping[str, HostRow]) ->
     if known is not None:
         return known
 
-    def times(value: float | None) -> float | None:
-        return None if value is None else value * sockets
+    sums = {name: (each := getattr(row, name)) and each * sockets for name in OF_EACH_SOCKET}
+    return replace(row, name=f"{sockets}x {row.name}", aliases="", sockets=sockets, **sums)
 
-    return replace(
-        row,
-        name=f"{sockets}x {row.name}",
-        aliases="",
-        cores=row.cores * sockets,
-        performance_cores=row.performance_cores and row.performance_cores * sockets,
-        threads=row.threads and row.threads * sockets,
-        sockets=sockets,
-        ccds=row.ccds and row.ccds * sockets,
-        memory_channels=times(row.memory_channels),
-        bandwidth_gbs=times(row.bandwidth_gbs),
-        max_memory_gib=times(row.max_memory_gib),
-        llc_mib=times(row.llc_mib),
-        pcie_lanes=row.pcie_lanes and row.pcie_lanes * sockets,
-    )
+
+OF_EACH_SOCKET = (
+    *("cores", "performance_cores", "threads", "ccds", "memory_channels", "bandwidth_gbs"),
+    *("max_memory_gib", "llc_mib", "pcie_lanes"),
+)
+"""Columns that all sockets together have several times."""
 
 
 def derived_row(
@@ -73,24 +64,17 @@ def derived_row(
     rate = (model and model.memory_mts) or generation.memory_mts
     return HostRow(
         name=name,
-        aliases="",
         vendor=generation.vendor,
         segment=generation.segment,
         cores=cores,
         performance_cores=model.performance_cores if model else None,
-        threads=None,
         sockets=1,
-        ccds=None,
         memory_type=(model and model.memory_type) or generation.memory_type,
         memory_channels=channels,
         memory_mts=rate,
         bandwidth_gbs=channels * 8 * rate / 1000,
-        max_memory_gib=None,
         instruction_sets=generation.instruction_sets,
-        llc_mib=None,
         pcie_gen=generation.pcie_gen,
-        pcie_lanes=None,
-        released="",
         source=generation.source,
         source_date=generation.source_date,
         retrieved=generation.retrieved,

@@ -219,6 +219,7 @@ def slice_of(card: GpuRow, part: Slice) -> GpuRow:
         hint = f"{card.name} has no slice {profile}; `nvidia-smi mig -lgip` lists a card's."
         raise UnknownName("GPU", f"{card.name} {part}", (), hint)
     share, arithmetic = memory / eighths, part.compute / sevenths
+    rates = {name: (rate := getattr(card, name)) and rate * arithmetic for name in RATES}
     return replace(
         card,
         name=f"{card.name} {part}",
@@ -226,22 +227,14 @@ def slice_of(card: GpuRow, part: Slice) -> GpuRow:
         memory_gib=float(part.memory_gb),
         bus_bits=card.bus_bits * share,
         bandwidth_gbs=card.bandwidth_gbs * share,
-        fp32_tflops=_times(card.fp32_tflops, arithmetic),
-        fp16_tflops=_times(card.fp16_tflops, arithmetic),
-        bf16_tflops=_times(card.bf16_tflops, arithmetic),
-        int8_tops=_times(card.int8_tops, arithmetic),
-        fp8_tflops=_times(card.fp8_tflops, arithmetic),
-        fp4_tflops=_times(card.fp4_tflops, arithmetic),
+        **rates,
         link_gbs=None,
         source=SOURCE,
         note=f"{memory} of {eighths} memory slices and {part.compute} of {sevenths} compute slices",
     )
 
 
-def _times(rate: float | None, share: float) -> float | None:
-    return None if rate is None else rate * share
-
-
+RATES = ("fp32_tflops", "fp16_tflops", "bf16_tflops", "int8_tops", "fp8_tflops", "fp4_tflops")
 HINT = "`data/hardware/gpus.csv` lists those it knows."
 
 

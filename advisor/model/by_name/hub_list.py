@@ -29,7 +29,7 @@ class HubRow:
     """One listed repository."""
 
     name: str  # `owner/name`
-    key: str  # tokens of the name that can tell shapes apart, by `names.take_apart`
+    key: str = ""  # tokens of the name that can tell shapes apart, by `names.take_apart`
     architecture: str  # `model_type` of its config.json
     parameters: int  # weights that its files hold; packed words where it is quantized
     layers: int  # repeating layers
@@ -39,9 +39,9 @@ class HubRow:
     head_dim: int  # values per head; hidden / heads where the config has none
     vocab: int  # rows of the embedding
     feed_forward: int  # width of a routed expert, or of the feed-forward of a dense model
-    shared_feed_forward: int  # width of the shared experts together, where stated
-    experts: int  # routed experts of a layer, where stated
-    experts_used: int  # routed experts that a token uses
+    shared_feed_forward: int = 0  # width of the shared experts together, where stated
+    experts: int = 0  # routed experts of a layer, where stated
+    experts_used: int = 0  # routed experts that a token uses
     context: int  # tokens it was trained for
     released: str  # day of publication; empty where unknown
 
@@ -53,25 +53,11 @@ class HubRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MoreRow:
-    """One row of data/models/more_models.csv: a gated or older repository that the list lacks,
-    with the columns of `HubRow` that it has and the page that gives them.
+class MoreRow(HubRow):
+    """One row of data/models/more_models.csv: a gated or older repository that the list lacks, and
+    the page that gives its columns; its key follows from its name.
     """
 
-    name: str
-    architecture: str
-    parameters: int
-    layers: int
-    hidden: int
-    heads: int
-    kv_heads: int
-    head_dim: int
-    vocab: int
-    feed_forward: int
-    experts: int | None
-    experts_used: int | None
-    context: int
-    released: str
     source: str
     source_date: str
 

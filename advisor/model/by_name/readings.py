@@ -4,12 +4,11 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import AdvisorError, UnknownName
 from advisor.model import catalog
 from advisor.model.architecture import Architecture, Group
@@ -32,6 +31,7 @@ from advisor.model.by_name.known import (
     spellings_of,
 )
 from advisor.model.by_name.names import (
+    TABLE,
     ModelName,
     has_size,
     is_active,
@@ -232,26 +232,12 @@ def _has_label(row: KnownRow, label: str) -> bool:
     return abs(counted / stated - 1) < LABEL_NEAR
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PrintedRow:
-    """One row of data/models/printed_architectures.csv: an architecture as llama.cpp prints it
-    (LLM_ARCH_NAMES in its src/llama-arch.cpp), and those of the list that it stands for.
-    """
-
-    label: str
-    architectures: str
-
-
-@cache
-def _printed() -> Mapping[str, tuple[str, ...]]:
-    rows = read(DATA / "models" / "printed_architectures.csv", PrintedRow)
-    return {row.label: tuple(row.architectures.split()) for row in rows}
-
-
 def _printed_as(name: ModelName) -> tuple[str, ...]:
-    """Architectures that a name begins with as llama-bench prints them, `deepseek2 30B.A3B`."""
+    """Architectures of the list that a name begins with as llama-bench prints them, `deepseek2
+    30B.A3B` (LLM_ARCH_NAMES in llama.cpp's src/llama-arch.cpp).
+    """
     label, space, _ = name.text.strip().casefold().partition(" ")
-    return _printed().get(label, ()) if space else ()
+    return tuple(TABLE.of_kind("printed").get(label, "").split()) if space else ()
 
 
 def _of_printed_size(name: ModelName) -> KnownRow | None:

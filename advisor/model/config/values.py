@@ -200,6 +200,7 @@ class FamilyRow:
     defaults: str  # defaults of its configuration class for absent keys, `key=value; ...`
     # rows that a learned position table has beyond the context; empty without such a table
     learned_beyond: int | None
+    builder: str  # module and function of `own_layers`, where its layers differ; else empty
     refused: str  # why it cannot be derived; empty where it can
     source: str  # source of the code
     source_date: str  # when

@@ -1,6 +1,6 @@
 """Builders of families whose layers differ, and the facts that they share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from advisor.model.architecture import Architecture
@@ -20,50 +20,18 @@ from advisor.model.config.own_layers import compressed, parts, recurrent, window
 from advisor.model.config.values import Config, FamilyRow, fixed_facts
 from advisor.model.spec import ArchitectureSpec
 
-Builder = Callable[[Config, ArchitectureSpec], Architecture]
-
-BUILDERS: Mapping[str, Builder] = {
-    "step3p5": windowed.step3,
-    "step3p7": windowed.step3,
-    "laguna": windowed.laguna,
-    "muse_glimmer": windowed.muse_glimmer,
-    "muse_glimmer_text": windowed.muse_glimmer,
-    "spark2_5": windowed.spark,
-    "mimo_v2_flash": windowed.mimo_v2,
-    "mimo_v2": windowed.mimo_v2,
-    "inkling": windowed.inkling,
-    "inkling_text": windowed.inkling,
-    "inkling_mm_model": windowed.inkling,
-    "minimax_m3": windowed.minimax_m3,
-    "minimax_m3_vl": windowed.minimax_m3,
-    "minimax_m3_vl_text": windowed.minimax_m3,
-    "nemotron-nas": windowed.nemotron_nas,
-    "deci": windowed.nemotron_nas,
-    "kimi_linear": recurrent.kimi_linear,
-    "kimi_k3": recurrent.kimi_linear,
-    "bailing_hybrid": recurrent.bailing_hybrid,
-    "glm5_next": recurrent.glm5_next,
-    "glm5_next_text": recurrent.glm5_next,
-    "qwen4_exp": recurrent.qwen4_exp,
-    "qwen4_exp_text": recurrent.qwen4_exp,
-    "jamba": recurrent.jamba,
-    "granitemoehybrid": recurrent.granite_hybrid,
-    "falcon_h1": recurrent.falcon_h1,
-    "lfm2": recurrent.lfm2,
-    "lfm2_moe": recurrent.lfm2,
-    "k2_horizon": parts.k2_horizon,
-    "deepseek_v41": compressed.deepseek_v41,
-    "deepseek_v41_text": compressed.deepseek_v41,
-    "deepseek_v4": compressed.deepseek_v4,
-    "deepseek_ref": compressed.deepseek_v4,
-}
-"""By `model_type`."""
+MODULES = {"windowed": windowed, "recurrent": recurrent, "parts": parts, "compressed": compressed}
+"""Modules whose functions data/models/families.csv names as builders."""
 
 
 def own_architecture(config: Config, family: FamilyRow) -> Architecture | None:
     """The architecture of a family that is built layer by layer; None for all others."""
-    builder = BUILDERS.get(config.word("model_type"))
-    return None if builder is None else builder(config, base_facts(config, family))
+    if not family.builder:
+        return None
+    module, _, function = family.builder.partition(".")
+    builder: Callable[[Config, ArchitectureSpec], Architecture]
+    builder = getattr(MODULES[module], function)
+    return builder(config, base_facts(config, family))
 
 
 def base_facts(config: Config, family: FamilyRow) -> ArchitectureSpec:
