@@ -4,7 +4,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -80,11 +80,7 @@ def _wheel_command(job: EngineJob) -> tuple[str, ...]:
 
 def as_json(job: EngineJob) -> dict[str, Any]:
     """A job as JSON for that process."""
-    return {
-        "path": str(job.path), "threads": job.threads, "vocab": job.vocab, "depths": job.depths,
-        "prompt": job.prompt, "tokens": job.tokens, "seconds": job.seconds, "plain": job.plain,
-        "mapped": job.mapped,
-    }  # fmt: skip
+    return {**asdict(job), "path": str(job.path)}
 
 
 def _wheel_timings(printed: str, _: EngineJob) -> Timings:
