@@ -116,6 +116,18 @@ def test_curves_end_with_their_numbers_and_a_level_lies_at_its_height():
     assert f"left:100.00%;bottom:{low[1]}%'>10</em>" in html
 
 
+def test_words_of_marks_lie_on_no_line_and_on_no_other_words():
+    at = np.array([1.0, 10.0, 100.0])
+    named = {"each": (at, np.array([1.0, 1.0, 1.0])), "all": (at, np.array([1.0, 10.0, 100.0]))}
+    marks = {90.0: "memory ends", 80.0: "at that speed"}
+    html = curves(named, marks, x_label="users", y_label="tokens/s", alt="")
+    place = r"bottom:([\d.]+)%'>{}</em>"
+    ends, speed = (float(re.search(place.format(words), html)[1]) for words in marks.values())
+    assert abs(ends - speed) >= 4
+    lowest, highest = (float(found) for found in re.findall(r"bottom:([\d.]+)%;--size", html)[::5])
+    assert lowest + 1 < ends < highest - 4
+
+
 def test_points_of_a_kind_share_a_shape_and_the_front_has_stairs():
     spots = (
         Point(kind="rent", x=10.0, y=1.0, tip="A"),

@@ -16,6 +16,8 @@ from advisor.ui.parts.plane import DASHES, Scale, Stroke, picture, plane, point,
 
 ROW = 8.0
 """Height of a row of words [%]."""
+WIDE = 30.0
+"""Width that words beside a mark take [%]."""
 MOST_POINTS = 40
 """Points of a line that tell their values."""
 
@@ -52,11 +54,7 @@ def lines(chart: LineChart, level: tuple[float, str] | None = None) -> Markup:
     inside = (
         picture((*_strokes(chart, across, up), *_dotted(chart, across, high))),
         *(tip for line in chart.lines for tip in _values(chart, line, across, up)),
-        *(
-            words_at(across.place(note.x), 3 + ROW * row, note.text)
-            for row, note in enumerate(chart.notes)
-        ),
-        *(_name(line, across, up) for line in chart.lines if len(chart.lines) > 1 and line.x),
+        *_words(chart, across, up, high),
         *([] if level is None or high is None else [words_at(100, high, level[1])]),
     )
     return plane(
@@ -90,9 +88,35 @@ def _values(chart: LineChart, line: Line, across: Scale, up: Scale) -> Iterable[
         yield point(across.place(x), up.place(y), tip, colour, "hidden", 10)
 
 
-def _name(line: Line, across: Scale, up: Scale) -> Markup:
-    colour = palette().series[line.colour]
-    return words_at(across.place(line.x[-1]), up.place(line.y[-1]), line.name, "oa-end", colour)
+def _words(chart: LineChart, across: Scale, up: Scale, high: float | None) -> Iterable[Markup]:
+    """Names at the ends of lines, below falling ones, and notes where no line or name is."""
+    taken: list[tuple[float, float]] = []
+    for line in chart.lines:
+        if line.x:
+            places = [across.place(x) for x in line.x], [up.place(y) for y in line.y]
+            between = np.linspace(places[0][0], places[0][-1], MOST_POINTS)
+            taken += zip(between.tolist(), np.interp(between, *places).tolist(), strict=True)
+    taken += [] if high is None else [(at, high) for at in (70.0, 85.0, 100.0)]
+    names: list[float] = []
+    for line in chart.lines if len(chart.lines) > 1 else ():
+        if line.x:
+            at, height = across.place(line.x[-1]), up.place(line.y[-1])
+            falls = len(line.y) > 1 and line.y[-1] <= line.y[-2]
+            if falls or any(abs(height - other) < ROW for other in names):
+                height = height - 1.3 * ROW if height > 2 * ROW else height
+            names.append(height)
+            taken.append((at, height))
+            yield words_at(at, height, line.name, "oa-end", palette().series[line.colour])
+    for note in chart.notes:
+        at = across.place(note.x)
+        left, right = (at - WIDE, at) if at > 50 else (at, at + WIDE)
+        near = [y for x, y in taken if left <= x <= right]
+        heights = [3 + ROW * row for row in range(int(90 / ROW))]
+        height = max(heights, key=lambda low: (
+            min((abs(low + ROW / 2 - y) for y in near), default=ROW) >= ROW, -low
+        ))  # fmt: skip
+        taken += [(x, height + ROW / 2) for x in (left, right)]
+        yield words_at(at, height, note.text)
 
 
 def headed(chart: BarChart | LineChart, *, anchor: str | None = None) -> None:
