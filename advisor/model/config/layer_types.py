@@ -7,6 +7,7 @@ that have experts.
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError, Refusal
 from advisor.model.config.values import MAX_LAYERS, Config
 
@@ -15,26 +16,8 @@ WINDOW = ("sliding_window", "sliding_window_size", "attention_chunk_size")
 CONTEXT = ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
 Entry = TypeVar("Entry")
 
-LETTER_OF_WORD = {
-    "full_attention": "F",
-    "global_attention": "F",
-    "attention": "F",
-    "indexed_attention": "F",
-    "deepseek_sparse_attention": "F",
-    "sliding_attention": "W",
-    "sliding_window_attention": "W",
-    "chunked_attention": "W",
-    "local_attention": "W",
-    "linear_attention": "L",
-}
-LETTER_OF_BLOCK = {
-    "mamba": "M",
-    "linear_attention": "M",
-    "attention": "*",
-    "full_attention": "*",
-    "mlp": "-",
-    "moe": "E",
-}
+LETTERS = NameWords("models/config_words.csv")
+"""Letters of layers and of blocks by their words."""
 NO_ROPE_INTERVAL = 4
 """Llama 4 without `no_rope_layers`: every fourth layer has no rotary embedding and sees all."""
 
@@ -65,8 +48,9 @@ def single_blocks(config: Config) -> str:
             raise _length(config, "hybrid_override_pattern", len(written), MAX_LAYERS)
         return written
     words = config.words("layers_block_type")
-    _known(config, "layers_block_type", words, tuple(LETTER_OF_BLOCK))
-    return "".join(LETTER_OF_BLOCK[word] for word in words)
+    letters = LETTERS.of_kind("block")
+    _known(config, "layers_block_type", words, tuple(letters))
+    return "".join(letters[word] for word in words)
 
 
 def window(config: Config) -> int:
@@ -136,8 +120,9 @@ def _attention_letters(config: Config, layers: int) -> str:
 
 def _listed_letters(config: Config, layers: int) -> str:
     words = config.words("layer_types")
-    _known(config, "layer_types", words, tuple(LETTER_OF_WORD))
-    return "".join(LETTER_OF_WORD[word] for word in _checked(config, "layer_types", layers, words))
+    letters = LETTERS.of_kind("layer")
+    _known(config, "layer_types", words, tuple(letters))
+    return "".join(letters[word] for word in _checked(config, "layer_types", layers, words))
 
 
 def _derived_letters(config: Config, layers: int) -> str:

@@ -24,6 +24,7 @@ from advisor.model.gguf.shards import (
     cut_short,
     joined,
     named,
+    numbered,
     opened,
     part_paths,
     storage_type,
@@ -250,15 +251,6 @@ def _taps(keys: Keys, key: str) -> int:
     return max(keys.number(key) - 1, 0)
 
 
-FILE_TYPES = {
-    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
-    11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
-    17: "Q5_K_M", 18: "Q6_K", 19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS",
-    23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S", 27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M",
-    30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4", 39: "NVFP4",
-    40: "Q1_0",
-}  # fmt: skip
-"""Formats by `general.file_type`."""
 GUESSED = 1024
 """Added to a file type that a loader guessed."""
 
@@ -481,9 +473,9 @@ def _format(
 ) -> str:
     """The format's name as people know it; where the file does not say, that of most weights."""
     number = header.values.get("general.file_type")
-    if isinstance(number, int) and number & ~GUESSED in FILE_TYPES:
+    if isinstance(number, int) and number & ~GUESSED in numbered("file type"):
         keys.facts["general.file_type"] = str(number)
-        return FILE_TYPES[number & ~GUESSED]
+        return numbered("file type")[number & ~GUESSED]
     weights: dict[str, int] = {}
     for entry, kind in zip(tensors, kinds, strict=True):
         weights[kind.name] = weights.get(kind.name, 0) + entry.params

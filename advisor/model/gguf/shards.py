@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from pathlib import Path
 
 from advisor import given_files
+from advisor.catalog.name_matching import NameWords
 from advisor.errors import InputError
 from advisor.model.architecture import Group, Tensor
 from advisor.model.formats import StorageType
@@ -22,20 +24,16 @@ from advisor.units import GIB
 # Reference: ggml-org/llama.cpp, src/llama-arch.cpp (tensor names), and the constants of the `gguf`
 # package 0.19.0 (type numbers), read 2026-11-21.
 
-TYPE_NAMES = {
-    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1",
-    10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K",
-    16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S",
-    22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64",
-    29: "IQ1_M", 30: "BF16", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4", 41: "Q1_0",
-}  # fmt: skip
-"""Storage types by their number in a header."""
+NUMBERS = NameWords("models/gguf_numbers.csv")
 
-RETIRED_TYPES = {
-    4: "Q4_2", 5: "Q4_3", 31: "Q4_0_4_4", 32: "Q4_0_4_8", 33: "Q4_0_8_8",
-    36: "IQ4_NL_4_4", 37: "IQ4_NL_4_8", 38: "IQ4_NL_8_8",
-}  # fmt: skip
-"""Types that llama.cpp once wrote and no longer reads."""
+
+@cache
+def numbered(kind: str) -> Mapping[int, str]:
+    """Names by their number in a header: of storage types ("type"), of those that llama.cpp no
+    longer reads ("retired type") and of formats by `general.file_type` ("file type").
+    """
+    return {int(number): name for number, name in NUMBERS.of_kind(kind).items()}
+
 
 EMBEDDINGS = frozenset({"token_embd", "per_layer_token_embd", "position_embd", "token_types"})
 """Tables of which a token reads one row."""
@@ -114,9 +112,9 @@ def tensor(info: TensorInfo, name: TensorName) -> Tensor:
 
 def storage_type(info: TensorInfo, storage: Mapping[str, StorageType]) -> StorageType:
     """Storage type of a tensor."""
-    name = TYPE_NAMES.get(info.kind)
+    name = numbered("type").get(info.kind)
     if name is None or name not in storage:
-        known = RETIRED_TYPES.get(info.kind)
+        known = numbered("retired type").get(info.kind)
         why = f"{known}, which llama.cpp no longer reads" if known else "which is not known here"
         raise InputError(
             f"The tensor {brief(info.name)} has type number {info.kind}, {why}. Choose a file "

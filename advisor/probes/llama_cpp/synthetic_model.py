@@ -28,7 +28,7 @@ from advisor.model.architecture import Architecture, Group, Tensor
 from advisor.model.build import build
 from advisor.model.catalog import model_formats, storage_types
 from advisor.model.formats import StorageType, format_named, tensor_bytes, tensor_types
-from advisor.model.gguf.read import FILE_TYPES
+from advisor.model.gguf.shards import numbered
 from advisor.model.model import Model, from_tensors
 from advisor.model.spec import ArchitectureSpec
 
@@ -185,7 +185,7 @@ def _values(facts: ArchitectureSpec, form: str) -> Iterator[bytes]:
     """Keys and values in the file's encoding [1]."""
     yield _key("general.architecture", STRING) + _string("llama")
     yield _key("general.name", STRING) + _string(facts.name)
-    for number in (number for number, name in FILE_TYPES.items() if name == form):
+    for number in (number for number, name in numbered("file type").items() if name == form):
         yield _key("general.file_type", UINT32) + struct.pack("<I", number)
     numbers = {
         "block_count": facts.layers,

@@ -17,8 +17,8 @@ from advisor.errors import InputError, Refusal
 from advisor.model.architecture import Experts, Group
 from advisor.model.catalog import storage_types
 from advisor.model.gguf.header import prefix, read_header
-from advisor.model.gguf.read import FILE_TYPES, describe_parts, describe_path, describe_prefix
-from advisor.model.gguf.shards import TYPE_NAMES, named
+from advisor.model.gguf.read import describe_parts, describe_path, describe_prefix
+from advisor.model.gguf.shards import named, numbered
 from advisor.model.model import Described
 
 Q4_K, Q8_0, MXFP4 = (
@@ -53,7 +53,7 @@ def check_as_the_gguf_package(path: Path) -> None:
     for ours, theirs in zip(header.tensors, oracle.tensors, strict=True):
         assert ours.name == theirs.name
         assert ours.shape == tuple(int(size) for size in theirs.shape)
-        assert TYPE_NAMES[ours.kind] == theirs.tensor_type.name
+        assert numbered("type")[ours.kind] == theirs.tensor_type.name
         assert header.size + ours.offset == theirs.data_offset
     model = described(path).model
     assert model is not None
@@ -61,13 +61,13 @@ def check_as_the_gguf_package(path: Path) -> None:
 
 
 def test_type_and_format_numbers_are_those_of_the_gguf_package() -> None:
-    assert {kind.value: kind.name for kind in GGMLQuantizationType} == TYPE_NAMES
+    assert {kind.value: kind.name for kind in GGMLQuantizationType} == numbered("type")
     names = {
         kind.value: kind.name.removeprefix("MOSTLY_").removeprefix("ALL_").removesuffix("_MOE")
         for kind in LlamaFileType
         if kind is not LlamaFileType.GUESSED
     }
-    assert names == FILE_TYPES
+    assert names == numbered("file type")
 
 
 def test_bytes_lie_in_their_groups(tmp_path: Path) -> None:
