@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from calendar import month_name
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -137,10 +138,6 @@ and gates with the products beside them (15631 of August 2025, 16715 of 26 Octob
 uses the tensor units of an M5 (16634); builds before it are "2025"."""
 USUAL_FLASH_ATTENTION = "2024-10"
 """Month from which flash attention and CUDA graphs are usual; builds before it are "2024"."""
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
 
 
 def system_named(text: str) -> str:
@@ -252,7 +249,7 @@ def kernels_of(month: str, backend: str) -> str:
 def month_words(month: str) -> str:
     """A month in words: "2025-12" is "December 2025"."""
     year, number = month.split("-")
-    return f"{MONTHS[int(number) - 1]} {year}"
+    return f"{month_name[int(number)]} {year}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,11 +25,11 @@ from advisor.machine.names.words import (
     form_named,
     is_laptop,
     is_tower,
+    meaning,
     memory_rate,
     memory_sizes,
     names_ram,
     plain,
-    refusal,
     server_memory,
     spelled_out,
     translated,
@@ -161,7 +161,7 @@ def identified(name: str) -> Identified:
     """
     text = without_system(translated(plain(name)))
     if (
-        refusal(text)
+        meaning("refused", text)
         or spelled_out(text) != text
         or machine_names().presets.row_of(text) is not None
     ):

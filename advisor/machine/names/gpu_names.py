@@ -22,8 +22,8 @@ from advisor.machine.names.gpu_words import (
 )
 from advisor.machine.names.words import (
     any_of,
+    meaning,
     plain,
-    refusal,
     size_gib,
     without_sizes,
     words_of_kind,
@@ -330,7 +330,7 @@ class GpuNames:
                 return self._chosen(name, spellings, taken, memory_gib or taken.size_gib, note)
         meant = self._by_chip(taken) or self._of_several(text, taken.vendors)
         if meant is None:
-            raise UnknownName("GPU", name, self._offers(taken), refusal(text) or HINT)
+            raise UnknownName("GPU", name, self._offers(taken), meaning("refused", text) or HINT)
         return replace(meant, count=taken.count)
 
     def _slice(self, card: str, part: Slice) -> GpuName:
@@ -381,7 +381,7 @@ class GpuNames:
         chip = apple_chip(name, self.rows)
         if chip is None:
             apple = [row.name for row in self.rows.values() if row.vendor == "Apple"]
-            raise UnknownName("GPU", name, apple, refusal(plain(name)) or HINT)
+            raise UnknownName("GPU", name, apple, meaning("refused", plain(name)) or HINT)
         several = re.match(r"(\d{1,2})\s*[x*]\s*", plain(name))
         return GpuName(
             row=chip.row,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from advisor.errors import UnknownName
 from advisor.machine.names.words import (
@@ -245,14 +245,9 @@ def named_part(text: str) -> str:
     return inner[-1] if inner else text
 
 
-@cache
-def _makers() -> str:
-    return "|".join(words_of_kind("maker"))
-
-
 def has_maker(text: str) -> bool:
     """Whether a plain text names a maker of cards, as the titles of shops do."""
-    return re.search(rf"\b(?:{_makers()})\b", text) is not None
+    return any_of("any maker").search(text) is not None
 
 
 def _without_coolers(text: str) -> str:
@@ -262,7 +257,7 @@ def _without_coolers(text: str) -> str:
     if not has_maker(text):
         return text
     text = any_of("board version").sub(" ", any_of("fans of cooler").sub(" ", text))
-    text = re.sub(rf"\b(?!(?:nvidia|amd|{_makers()})\b)([a-z]+) [234]x\b", r"\1", text)
+    text = rewritten(text, "counted cooler")
     bare = any_of("part number").sub(" ", text)
     return any_of("size in part number").sub(
         r" \1gb ", bare if re.search(r"\d{3,4}", bare) else text

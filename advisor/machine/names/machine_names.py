@@ -31,6 +31,7 @@ from advisor.machine.names.words import (
     is_laptop,
     is_tower,
     main_memory,
+    meaning,
     memory_channels,
     memory_rate,
     memory_sizes,
@@ -38,13 +39,11 @@ from advisor.machine.names.words import (
     names_ram,
     plain,
     rate_of_type,
-    refusal,
     server_memory,
     sizes_gib,
     spelled_out,
     stray_number,
     translated,
-    typical_platform,
     unknown_items,
     with_modules_summed,
     without,
@@ -196,7 +195,7 @@ class MachineNames:
             spec = replace(named.spec, network=network if joined else None)
             return replace(named, spec=spec)
         text = text.replace(" / ", " ") if text.count("/") == 1 else text
-        why = refusal(text)
+        why = meaning("refused", text)
         if why:
             raise UnknownName("machine", name, (), why)
         row = self.presets.row_of(text)
@@ -334,7 +333,7 @@ class MachineNames:
         their cards ("gnode-a5000").
         """
         stray = "" if cpu else stray_number(rest)
-        platform = typical_platform(rest) and memory_channels(rest)
+        platform = meaning("platform", rest) and memory_channels(rest)
         if not gpus and not stray and (platform or NO_CARD.search(rest)):
             return
         if cpu or (gpus and (not stray or any(stray in plain(gpu.row.name) for gpu in gpus))):
@@ -439,8 +438,8 @@ def machine_of_parts(
     platform = cpu.row.name if cpu else None
     notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
     if cpu is None and chip is None:
-        kind = typical_platform(stated[2].casefold() or ("" if gpus else USUAL_MEMORY))
-        platform = typical_platform(rest) or (TYPICAL_LAPTOP if laptop else kind)
+        kind = meaning("platform", stated[2].casefold() or ("" if gpus else USUAL_MEMORY))
+        platform = meaning("platform", rest) or (TYPICAL_LAPTOP if laptop else kind)
         notes += [f"The processor is taken as {platform}."] if platform else []
     threads = None if chip else count_of("virtual processors", rest)
     if threads:

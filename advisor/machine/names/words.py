@@ -18,8 +18,10 @@ words_of_kind, patterns, whole_words = TABLE.of_kind, TABLE.patterns, TABLE.whol
 any_of, rewritten = TABLE.any_of, TABLE.rewritten
 
 
-def _value(text: str, kind: str) -> str:
-    """Value of the first word of a kind in a plain text; empty without one."""
+def meaning(kind: str, text: str) -> str:
+    """Value of the first word of a kind in a plain text, such as the typical platform of a line
+    without a number ("platform") or why a part cannot be described ("refused"); empty without one.
+    """
     return next((value for pattern, value in whole_words(kind) if pattern.search(text)), "")
 
 
@@ -105,30 +107,12 @@ def _has(text: str, kind: str) -> bool:
     return any(pattern.search(text) for pattern, _ in whole_words(kind))
 
 
-FORMS = {
-    "handheld": Form.HANDHELD,
-    "mini": Form.MINI,
-    "desktop": Form.DESKTOP,
-    "laptop": Form.LAPTOP,
-    "workstation": Form.DESKTOP,
-    "rack": Form.SERVER,
-}
-"""Kinds of words that say a machine's form, those that decide over others first."""
-
-
 def form_named(text: str) -> Form | None:
-    """Form of a machine that a plain text says by its words; None where it says none."""
-    return next((form for kind, form in FORMS.items() if _has(text, kind)), None)
-
-
-def typical_platform(text: str) -> str:
-    """Typical platform of a kind that is named without a number ("Threadripper"); empty without."""
-    return _value(text, "platform")
-
-
-def refusal(text: str) -> str:
-    """Why a machine or part that a plain text names cannot be described; empty for others."""
-    return _value(text, "refused")
+    """Form of a machine that a plain text says by its words, those first that decide over others;
+    None where it says none.
+    """
+    forms = words_of_kind("form").items()
+    return next((Form(form) for kind, form in forms if _has(text, kind)), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -256,7 +240,7 @@ def _is_known(word: str) -> bool:
         word in words_of_kind("kind of machine")
         or word in words_of_kind("part beside")
         or says_nothing(word)
-        or bool(typical_platform(word))
+        or bool(meaning("platform", word))
     )
 
 

@@ -79,7 +79,7 @@ class HubList:
     def named(self, name: str) -> HubRow | None:
         """The repository of exactly that name, compared without case."""
         start = self._folded.find(f"\n{name.strip().lower()},")
-        return None if start < 0 else self._at(start + 1)
+        return None if start < 0 else self[start + 1]
 
     def has_publisher(self, publisher: str) -> bool:
         """Whether a repository of a publisher is listed, compared without case."""
@@ -99,14 +99,11 @@ class HubList:
 
     def of_shape(self, row: HubRow) -> Iterator[HubRow]:
         """Repositories of a row's architecture and sizes, the most downloaded first."""
-        alike = self._of_sizes(row, f",{row.architecture},")
+        alike = self.of_sizes(row, f",{row.architecture},")
         return (other for other in alike if other.architecture == row.architecture)
 
-    def of_sizes(self, row: HubRow) -> Iterator[HubRow]:
+    def of_sizes(self, row: HubRow, also: str = "") -> Iterator[HubRow]:
         """Repositories of a row's sizes in any architecture, the most downloaded first."""
-        return self._of_sizes(row, "")
-
-    def _of_sizes(self, row: HubRow, also: str) -> Iterator[HubRow]:
         sizes = f",{row.layers},{row.hidden},{row.heads},{row.kv_heads},"
         widths = f",{row.vocab or ''},{row.feed_forward or ''},"
         return self._with(sizes, lambda other: other.sizes == row.sizes, widths, also)
@@ -128,7 +125,7 @@ class HubList:
 
     def __getitem__(self, place: int) -> HubRow:
         """The repository of a place."""
-        return self._at(place)
+        return _row(self._text[place : self._text.index("\n", place)])
 
     def __iter__(self) -> Iterator[HubRow]:
         for line in self._text.splitlines()[1:]:
@@ -140,13 +137,10 @@ class HubList:
         while place >= 0:
             start, end = self._text.rfind("\n", 0, place) + 1, self._text.index("\n", place)
             if all(self._text.find(other, start, end) >= 0 for other in also):
-                row = self._at(start)
+                row = self[start]
                 if meant(row):
                     yield row
             place = self._text.find(part, place + 1)
-
-    def _at(self, start: int) -> HubRow:
-        return _row(self._text[start : self._text.index("\n", start)])
 
 
 @lru_cache(maxsize=4096)

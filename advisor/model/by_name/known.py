@@ -19,10 +19,7 @@ from advisor.model.by_name.hub_list import (
     is_unpacked,
     listed,
 )
-from advisor.model.by_name.names import (
-    take_apart,
-    words,
-)
+from advisor.model.by_name.names import take_apart, words
 from advisor.model.spec import ArchitectureSpec
 
 KnownRow = ArchitectureSpec | HubRow
