@@ -5,8 +5,8 @@ from steps import chip, open_page, press, save, set_assumed
 
 
 def test_a_report_outlives_its_server_and_reopens_the_question(chromium, port, tmp_path):
-    asked = "?model=Qwen3-32B&gpu=RTX+3060+12GB&ram_gb=32"
-    with server(port, tmp_path) as address, page(chromium, f"{address}/{asked}") as tab:
+    question = "?model=Qwen3-32B&gpu=RTX+3060+12GB&ram_gb=32"
+    with server(port, tmp_path) as address, page(chromium, f"{address}/{question}") as tab:
         set_assumed(tab, "DDR5", "RAM (GB/s)", "61")
         save(tab, "from the browser")
     with server(port, tmp_path) as address, page(chromium, address) as tab:

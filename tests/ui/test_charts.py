@@ -124,7 +124,9 @@ def test_words_of_marks_lie_on_no_line_and_on_no_other_words():
     place = r"bottom:([\d.]+)%'>{}</em>"
     ends, speed = (float(re.search(place.format(words), html)[1]) for words in marks.values())
     assert abs(ends - speed) >= 4
-    lowest, highest = (float(found) for found in re.findall(r"bottom:([\d.]+)%;--size", html)[::5])
+    lowest, highest = (
+        float(height) for height in re.findall(r"bottom:([\d.]+)%;--size", html)[::5]
+    )
     assert lowest + 1 < ends < highest - 4
 
 

@@ -104,8 +104,8 @@ def _another_model(answer: Answer) -> Way | None:
     """A model that is rated as well and faster here."""
     level, row, told = _level(answer), answer.advice.another_model, ""
     if row is None and level in (Judgement.MINUTES, Judgement.UNUSABLE, Judgement.NOTHING):
-        asked = answer.nouns
-        row = nearest(asked.model, asked.machine, asked.work, asked.money.reading_tps)
+        nouns = answer.nouns
+        row = nearest(nouns.model, nouns.machine, nouns.work, nouns.money.reading_tps)
         told = ": the best rated that keeps up here"
     if row is None:
         return None
