@@ -256,7 +256,7 @@ def _open_file(
     connection: Any = dialect.connect(*places, **options)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.OperationalError:
+    except (sqlite3.Error, UnicodeDecodeError):
         if not _is_full(file):
             return connection  # `_prepare_sqlite` says why
         connection.close()
@@ -361,11 +361,15 @@ def _make_folder(file: Path) -> None:
 def _prepare_sqlite(connection: Any, _record: object) -> None:
     # Python's own transactions would start too late to guard the making of tables.
     connection.isolation_level = None
-    # First of all, because setting the journal mode may already have to wait.
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
-    connection.execute("PRAGMA journal_mode = WAL")
-    # A save that was confirmed outlives a loss of power, not only the end of the program.
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        # First of all, because setting the journal mode may already have to wait.
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        # A save that was confirmed outlives a loss of power, not only the end of the program.
+        connection.execute("PRAGMA synchronous = FULL")
+    except (sqlite3.Error, UnicodeDecodeError):
+        connection.close()  # SQLAlchemy leaves one that it never had to the collector
+        raise
 
 
 def _begin_sqlite(connection: Connection) -> None:
