@@ -4,7 +4,7 @@ It is the same to a request from every door.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -22,10 +22,10 @@ from advisor.advice.compare import (
 )
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.edits.edit import Edit, Edited
-from advisor.advice.finder.runnable import Runnable, nearest, rated_as_well
+from advisor.advice.finder.runnable import nearest, rated_as_well
 from advisor.advice.prices.price import priced_name
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.choice import Choice, choice_of
+from advisor.advice.table.choice import choice_of
 from advisor.advice.table.option import Option
 from advisor.advice.table.options import machine_speed, options
 from advisor.advice.table.question import Question, as_rented
@@ -36,7 +36,14 @@ from advisor.advice.table.sensitivity import (
     what_matters,
 )
 from advisor.advice.table.timed_machines import cardless
-from advisor.advice.words.verdict import Judgement, VerdictText, judgement, price_notes, verdict
+from advisor.advice.words.verdict import (
+    Compared,
+    Judgement,
+    VerdictText,
+    judgement,
+    price_notes,
+    verdict,
+)
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.workload import Workload
@@ -59,21 +66,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice:
+class Advice(Compared):
     """Complete answer to a comparison."""
 
     title: str  # model, format and machine in one line
-    summary: VerdictText  # verdict in words
-    choice: Choice  # what to buy, if anything, and the cheapest beside it
-    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
-    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
-    best: Estimate | None  # fastest estimate that fits; None if none fits
-    options: tuple[Option, ...]  # options, the present machine first, then by what they save
     what_ifs: tuple[Edited, ...]  # changes that make it faster, largest gain first
-    question: Question  # input of the options
-    served: int | None = None  # users at reading speed; None where one is asked for
-    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
-    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
+    summary: VerdictText = field(init=False)  # verdict in words, in the currency of the request
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "summary", verdict(self))
 
     @property
     def judgement(self) -> str:
@@ -103,16 +104,12 @@ class Advice:
     @property
     def what_changes(self) -> str:
         """Inputs at which that option starts or stops to pay, in words; empty for none."""
-        return what_changes(self.in_question, self.question.money) if self.in_question else ""
+        return what_changes(self.in_question) if self.in_question else ""
 
     @property
     def what_matters(self) -> tuple[TornadoBar, ...]:
         """Monthly gain of that option at the ends of each input, the most influential first."""
-        return what_matters(self.in_question, self.question.money) if self.in_question else ()
-
-    def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
-        """Estimates of one placement, in the order of the runtimes."""
-        return tuple(estimate for estimate in self.estimates if estimate.strategy is strategy)
+        return what_matters(self.in_question) if self.in_question else ()
 
     def meant(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
         """Estimates of one placement that are of the chosen runtime; all without a choice."""
@@ -205,33 +202,21 @@ def advise(
         another = rated_as_well(model, here, work, money.reading_tps, decode)
         if another is None and level is Judgement.UNUSABLE:
             closest = nearest(model, here, work, money.reading_tps)
-    served = readers(best, money.reading_tps) if best and float(work.users) > 1 else None
-    task = _task(best, session)
     return Advice(
         title=title_of(model, machine),
-        summary=verdict(
-            best,
-            [each for each in estimates if placement in (None, each.strategy)],
-            options_found,
-            money,
-            chosen,
-            choice=choice,
-            another=another,
-            closest=closest,
-            kept_apart=other,
-            served=None if other else served,
-            task=None if other else task,
-        ),
         choice=choice,
         another_model=another,
+        closest=closest,
         estimates=estimates,
         best=best,
         options=options_found,
         what_ifs=faster,
         question=question,
-        served=served,
-        task=task,
+        elsewhere=other,
+        served=readers(best, money.reading_tps) if best and float(work.users) > 1 else None,
+        task=_task(best, session),
         chosen=chosen,
+        placement=placement,
     )
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.schedule import Route
+from advisor.cost_model.uncertainty import Range
 from advisor.formatting import range_of, tokens_per_second
 from advisor.model.model import Floats
 
@@ -75,6 +76,11 @@ class Speed:
     def loading(self) -> float:
         """Time to load the file, 0 where unknown [s]."""
         return self.load or 0.0
+
+    @property
+    def range(self) -> Range:
+        """Decode speed with its 80 % range [tokens/s]."""
+        return Range(value=self.decode, low=self.low, high=self.high)
 
     @property
     def words(self) -> str:

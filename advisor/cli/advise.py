@@ -17,7 +17,6 @@ from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
 from advisor.request import command_line
-from advisor.request.money import MoneyInputs
 
 
 def run(args: argparse.Namespace) -> None:
@@ -57,14 +56,14 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     verdict and the options.
     """
     advice, request = answered.advice, answered.nouns.request
-    question, money = advice.question, advice.question.money
+    question = advice.question
     somewhere = request.machine is not None or not request.spec.empty
     described = not question.ownership.nothing or somewhere
     title = advice.title if described else f"{question.model.name}, {question.model.format}"
     lines = [title, "", *filter(None, (advice.verdict, advice.what_changes)), ""]
     if described:
         lines += [*estimate_lines(advice.estimates), ""]
-    lines += [_option_line(option, money) for option in _printed_options(advice, also)]
+    lines += [_option_line(option) for option in _printed_options(advice, also)]
     if described and advice.what_ifs:
         lines += ["", *_change_lines(advice)]
     if described and advice.second_machine:
@@ -102,7 +101,7 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
     return shown
 
 
-def _option_line(option: Option, use: MoneyInputs) -> str:
+def _option_line(option: Option) -> str:
     """One option as a line of text."""
     unknown = "speed not on record here" if option.kind is OptionKind.API else "does not run"
     speed = tokens_per_second(option.speed.decode) if option.speed else unknown
@@ -111,7 +110,7 @@ def _option_line(option: Option, use: MoneyInputs) -> str:
     if option.monthly is not None:
         cost = f"{money(option.monthly)} a month{once(option)}{aged(option)}"
     pays = {True: "pays", False: "does not pay", None: ""}[option.pays]
-    when = pays_when(option, use)
+    when = pays_when(option)
     if option.pays is False and when:
         pays = f"{pays} ({when})"
     else:
@@ -136,7 +135,7 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
         "runtime": advice.chosen.name if advice.chosen else None,
         "estimates": [estimate_answer(estimate, taken_as) for estimate in advice.estimates],
         **_sensitivity(advice),
-        "options": [option_answer(option, advice.question.money) for option in advice.options],
+        "options": list(map(option_answer, advice.options)),
         "second_machine": advice.second_machine
         and as_record("second_machine", advice.second_machine),
         "what_ifs": [as_record("what_if", what_if) for what_if in advice.what_ifs],
@@ -145,11 +144,11 @@ def advice_answer(advice: Advice, taken_as: str = "") -> Json:
 
 def _chosen(advice: Advice) -> Json:
     """What to buy, if anything, the cheapest beside it, and a model that runs better here."""
-    choice, money, another = advice.choice, advice.question.money, advice.another_model
+    choice, another = advice.choice, advice.another_model
     return {
-        "safe_choice": option_answer(choice.safe, money) if choice.safe else None,
+        "safe_choice": option_answer(choice.safe) if choice.safe else None,
         "safe_choice_reason": choice.reason,
-        "cheapest": option_answer(choice.cheapest, money) if choice.cheapest else None,
+        "cheapest": option_answer(choice.cheapest) if choice.cheapest else None,
         "another_model": another and as_record("another_model", another),
     }
 
@@ -163,14 +162,14 @@ def _sensitivity(advice: Advice) -> Json:
     }
 
 
-def option_answer(option: Option, money: MoneyInputs) -> Json:
-    """Record of one option of `advise` at a use."""
+def option_answer(option: Option) -> Json:
+    """Record of one option of `advise`."""
     runs = option.speed if option.speed and option.speed.format else None
     return as_record(
         "option",
         option,
         placement=runs.strategy.value if runs else None,
         monthly_parts_usd=asdict(option.cost) if option.cost else None,
-        pays_from_tps=least_speed(option, money),
+        pays_from_tps=least_speed(option),
         **({} if runs else {"ttft_s": None}),
     )

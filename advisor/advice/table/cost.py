@@ -194,12 +194,16 @@ class Use:
     def _users(self) -> float:
         return float(self.work.users)
 
+    def waits(self, first_token: Array, decode: Array) -> Array:
+        """Time that a person waits for a reply, the queue aside [s]."""
+        money = self.money
+        return waiting_seconds(
+            first_token, decode, money.thinking_tokens, self.shown, money.reading_tps
+        )
+
     def hours_lost(self, speed: Timed) -> Array:
         """Waiting in a month [h]; no more than the hours that its users have."""
-        each = waiting_seconds(
-            speed.first_token, speed.decode, self.money.thinking_tokens, self.shown,
-            self.money.reading_tps,
-        )  # fmt: skip
+        each = self.waits(speed.first_token, speed.decode)
         queued = speed.waiting
         if queued if isinstance(queued, float) else np.any(queued):
             each = each + queue_seconds(self._users, self.running(speed), self._computing(speed))

@@ -13,7 +13,7 @@ from advisor.advice.edits.changes import SOME_QUALITY
 from advisor.advice.prices.power import HostPartRow
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
-from advisor.advice.table.cost import LAUNCH_MARGIN, MonthlyCost
+from advisor.advice.table.cost import LAUNCH_MARGIN, MonthlyCost, Use
 from advisor.machine.machine import Gpu, Machine
 from advisor.model.model import Floats
 
@@ -44,10 +44,8 @@ class Option:
     upfront: float | None  # paid once, less the resale value of what is replaced; or None [USD]
     cost: MonthlyCost | None  # monthly cost by parts; None without a price
     price: Price  # price with its origin
-    hours_lost: float | None  # waiting per month [h]; None without a known speed
-    tokens: float  # generated tokens per month [tokens]
-    keeps_up: bool = True  # it can answer all replies in the available hours
-    worth: float  # value of an hour of waiting [USD/h]
+    use: Use  # replies of a month, and what an hour is worth
+    started: bool = False  # rented, and started anew for each session
     stale: bool = False  # its price is older than 90 days, or has no date
     kept: "Option | None" = None  # keeping the present machine; None for that option itself
     # question that people ask and it answers ("one more", a maker's machines); empty for none. The
@@ -55,12 +53,37 @@ class Option:
     topic: str = ""
     standing: float = 0.0  # monthly value of owned hardware that stands unused [USD/month]
     assumed_resale: float = 0.0  # monthly value of what is sold, if nobody stated it [USD/month]
-    hours_starting: float = 0.0  # part of `hours_lost` for starts of a rented machine [h/month]
     hours_rented: float | None = None  # of a rented machine [h/day]; None for others
     machine: Machine | None = None  # machine with it; None for a rent or an API
     bought: tuple[Gpu, ...] = ()  # cards that are bought or rented for it
     parts: tuple[HostPartRow, ...] = ()  # parts that are bought beside the cards
     odd: tuple[str, ...] = ()  # what an expert finds odd; it is never the safe choice then
+
+    @property
+    def tokens(self) -> float:
+        """Generated tokens per month [tokens]."""
+        return self.use.tokens
+
+    @property
+    def worth(self) -> float:
+        """Value of an hour of waiting [USD/h]."""
+        return self.use.money.usd_per_hour_of_time
+
+    @cached_property
+    def hours_starting(self) -> float:
+        """Waiting per month for starts of a rented machine [h]."""
+        return float(self.use.hours_starting(self.speed)) if self.started and self.speed else 0.0
+
+    @cached_property
+    def hours_lost(self) -> float | None:
+        """Waiting per month, starts included [h]; None without a known speed."""
+        speed = self.speed
+        return None if speed is None else float(self.use.hours_lost(speed)) + self.hours_starting
+
+    @cached_property
+    def keeps_up(self) -> bool:
+        """Whether it can answer all replies in the available hours."""
+        return self.speed is None or bool(self.use.keeps_up(self.speed))
 
     @property
     def monthly(self) -> float | None:

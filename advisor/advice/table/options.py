@@ -306,13 +306,31 @@ def _added(question: Question, machine: Machine, speed: Speed) -> Option:
         name += f", {len(machine.gpus)} in all"
         topic = ONE_MORE if _one_more(present, machine) else topic
     parts = parts_for(form, present, machine.gpus, slots(question.machine))
-    price = bought(new[0].name, len(new), question.money.own_price, parts)
-    cost = question.use.owned(
-        draw_of(machine), speed, usd=price.usd or 0.0, tied_up=question.tied_up_usd
-    )
+    name = f"{name} in a dock" if in_dock(form) else name
+    return _purchase(question, OptionKind.ADD, name, machine, new, parts, speed, topic)
+
+
+def _purchase(
+    question: Question,
+    kind: OptionKind,
+    name: str,
+    machine: Machine,
+    cards: tuple[Gpu, ...],
+    parts: tuple[HostPartRow, ...],
+    speed: Speed,
+    topic: str = "",
+) -> Option:
+    """Cards and parts, or a machine sold whole; all but what is added replaces what is owned."""
+    adds, typed = kind is OptionKind.ADD, question.money.own_price
+    whole = kind is OptionKind.MACHINE and not parts
+    what, count = (name, 1) if whole else (cards[0].name, len(cards))
+    price = bought(what, count, typed, parts)
+    usd = price.usd or 0.0 if adds else question.paid_for(price)
+    tied_up = question.tied_up_usd if adds else 0.0
+    cost = question.use.owned(draw_of(machine), speed, usd=usd, tied_up=tied_up)
     return question.option(
-        OptionKind.ADD, f"{name} in a dock" if in_dock(form) else name, speed, cost, price,
-        topic=topic, machine=machine, bought=new, parts=parts,
+        kind, name, speed, cost, price, sells=not adds, topic=topic, machine=machine, bought=cards,
+        parts=parts,
     )  # fmt: skip
 
 
@@ -344,16 +362,12 @@ def replaced(question: Question, now: Speed | None, held: Iterable[CardSpeed]) -
 def _replaced(question: Question, cards: tuple[Gpu, ...], speed: Speed) -> Option:
     machine, before = replace(question.machine, gpus=cards), question.machine.gpus
     parts = parts_for(question.ownership.form, before, cards, slots(machine))
-    price = bought(cards[0].name, len(cards), question.money.own_price, parts)
-    usd = question.paid_for(price) if before else price.usd or 0.0
-    cost = question.use.owned(draw_of(machine), speed, usd=usd)
-    name = counted(len(cards), cards[0].name)
-    asked_for = bool(before) and name == largest(question.for_sale, before[0].vendor)
-    return question.option(
-        OptionKind.REPLACE if before else OptionKind.ADD, name, speed, cost, price,
-        sells=bool(before), topic=LARGEST if asked_for else "", machine=machine, bought=cards,
-        parts=parts,
-    )  # fmt: skip
+    name, kind = counted(len(cards), cards[0].name), OptionKind.ADD
+    topic = ""
+    if before:
+        kind = OptionKind.REPLACE
+        topic = LARGEST if name == largest(question.for_sale, before[0].vendor) else ""
+    return _purchase(question, kind, name, machine, cards, parts, speed, topic)
 
 
 @lru_cache(maxsize=64)
@@ -380,8 +394,9 @@ def machines(question: Question, now: Speed | None) -> list[Option]:
     others = np.array([present != machine.name for machine in whole_machines().values()])
     timed = whole_timed(question.model, question.work, question.runtimes)
     rows = zip(whole_machines().items(), timed.fastest(others, strategies), strict=True)
+    kind = OptionKind.MACHINE
     return [
-        _machine(question, name, machine, speed, topic=machine.gpus[0].vendor)
+        _purchase(question, kind, name, machine, machine.gpus, (), speed, machine.gpus[0].vendor)
         for (name, machine), speed in rows
         if speed is not None
     ]
@@ -395,32 +410,14 @@ def desktops(question: Question, held: Iterable[CardSpeed]) -> list[Option]:
     host, for_sale = cardless(), cards_for_sale(question.money.own_price)
     rows = held if unified else _timed(question, host, for_sale).holders
     return [
-        _machine(
-            question, f"New desktop with {counted(count, card.name)}",
-            replace(host, gpus=(card,) * count), speed, parts=desktop_parts((card,) * count),
+        _purchase(
+            question, OptionKind.MACHINE, f"New desktop with {counted(count, card.name)}",
+            replace(host, gpus=(card,) * count), (card,) * count, desktop_parts((card,) * count),
+            speed,
         )
         for card, count, speed in rows
         if card.name in for_sale and count <= FEW and speed.whole
     ]  # fmt: skip
-
-
-def _machine(
-    question: Question,
-    name: str,
-    machine: Machine,
-    speed: Speed,
-    *,
-    topic: str = "",
-    parts: tuple[HostPartRow, ...] = (),
-) -> Option:
-    """A machine sold whole, or cards with the parts of a desktop."""
-    what, count = (machine.gpus[0].name, len(machine.gpus)) if parts else (name, 1)
-    price = bought(what, count, question.money.own_price, parts)
-    cost = question.use.owned(draw_of(machine), speed, usd=question.paid_for(price))
-    return question.option(
-        OptionKind.MACHINE, name, speed, cost, price, sells=True, topic=topic, machine=machine,
-        bought=machine.gpus, parts=parts,
-    )  # fmt: skip
 
 
 BY_THE_MONTH = ", by the month"

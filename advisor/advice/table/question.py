@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
+from typing import Any
 
-from advisor.advice.prices.power import HostPartRow
 from advisor.advice.prices.price import Price, cards_for_sale, less, used_value
 from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
 from advisor.advice.speeds import Speed
@@ -13,7 +13,7 @@ from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError
-from advisor.machine.machine import Form, Gpu, Machine
+from advisor.machine.machine import Form, Machine
 from advisor.model.model import Model
 from advisor.request.money import MoneyInputs, Ownership, discrete
 from advisor.runtimes import Runtime
@@ -80,15 +80,11 @@ class Question:
         price: Price | None = None,
         *,
         sells: bool = False,
-        topic: str = "",
         always_on: bool = False,
-        hours_rented: float | None = None,
-        machine: Machine | None = None,
-        bought: tuple[Gpu, ...] = (),
-        parts: tuple[HostPartRow, ...] = (),
+        **columns: Any,
     ) -> Option:
-        """Option whose waiting time, age of price and comparison with what is kept follow from its
-        parts; what is owned may be sold for it, and a rent may never be stopped.
+        """Option whose age of price and comparison with what is kept follow from its parts; what is
+        owned may be sold for it, and a rent may never be stopped. Columns are those of an `Option`.
         """
         price = price or Price()
         if sells:
@@ -96,8 +92,6 @@ class Question:
         sold = self.resale_usd if sells else 0.0
         paid = price.usd is not None and cost is not None
         staying = kind in (OptionKind.KEEP, OptionKind.CHANGE) and not self.ownership.owned
-        starts = speed and not always_on and (staying or kind is OptionKind.RENT)
-        starting = float(self.use.hours_starting(speed)) if speed and starts else 0.0
         asked_for = bool(price.sources) or price.usd is None
         return Option(
             kind=kind,
@@ -106,19 +100,12 @@ class Question:
             upfront=(price.usd or 0.0) - sold if paid else None,
             cost=cost if paid else None,
             price=price,
-            hours_lost=None if speed is None else float(self.use.hours_lost(speed)) + starting,
-            hours_starting=starting,
-            hours_rented=hours_rented,
-            tokens=self.use.tokens,
-            keeps_up=speed is None or bool(self.use.keeps_up(speed)),
-            worth=self.money.usd_per_hour_of_time,
+            use=self.use,
+            started=not always_on and (staying or kind is OptionKind.RENT),
             stale=asked_for and not price.typed and is_stale(price.date, self.today),
-            topic=topic,
             assumed_resale=float(self.use.spread(0.0 if self.resale.typed else sold)),
             standing=float(self.use.spread(self.tied_up_usd)) if kind in ELSEWHERE else 0.0,
-            machine=machine,
-            bought=bought,
-            parts=parts,
+            **columns,
         )
 
 

@@ -7,26 +7,18 @@ from typing import TypeAlias
 import numpy as np
 
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
-from advisor.advice.speeds import Mask, Speed
+from advisor.advice.speeds import Mask
 from advisor.advice.table.choice import Choice
-from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait, waiting_seconds
+from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait
 from advisor.advice.table.option import Option, OptionKind
+from advisor.cost_model.uncertainty import Range
 from advisor.formatting import money as money_words
 from advisor.formatting import money_per_hour, number, tokens_per_second
 from advisor.model.model import Floats
-from advisor.request.money import MoneyInputs
+from advisor.units import Array
 
-
-@dataclass(frozen=True, kw_only=True)
-class Uncertain:
-    """Positive number with its 80 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-Inputs: TypeAlias = Mapping[str, Uncertain]
+Inputs: TypeAlias = Mapping[str, Range]
+"""Positive numbers with their 80 % intervals."""
 Outcome: TypeAlias = Callable[[Mapping[str, Floats]], Floats]
 
 
@@ -35,7 +27,7 @@ class TornadoBar:
     """Bar of a tornado chart: the outcome at both ends of one input's interval."""
 
     name: str  # name of the input
-    interval: Uncertain  # its value and ends
+    interval: Range  # its value and ends
     low: float  # outcome at the low end, with all other inputs at their values
     high: float  # outcome at the high end
 
@@ -49,7 +41,7 @@ def tornado(inputs: Inputs, outcome: Outcome) -> tuple[TornadoBar, ...]:
     """One bar per input, the widest first."""
     middle = {name: np.asarray(parameter.value, dtype=float) for name, parameter in inputs.items()}
 
-    def at(name: str, value: float) -> float:
+    def at(name: str, value: Array) -> float:
         return float(outcome({**middle, name: np.asarray(value, dtype=float)}))
 
     bars = (
@@ -65,21 +57,18 @@ STALE_BAND = 1.4
 """Factor for a price older than 90 days: RTX 3090s cost 700 to 990 USD within half a year."""
 
 
-def _band(value: float, factor: float) -> Uncertain:
-    return Uncertain(value=value, low=value / factor, high=value * factor)
+def _band(value: float, factor: float) -> Range:
+    return Range(value=value, low=value / factor, high=value * factor)
 
 
-def _speed(speed: Speed) -> Uncertain:
-    return Uncertain(value=speed.decode, low=speed.low, high=speed.high)
-
-
-def inputs(option: Option, money: MoneyInputs) -> dict[str, Uncertain]:
+def inputs(option: Option) -> dict[str, Range]:
     """Uncertain inputs of an option's gain, by name; only those with a range and not zero."""
-    uncertain: dict[str, Uncertain] = {}
+    uncertain: dict[str, Range] = {}
+    money = option.use.money
     if option.kept and option.kept.speed:
-        uncertain["speed now"] = _speed(option.kept.speed)
+        uncertain["speed now"] = option.kept.speed.range
     if option.speed and option.speed.high > option.speed.low:
-        uncertain["speed then"] = _speed(option.speed)
+        uncertain["speed then"] = option.speed.range
     paid = _paid(option)
     if paid > 0:
         uncertain["price"] = _band(paid, STALE_BAND if option.stale else PRICE_BAND)
@@ -96,16 +85,16 @@ def _paid(option: Option) -> float:
     return 0.0 if cost is None else cost.paid_fixed + cost.paid_by_use
 
 
-def gain(at: Mapping[str, Floats], option: Option, money: MoneyInputs) -> Floats:
+def gain(at: Mapping[str, Floats], option: Option) -> Floats:
     """Monthly saving of an option at other inputs [USD/month].
 
     Waiting follows speeds and replies, costs by use the replies; first tokens and starts stay.
     """
-    kept = option.kept or option
+    kept, money = option.kept or option, option.use.money
     replies = at.get("replies a day", np.asarray(money.replies_per_day))
     worth = at.get("worth of an hour", np.asarray(option.worth))
-    waits = _hours(kept, money, at.get("speed now"), replies)
-    waits_then = _hours(option, money, at.get("speed then"), replies)
+    waits = _hours(kept, at.get("speed now"), replies)
+    waits_then = _hours(option, at.get("speed then"), replies)
     use = replies / money.replies_per_day if money.replies_per_day else np.asarray(1.0)
     paid = _paid(option)
     dearer = at["price"] / paid if "price" in at and paid else np.asarray(1.0)
@@ -122,29 +111,25 @@ def _cost(option: Option, use: Floats, dearer: Floats | float = 1.0) -> Floats:
     return fixed + (cost.by_use - cost.paid_by_use + cost.paid_by_use * dearer) * use
 
 
-def _hours(option: Option, money: MoneyInputs, decode: Floats | None, replies: Floats) -> Floats:
+def _hours(option: Option, decode: Floats | None, replies: Floats) -> Floats:
     """Waiting per month at another speed and number of replies, starts included [h]."""
-    lost, speed = option.hours_lost or 0.0, option.speed
-    usual = money.replies_per_day
+    lost, speed, use = option.hours_lost or 0.0, option.speed, option.use
+    usual = use.money.replies_per_day
     if speed is None or usual <= 0:
         return np.asarray(lost)
-    shown = option.tokens / (usual * money.days) - money.thinking_tokens
-
-    def each(tps: Floats) -> Floats:
-        seconds = waiting_seconds(
-            speed.first_token, tps, money.thinking_tokens, shown, money.reading_tps
-        )
-        return np.asarray(seconds * money.days / SECONDS_PER_HOUR)
-
-    change = 0.0 if decode is None else each(decode) - each(np.asarray(speed.decode))
-    return option.hours_starting + ((lost - option.hours_starting) / usual + change) * replies
+    change: Array = 0.0  # of a reply [s]
+    if decode is not None:
+        first = speed.first_token
+        change = use.waits(first, decode) - use.waits(first, speed.decode)
+    each = (lost - option.hours_starting) / usual + change * use.money.days / SECONDS_PER_HOUR
+    return np.asarray(option.hours_starting + each * replies)
 
 
-def what_matters(option: Option, money: MoneyInputs) -> tuple[TornadoBar, ...]:
+def what_matters(option: Option) -> tuple[TornadoBar, ...]:
     """Gain of an option at both ends of each input, the most influential first."""
     if option.gain is None:
         return ()
-    return tornado(inputs(option, money), lambda at: gain(at, option, money))
+    return tornado(inputs(option), lambda at: gain(at, option))
 
 
 REACH = 1000.0
@@ -163,11 +148,11 @@ class TurningPoint:
     above: bool  # whether the option pays above it, with all other inputs unchanged
 
 
-def turning_points(option: Option, money: MoneyInputs) -> tuple[TurningPoint, ...]:
+def turning_points(option: Option) -> tuple[TurningPoint, ...]:
     """Values at which the gain of an option changes its sign, one per input, nearest first."""
     if option.gain is None:
         return ()
-    values = {name: uncertain.value for name, uncertain in inputs(option, money).items()}
+    values = {name: uncertain.value for name, uncertain in inputs(option).items()}
     alone = np.eye(len(values), dtype=bool)
 
     def pays(factors: Floats) -> Mask:
@@ -176,13 +161,13 @@ def turning_points(option: Option, money: MoneyInputs) -> tuple[TurningPoint, ..
             name: value * np.where(alone[index], factors, 1.0)
             for index, (name, value) in enumerate(values.items())
         }
-        return np.broadcast_to(gain(at, option, money) > 0, factors.shape)
+        return np.broadcast_to(gain(at, option) > 0, factors.shape)
 
     now, turns, shares = _turns(pays, len(values))
     points = [
         TurningPoint(
             name=name,
-            value=values[name] * share,
+            value=float(values[name] * share),
             share=share,
             above=bool(now[index]) == (share < 1),
         )
@@ -204,20 +189,19 @@ def _turns(pays: Callable[[Floats], Mask], count: int) -> tuple[Mask, Mask, Floa
     return now, down | up, np.exp((near + far) / 2)
 
 
-def least_speed(option: Option, money: MoneyInputs) -> float | None:
+def least_speed(option: Option) -> float | None:
     """Speed, after a usual first token, from which an option without one pays [tokens/s]."""
     before = option.kept.with_waiting if option.kept else None
-    replies = money.replies_per_day * money.days
-    if option.speed is not None or before is None or option.cost is None or not replies:
+    use, money = option.use, option.use.money
+    if option.speed is not None or before is None or option.cost is None or not use.replies:
         return None
     left = before - option.cost.total - option.standing
     if left <= 0 or option.worth <= 0:
         return None
-    wait = left / option.worth * SECONDS_PER_HOUR / replies - USUAL_API_FIRST_TOKEN
+    wait = left / option.worth * SECONDS_PER_HOUR / use.replies - USUAL_API_FIRST_TOKEN
     if wait <= 0:
         return None
-    shown = option.tokens / replies - money.thinking_tokens
-    return float(speed_for_wait(wait, money.thinking_tokens, shown, money.reading_tps))
+    return float(speed_for_wait(wait, money.thinking_tokens, use.shown, money.reading_tps))
 
 
 NAMED = 10.0
@@ -225,9 +209,9 @@ NAMED = 10.0
 more."""
 
 
-def what_changes(option: Option, money: MoneyInputs) -> str:
+def what_changes(option: Option) -> str:
     """Sentences on the three nearest turning points; empty where none is near."""
-    near = turning_points(option, money)[:3]
+    near = turning_points(option)[:3]
     points = [point for point in near if 1 / NAMED <= point.share <= NAMED]
     if not points:
         return ""

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -22,7 +22,6 @@ from advisor.formatting import hours as hours_words
 from advisor.formatting import memory as memory_words
 from advisor.formatting import money as money_words
 from advisor.formatting import number, percent, short, tokens_per_second
-from advisor.request.money import MoneyInputs
 from advisor.runtimes import Runtime
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ ONLY_SOLD = "only by selling what you have"
 """Remark on a slower option that pays by an assumed resale value alone."""
 
 
-def pays_when(option: Option, use: MoneyInputs) -> str:
+def pays_when(option: Option) -> str:
     """When an option pays: after some months, from a number of tokens per month, or at a speed."""
     if option.rests_on_resale:
         return ONLY_SOLD
@@ -59,7 +58,7 @@ def pays_when(option: Option, use: MoneyInputs) -> str:
         after = "within a month" if months < 1.0 else f"after {number(months)} months"
     few = tokens <= NAMED_SHARE * option.tokens
     least = "" if few or not option.pays else f"from {short(tokens)} tokens a month"
-    speed = least_speed(option, use)
+    speed = least_speed(option)
     at = "" if speed is None else f"yes from {tokens_per_second(speed)}"
     return ", ".join(filter(None, (after, least, at)))
 
@@ -132,47 +131,45 @@ class VerdictText:
         return f"{self.gives}\n{self.way}"
 
 
-def verdict(
-    best: Estimate | None,
-    estimates: Iterable[Estimate],
-    options: Sequence[Option],
-    money: MoneyInputs,
-    chosen: Runtime | None = None,
-    *,
-    choice: Choice,
-    another: Runnable | None = None,
-    closest: Runnable | None = None,
-    kept_apart: bool = False,
-    served: int | None = None,
-    task: "Task | None" = None,
-) -> VerdictText:
-    """What the machine gives, then what an answer takes and the best way out of all.
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Estimates and options of a question, of which a verdict speaks."""
 
-    Args:
-        best: best placement now; None where nothing runs.
-        estimates: all of them.
-        options: options, the present machine first.
-        money: use and prices.
-        chosen: runtime of the answer; None for any.
-        choice: what to buy, if anything.
-        another: model that is rated as well and faster here; None for none.
-        closest: best rated model that keeps up here where the one asked for is of no use.
-        kept_apart: whether the estimates are of another machine than the kept one.
-        served: users whom it answers at reading speed; None where one is asked for.
-        task: task of the session that is asked for, of which a reply is a turn; None for none.
-    """
-    kept, estimates = options[0], tuple(estimates)
-    speed = kept.speed if kept_apart else None if best is None else speed_of(best)
+    question: Question  # input of the options
+    estimates: tuple[Estimate, ...]  # one estimate for each runtime and placement
+    best: Estimate | None  # fastest estimate that fits; None if none fits
+    options: tuple[Option, ...]  # options, the present machine first, then by what they save
+    choice: Choice  # what to buy, if anything, and the cheapest beside it
+    another_model: Runnable | None  # rated as well and faster here, where that is worth a word
+    closest: Runnable | None  # best rated that keeps up, where the model asked for is of no use
+    elsewhere: bool = False  # the estimates are of another machine than the kept one
+    served: int | None = None  # users at reading speed; None where one is asked for
+    task: "Task | None" = None  # of the session in the best placement; None where none is asked for
+    chosen: Runtime | None = None  # of options and changes; None for the fastest in common use
+    placement: PlacementStrategy | None = None  # of the answer; None for the fastest
+
+    @property
+    def of_placement(self) -> tuple[Estimate, ...]:
+        """Estimates of the placement that is answered for."""
+        return self.estimates if self.placement is None else self.placed(self.placement)
+
+    def placed(self, strategy: PlacementStrategy) -> tuple[Estimate, ...]:
+        """Estimates of one placement, in the order of the runtimes."""
+        return tuple(estimate for estimate in self.estimates if estimate.strategy is strategy)
+
+
+def verdict(compared: Compared) -> VerdictText:
+    """What the machine gives, then what an answer takes and the best way out of all."""
+    kept, best, money = compared.options[0], compared.best, compared.question.money
+    speed = kept.speed if compared.elsewhere else None if best is None else speed_of(best)
     level = judgement(speed.decode if speed else None, money.reading_tps)
-    gives = _kept(level, kept) if kept_apart else _gives(level, best, estimates, chosen)
-    answer = _answer(speed, kept, money) if speed else ""
-    if served is not None and speed:
-        answer = _served(served)
-    if task is not None:
-        answer = _whole(task)
-    decode = speed.decode if speed else 0.0
-    ways = _faster(best, estimates) if chosen else []
-    ways = ways or _ways(level, options, choice, another, closest, decode, money.reading_tps)
+    gives = _kept(level, kept) if compared.elsewhere else _gives(level, compared)
+    answer = _answer(speed, kept) if speed else ""
+    if not compared.elsewhere and compared.served is not None and speed:
+        answer = _served(compared.served)
+    if not compared.elsewhere and compared.task is not None:
+        answer = _whole(compared.task)
+    ways = _faster(compared) or _ways(compared, level, speed.decode if speed else 0.0)
     counted = (
         f"Counted with {number(money.replies_per_day)} answers a day, an hour of waiting at "
         f"{money_words(kept.worth)}, reading at {number(money.reading_tps)} tokens a second, "
@@ -182,11 +179,10 @@ def verdict(
     return VerdictText(judgement=level, gives=gives, way=way, assumptions=counted)
 
 
-def _gives(
-    level: Judgement, best: Estimate | None, estimates: Iterable[Estimate], chosen: Runtime | None
-) -> str:
+def _gives(level: Judgement, compared: Compared) -> str:
+    best, chosen = compared.best, compared.chosen
     if best is None:
-        return _nothing(estimates, chosen)
+        return _nothing(compared)
     sentence = (_queued if best.waiting else _written)(level, best)
     runs = f"With {chosen.name}, {sentence[0].lower()}{sentence[1:]}" if chosen else sentence
     return f"{runs} Memory is tight: close other programs." if best.tight else runs
@@ -227,9 +223,10 @@ def _kept(level: Judgement, kept: Option) -> str:
     return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
 
 
-def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
+def _nothing(compared: Compared) -> str:
     """Reason why nothing runs."""
-    of_choice = [estimate for estimate in estimates if chosen in (None, estimate.how)]
+    chosen = compared.chosen
+    of_choice = [each for each in compared.of_placement if chosen in (None, each.how)]
     able = (estimate for estimate in of_choice if not estimate.refusal)
     least = min(able, key=lambda estimate: float(estimate.missing), default=None)
     short = math.nan if least is None else float(least.missing)
@@ -242,15 +239,14 @@ def _nothing(estimates: Iterable[Estimate], chosen: Runtime | None) -> str:
     return f"{chosen.name} does not run it here. {refusal}".strip()
 
 
-def _answer(speed: Speed, kept: Option, money: MoneyInputs) -> str:
+def _answer(speed: Speed, kept: Option) -> str:
     """Time of an answer: "An answer of 180 words takes 1.6 minutes."."""
-    answers = money.replies_per_day * money.days
-    tokens = kept.tokens / answers if answers else 0.0
-    if tokens <= 0:
+    use = kept.use
+    if use.tokens <= 0:
         return ""
-    words = 10 * round((tokens - money.thinking_tokens) / TOKENS_PER_WORD / 10)
+    words = 10 * round(use.shown / TOKENS_PER_WORD / 10)
     counted = f"An answer of {words:,.0f} words" if words else "An answer"
-    return f"{counted} takes {duration(speed.first_token + tokens / speed.decode)}."
+    return f"{counted} takes {duration(speed.first_token + use.generated / speed.decode)}."
 
 
 def _whole(task: "Task") -> str:
@@ -278,24 +274,18 @@ def duration(seconds: float) -> str:
     return f"{number(seconds / 86400)} days"
 
 
-def _ways(
-    level: Judgement,
-    options: Sequence[Option],
-    choice: Choice,
-    another: Runnable | None,
-    closest: Runnable | None,
-    decode: float,
-    reading_tps: float,
-) -> list[str]:
-    """Sentences on the best way out, each shorter than the one before."""
+def _ways(compared: Compared, level: Judgement, decode: float) -> list[str]:
+    """Sentences on the best way out at a speed [tokens/s], each shorter than the one before."""
+    options, choice, another = compared.options, compared.choice, compared.another_model
+    reading_tps = compared.question.money.reading_tps
     free = None if level.enough else free_change(options)
     if free is not None and reads_along(free, reading_tps):
         return [_free(free)]
     if another is not None and not level.enough:
         return _another(another)
     faster = another is not None and another.speed.decode >= FASTER * reading_tps
-    if closest is not None:
-        return _closest(closest)
+    if compared.closest is not None:
+        return _closest(compared.closest)
     if free is not None:
         return [_free(free)]
     if choice.safe is not None and not faster:
@@ -306,10 +296,12 @@ def _ways(
     return [f"{_keep(options[0])} {reason}".strip(), reason, _keep(options[0])]
 
 
-def _faster(best: Estimate | None, estimates: Iterable[Estimate]) -> list[str]:
+def _faster(compared: Compared) -> list[str]:
     """Another runtime that is notably faster than the chosen one; nothing without one."""
-    least = NOTABLY * decode_tps(best) if best else 0.0
-    first = (each for each in usable(estimates)[:1] if decode_tps(each) >= least)
+    if compared.chosen is None:
+        return []
+    least = NOTABLY * decode_tps(compared.best) if compared.best else 0.0
+    first = (each for each in usable(compared.of_placement)[:1] if decode_tps(each) >= least)
     return [f"{each.runtime} would give {number(decode_tps(each))} here." for each in first]
 
 

@@ -14,7 +14,6 @@ from advisor.errors import Refusal
 from advisor.formatting import hours, money, number, range_of, shown_currency
 from advisor.reports import charts, from_advice
 from advisor.reports.document import SensitivityRow, input_name, interval
-from advisor.request.money import MoneyInputs
 from advisor.ui.advise import ways
 from advisor.ui.parts import comparison_charts, tabs
 from advisor.ui.parts.glossary import explained_in_turn
@@ -60,12 +59,12 @@ def options(answer: Answer) -> None:
     with table_place:
         added = [option for option in rest if option is named or option.name in also]
         chosen = sorted((*shown, *added), key=lambda option: list(OptionKind).index(option.kind))
-        show(options_table(chosen, answer.nouns.money))
+        show(options_table(chosen))
     if rest:
         label = f"{len(rest)} more: dearer, beaten in speed and cost, or without a price"
         with st.expander(label):
             if st.toggle("Show them", key="more_options"):
-                show(options_table(rest, answer.nouns.money))
+                show(options_table(rest))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Cost of a month against speed**")
@@ -74,8 +73,8 @@ def options(answer: Answer) -> None:
         what_changes_it(answer)
 
 
-def options_table(options: Sequence[Option], use: MoneyInputs) -> Markup:
-    """Table of options at a use."""
+def options_table(options: Sequence[Option]) -> Markup:
+    """Table of options."""
     names = explained_in_turn(option.name for option in options)
     columns: dict[str, Callable[[Option], object]] = {
         "What": lambda row: two_lines(next(names), KIND_WORDS[row.kind]),
@@ -84,7 +83,7 @@ def options_table(options: Sequence[Option], use: MoneyInputs) -> Markup:
         "A month": _monthly,
         "Hours lost": lambda row: "" if row.hours_lost is None else hours(row.hours_lost),
         "A million tokens": lambda row: _money(row.per_million_tokens),
-        "Pays": lambda row: two_lines(_pays(row), pays_when(row, use)),
+        "Pays": lambda row: two_lines(_pays(row), pays_when(row)),
         "Price": _price,
     }
     return columned(columns, options, label="Options", numeric=(1, 2, 3, 4, 5))

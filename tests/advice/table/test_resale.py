@@ -133,7 +133,7 @@ def test_a_slower_machine_wins_only_by_a_resale_value_that_somebody_stated() -> 
     assert option.gain == pytest.approx((1400 - 500) / 36)
     assert option.rests_on_resale
     assert choice_of([kept, option], 6.0, 20.0).cheapest is None
-    assert pays_when(option, MONEY) == ONLY_SOLD
+    assert pays_when(option) == ONLY_SOLD
     kept, option = swap(question(resale=1400.0), 500, SLOWER)
     assert not option.rests_on_resale
     assert choice_of([kept, option], 6.0, 20.0).cheapest is option

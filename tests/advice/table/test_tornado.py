@@ -2,14 +2,15 @@
 
 import pytest
 
-from advisor.advice.table.sensitivity import Uncertain, tornado
+from advisor.advice.table.sensitivity import tornado
+from advisor.cost_model.uncertainty import Range
 
-SPEED = Uncertain(value=10, low=8, high=12.5)
+SPEED = Range(value=10, low=8, high=12.5)
 
 
 def test_bars_of_a_tornado_are_the_outcome_at_both_ends_the_widest_first() -> None:
     # 100 / speed - price at speed 8 and 12.5, price 3 and 4: 10 - 3.5, ... at the other's value
-    inputs = {"price": Uncertain(value=3.5, low=3, high=4), "speed": SPEED}
+    inputs = {"price": Range(value=3.5, low=3, high=4), "speed": SPEED}
     bars = tornado(inputs, lambda at: 100 / at["speed"] - at["price"])
     assert [bar.name for bar in bars] == ["speed", "price"]
     assert (bars[0].low, bars[0].high) == pytest.approx((12.5 - 3.5, 8 - 3.5))

@@ -40,8 +40,7 @@ def option(kind: OptionKind, decode: float, usd: float = 0.0, kept: Option | Non
     return Option(
         kind=kind, name=f"at {decode:g}", speed=speed, upfront=usd,
         cost=USE.owned(NO_POWER, speed, usd=usd), price=Price(usd=usd, date="2026-11-01"),
-        hours_lost=USE.hours_lost(speed), tokens=USE.tokens, worth=MONEY.usd_per_hour_of_time,
-        kept=kept,
+        use=USE, kept=kept,
     )  # fmt: skip
 
 
@@ -55,7 +54,7 @@ def test_turning_points_by_hand() -> None:
     # It turns at 50 / 202.92 of the replies or of the hour, at 202.92 / 50 of the price, and where
     # 200 / S - 20 = 20 x 50 / 202.92, so S = 200 / 24.928 = 8.0231 tokens/s; at its own speed then
     # a wait of 20 - 4.928 = 15.072 s, 200 / 35.072 = 5.7025 tokens/s.
-    points = {point.name: point for point in turning_points(BOUGHT, MONEY)}
+    points = {point.name: point for point in turning_points(BOUGHT)}
     share = 50 / 202.9167
     assert points["replies a day"].value == pytest.approx(40 * share, rel=1e-4)
     assert points["worth of an hour"].value == pytest.approx(30 * share, rel=1e-4)
@@ -67,28 +66,28 @@ def test_turning_points_by_hand() -> None:
 
 
 def test_the_gain_is_nothing_at_a_turning_point() -> None:
-    known = {name: np.asarray(entry.value) for name, entry in inputs(BOUGHT, MONEY).items()}
-    points = turning_points(BOUGHT, MONEY)
+    known = {name: np.asarray(entry.value) for name, entry in inputs(BOUGHT).items()}
+    points = turning_points(BOUGHT)
     assert points
     for point in points:
-        left = gain({**known, point.name: np.asarray(point.value)}, BOUGHT, MONEY)
+        left = gain({**known, point.name: np.asarray(point.value)}, BOUGHT)
         assert float(left) == pytest.approx(0, abs=1e-6)
 
 
 def test_it_is_said_which_way() -> None:
-    words = what_changes(BOUGHT, MONEY)
+    words = what_changes(BOUGHT)
     assert words.startswith(f"{BOUGHT.name} pays, but no longer ")
     assert "where what you have gives over 8.0 tokens/s" in words
     dear = option(OptionKind.ADD, 20.0, 18_000.0, KEPT)
-    assert what_changes(dear, MONEY).startswith(f"{dear.name} does not pay; it would ")
+    assert what_changes(dear).startswith(f"{dear.name} does not pay; it would ")
     # 500 USD a month against 202.92: from 40 x 500 / 202.92 = 98.56 replies
-    assert "from 99 replies a day" in what_changes(dear, MONEY)
+    assert "from 99 replies a day" in what_changes(dear)
     assert nearest((KEPT, dear, BOUGHT)) is dear
 
 
 def test_options_without_effect_are_not_listed() -> None:
     slower = option(OptionKind.ADD, 4.0, 1800.0, KEPT)
-    names = {point.name for point in turning_points(slower, MONEY)}
+    names = {point.name for point in turning_points(slower)}
     assert "replies a day" not in names
     assert nearest((KEPT, slower)) is None
 
@@ -130,7 +129,7 @@ def test_starts_are_fixed_so_that_few_replies_pay_no_rent_by_hand() -> None:
     replies_a_month = 106.53125 / 0.175
     assert rent.break_even_tokens == pytest.approx(200 * replies_a_month)
     # that is 20 replies a day, also where the tornado's turning points are found
-    (replies,) = (point for point in turning_points(rent, money) if point.name == "replies a day")
+    (replies,) = (point for point in turning_points(rent) if point.name == "replies a day")
     assert replies.value == pytest.approx(replies_a_month / 30.4375)
     assert replies.value == pytest.approx(20)
 
@@ -142,7 +141,7 @@ def test_replies_at_the_turning_point_are_those_of_the_break_even(gpu: str) -> N
     money = MoneyInputs()
     compared = 0
     for option in options[1:]:
-        for point in turning_points(option, money):
+        for point in turning_points(option):
             if point.name == "replies a day" and option.break_even_tokens:
                 replies = option.break_even_tokens / option.tokens * money.replies_per_day
                 assert point.value == pytest.approx(replies)
@@ -153,6 +152,6 @@ def test_replies_at_the_turning_point_are_those_of_the_break_even(gpu: str) -> N
 def test_a_turning_point_beyond_ten_times_what_is_stated_is_not_named() -> None:
     dear = option(OptionKind.ADD, 20.0, 180_000.0, KEPT)
     # 5,000 USD a month against 202.92: from 25 times the replies; no speed mends that
-    (replies,) = (point for point in turning_points(dear, MONEY) if point.name == "replies a day")
+    (replies,) = (point for point in turning_points(dear) if point.name == "replies a day")
     assert replies.share == pytest.approx(5000 / 202.92, rel=0.01)
-    assert "replies a day" not in what_changes(dear, MONEY)
+    assert "replies a day" not in what_changes(dear)

@@ -56,6 +56,12 @@ def kept() -> Option:
     return question().option(OptionKind.KEEP, "kept", SLOW, USE.owned(NO_POWER, SLOW))
 
 
+def waiting(speed: Speed, hours: float) -> Speed:
+    """A speed with a later first token, so many hours later in a month."""
+    later = hours * 3600 / USE.replies
+    return replace(speed, first_token=speed.first_token + later)
+
+
 def card(name: str, usd: float, at_launch: float = 0.0) -> Option:
     price = Price(usd=usd, date="2026-11", note="a card", sources=("a",), at_launch=at_launch)
     cost = USE.owned(NO_POWER, FAST, usd=usd)
@@ -117,10 +123,10 @@ def test_an_api_of_unknown_speed_pays_from_a_speed_by_hand() -> None:
     base = replace(question(), ownership=Ownership(resale=0.0))
     called = base.option(OptionKind.API, "an API", None, USE.called(0.0, 2.78))
     called = replace(called, kept=kept())
-    assert least_speed(called, MONEY) == pytest.approx(200 / (21.4333 + 20), abs=1e-5)
+    assert least_speed(called) == pytest.approx(200 / (21.4333 + 20), abs=1e-5)
     dear = base.option(OptionKind.API, "an API", None, USE.called(0.0, 5000.0))
     dear = replace(dear, kept=kept())
-    assert least_speed(dear, MONEY) is None
+    assert least_speed(dear) is None
 
 
 def advised(model: str, *, gpu: str = "RTX 3090", **own: object) -> Advice:
@@ -273,7 +279,7 @@ def test_who_rents_moves_for_a_quarter_of_the_rent_and_who_owns_never_rents() ->
     )
     assert choice_of([started, rent(0.5, started)], 10.0, 2000.0).safe is not None
     # whose machine is owned buys: a rent that would repay is no safe purchase
-    owned = replace(kept(), hours_lost=(kept().hours_lost or 0.0) + 100.0)
+    owned = replace(kept(), speed=waiting(SLOW, 100.0))
     offered = choice_of([owned, rent(0.5, owned)], 10.0, 2000.0)
     assert (offered.safe, offered.cheapest) == (None, None)
     # nor does who rents call an API by this
@@ -314,9 +320,11 @@ def test_where_users_wait_nobody_waiting_is_what_counts() -> None:
 
 def test_who_reads_along_buys_from_five_hours_saved_in_a_month() -> None:
     # the kept machine writes as fast as one reads and waits for its first tokens alone
-    reads = replace(kept(), speed=replace(SLOW, decode=10.0), hours_lost=8.0)
+    reading = replace(SLOW, decode=10.0, first_token=0.0)
+    reads = replace(kept(), speed=waiting(reading, 8.0))
     for saved, bought in ((4.9, False), (5.0, True)):
-        faster = replace(replaced(20.0, 1), kept=reads, hours_lost=8.0 - saved)
+        speed = waiting(replace(reading, decode=20.0), 8.0 - saved)
+        faster = replace(replaced(20.0, 1), kept=reads, speed=speed)
         chosen = choice_of([reads, faster], 10.0, 2000.0).safe
         assert (chosen is faster) is bought, saved
 
@@ -342,7 +350,7 @@ def test_nothing_to_buy_says_how_fast_it_is() -> None:
     for decode, words in ((10.0, "as fast as you read"), (40.0, "faster than you read")):
         fast = replace(kept(), speed=replace(SLOW, decode=decode))
         assert words in choice_of([fast], 10.0, 40.0).reason
-    idle = replace(kept(), tokens=0.0)
+    idle = replace(kept(), use=replace(USE, money=replace(MONEY, replies_per_day=0)))
     assert choice_of([idle], 10.0, 40.0).reason == "Without answers nothing repays its price."
     assert "repays its price at your use" in choice_of([kept()], 10.0, 40.0).reason
 
