@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import STACKED, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
-from advisor.cost_model.processors import matrices, narrow, vectors
+from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import AdvisorError
 from advisor.evidence.published.batch import Case
@@ -147,7 +147,6 @@ def _scope(case: Case) -> Mapping[str, str]:
         "segment": ram_segment(host.name),
         "vectors": vectors(host),
         "matrices": matrices(host),
-        "narrow": narrow(host),
         "decode_class": case.model.decode_class,
         "backend": case.backend or backends.of_machine(case.machine),
         "build": case.runtime.build or case.build,

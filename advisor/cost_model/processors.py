@@ -186,11 +186,10 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
 
     t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
         + layers (tau + cores tau_b)
-    t_ram = W / S_ram,  t_cores = W / (cores c h r k) + F (1 - 1/T) / (c h c_m C k_m)
+    t_ram = W / S_ram,  t_cores = W / (cores c h r) + F (1 - 1/T) / (cores c h c_m C)
 
-    Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that.
-    k and k_m are below 1 for instruction sets that llama.cpp has few kernels for, or none; h is the
-    clock of the model beside the usual one of its kind.
+    Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that, h
+    the clock of the model beside the usual one of its kind.
     The cores unpack each weight once, at the rate r that holds for a single token, and multiply it
     with every further token of the step at the rate C of matrices. Where all sequences lie in one
     cache, attention of each goes through a share o of the n others, masked. Cores meet after every
@@ -204,9 +203,7 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     weights = load.weights / (1.0 if repacked else constants.value("plain_layout_share"))
     cores = host.cores * constants.value("core_clock", host.segment) * np.asarray(host.clock)
     unpacking = weights / (cores * constants.value("core_decode_rate", vectors(host)))
-    unpacking = unpacking / constants.value("kernel_share", narrow(host))
     flops: Array = cores * constants.value("core_flops", matrices(host))
-    flops = flops * constants.value("kernel_flop_share", narrow(host))
     flops = flops * constants.value("core_matrix_clock", host.segment)
     flops = flops * np.where(several, constants.value("socket_flop_share"), 1.0)
     attention = cores * np.where(
@@ -288,10 +285,13 @@ def vectors(host: Host) -> str:
     """Widest instruction set for products with a single vector, which AMX does not speed up.
 
     Apple's cores are a class of their own: each has four NEON units and reads several times as much
-    as other cores with NEON. Processors with AVX alone multiply integers in 128 bits; those without
-    it have the common rate and `narrow`. AVX-512 without
-    dot products of integers is no wider for llama.cpp, which has its kernels for both together, and
-    NEON without them takes several instructions for one ("asimd", Cortex-A72 and older).
+    as other cores with NEON. Processors with AVX alone multiply integers in 128 bits. AVX-512
+    without dot products of integers is no wider for llama.cpp, which has its kernels for both
+    together, and NEON without them takes four instructions for each ("asimd", Cortex-A72 and older;
+    ggml_vdotq_s32 of ggml-cpu-impl.h).
+    Kernels for k-quants need AVX, NEON, LASX or the RISC-V vectors (ggml-cpu/arch): with SSE alone
+    they are loops that a compiler widens to 128 bits, with less or on other processors ("scalar")
+    loops over single weights. A processor of unknown sets has the common rate.
     """
     if host.name.startswith("Apple "):
         return "apple"
@@ -301,27 +301,10 @@ def vectors(host: Host) -> str:
         ("neon", {"dotprod", "asimddp", "i8mm", "sve"}),
         ("asimd", {"neon", "asimd"}),
         ("sse", {"avx"}),
+        ("lasx", {"lasx"}),
+        ("rvv", {"rvv"}),
+        ("sse4", {"sse4_2"}),
     ):
         if flags & host.instruction_sets:
             return name
-    return ""
-
-
-def narrow(host: Host) -> str:
-    """Instruction set of a processor that llama.cpp has few kernels for; empty for others.
-
-    Its kernels for k-quants need AVX, NEON, LASX or the RISC-V vectors (ggml-cpu/arch): with SSE
-    alone they are loops that a compiler widens to 128 bits, with less or on other processors
-    ("scalar") loops over single weights. NEON without dot products of integers ("asimd") takes four
-    instructions for each (ggml_vdotq_s32 in ggml-cpu-impl.h). A processor of unknown sets is not
-    held to be old.
-    """
-    widest = vectors(host)
-    if widest == "asimd":
-        return widest
-    if widest or not any(host.instruction_sets):
-        return ""
-    for name, flag in (("lasx", "lasx"), ("rvv", "rvv"), ("sse4", "sse4_2")):
-        if flag in host.instruction_sets:
-            return name
-    return "scalar"
+    return "scalar" if any(host.instruction_sets) else ""

@@ -197,7 +197,7 @@ def packed_cache(work: Workload) -> bool:
 
 def packed_weights(model: Model) -> bool:
     """Whether the weights are unpacked before use."""
-    return model.decode_class not in ("f16", "f32", "fp8")
+    return model.decode_class not in ("f16", "bf16", "f32", "fp8")
 
 
 def stored_weights(model: Model) -> float:

@@ -14,7 +14,6 @@ from advisor.cost_model.processors import (
     first_peak,
     gpu_seconds,
     matrices,
-    narrow,
     peak_16_bit,
     slower,
     vectors,
@@ -80,8 +79,6 @@ CONSTANTS = {
     "core_batch_attention_flops": 4e9,
     "core_flops": 10e9,
     "core_expert_tile": 8.0,
-    "kernel_share": 1.0,
-    "kernel_flop_share": 1.0,
     "socket_flop_share": 0.25,
     "plain_layout_share": 0.5,
     "others_cache_share": 0.5,
@@ -516,6 +513,13 @@ def test_a_drive_that_is_not_known_is_asked_for(constants: Constants) -> None:
         ({"avx2"}, "avx2"),
         ({"asimd", "asimddp"}, "neon"),
         ({"asimd"}, "asimd"),
+        ({"avx", "sse4_2"}, "sse"),
+        ({"sse4_2"}, "sse4"),
+        ({"ssse3"}, "scalar"),
+        ({"rv64gc"}, "scalar"),
+        ({"rvv"}, "rvv"),
+        ({"lsx", "lasx"}, "lasx"),
+        ({""}, ""),  # a row without its instruction sets
         (set(), ""),
     ],
 )
@@ -525,25 +529,6 @@ def test_the_widest_arithmetic_names_a_host(flags: set[str], name: str) -> None:
         instruction_sets=frozenset(flags),
     )  # fmt: skip
     assert vectors(host) == name
-
-
-@pytest.mark.parametrize(
-    ("flags", "name"),
-    [
-        ({"avx"}, ""),
-        ({"sse4_2"}, "sse4"),
-        ({"ssse3"}, "scalar"),
-        ({"rv64gc"}, "scalar"),
-        ({"rvv"}, "rvv"),
-        ({"lsx", "lasx"}, "lasx"),
-        ({"asimd"}, "asimd"),
-        ({"asimd", "asimddp"}, ""),
-        ({""}, ""),  # a row without its instruction sets
-        (set(), ""),
-    ],
-)
-def test_sets_with_few_kernels_are_told_from_unknown_ones(flags: set[str], name: str) -> None:
-    assert narrow(replace(HOST, instruction_sets=frozenset(flags))) == name
 
 
 def test_an_expert_with_few_tokens_takes_a_whole_tile_of_a_core(constants: Constants) -> None:

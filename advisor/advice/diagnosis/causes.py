@@ -296,7 +296,7 @@ def no_flash_attention(run: MeasuredRun) -> Edits:
 
 def no_repacking(run: MeasuredRun) -> Edits:
     """Weights in the file's layout on the processor; with a GPU this is always the case."""
-    quantized = run.model.decode_class not in ("f16", "f32")
+    quantized = run.model.decode_class not in ("f16", "bf16", "f32")
     in_ram = run.strategy is PlacementStrategy.CPU_OFFLOAD
     mainline = run.in_llama_cpp and not run.constants.scope.build
     if mainline and not run.machine.gpus and in_ram and quantized:
