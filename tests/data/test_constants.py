@@ -31,7 +31,7 @@ ENGINE_ROWS = tuple(constant_rows(DATA / "generated/engine_kernels.csv"))
 OTHER_ENGINES = {runtime.key for _, runtime in ENGINES}
 RANGES = {
     "share": (0, 1.5),
-    "factor": (0.05, 20),
+    "factor": (0.02, 20),  # loops over single weights beside the kernels of AVX2
     "s": (1e-7, 1e-2),
     "B/value": (5, 1e4),
     "B/s": (1e8, 1e15),

@@ -218,7 +218,20 @@ def test_every_gguf_type_has_the_bytes_of_the_gguf_package() -> None:
 
 
 def test_every_type_states_its_rate_class_and_source() -> None:
-    classes = {"f32", "f16", "q8", "q4_legacy", "k", "iq4", "iq", "fp4", "fp8", "int4", "nf4"}
+    classes = {
+        "f32",
+        "f16",
+        "bf16",
+        "q8",
+        "q4_legacy",
+        "k",
+        "iq4",
+        "iq",
+        "fp4",
+        "fp8",
+        "int4",
+        "nf4",
+    }
     for entry in TYPES.values():
         rate = 8 * entry.block_bytes / entry.block_weights
         assert entry.bits_per_weight == pytest.approx(rate, rel=1e-5), entry.name
