@@ -29,7 +29,7 @@ class Price:
     """Price of an option, with its origin."""
 
     usd: float | None = 0.0  # paid once; 0 if nothing is, None without a known price
-    date: str = ""  # date of the oldest part, ISO; empty if a part has none
+    date: str = ""  # of the oldest part that counts (`_date_with`), ISO; empty if one has none
     note: str = ""  # seller and item
     sources: tuple[str, ...] = ()  # addresses of the sources
     at_launch: float = 0.0  # part of `usd` that is a maker's list price at launch [USD]
@@ -177,6 +177,17 @@ def used_value(cards: tuple[str, ...], typed: TypedPrices) -> Price:
     return price
 
 
+SMALL_PART = 0.1
+"""Share of a price below which a part's date is not the price's: half as dear, it moves the sum
+by a twentieth at most."""
+
+
+def _date_with(price: Price, date: str, usd: float) -> str:
+    """Date of a price with a further part: the older of both, but for a part that is small [USD]."""
+    small = price.usd is not None and usd < SMALL_PART * price.usd
+    return price.date if small else oldest((price.date, date))
+
+
 def less(price: Price, resale: Price) -> Price:
     """Price of something bought, with a note on what is sold for it and the older date of both."""
     if not resale.usd or price.usd is None or not (price.usd or price.sources):
@@ -185,7 +196,7 @@ def less(price: Price, resale: Price) -> Price:
         note = f"{price.note}, less {money_words(resale.usd)} for what you sell"
         return replace(price, note=note)
     note = f"{price.note}, less what you sell: {resale.note}"
-    date = oldest((price.date, resale.date)) if price.date else price.date
+    date = _date_with(price, resale.date, resale.usd) if price.date else ""
     return replace(price, note=note, date=date, sources=(*price.sources, *resale.sources))
 
 
@@ -256,7 +267,7 @@ def with_part(price: Price, part: HostPartRow, prices: TypedPrices, count: int =
     return replace(
         price,
         usd=usd,
-        date=part.date if first else oldest((price.date, part.date)),
+        date=part.date if first else _date_with(price, part.date, each * count),
         typed=False,
         note=f"{so_far}{name} ${each * count:,.0f}",
         sources=(*price.sources, part.source),
