@@ -112,11 +112,14 @@ SOLD_WITH = {"mac": MACOS, "laptop": WINDOWS, "mini": WINDOWS, "handheld": WINDO
 """Operating systems that kinds of products are usually sold with; others run Linux."""
 STEAM_DECK = "Steam Deck"
 """Beginning of the names of handhelds that are sold with Linux (SteamOS)."""
+WITH_DGX_OS = "GB10"
+"""GPU of the small machines that are sold with NVIDIA's Linux alone (docs.nvidia.com/dgx/dgx-spark,
+2026-11: DGX OS 7, of Ubuntu 24.04)."""
 
 
 def _sold_with(preset: MachineRow | None) -> str:
     """Operating system that a product is usually sold with; Linux for a list of parts."""
-    if preset is None or preset.name.startswith(STEAM_DECK):
+    if preset is None or preset.name.startswith(STEAM_DECK) or preset.gpu == WITH_DGX_OS:
         return LINUX
     return SOLD_WITH.get(preset.kind, LINUX)
 

@@ -37,6 +37,8 @@ def test_the_usual_backend_is_that_of_the_system(gpu: str, system: str, backend:
         ("Framework Desktop 128GB", "windows", "vulkan"),
         ("tinybox red", "linux", "rocm"),
         ("Mac Studio M3 Ultra 512GB", "macos", "metal"),
+        ("DGX Spark", "linux", "cuda"),
+        ("ASUS Ascent GX10", "linux", "cuda"),
     ],
 )
 def test_a_product_has_the_system_that_it_is_sold_with(

@@ -183,7 +183,7 @@ by a twentieth at most."""
 
 
 def _date_with(price: Price, date: str, usd: float) -> str:
-    """Date of a price with a further part: the older of both, but for a part that is small [USD]."""
+    """Date of a price with a further part [USD]: the older of both, unless the part is small."""
     small = price.usd is not None and usd < SMALL_PART * price.usd
     return price.date if small else oldest((price.date, date))
 
