@@ -205,7 +205,7 @@ TITLES = {
 
 MOST_READERS = 1024
 """Largest number of users that is tried."""
-FIRST_TRIED = np.unique(np.geomspace(1, MOST_READERS, 24).round())
+FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
 """Numbers of users that are tried before those between two of them."""
 
 

@@ -14,8 +14,6 @@ import shlex
 from enum import StrEnum
 from typing import Any
 
-import yaml
-
 from advisor.cost_model.estimate import Estimate
 from advisor.errors import Refusal
 
@@ -125,4 +123,6 @@ def _service(estimate: Estimate, words: list[str], port: int) -> dict[str, Any]:
 
 
 def _yaml(content: dict[str, Any]) -> str:
+    import yaml  # 10 ms that only a start file is worth
+
     return yaml.safe_dump(content, sort_keys=False, width=10_000)

@@ -1,9 +1,9 @@
 """Part of `estimate` and `advise` about a session: the time of a task, and what would save."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from advisor.advice.compare import usable
-from advisor.advice.task import Task, sentences, task_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json
 from advisor.cost_model.estimate import Estimate
@@ -11,13 +11,20 @@ from advisor.cost_model.uncertainty import range_fields
 from advisor.formatting import percent, range_of, seconds
 from advisor.request.session import AgentSession
 
+if TYPE_CHECKING:
+    from advisor.advice.task import Task
 
-def task(estimate: Estimate, session: AgentSession | None) -> Task | None:
+
+def task(estimate: Estimate, session: AgentSession | None) -> "Task | None":
     """Task of a session; None without one, and where it does not fit."""
-    return None if session is None else task_of(estimate, session)
+    if session is None:
+        return None
+    from advisor.advice.task import task_of  # 10 ms that only a session is worth
+
+    return task_of(estimate, session)
 
 
-def record(task: Task | None, session: AgentSession | None) -> Json:
+def record(task: "Task | None", session: AgentSession | None) -> Json:
     """JSON record of a task, None where the session does not fit; empty without a session."""
     if session is None:
         return {}
@@ -29,7 +36,7 @@ def record(task: Task | None, session: AgentSession | None) -> Json:
     }
 
 
-def lines(tasks: Sequence[Task], session: AgentSession | None) -> Iterator[str]:
+def lines(tasks: "Sequence[Task]", session: AgentSession | None) -> Iterator[str]:
     """The first task in words, with what saves most; nothing without a session."""
     if session is None:
         return
@@ -42,6 +49,8 @@ def lines(tasks: Sequence[Task], session: AgentSession | None) -> Iterator[str]:
         f"Above, a reply is the middle turn of a session: a prompt of {turn.prompt:,.0f} tokens, "
         f"{turn.cached:,.0f} of them cached."
     )
+    from advisor.advice.task import sentences
+
     yield from sentences(first)
     for saved in first.saves:
         yield f"  saves {seconds(saved.seconds)}: {saved.edit.words} ({saved.edit.cost})"

@@ -25,8 +25,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from advisor.calibration import local_machine
-from advisor.calibration.imported_store import THIS, is_imported
 from advisor.catalog.inputs import (
     BY_NAME,
     INPUTS,
@@ -296,9 +294,7 @@ class Request:
     @property
     def here(self) -> bool:
         """Whether the machine is the one that the program runs on."""
-        if self.machine is not None:
-            return self.machine.casefold() == THIS
-        return self.spec.empty
+        return self.spec.empty if self.machine is None else self.machine.casefold() == "this"
 
     def stated(self) -> dict[str, Any]:
         """Values that differ from their defaults, as arrays always do, by name."""
@@ -346,17 +342,29 @@ class Nouns:
         name, spec = self.request.machine, self.request.spec
         if name is None:
             self._check_gpu_named()
-            return local_machine.this_machine() if spec.empty else from_spec.machine(spec)
-        if not is_imported(name):
+            if not spec.empty:
+                return from_spec.machine(spec)
+        elif not self._measured:
             return machine_by_name(name, spec)
-        if spec.machines > 1:
+        elif spec.machines > 1:
             raise InputError(
                 f"--machines joins machines that are described, and {name!r} is a measured one; "
                 "leave one of them out."
             )
-        from advisor.calibration.imported_store import named_machine
+        from advisor.calibration.imported_store import THIS, named_machine
 
-        return named_machine(name, spec)
+        return named_machine(name or THIS, spec)
+
+    @property
+    def _measured(self) -> bool:
+        """Whether the machine is this one or an imported one."""
+        name = self.request.machine
+        if name is None:
+            return self.request.here
+        # The probes behind it are a tenth of a command's time, and most machines are described.
+        from advisor.calibration.imported_store import is_imported
+
+        return is_imported(name)
 
     def _check_gpu_named(self) -> None:
         if self.request.gpu is not None:
@@ -386,9 +394,7 @@ class Nouns:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is told of the machine: of a measured one, of its software alone."""
-        name = self.request.machine
-        measured = self.request.here or (name is not None and is_imported(name))
-        return self.described.software_notes if measured else self.described.notes
+        return self.described.software_notes if self._measured else self.described.notes
 
     @cached_property
     def session(self) -> AgentSession | None:

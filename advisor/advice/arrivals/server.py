@@ -61,7 +61,7 @@ class Lengths:
     spread: float = 0.0  # standard deviation over mean of both; 0 for equal lengths
     cached_share: float = 0.0  # share of each prompt that is in the cache already, 0 to 1
 
-    def drawn(self, count: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    def drawn(self, count: int, generator: "np.random.Generator") -> tuple[Floats, Floats]:
         """Random lengths of prompts and replies, at least one token each, shape (count,)."""
         return (
             _around(self.prompt, self.spread, count, generator),
@@ -69,7 +69,7 @@ class Lengths:
         )
 
 
-def _around(mean: float, spread: float, count: int, generator: np.random.Generator) -> Floats:
+def _around(mean: float, spread: float, count: int, generator: "np.random.Generator") -> Floats:
     """Log-normal lengths: sigma^2 = ln(1 + spread^2), mu = ln(mean) - sigma^2 / 2."""
     sigma = np.sqrt(np.log1p(spread**2))
     drawn = mean * np.exp(sigma * generator.standard_normal(count) - sigma**2 / 2.0)
@@ -111,9 +111,9 @@ WIDE_MEMORY = 70 * GIB
 WIDE, NARROW = (8192, 1024), (2048, 256)
 """Largest numbers of tokens and sequences in a step (`--max-num-batched-tokens`, `--max-num-seqs`),
 above and below that memory."""
-COUNTS = np.unique(np.round(np.geomspace(1, 1024, 25)))
+COUNTS = np.array(sorted({*np.round(np.geomspace(1, 1024, 25))}))
 """Numbers of sequences in the table."""
-CHUNKS = np.unique(np.round(np.geomspace(17, 16384, 30)))
+CHUNKS = np.array(sorted({*np.round(np.geomspace(17, 16384, 30))}))
 """Numbers of tokens of a pass in the table [tokens]."""
 PIECE, BEFORE = np.array([1024.0]), 4096.0
 """Tokens of a chunk and of the prompt before it, for timing attention to earlier tokens
