@@ -11,6 +11,7 @@ import venv
 import zipfile
 from contextlib import closing
 from http.client import HTTPConnection
+from importlib.metadata import distribution
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,6 +28,7 @@ FILES = {
     "dev": "requirements-dev.txt",
     "oracles": "requirements-oracles.txt",
 }
+CORE = "offload-advisor"
 EMPTY = bool(os.environ.get("ADVISOR_EMPTY_VENV"))
 """Install every dependency anew, as `make package` does; else borrow those of the tests."""
 
@@ -122,6 +124,118 @@ def test_the_source_package_holds_everything(tmp_path):
     with tarfile.open(built("sdist", tmp_path)) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
     assert tracked("advisor", "data", "tests", "docs", "app.py", ".streamlit", "Makefile") <= held
+
+
+def needed(names):
+    """Packages that are needed on this system by some, with them."""
+    waiting, packages = list(names), {}
+    while waiting:
+        package = distribution(waiting.pop())
+        if package.name not in packages:
+            packages[package.name] = package
+            inner = map(Requirement, package.requires or ())
+            waiting += [
+                each.name
+                for each in inner
+                if not each.marker or each.marker.evaluate({"extra": ""})
+            ]
+    return packages.values()
+
+
+def packed(package, folder):
+    """A wheel of an installed package, as an index would give it."""
+    (tag, *_) = (
+        line.partition(": ")[2]
+        for line in package.read_text("WHEEL").splitlines()
+        if line.startswith("Tag: ")
+    )
+    name = package.name.replace("-", "_")
+    held = [each for each in package.files if ".." not in each.parts and each.suffix != ".pyc"]
+    with zipfile.ZipFile(folder / f"{name}-{package.version}-{tag}.whl", "w") as archive:
+        for each in held:
+            if each.name not in ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json"):
+                archive.write(each.locate(), str(each))
+        (record,) = (str(each) for each in held if each.name == "RECORD")
+        archive.writestr(record, "".join(f"{each},,\n" for each in archive.namelist()))
+
+
+@pytest.fixture(scope="module")
+def index(wheel, tmp_path_factory):
+    """A folder with the wheel and those of what the core needs: an index without a network."""
+    folder = tmp_path_factory.mktemp("index")
+    for package in needed(Requirement(text).name for text in stated("")):
+        packed(package, folder)
+    (folder / wheel.name).write_bytes(wheel.read_bytes())
+    return folder
+
+
+def one_line(tool, index, folder):
+    """The line that gives a first answer from an index, and the settings that keep it in a
+    folder.
+    """
+    offline = ("--no-index", "--find-links", str(index))
+    scripts = Path(sys.executable).parent
+    if tool == "uvx":
+        command = (scripts / "uvx", "--offline", "--no-config", *offline, "--python",
+                   sys.executable, "--from", CORE, CORE)  # fmt: skip
+        return command, {"UV_CACHE_DIR": str(folder / "cache"), "UV_TOOL_DIR": str(folder / "tool")}
+    command = (scripts / "pipx", "run", "--backend", "uv", "--python", sys.executable,
+               "--spec", CORE, CORE)  # fmt: skip
+    return command, {
+        "PIPX_HOME": str(folder / "pipx"),
+        "PIPX_BIN_DIR": str(folder / "bin"),
+        "UV_CACHE_DIR": str(folder / "cache"),
+        "UV_OFFLINE": "1",
+        "UV_NO_INDEX": "1",
+        "UV_FIND_LINKS": str(index),
+    }
+
+
+def answered(command, folder, settings):
+    words = ("estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--ram-gb", "64")
+    done = subprocess.run(
+        (*map(str, command), *words), cwd=folder, env={**environment(folder), **settings},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return "llama.cpp                 gpu-resident" in done.stdout
+
+
+@pytest.mark.parametrize("tool", ["uvx", "pipx"])
+def test_one_line_gives_the_first_answer(tool, index, tmp_path):
+    command, settings = one_line(tool, index, tmp_path)
+    assert answered(command, tmp_path, settings)
+
+
+@pytest.fixture(scope="module")
+def core(index, tmp_path_factory):
+    """The packages' folder of an environment with the core alone, from the index."""
+    folder = tmp_path_factory.mktemp("core")
+    venv.create(folder, with_pip=False)
+    pip = (sys.executable, "-m", "pip", "--python", str(folder / "bin/python"), "install")
+    options = ("--quiet", "--no-compile", "--no-index", "--find-links", str(index), CORE)
+    subprocess.run((*pip, *options), cwd=folder, check=True)
+    return Path(sysconfig.get_path("purelib", "venv", {"base": str(folder)}))
+
+
+ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="the folders are those of a POSIX system")
+
+
+@ON_POSIX
+def test_the_core_answers_alone(core, tmp_path):
+    assert answered([core.parents[2] / "bin" / CORE], tmp_path, {})
+    assert not {"streamlit", "pandas", "plotly", "matplotlib", "sqlalchemy", "fpdf",
+                "huggingface_hub", "httpx2"} & {each.name for each in core.iterdir()}  # fmt: skip
+
+
+@ON_POSIX
+def test_the_core_is_small_beside_numpy(core):
+    sizes = {
+        each.name: sum(file.stat().st_size for file in [each, *each.rglob("*")] if file.is_file())
+        for each in core.iterdir()
+    }
+    numpy = sum(size for name, size in sizes.items() if name.startswith("numpy"))
+    assert (sum(sizes.values()) - numpy) / 1e6 < 30, sizes
 
 
 def environment(folder):

@@ -17,7 +17,7 @@ from advisor.formatting import US_DOLLAR, Currency, show_money_in
 EXTRAS = {
     **dict.fromkeys(("streamlit", "pandas", "plotly"), "app"),
     **dict.fromkeys(("sqlalchemy", "jinja2", "markupsafe", "matplotlib", "fpdf"), "reports"),
-    "huggingface_hub": "hub",
+    **dict.fromkeys(("huggingface_hub", "httpx2"), "hub"),
     **dict.fromkeys(("mcp", "mcp_types", "anyio"), "mcp"),
 }
 """Extras of this package by the module that they bring."""

@@ -87,7 +87,7 @@ def driver() -> Driver:
     except ImportError:
         raise ProbeError(
             "The Python package cuda-bindings is missing; NVIDIA GPUs cannot be measured. "
-            "Install it with pip install cuda-bindings."
+            "Install it with pip install 'offload-advisor[gpu]'."
         ) from None
     cuda = Driver(bindings)
     try:
