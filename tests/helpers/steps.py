@@ -21,8 +21,10 @@ def choose_model(tab, text):
 
 
 def choose_use(tab, name):
+    settle(tab)  # what is drawn late closes an open menu
     tab.locator(".st-key-use button").first.click()
     tab.get_by_text(name, exact=True).click()
+    settle(tab)
     tab.keyboard.press("Escape")
     settle(tab)
 
