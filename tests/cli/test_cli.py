@@ -225,7 +225,7 @@ class TestEstimate:
 
     def test_without_a_machine_it_is_this_one(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineSpec(gpu="RTX 3090", ram_gb=96))
-        monkeypatch.setattr(local_machine, "this_machine", lambda: here)
+        monkeypatch.setattr(local_machine, "this_machine", lambda *_: here)
         result = answers("estimate", "--model", "Llama-3.1-8B")
         assert any(
             assumption["what"].startswith("RTX 3090") for assumption in result[0]["assumptions"]
@@ -320,7 +320,7 @@ class TestDiagnose:
 
     def test_this_machine_has_no_causes_of_other_systems(self, answers, monkeypatch) -> None:
         here = from_spec.machine(MachineSpec(gpu="RTX 4090", ram_gb=64, ram_gbs=60))
-        monkeypatch.setattr(local_machine, "this_machine", lambda: here)
+        monkeypatch.setattr(local_machine, "this_machine", lambda *_: here)
         monkeypatch.setattr("advisor.advice.diagnosis.diagnose.operating_system", lambda: "linux")
         result = answers("diagnose", *LLAMA, "--measured", "1.2")
         assert "spilled" not in {cause["cause"] for cause in result["causes"]}

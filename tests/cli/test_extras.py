@@ -110,7 +110,7 @@ def modules(packages: frozenset[str]) -> list[str]:
     return sorted(
         module
         for module, owners in packages_distributions().items()
-        if {canonicalize_name(owner) for owner in owners} <= absent
+        if {canonicalize_name(owner) for owner in owners} & absent
     )
 
 
