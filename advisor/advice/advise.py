@@ -104,7 +104,13 @@ class Advice(Compared):
     @property
     def what_changes(self) -> str:
         """Inputs at which that option starts or stops to pay, in words; empty for none."""
-        return what_changes(self.in_question) if self.in_question else ""
+        option = self.in_question
+        if option is None:
+            return ""
+        words = what_changes(option)
+        if not words or not option.pays or option is self.choice.safe:
+            return words
+        return "" if option.odd else f"Counted in money and waiting alone, {words}"
 
     @property
     def what_matters(self) -> tuple[TornadoBar, ...]:

@@ -2,7 +2,7 @@
 
     time of turn k = prompt of P(k) tokens, of which c (P(k) - added) are cached
                      + reply / speed at that context
-                     + what was cached / link, where it waited in RAM for a slot
+                     + what was cached / link, where it waited in RAM or on the drive for a slot
     task           = sum over the turns, times agents over those answered at once
     reading again  = time of the prompts - their time if all that went before were cached
 
@@ -19,7 +19,7 @@ from advisor.advice.edits.changes import LAST_RESORTS, changes_of
 from advisor.advice.edits.edit import Edit, again, placements
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import Tier
+from advisor.cost_model.placement import Tier, vram, weight_bytes
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.uncertainty import Range
 from advisor.formatting import number, percent, seconds
@@ -40,13 +40,17 @@ class PrefixCache:
     layers: str  # kind of layers that it holds for
     kept: float  # share of what went before that the next turn finds, as the runtime is
     step: float  # it is kept in whole steps of so many tokens [tokens]
-    spare_gib: float | None  # memory for conversations beyond its slots [GiB]; None for none
+    spare_gib: float | None = None  # memory for conversations beyond its slots [GiB]; None for none
     # setting for more of that memory, of so many {mib}, {gib} or {gb}; empty where none is known
-    spare_setting: str
-    setting: str  # setting that keeps it; empty where none is known, or it is kept
-    source: str
-    source_date: str
-    note: str
+    spare_setting: str = ""
+    # setting that holds them on the drive too, with {bytes} of RAM on the way; empty for none
+    drive_setting: str = ""
+    spare_replies: bool = True  # replies come back from there too; else each is read again
+    above_gpu: bool = False  # its RAM for them must be more than the cache on the GPUs
+    setting: str = ""  # setting that keeps it; empty where none is known, or it is kept
+    source: str = ""
+    source_date: str = ""
+    note: str = ""
 
 
 @cache
@@ -74,10 +78,8 @@ def prefix_cache(runtime: Runtime, model: Model) -> PrefixCache:
         for name in (runtime.name, runtime.key, runtime.engine):
             if (name, layers) in rows:
                 return rows[name, layers]
-    return PrefixCache(
-        runtime=runtime.key, layers=kind, kept=float(kind != RECURRENT), step=1.0, spare_gib=None,
-        spare_setting="", setting="", source="", source_date="", note="",
-    )  # fmt: skip
+    kept = float(kind != RECURRENT)
+    return PrefixCache(runtime=runtime.key, layers=kind, kept=kept, step=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +98,13 @@ class Task:
     turns: Estimate  # all turns, as one estimate on arrays
     keeps: PrefixCache  # what its runtime keeps
     together: float  # agents answered at once
-    evicted: bool  # conversations of several agents evict one another
+    # where conversations wait for a slot; None where they evict one another
+    waits: Tier | None
+
+    @property
+    def evicted(self) -> bool:
+        """Whether conversations of several agents evict one another."""
+        return self.waits is None
 
     @property
     def kept(self) -> float:
@@ -122,15 +130,17 @@ class Task:
 
     @cached_property
     def copying(self) -> Floats:
-        """Time of each turn to bring its conversation from RAM, as others had its slot [s]."""
+        """Time of each turn to bring its conversation back, as others had its slot [s]."""
         machine = self.turns.machine
-        held = np.zeros(self.session.prompts.shape)
-        if self.rounds == 1.0 or self.evicted or machine is None or not machine.gpus:
-            return held
+        if self.waits in (None, Tier.VRAM) or machine is None or not machine.gpus:
+            return np.zeros(self.session.prompts.shape)
         work = self.turns.work
         tokens = self._each(work.cached)
         moved = np.sum(self.turns.model.kv_bytes(tokens, work.kv_type), axis=-1)
-        return np.asarray(moved * self.together / machine.gpus[0].link.pinned.value)
+        rate = machine.gpus[0].link.pinned.value
+        if self.waits is Tier.DISK and machine.disk is not None:
+            rate = min(rate, machine.disk.sequential.value)
+        return np.asarray(moved * self.together / rate)
 
     @cached_property
     def rereading(self) -> Floats:
@@ -217,19 +227,59 @@ def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
     does not fit.
     """
     keeps = prefix_cache(estimate.how, estimate.model)
-    task = _task(estimate, session, keeps, evicted=False)
-    if task is None or task.rounds == 1.0 or session.kept is not None:
+    task = _task(estimate, session, keeps, Tier.VRAM)
+    if task is None or task.rounds == 1.0:
         return task
-    spare = (keeps.spare_gib or 0.0) * GIB if session.spare is None else session.spare
-    if _waiting(task) <= spare:
-        return task
-    return _task(estimate, session, keeps, evicted=True)
+    waits = Tier.RAM if session.kept is not None else _where_they_wait(task)
+    return _task(estimate, session, keeps, waits)
+
+
+def _where_they_wait(task: Task) -> Tier | None:
+    """Memory that holds the conversations without a slot; None where none does."""
+    session, keeps, turns = task.session, task.keeps, task.turns
+    spare = (keeps.spare_gib or 0.0) * GIB
+    if session.spare is not None and keeps.spare_setting:
+        spare = min(session.spare, _free_ram(turns))
+    if _in_ram(task, Tier.RAM) <= spare:
+        return Tier.RAM
+    drive = session.drive if keeps.drive_setting and turns.machine and turns.machine.disk else 0.0
+    fits = _waiting(task) <= drive and _in_ram(task, Tier.DISK) <= _free_ram(turns)
+    return Tier.DISK if fits else None
 
 
 def _waiting(task: Task) -> float:
     """Cache of the conversations that have no slot, when they are longest [B]."""
-    each = task.turns.model.kv_bytes(task.session.context, task.turns.work.kv_type)
-    return float(np.sum(each)) * (task.session.agents - task.together)
+    return _conversation(task) * (task.session.agents - task.together)
+
+
+def _conversation(task: Task) -> float:
+    """Cache of a conversation at its end [B]."""
+    return float(np.sum(task.turns.model.kv_bytes(task.session.context, task.turns.work.kv_type)))
+
+
+def _in_ram(task: Task, waits: Tier) -> float:
+    """RAM for the conversations that wait there, or that come through it from the drive [B]."""
+    turns = task.turns
+    size = _waiting(task) if waits is Tier.RAM else _conversation(task) * task.together
+    if not task.keeps.above_gpu or turns.machine is None or turns.placement is None:
+        return size
+    left = sum(
+        float(np.max(gpu.memory.value - weight_bytes(turns.model, turns.placement, vram(at))))
+        for at, gpu in enumerate(turns.machine.gpus)
+    )
+    return max(size, left)
+
+
+def held_by(task: Task, waits: Tier) -> str:
+    """Settings of the runtime that hold waiting conversations; empty where it has none."""
+    keeps, machine = task.keeps, task.turns.machine
+    gpus = len(machine.gpus) if machine is not None and machine.gpus else 1
+    size = float(np.ceil(_in_ram(task, waits) / GIB)) * GIB
+    setting = keeps.drive_setting if waits is Tier.DISK else keeps.spare_setting
+    return setting.format(
+        mib=f"{size / MIB:.0f}", gib=f"{size / GIB:.0f}", gb=f"{np.ceil(size / gpus / 1e9):.0f}",
+        bytes=f"{size:.0f}",
+    )  # fmt: skip
 
 
 def _free_ram(turns: Estimate) -> float:
@@ -241,20 +291,22 @@ def _free_ram(turns: Estimate) -> float:
 
 
 def _task(
-    estimate: Estimate, session: AgentSession, keeps: PrefixCache, *, evicted: bool
+    estimate: Estimate, session: AgentSession, keeps: PrefixCache, waits: Tier | None
 ) -> Task | None:
-    """Task with the conversations kept, or evicted by those of other agents."""
-    share = session.kept
+    """Task with the conversations kept, waiting elsewhere, or evicted by those of other agents."""
+    share, before = session.kept, session.before
     if share is None:
-        share = 0.0 if evicted else keeps.kept
-    kept = np.floor(share * session.before / keeps.step) * keeps.step
+        share = 0.0 if waits is None else keeps.kept
+        if waits is not Tier.VRAM and not keeps.spare_replies:
+            before = np.maximum(before - session.reply, 0.0)
+    kept = np.floor(share * before / keeps.step) * keeps.step
     first = np.arange(session.turns) == 0
     work = session.work(estimate.work, np.where(first, session.cached, kept))
     turns = again(estimate, work=work)
     if turns.machine is None or turns.decode_tps is None or not bool(np.all(turns.fits)):
         return None
     together = float(np.min(turns.work.users))
-    return Task(session=session, turns=turns, keeps=keeps, together=together, evicted=evicted)
+    return Task(session=session, turns=turns, keeps=keeps, together=together, waits=waits)
 
 
 def best_task(before: Estimate, session: AgentSession) -> Task | None:
@@ -293,15 +345,13 @@ def _of_session(now: Task) -> Iterator[Edit]:
             cost="free, if the memory holds them",
             changes={SESSION: replace(session, slots=None)},
         )
-    size = float(np.ceil(_waiting(now) / GIB)) * GIB
-    if now.evicted and keeps.spare_setting and size <= _free_ram(now.turns):
-        option = keeps.spare_setting.format(
-            mib=f"{size / MIB:.0f}", gib=f"{size / GIB:.0f}", gb=f"{np.ceil(size / 1e9):.0f}"
-        )
+    held = replace(session, spare=_in_ram(now, Tier.RAM), drive=_waiting(now))
+    if now.evicted and (waits := _where_they_wait(replace(now, session=held))):
+        place = "in RAM" if waits is Tier.RAM else "on the drive"
         yield Edit(
-            words=f"evicted conversations held in RAM: {option}",
-            cost="free, if the RAM holds them",
-            changes={SESSION: replace(session, spare=size)},
+            words=f"evicted conversations held {place}: {held_by(now, waits)}",
+            cost=f"free, if the {place.rpartition(' ')[2]} holds them",
+            changes={SESSION: held},
         )
     if session.kept is None and keeps.setting and keeps.kept < 1.0:
         yield Edit(
@@ -347,6 +397,7 @@ def sentences(task: Task) -> Sequence[str]:
             f"{task.together:g} of {session.agents:g} agents are answered at once"
             + (", and each evicts another's conversation." if task.evicted else ".")
         )
+        lines.extend(_waiting_words(task))
     if session.kept is None and task.keeps.kept < 1.0:
         lines.append(
             f"{task.turns.runtime} reads the conversation of this model again on every turn"
@@ -354,3 +405,28 @@ def sentences(task: Task) -> Sequence[str]:
             "shows otherwise, state the share that is cached (--cached-share)."
         )
     return lines
+
+
+def _waiting_words(task: Task) -> Iterator[str]:
+    """Where conversations wait, with the settings for it and what it means for a first token."""
+    session, runtime = task.session, task.turns.runtime
+    if task.waits in (Tier.RAM, Tier.DISK):
+        middle = (session.turns - 1) // 2
+        place = "in RAM" if task.waits is Tier.RAM else "on the drive"
+        setting = held_by(task, task.waits)
+        yield (
+            f"The others wait {place}{f' ({setting})' if setting else ''}: the first token of the "
+            f"middle turn comes after {seconds(float((task.reading + task.copying)[middle]))}, "
+            f"{seconds(float(task.copying[middle]))} of it to bring the conversation back."
+        )
+    elif session.spare or session.drive:
+        needed, free = (
+            number(np.ceil(size / GIB)) for size in (_in_ram(task, Tier.RAM), _free_ram(task.turns))
+        )
+        more = ", as much as its cache on the GPUs," if task.keeps.above_gpu else ""
+        setting = f"in RAM that takes {needed} GiB{more} of {free} GiB that are free"
+        none = "it has no documented setting for it with this model"
+        yield (
+            f"The memory that is stated does not hold the conversations that wait in {runtime}: "
+            f"{setting if task.keeps.spare_setting else none}."
+        )

@@ -193,11 +193,13 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
     sources = sorted({f"{row.scale} of {row.date} ({row.source})" for row in rated})
     return (
         f"Models that write {number(reading_tps)} tokens/s and more (--reading-tps) come first, "
-        "then slower ones, both by score; each in the format that loses least among those fast "
+        "at twice that before the others, then slower ones, each by the lower end of the score, "
+        "and last older models of a shape; in the format that loses least among those fast "
         "enough, or a smaller one that the GPU holds whole within the score's margin. The "
         "context is the longest that fits so. Scores are published ones of the 16-bit "
         "models, less what the format loses (in brackets: its divergence as published for "
-        f"Llama-3-8B, {number(points_per_nat())} points a nat; * its predecessor's): "
+        f"Llama-3-8B, {number(points_per_nat())} points a nat; * its predecessor's or a second "
+        "board's): "
         f"{'; '.join(sources)}."
     )
 
@@ -215,12 +217,12 @@ def _model_line(runnable: Runnable) -> str:
 
 
 def _score(runnable: Runnable) -> str:
-    """Score less the format's loss in brackets, "?" where none is published; a star marks a
-    predecessor's.
+    """Score less the format's loss in brackets, "?" where none is published; a star marks one of a
+    predecessor or of the second board.
     """
     if runnable.score is None:
         return "none"
-    star, lost = "*" if runnable.predecessor else "", " (?)"
+    star, lost = "*" if runnable.predecessor or runnable.joined else "", " (?)"
     if runnable.lost is not None:
         lost = f" (-{runnable.lost:.0f})" if runnable.lost >= HALF else ""
     return f"{runnable.score:.0f}{star}{lost}"

@@ -32,6 +32,8 @@ def record(task: "Task | None", session: AgentSession | None) -> Json:
         **range_fields("task_s", task.range if task else None),
         "turns": session.turns,
         "reread_share": task.reread_share if task else None,
+        "kept_share": task.kept if task else None,
+        "waits_in": task.waits if task else None,
         "saves": [as_record("saving", saved) for saved in (task.saves if task else ())],
     }
 

@@ -127,6 +127,10 @@ def gpu_part(gpu: Gpu, memory: Quantity, system: str) -> Quantity:
     )
 
 
+WORTH_SETTING = 1.05
+"""Gain of a part by its setting from which the setting is named."""
+
+
 def with_shared_memory(machine: Machine) -> Machine:
     """Machine whose GPU has its part of the memory that the host shares with it, with a note on the
     setting of that part.
@@ -154,7 +158,7 @@ def _on_setting(machine: Machine) -> Iterable[str]:
             f"The GPU counts with {_gib(part)} of {_gib(size)} GiB{each}; that takes a setting "
             f"({_filled(row, part)}), without it the GPU has {_gib(size * row.default_share)}."
         )
-    elif most > part:
+    elif most > WORTH_SETTING * part:
         yield (
             f"The GPU may use {_gib(part)} of {_gib(size)} GiB{each}; "
             f"{_filled(row, most)} raises that to {_gib(most)}, until the next start."

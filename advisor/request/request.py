@@ -195,6 +195,8 @@ class Request:
     turns: int | None = None
     turn_tokens: float | None = None
     slots: int | None = None
+    spare_ram_gb: float | None = None
+    spare_drive_gb: float | None = None
     draft: str | None = None
     drafted: Array | None = None
     acceptance: Array | None = None

@@ -19,6 +19,7 @@ from advisor.catalog.inputs import BY_NAME, CACHED_SHARE, check_all
 from advisor.cost_model.workload import Workload
 from advisor.errors import InputError, UnknownName
 from advisor.model.model import Floats
+from advisor.units import GIB
 
 PAGE = 256
 """Step of the contexts that are asked for [tokens]."""
@@ -61,8 +62,9 @@ class AgentSession:
     kept: float | None = None
     agents: float = 1.0  # agents side by side, each with a session of its own
     slots: int | None = None  # conversations that the server holds; None for one per agent
-    # memory for conversations beyond the slots; None for what the runtime has by itself [B]
+    # RAM for conversations beyond the slots; None for what the runtime has by itself [B]
     spare: float | None = None
+    drive: float = 0.0  # space for them on the drive [B]
     shape: SessionShape | None = None  # row that it is taken from
 
     def __post_init__(self) -> None:
@@ -158,6 +160,8 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
     return AgentSession(
         **stated, cached=values["cached"], kept=values["cached_share"],
         agents=values["users"], slots=values["slots"], shape=shape,
+        spare=None if values["spare_ram_gb"] is None else values["spare_ram_gb"] * GIB,
+        drive=(values["spare_drive_gb"] or 0.0) * GIB,
     )  # fmt: skip
 
 
@@ -173,7 +177,7 @@ def _shape(name: str | None) -> SessionShape | None:
 
 def _check_none(values: Mapping[str, Any]) -> None:
     """Refuse parts of a session without one."""
-    for key in ("turn_tokens", "slots"):
+    for key in ("turn_tokens", "slots", "spare_ram_gb", "spare_drive_gb"):
         if values[key] is not None:
             option = BY_NAME[key].option
             raise InputError(

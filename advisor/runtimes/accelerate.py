@@ -33,14 +33,13 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import Floats, Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     first_layers,
     gpu_load,
     kernels,
     moved_weights,
-    needs_one_machine,
     outside_gpus,
     unpacked_weights,
 )
@@ -152,7 +151,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Placement by `device_map="auto"` under the command's limits."""
-    needs_one_machine(machine, "Accelerate")
+    check_takes("accelerate", machine, strategy)
     limits = memory_limits(model, machine, work, strategy)
     parts = mapped(model, limits)
     stated = (settings.gpu_layers, settings.disk_layers) != (None, None)

@@ -31,12 +31,11 @@ from advisor.cost_model.schedule import (
     alone,
 )
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     attended_bytes,
@@ -44,7 +43,6 @@ from advisor.runtimes.weight_streaming import (
     each_of,
     kernels,
     moved_weights,
-    needs_one_machine,
     packed_weights,
     prompt_workspace,
     shared_by_gpus,
@@ -78,11 +76,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All weights in RAM or on the drive, the KV cache in VRAM where it fits, else in RAM."""
-    needs_one_machine(machine, "DeepSpeed")
-    if strategy is PlacementStrategy.GPU_RESIDENT:
-        raise Refusal(
-            "ZeRO-Inference keeps no weights on the GPU; it is for models that do not fit."
-        )
+    check_takes("deepspeed", machine, strategy)
     rest = DISK if strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     nothing = np.zeros(model.layers)
     passing = passing_bytes(model, len(machine.gpus))

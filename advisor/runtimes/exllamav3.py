@@ -12,13 +12,12 @@ import shlex
 from collections.abc import Iterable
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import LoadedFormat, variant
+from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
-from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import in_groups, whole_bits
+from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
@@ -35,27 +34,11 @@ UNFITTED = 0.2
 constants say, the others 0.45, 0.76, 0.82 (0xSero/local-ai-registry, 2026-08)."""
 
 
-def check_maker(machine: Machine) -> None:
-    """Check that all GPUs are NVIDIA's."""
-    if not only_of(machine, "NVIDIA"):
-        raise Refusal("ExLlamaV3 needs an NVIDIA GPU, and this machine has none.")
-
-
-def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-    """Format with as many bits per weight."""
-    check_maker(machine)
-    return in_groups(form, "EXL3")
-
-
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All weights on the GPUs, divided by layers."""
-    if strategy is not PlacementStrategy.GPU_RESIDENT:
-        raise Refusal("ExLlamaV3 keeps all weights on the GPUs.")
-    check_maker(machine)
-    if machine.nodes > 1:
-        raise Refusal("ExLlamaV3 computes on one machine.")
+    check_takes("exllamav3", machine, strategy)
     if work.draft and work.draft not in DRAFTING:
         raise Refusal(
             "TabbyAPI drafts by a model's own layers (mtp), n-grams or a smaller model, not by "
@@ -100,7 +83,7 @@ EXLLAMAV3 = variant(
     name="ExLlamaV3",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT,),
-    loaded_format=loaded_format,
+    loaded_format=in_groups("exllamav3", "EXL3"),
     place=place,
     command=command,
     takes_layers=False,

@@ -21,7 +21,7 @@ from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, al
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import Parallel, exchanges
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
@@ -33,7 +33,6 @@ from advisor.runtimes.weight_streaming import (
     layer_weights,
     layers_kept,
     moved_weights,
-    needs_one_machine,
     outside_gpus,
     packed_cache,
     packed_weights,
@@ -63,7 +62,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """Weights over GPU, RAM and drive; the KV cache in the first of these that holds it."""
-    needs_one_machine(machine, "FlexGen")
+    check_takes("flexgen", machine, strategy)
     passing = BUFFERED * float(np.max(model.layer_bytes)) / len(machine.gpus)
     outside = cache_outside(model, machine, work, strategy, settings)
     away = sum(outside.values(), start=np.zeros(()))

@@ -1,4 +1,6 @@
-"""Format support: formats a runtime loads on each processor, and the nearest substitute.
+"""What a runtime takes: machines and placements, and formats by processor with the nearest one.
+
+Machines and placements that it refuses are rows of data/runtimes/refusals.csv.
 
 Supported combinations are rows of data/runtimes/runtime_formats.csv, each with its source; a
 combination without a row is not supported. An unsupported format is replaced by the nearest
@@ -11,8 +13,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from advisor.catalog.csv_tables import DATA, read
+from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.runtime import LoadedFormat
 from advisor.errors import Refusal
+from advisor.machine.backends import WINDOWS, only_of
 from advisor.machine.machine import Machine
 from advisor.model.catalog import model_formats
 
@@ -29,6 +33,44 @@ NAMES = {
     "flexgen": "FlexGen",
 }
 """Names of the runtimes in sentences, by their key in the table."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RefusalRow:
+    """One row of data/runtimes/refusals.csv."""
+
+    runtime: str  # key of the runtime
+    when: str  # what it refuses, a key of `WHEN`
+    words: str  # the refusal
+    source: str
+    retrieved: str
+
+
+WHEN: Mapping[str, Callable[[Machine, PlacementStrategy | None], bool]] = {
+    "gpu": lambda _, strategy: strategy is PlacementStrategy.GPU_RESIDENT,
+    "ram": lambda _, strategy: strategy is PlacementStrategy.CPU_OFFLOAD,
+    "drive": lambda _, strategy: strategy is PlacementStrategy.NVME_OFFLOAD,
+    "windows": lambda machine, _: machine.system == WINDOWS,
+    "several": lambda machine, _: machine.nodes > 1,
+    "no-gpu": lambda machine, _: not machine.gpus,
+    "not-nvidia": lambda machine, _: not only_of(machine, "NVIDIA"),
+    "not-apple": lambda machine, _: not only_of(machine, "Apple"),
+}
+"""What a runtime can refuse in a machine and a placement."""
+
+
+@cache
+def refused(runtime: str) -> tuple[RefusalRow, ...]:
+    """What a runtime refuses, in the order of the table."""
+    every = read(DATA / "runtimes/refusals.csv", RefusalRow)
+    return tuple(row for row in every if row.runtime == runtime)
+
+
+def check_takes(runtime: str, machine: Machine, strategy: PlacementStrategy | None = None) -> None:
+    """Refuse a machine, or a placement, that a runtime does not take."""
+    for row in refused(runtime):
+        if WHEN[row.when](machine, strategy):
+            raise Refusal(row.words)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -249,9 +291,14 @@ def whole_bits(form: str) -> int:
     return min(IN_GROUPS, key=lambda there: (abs(there - bits(form)), there))
 
 
-def in_groups(form: str, runtime: str) -> LoadedFormat:
-    """Format with the nearest number of bits in a runtime."""
-    near, number = IN_GROUPS[whole_bits(form)], whole_bits(form)
-    if near == form and number == 16:
-        return LoadedFormat(format=form)
-    return LoadedFormat(format=near, reason=f"as {runtime}'s {number} bits, the size of {near}")
+def in_groups(key: str, name: str) -> Callable[[str, Machine], LoadedFormat]:
+    """Choice of the nearest number of bits, for a runtime by its key and the name of its format."""
+
+    def loaded(form: str, machine: Machine) -> LoadedFormat:
+        check_takes(key, machine)
+        near, number = IN_GROUPS[whole_bits(form)], whole_bits(form)
+        if near == form and number == 16:
+            return LoadedFormat(format=form)
+        return LoadedFormat(format=near, reason=f"as {name}'s {number} bits, the size of {near}")
+
+    return loaded

@@ -41,7 +41,7 @@ from advisor.model import catalog
 from advisor.model.architecture import Group
 from advisor.model.expert_use import served_by_fixed
 from advisor.model.model import Floats, Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import (
     GpuGroup,
     Parallel,
@@ -89,16 +89,11 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All but experts on the GPUs, with as many experts as fit, equally many in all layers."""
-    if not machine.gpus:
-        raise Refusal("KTransformers computes attention on a GPU, and this machine has none.")
+    check_takes("ktransformers", machine, strategy)
     if not model.has_experts:
         raise Refusal(
             f"KTransformers is for models with experts, and {model.name} has none; use llama.cpp."
         )
-    if strategy is not PlacementStrategy.CPU_OFFLOAD:
-        raise Refusal("KTransformers keeps experts in RAM.")
-    if machine.nodes > 1:
-        raise Refusal("KTransformers uses one machine only.")
     division = shared_by(model, machine)
     cache = model.kv_bytes(work.context, served(work).kv_type)
     total = float(model.architecture.experts.total) if model.architecture.experts else 1.0

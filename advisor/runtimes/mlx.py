@@ -13,15 +13,14 @@ import shlex
 from dataclasses import replace
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import LoadedFormat, variant
+from advisor.cost_model.runtime import variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
-from advisor.machine.backends import only_of
 from advisor.machine.machine import Machine, over_ethernet
 from advisor.model import catalog
 from advisor.model.model import Model
-from advisor.runtimes.format_support import in_groups, whole_bits
+from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
 from advisor.runtimes.llama_cpp import layer_split, passes, split_mode_tensor
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.split_mode_tensor import divided
@@ -33,25 +32,11 @@ PROMPT_STEP = 2048
 """Prompt tokens computed together (`prefill_step_size` of mlx_lm/generate.py) [tokens]."""
 
 
-def check_maker(machine: Machine) -> None:
-    """Check that the GPU is Apple's."""
-    if not only_of(machine, "Apple"):
-        raise Refusal("MLX computes on the GPU of Apple's own chips, and this machine has none.")
-
-
-def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-    """Format with as many bits per weight."""
-    check_maker(machine)
-    return in_groups(form, "MLX")
-
-
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All weights and the cache in the memory of the chip."""
-    if strategy is not PlacementStrategy.GPU_RESIDENT:
-        raise Refusal("MLX keeps all weights in unified memory.")
-    check_maker(machine)
+    check_takes("mlx", machine, strategy)
     if work.kv_type not in ("f16", "bf16"):
         raise Refusal("mlx_lm.server keeps the cache in 16 bits; choose f16.")
     whole = layer_split.place(model, machine, work, strategy, settings)
@@ -108,7 +93,7 @@ MLX = variant(
     build=BUILD,
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT,),
-    loaded_format=loaded_format,
+    loaded_format=in_groups("mlx", "MLX"),
     place=place,
     schedule=schedule,
     command=command,
@@ -117,5 +102,7 @@ MLX = variant(
     notes=(
         "Most models are available in MLX's format under mlx-community on Hugging Face; name one "
         "of these instead of converting.",
+        "Ollama's MLX engine serves the converted folder of Gemma 4, Laguna or Qwen3 and newer: "
+        "FROM ./FOLDER in a Modelfile, then ollama create.",
     ),
 )

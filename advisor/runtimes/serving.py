@@ -27,7 +27,6 @@ from advisor.cost_model.runtime import ServerSetup, WeightFiles
 from advisor.cost_model.schedule import Kernels, Phases, Schedule, Stage
 from advisor.cost_model.workload import HEADS, Workload, drafter_cache
 from advisor.errors import Refusal
-from advisor.machine.backends import WINDOWS
 from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.architecture import Group
@@ -55,9 +54,7 @@ from advisor.runtimes.parallelism import (
 from advisor.runtimes.weight_streaming import ACTIVATIONS, each_of, kernels, unpacked_weights
 from advisor.units import Array
 
-# Set-up of servers that load a checkpoint, each in a Python environment.
-
-# Effort of setting up each runtime.
+# Set-up of servers that load a checkpoint, each in a Python environment, and its effort.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,18 +134,6 @@ def drafter(work: Workload) -> str:
     return catalog.repository(work.draft_model.name)
 
 
-def needs_linux(machine: Machine, name: str) -> None:
-    """Check that an engine that is built for Linux alone runs there
-    (https://docs.vllm.ai/en/v0.31.0/getting_started/installation/gpu/, 2026-11-21;
-    https://nvidia.github.io/TensorRT-LLM/0.18.2/reference/support-matrix.html, 2026-11-23).
-    """
-    if machine.system == WINDOWS:
-        raise Refusal(
-            f"{name} does not run on Windows: use WSL2, which is Linux (--system linux), or "
-            "llama.cpp."
-        )
-
-
 def checkpoint(model: Model) -> str:
     """The maker's repository of a model in 16 bits, else one with it in its format."""
     if "16-bit" in kinds(model.format):
@@ -180,8 +165,6 @@ def placed(
 
     Where all would fit, `cpu-offload` keeps none on the GPUs, to show offloading of everything.
     """
-    if not machine.gpus:
-        raise Refusal("It computes on a GPU, and this machine has none.")
     by_user = settings.attention_by_user
     division = parallel(model, machine, by_user=by_user)
     if settings.expert_parallel or by_user:

@@ -19,10 +19,9 @@ from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Sett
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import GpuGroup, Parallel, parallel, several
 from advisor.runtimes.serving import (
     Room,
@@ -32,7 +31,6 @@ from advisor.runtimes.serving import (
     group_kernels,
     group_weights,
     held_load,
-    needs_linux,
     outside_load,
     paged,
     phases,
@@ -83,11 +81,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """As many layers on the GPUs as fit beside the cache; the rest in pinned RAM."""
-    if strategy is PlacementStrategy.NVME_OFFLOAD:
-        raise Refusal("SGLang keeps no weights on a drive.")
-    needs_linux(machine, "SGLang")
-    if not machine.gpus:
-        raise Refusal("SGLang computes on a GPU here, and this machine has none.")
+    check_takes("sglang", machine, strategy)
     return placed(model, machine, work, strategy, settings, _room(model, machine, work))
 
 

@@ -12,23 +12,20 @@ from functools import partial
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes import vllm
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import parallel, several
 from advisor.runtimes.serving import (
     Room,
     checkpoint,
-    needs_linux,
     paged,
     placed,
     room_for_layers,
     served,
     users_at_once,
 )
-from advisor.runtimes.weight_streaming import needs_one_machine
 
 VERSION = "TensorRT-LLM 1.3.0rc27"
 MEMORY_USED = 0.9
@@ -40,12 +37,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """All weights, divided over the GPUs."""
-    if strategy is not PlacementStrategy.GPU_RESIDENT:
-        raise Refusal("TensorRT-LLM keeps all weights on the GPUs.")
-    needs_linux(machine, "TensorRT-LLM")
-    if not machine.gpus:
-        raise Refusal("TensorRT-LLM needs an NVIDIA GPU, and this machine has none.")
-    needs_one_machine(machine, "TensorRT-LLM")
+    check_takes("tensorrt-llm", machine, strategy)
     return placed(model, machine, work, strategy, settings, _room(model, machine, work))
 
 

@@ -31,11 +31,10 @@ from advisor.cost_model.placement import (
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer, alone
 from advisor.cost_model.workload import DRAFT_MODEL, Workload, drafter_memory
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Floats, Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.parallelism import GpuGroup, Parallel, chunks, gpu_groups, parallel, several
 from advisor.runtimes.serving import (
     KernelsOf,
@@ -47,7 +46,6 @@ from advisor.runtimes.serving import (
     group_weights,
     held_load,
     layers_only,
-    needs_linux,
     outside_load,
     paged,
     phases,
@@ -218,11 +216,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """As many layers on the GPUs as fit beside cache and buffers; the rest in pinned RAM."""
-    if strategy is PlacementStrategy.NVME_OFFLOAD:
-        raise Refusal("vLLM keeps no weights on a drive.")
-    needs_linux(machine, "vLLM")
-    if not machine.gpus:
-        raise Refusal("vLLM streams to a GPU, and this machine has none.")
+    check_takes("vllm", machine, strategy)
     room = _room(model, machine, work)
     copied = placed(model, machine, work, strategy, settings, room)
     if strategy is PlacementStrategy.GPU_RESIDENT or settings.zero_copy is False:

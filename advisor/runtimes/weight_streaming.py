@@ -19,7 +19,6 @@ from advisor.cost_model.placement import (
 )
 from advisor.cost_model.schedule import Kernels
 from advisor.cost_model.workload import Workload
-from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import KV_BYTES_PER_VALUE, LAYERED, Floats, Model
@@ -36,14 +35,6 @@ HEAD = 128
 """Head size assumed for counting heads; nearly all published models have it."""
 NUMBERS = {"f32": "fp32", "fp8": "fp8", "fp4": "fp4"}
 """Number type of a framework's matrix products, by format class; 16 bits for all others."""
-
-
-def needs_one_machine(machine: Machine, name: str) -> None:
-    """Check that there is a single machine with a GPU."""
-    if not machine.gpus:
-        raise Refusal(f"{name} streams to a GPU, and this machine has none.")
-    if machine.nodes > 1:
-        raise Refusal(f"{name} is modelled on one machine only.")
 
 
 def first_layers(model: Model, count: Array) -> Floats:
@@ -88,8 +79,6 @@ def shared_by_gpus(
     GPU has a share of its VRAM in use, with a workspace for computing and for streamed layers [B].
     A share of the KV cache, and the tables (embedding and head), may lie outside too.
     """
-    if not machine.gpus:
-        raise Refusal("This runtime computes on a GPU, and this machine has none.")
     devices = [vram(device) for device in range(len(machine.gpus))]
     part = 1.0 / len(devices)
     away = {

@@ -1,5 +1,7 @@
 """Task of an agent: sums of single estimates, what is read again, what the runtimes keep."""
 
+import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,17 +13,20 @@ from advisor.advice.compare import compare
 from advisor.advice.edits.edit import again
 from advisor.advice.task import (
     Task,
+    held_by,
     kind_of_layers,
     prefix_cache,
     prefix_caches,
+    sentences,
     task_of,
 )
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.placement import PlacementStrategy, Tier, vram, weight_bytes
 from advisor.formatting import number, percent
 from advisor.request.request import Request
 from advisor.request.session import AgentSession
 from advisor.runtimes import ASIDE, RUNTIMES, SGLANG, VLLM, runtime
+from advisor.units import GIB
 
 DENSE, HYBRID, WINDOWED = "Llama-3.1-8B", "Qwen3.6-35B-A3B", "gemma-3-27b"
 
@@ -163,25 +168,67 @@ def test_evicted_conversations_can_wait_in_ram() -> None:
     (held,) = (each.edit for each in three.saves if "in RAM" in each.edit.words)
     assert held.words.endswith("--kv-offloading-size 4")
     after = _task(estimate, agents=3, slots=1, spare=held.changes["session"].spare)
-    alone = _task(estimate)
-    assert not after.evicted
+    assert after.waits is Tier.RAM
+    # vLLM keeps blocks of prompts alone there, so each reply is read again, in blocks of 16
+    session = after.session
+    read = np.where(np.arange(session.turns) > 0, session.before - session.reply, 0) // 16 * 16
+    assert np.asarray(after.turns.work.cached) == pytest.approx(read)
+    alone = again(after.turns, work=after.turns.work)
     machine = after.turns.machine
     assert machine is not None
     moved = np.asarray(after.turns.work.cached) * 128 * 1024
     link = moved / float(machine.gpus[0].link.pinned.value)
     assert after.copying == pytest.approx(link, rel=1e-9)
-    assert after.seconds == pytest.approx(3 * (alone.seconds + float(np.sum(link))))
+    assert after.seconds == pytest.approx(3 * float(np.sum(alone.reply + link)))
     assert after.seconds < three.seconds
     small = _task(_estimates(DENSE, "vllm", ram_gb=5.0)[0], agents=3, slots=1)
     assert small.evicted
     assert not [each for each in small.saves if "in RAM" in each.edit.words]
-    assert not np.any(alone.copying)
+    assert not np.any(_task(estimate).copying)
+
+
+def test_conversations_that_ram_does_not_hold_come_back_from_the_drive() -> None:
+    """2 GiB a conversation: 1 GiB of RAM holds neither of two, 4 GiB of the drive both."""
+    for name, option in (("vllm", "TieringOffloadingSpec"), ("sglang", "hicache-storage-backend")):
+        estimate = _estimates(DENSE, name)[0]
+        stated = {"agents": 3, "slots": 1, "spare": 1.0 * GIB}
+        task = _task(estimate, **stated, drive=4.0 * GIB)
+        assert task.waits is Tier.DISK
+        drive = task.turns.machine.disk  # type: ignore[union-attr]
+        assert drive is not None
+        moved = np.asarray(task.turns.work.cached) * 128 * 1024
+        assert task.copying == pytest.approx(moved / float(drive.sequential.value), rel=1e-9)
+        (words,) = (line for line in sentences(task) if "on the drive" in line)
+        assert option in words
+        assert _task(estimate, **stated, drive=3.0 * GIB).evicted
+    (config,) = re.findall(r"--kv-transfer-config '(.*?)'", held_by(_vllm_on_drive(), Tier.DISK))
+    extra = json.loads(config)["kv_connector_extra_config"]
+    assert extra["cpu_bytes_to_use"] == 2 * GIB  # the conversation that is answered
+    assert not _task(_estimates(DENSE, "llama.cpp")[0], agents=9, slots=1, drive=1e12).waits
+
+
+def _vllm_on_drive() -> Task:
+    return _task(_estimates(DENSE, "vllm")[0], agents=3, slots=1, drive=9.0 * GIB)
+
+
+def test_sglang_holds_them_in_more_ram_than_its_cache_on_the_gpu() -> None:
+    """24 GiB hold 4.7 GB of weights in AWQ, so HiCache takes at least the other 21 GB."""
+    estimate = _estimates(DENSE, "sglang")[0]
+    small = _task(estimate, agents=3, slots=1, spare=8.0 * GIB)
+    assert small.evicted
+    assert any("as much as its cache on the GPUs" in line for line in sentences(small))
+    large = _task(estimate, agents=3, slots=1, spare=24.0 * GIB)
+    assert large.waits is Tier.RAM
+    assert large.turns.placement is not None
+    weights = float(weight_bytes(large.turns.model, large.turns.placement, vram(0)))
+    size = float(held_by(large, Tier.RAM).rpartition(" ")[2])
+    assert 0 <= size - (24 * GIB - weights) / 1e9 < GIB / 1e9 + 1
 
 
 def test_options_that_hold_conversations_are_of_a_release() -> None:
     names = {"llama.cpp": "llama_server", "vllm": "vllm", "sglang": "sglang"}
     for row in prefix_caches().values():
-        for text in (row.spare_setting, row.setting):
+        for text in (row.spare_setting, row.drive_setting, row.setting):
             words = {word.strip(",:;") for word in text.split()}
             if named := flags(words):
                 assert named <= listed(names[row.runtime]), text

@@ -60,6 +60,7 @@ def test_without_a_shape_the_request_gives_prompt_and_reply() -> None:
         ({"turns": 5}, "--turn-tokens"),
         ({"turn_tokens": 100}, "belongs to a session"),
         ({"slots": 2}, "--slots belongs to a session"),
+        ({"spare_drive_gb": 2.0}, "--spare-drive-gb belongs to a session"),
         ({"session": "chess"}, "swe-bench"),
         ({"turns": 9000, "turn_tokens": 900_000}, "Context"),
         ({"session": "swe-bench", "cached": 400, "prompt": 300}, "more than the first prompt"),

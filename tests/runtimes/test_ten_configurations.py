@@ -18,6 +18,7 @@ from advisor.runtimes import (
     MLX,
     OLLAMA,
     SGLANG,
+    TENSORRT_LLM,
     VLLM,
     Runtime,
 )
@@ -39,6 +40,7 @@ CONFIGURATIONS: tuple[Mapping[str, object], ...] = (
 RELEASES = {
     LLAMA_CPP: "llama_server", OLLAMA: "ollama", LM_STUDIO: "lm_studio", VLLM: "vllm",
     SGLANG: "sglang", KTRANSFORMERS: "ktransformers", MLX: "mlx", EXLLAMAV3: "tabbyapi",
+    TENSORRT_LLM: "tensorrt_llm",
 }  # fmt: skip
 
 

@@ -196,7 +196,7 @@ def test_experts_model_runs():
 def test_refused_model_says_why():
     text = page_text(app(model="RadixArk/Kimi-K3-DSpark"))
     assert "drafts tokens for another model" in text
-    assert "No answer is shown for another question." in text
+    assert "There is no answer until this is clear." in text
 
 
 def test_a_model_of_its_maker_alone_has_the_nearest_at_home_as_a_button():

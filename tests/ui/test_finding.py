@@ -160,7 +160,8 @@ def test_models_stand_in_the_stated_order_as_on_the_command_line(capsys) -> None
     assert [row["model"] for row in rows] == [*scored["Model"], *unscored["Model"]]
     assert [row["decode_tps"] for row in rows] == [*scored["tokens/s"], *unscored["tokens/s"]]
     fast = scored[scored["Keeps up"] == "yes"]
-    assert list(fast["Score"]) == sorted(fast["Score"], reverse=True)
+    at_ease = list(fast["tokens/s"] >= 2 * 20)
+    assert at_ease == sorted(at_ease, reverse=True)
     assert (fast["tokens/s"] >= 20).all()
     assert scored["Source"].str.startswith("https://").all()
     assert "Score" not in unscored

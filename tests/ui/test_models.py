@@ -91,7 +91,7 @@ def test_an_unknown_name_offers_close_ones_and_answers_for_no_other_model():
     test = app(model="Lama 3.1 8")
     text = page_text(test)
     assert "I know no model called \u201cLama 3.1 8\u201d" in text
-    assert "No answer is shown for another question." in text
+    assert "There is no answer until this is clear." in text
     test.button(key="meant_Llama-3.1-8B").click()
     run(test)
     assert test.selectbox(key="in_model").value == "Llama-3.1-8B"
@@ -102,7 +102,7 @@ def test_an_unknown_name_offers_close_ones_and_answers_for_no_other_model():
 def test_the_last_model_that_was_understood_is_not_answered_for():
     test = app(model="Qwen3-8B")
     test.selectbox(key="in_model").set_value("no such thing")
-    assert "No answer is shown for another question." in page_text(run(test))
+    assert "There is no answer until this is clear." in page_text(run(test))
     assert "Qwen3-8B" not in page_text(test)
 
 
@@ -179,7 +179,7 @@ def test_a_paste_into_the_field_for_names_is_read_as_a_paste():
 def test_a_link_to_a_paste_says_that_no_link_can_carry_it():
     text = page_text(app(model="pasted: My-Llama-8B"))
     assert "A link cannot carry what was pasted" in text
-    assert "No answer is shown for another question." in text
+    assert "There is no answer until this is clear." in text
 
 
 @pytest.mark.parametrize("text", ["", "no config", "{", "[]", '{"model_type": "nonsense"}', IMAGE])
@@ -217,7 +217,7 @@ def test_a_config_is_uploaded():
 def test_hostile_text_is_shown_as_text(gguf_file):
     for text in (IMAGE, "../../etc/passwd\0.json", "//evil.example/share/a.gguf", "x" * 5000):
         test = app(model=text)
-        assert "No answer is shown for another question." in page_text(test)
+        assert "There is no answer until this is clear." in page_text(test)
         assert "<img" not in page_text(test)
         assert "evil.example" not in "".join(
             quantity.value for quantity in (*test.markdown, *test.caption)
@@ -238,7 +238,7 @@ def test_a_repository_without_the_network_can_be_tried_again(monkeypatch):
     test = app(model="nobody/nothing")
     text = page_text(test)
     assert "Network requests are switched off" in text
-    assert "No answer is shown for another question." in text
+    assert "There is no answer until this is clear." in text
     resolved = resolve.from_config(json.dumps(LLAMA), "nothing")
     monkeypatch.setattr(resolve, "from_repository", lambda identity, form=None: resolved)
     assert "switched off" in page_text(run(test))  # the answer is remembered
@@ -255,7 +255,7 @@ def test_local_files_switched_off(gguf_file, monkeypatch):
     test = app(model=str(gguf_file))
     text = page_text(test)
     assert "Files of this machine are not read here" in text
-    assert "No answer is shown for another question." in text
+    assert "There is no answer until this is clear." in text
     assert "look_for_models" not in {button.key for button in test.button}
 
 

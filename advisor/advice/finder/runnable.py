@@ -1,15 +1,17 @@
 """Models that run well on a machine, each in its best format and placement there.
 
-The best format is the one with the smallest loss that lies in memory, reaches reading speed and
-leaves other programs room; if none does, the fastest in memory; if none lies there, the smallest,
-from the drive. Models at reading speed come first, ordered by score less the loss of the format,
-the newest of equals first, then slower ones likewise, and last those that are read from the drive.
-Before them all stands the fastest of those that the leaderboard cannot tell from the first, since
-their margins overlap.
-A model without a published score counts with its predecessor's, marked; others are listed
-separately, by speed. A loss is published in nats per token, scores are points of a leaderboard:
-what a nat is worth is taken from families in two sizes, of which the larger has a lower perplexity
-and a higher score.
+The best format is the one with the smallest loss that lies in memory, leaves other programs room
+and writes at ease, at twice reading speed, since much of what a model writes is its thinking; if
+no faithful one does, the one that loses least at reading speed; else the fastest in memory; if none
+lies there, the smallest, from the drive. Models at ease come first, then those at reading speed,
+slower ones, and those that are read from the drive, each ordered by the lower end of score less
+loss, the newest of equals first. Before them all stands the fastest of those that the leaderboard
+cannot tell from the first, since their margins overlap; after them all older models of a shape
+that stands above.
+A model without a published score counts with its predecessor's, or with one from a second board
+(`joined_scores`), marked; others are listed separately, by speed. A loss is published in nats per
+token, scores are points of a leaderboard: what a nat is worth is taken from families in two sizes,
+of which the larger has a lower perplexity and a higher score.
 """
 
 import math
@@ -87,9 +89,46 @@ def predecessors() -> Mapping[str, str]:
     return {row.model: row.predecessor for row in rows}
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecondScoreRow:
+    """One row of data/models/second_scores.csv: Artificial Analysis' intelligence index."""
+
+    model: str
+    index: float
+    rated_as: str
+    date: str
+    retrieved: str
+    source: str
+
+
+JOINED = "LMArena text, from Artificial Analysis' index"
+"""Scale of a score that the second board gives."""
+
+
+@cache
+def joined_scores() -> Mapping[str, QualityRow]:
+    """Scores of models that the second board alone rates, by the straight line through the models
+    that both rate; the margin is twice the scatter about it.
+    """
+    first, second = quality_rows(), read(DATA / "models/second_scores.csv", SecondScoreRow)
+    both = [(row.index, first[row.model].score) for row in second if row.model in first]
+    index, score = np.array(both).T
+    line = np.polynomial.Polynomial.fit(index, score, 1)
+    scatter = float(np.std(score - line(index)))
+    return {
+        row.model: QualityRow(
+            model=row.model, score=round(float(line(row.index))), plus_minus=round(2 * scatter),
+            scale=JOINED, rated_as=row.rated_as, date=row.date, retrieved=row.retrieved,
+            source=row.source,
+        )
+        for row in second if row.model not in first
+    }  # fmt: skip
+
+
 def rating(name: str) -> QualityRow | None:
-    """Published score of a model, else of its predecessor; None without either."""
-    return quality_rows().get(name) or quality_rows().get(predecessors().get(name, ""))
+    """Published score of a model, else of its predecessor, else of the second board; or None."""
+    rows = quality_rows()
+    return rows.get(name) or rows.get(predecessors().get(name, "")) or joined_scores().get(name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +148,8 @@ def vision_rows() -> Mapping[str, VisionRow]:
 
 def ranked_models() -> tuple[str, ...]:
     """Names that are ranked: the catalogue's, and the Hub's with a score."""
-    return (*catalog.model_rows(), *(name for name in quality_rows() if "/" in name))
+    scored = (*quality_rows(), *joined_scores())
+    return (*catalog.model_rows(), *(name for name in scored if "/" in name))
 
 
 @cache
@@ -202,8 +242,18 @@ class Runnable:
     context: float  # longest of `CONTEXTS` that fits in that placement [tokens]
     quality: QualityRow | None  # published score in 16 bits, or a predecessor's; or None
     lost: float | None  # points that the format loses; None where no loss is published
-    keeps_up: bool  # whether it reaches reading speed
+    reading_tps: float  # speed at which a reader need not wait [tokens/s]
     tight: bool  # other programs must be closed for it
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether it reaches reading speed."""
+        return self.speed.decode >= self.reading_tps
+
+    @property
+    def pace(self) -> int:
+        """0 at ease, 1 at reading speed, 2 slower."""
+        return 2 - self.keeps_up - (self.speed.decode >= AT_EASE * self.reading_tps)
 
     @property
     def predecessor(self) -> str:
@@ -212,19 +262,31 @@ class Runnable:
         return "" if rated == self.model.name else rated
 
     @property
+    def joined(self) -> bool:
+        """Whether its score is the second board's."""
+        return self.quality is not None and self.quality.scale == JOINED
+
+    @property
+    def for_code(self) -> bool:
+        """Whether it is a model for coding."""
+        return bool(FOR_CODE.search(self.model.name))
+
+    @property
     def score(self) -> float | None:
         """Published score less what the format loses; None without a published score."""
         return None if self.quality is None else self.quality.score - (self.lost or 0.0)
 
     @property
     def least_score(self) -> float:
-        """Lower end of the margin of the score."""
-        return (self.score or 0.0) - (self.quality.plus_minus if self.quality else 0.0)
+        """Lower end of the margin of the score, at which the format loses twice as much."""
+        margin = self.quality.plus_minus if self.quality else 0.0
+        return (self.score or 0.0) - margin - (LOSS_SPREAD - 1) * (self.lost or 0.0)
 
     @property
     def most_score(self) -> float:
-        """Upper end of the margin of the score."""
-        return (self.score or 0.0) + (self.quality.plus_minus if self.quality else 0.0)
+        """Upper end of the margin of the score, at which the format loses half as much."""
+        margin = self.quality.plus_minus if self.quality else 0.0
+        return (self.score or 0.0) + margin + (1 - 1 / LOSS_SPREAD) * (self.lost or 0.0)
 
 
 def runnable(
@@ -247,11 +309,28 @@ def runnable(
     )
     rows = sorted(filter(None, best), key=_order)
     lead = _lead(rows)
-    return rows if lead is None else [lead, *(row for row in rows if row is not lead)]
+    return _older_last(rows if lead is None else [lead, *(row for row in rows if row is not lead)])
+
+
+def _older_last(rows: Iterable[Runnable]) -> list[Runnable]:
+    """Rated models, each after which others of its shape would repeat it, then those, then the
+    unrated; models for coding are of their own kind.
+    """
+    groups: tuple[list[Runnable], ...] = ([], [], [])
+    seen = set()
+    for row in rows:
+        form = row.model.architecture
+        shape = (form.layers, form.hidden, round(form.params / 1e9), row.for_code)
+        groups[2 if row.quality is None else shape in seen].append(row)
+        seen.add(shape)
+    return [row for group in groups for row in group]
 
 
 AT_EASE = 2.0
-"""Multiple of the speed that is enough, up to which a smaller faithful format is taken."""
+"""Multiple of reading speed, up to which a smaller faithful format is taken."""
+LOSS_SPREAD = 2.0
+"""Loss of a format in another model than the one it is taken from, at most: 0.3 to 1.6 times in
+five of 7 to 230 billion parameters, without a trend by size (`data/models/format_loss.csv`)."""
 FOR_CODE = re.compile(r"Code|Codestral|Devstral")
 """Words in names of models for coding, which are offered for one of their kind alone."""
 
@@ -290,11 +369,9 @@ def _best_rated(
         if name == model.name or (FOR_CODE.search(name) and not FOR_CODE.search(model.name)):
             continue
         forms = _in_memory(name, machine, FAITHFUL)
-        tried = _best(forms, machine, work, LLAMA_CPP, AT_EASE * enough, IN_MEMORY)
-        if tried is None or tried.tight or tried.speed.decode < enough:
-            continue
-        if (tried.score or 0.0) >= least:
-            rows.append(replace(tried, keeps_up=True))
+        tried = _best(forms, machine, work, LLAMA_CPP, enough, IN_MEMORY)
+        if tried and not tried.tight and tried.keeps_up and (tried.score or 0.0) >= least:
+            rows.append(tried)
     return _lead(rows)
 
 
@@ -304,7 +381,7 @@ def _lead(rows: Iterable[Runnable]) -> Runnable | None:
     if not rows or rows[0].score is None:
         return rows[0] if rows else None
     alike = (row for row in rows if _order(row)[:3] == _order(rows[0])[:3] and not row.tight)
-    near = [row for row in alike if row.most_score >= rows[0].least_score]
+    near = [row for row in alike if not row.joined and row.most_score >= rows[0].least_score]
     return max(near, key=lambda row: row.speed.decode, default=rows[0])
 
 
@@ -348,12 +425,12 @@ def _params_of_layers(name: str) -> float:
     return sum(tensor.params for tensor in tensors if tensor.layer is not None)
 
 
-def _order(row: Runnable) -> tuple[bool, bool, bool, float, str, float]:
+def _order(row: Runnable) -> tuple[bool, bool, int, float, str, float]:
     """Sort key: what reads the drive last; of equal scores the newest generation first."""
     drive = row.speed.strategy is PlacementStrategy.NVME_OFFLOAD
     age = _newest_first(row.model.name)
-    score = -round(row.score or 0.0)
-    return (row.quality is None, drive, not row.keeps_up, score, age, -row.speed.decode)
+    score = -round(row.least_score)
+    return (row.quality is None, drive, row.pace, score, age, -row.speed.decode)
 
 
 def _newest_first(name: str) -> str:
@@ -373,16 +450,18 @@ def _best(
 ) -> Runnable | None:
     """Best of a model's formats in some placements; None where none of them runs it."""
     best, tight, forms = None, None, iter(forms)
-    for model in forms:
-        trial = _trial(model, machine, work, runtime, strategies)
-        if trial is None or trial.decode_tps is None:
-            continue
+    trials = (_trial(model, machine, work, runtime, strategies) for model in forms)
+    for trial in filter(None, trials):
+        read = best is not None and decode_tps(best) >= reading_tps
+        if read and trial.model.format in LAST_RESORTS:
+            break
         if trial.tight:
             tight = tight or trial
-        elif best is None or decode_tps(trial) > decode_tps(best):
+        elif decode_tps(trial) >= AT_EASE * reading_tps:
             best = trial
-        if best is not None and decode_tps(best) >= reading_tps:
             break
+        elif not read and (best is None or decode_tps(trial) > decode_tps(best)):
+            best = trial
     if best is not None and PlacementStrategy.GPU_RESIDENT in strategies:
         best = _whole(best, forms, machine, work, runtime)
     best = best or tight
@@ -397,7 +476,7 @@ def _best(
         context=_longest(model, machine, work, runtime, speed),
         quality=rating(model.name),
         lost=lost_by(model),
-        keeps_up=speed.decode >= reading_tps,
+        reading_tps=reading_tps,
         tight=best is tight,
     )
 
@@ -409,13 +488,15 @@ def _whole(
     where the score's margin cannot tell what it loses more; the same without one.
     """
     row, lost = rating(best.model.name), lost_by(best.model)
-    if row is None or lost is None or best.strategy is PlacementStrategy.GPU_RESIDENT:
+    if row is None or lost is None or row.scale == JOINED:
+        return best
+    if best.strategy is PlacementStrategy.GPU_RESIDENT:
         return best
     for model in smaller:
         if (loses := lost_by(model)) is None or loses > lost + row.plus_minus:
             break
         trial = _trial(model, machine, work, runtime, IN_GPU)
-        if trial is not None and trial.decode_tps is not None and not trial.tight:
+        if trial is not None and not trial.tight:
             return trial
     return best
 
@@ -427,11 +508,11 @@ def _trial(
     runtime: Runtime,
     strategies: Sequence[PlacementStrategy],
 ) -> Estimate | None:
-    """Estimate in the first placement that fits, which is the fastest."""
+    """Estimate in the first placement that fits, which is the fastest; None where none does."""
     for strategy in (each for each in runtime.strategies if each in strategies):
         if could_hold(model, machine, strategy):
             trial = estimate(model, machine, work, runtime, strategy, fitted_constants())
-            if bool(trial.fits):
+            if bool(trial.fits) and trial.decode_tps is not None:
                 return trial
     return None
 

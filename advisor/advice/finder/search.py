@@ -1,9 +1,10 @@
 """Machines that reach a target for one model: over all GPUs, counts, formats and runtimes."""
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from advisor.advice.finder.combinations import (
     in_formats,
     stack_of,
 )
-from advisor.advice.finder.runnable import BY_LOSS
+from advisor.advice.finder.runnable import BY_LOSS, points_lost
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
 from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
@@ -355,7 +356,8 @@ MAINSTREAM = frozenset(known.name for known in SEARCHED if known.mainstream)
 def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
     """Best hit of each machine and context, bought and rented: least loss, then highest speed.
 
-    Ties are decided by the order of `BY_LOSS`, then by the larger cache, then by usual runtimes.
+    Losses count in whole points of a score: from 16 bits to Q6_K nobody could tell one from
+    another. The larger cache is better, then a usual runtime.
     """
     best: dict[tuple[str, int, str, float], Hit] = {}
     for hit in hits:
@@ -365,7 +367,14 @@ def best_of_each(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _rank(hit: Hit) -> tuple[int, int, bool, float]:
-    form = hit.speed.format
-    loss = BY_LOSS.index(form) if form in BY_LOSS else len(BY_LOSS)
     unusual = hit.speed.runtime not in MAINSTREAM
-    return (loss, CACHES.index(hit.kv_type), unusual, -hit.speed.decode)
+    return (
+        _whole_points(hit.speed.format), CACHES.index(hit.kv_type), unusual, -hit.speed.decode
+    )  # fmt: skip
+
+
+@cache
+def _whole_points(form: str) -> int:
+    """Points that a format loses, without their fraction; most where no loss is published."""
+    lost = points_lost(form) if form in BY_LOSS else None
+    return sys.maxsize if lost is None else int(lost)

@@ -30,6 +30,8 @@ class OptionKind(StrEnum):
     API = "api"
 
 
+FELT = 1.15
+"""Factor by which waiting must fall to be a reason to pay: predictions err by about that."""
 FREE = "free"
 """Beginning of the note of a change that costs no money."""
 
@@ -197,12 +199,22 @@ class Option:
         return gain is not None and slower and 0 < gain <= self.assumed_resale
 
     @property
+    def rests_on_little(self) -> bool:
+        """It is dearer, and pays only by waits that fall by less than a prediction errs."""
+        gain, saved = self.gain, self.hours_saved
+        if gain is None or saved is None or not 0 < gain < saved * self.worth:
+            return False
+        now = self.kept.hours_lost if self.kept else None
+        return now is not None and now < FELT * (now - saved)
+
+    @property
     def may_win(self) -> bool:
         """Whether the verdict may name it: it keeps up, has a dated price of all its parts, loses
-        no quality and does not rest on a sale that nobody stated.
+        no quality and rests neither on a sale that nobody stated nor on a speed hardly different.
         """
         priced = self.cost is not None and self.dated
-        return priced and self.keeps_up and not self.loses_quality and not self.rests_on_resale
+        able = priced and self.keeps_up and not self.loses_quality
+        return able and not self.rests_on_resale and not self.rests_on_little
 
     @property
     def dated(self) -> bool:

@@ -206,35 +206,48 @@ def least_speed(option: Option) -> float | None:
 
 NAMED = 10.0
 """Largest factor on an input, up and down, at which a turning point is named: none is in doubt by
-more."""
+more. Speeds are named within their range."""
+SPEEDS = ("speed now", "speed then")
 
 
 def what_changes(option: Option) -> str:
-    """Sentences on the three nearest turning points; empty where none is near."""
-    near = turning_points(option)[:3]
-    points = [point for point in near if 1 / NAMED <= point.share <= NAMED]
+    """Sentences on the three nearest turning points. Without any: that an option pays by far, or
+    nothing.
+    """
+    uncertain = inputs(option)
+    points = [
+        point
+        for point in turning_points(option)
+        if (
+            uncertain[point.name].low <= point.value <= uncertain[point.name].high
+            if point.name in SPEEDS
+            else 1 / NAMED <= point.share <= NAMED
+        )
+    ][:3]
     if not points:
-        return ""
-    verb = "pays, but no longer" if option.pays else "does not pay; it would"
+        clear = option.pays and "replies a day" in uncertain
+        return f"{option.name} pays, and would with a tenth of the answers." if clear else ""
+    turns = "It would not" if option.pays else "It would"
     *first, last = (_condition(option, point) for point in points)
     when = f"{', '.join(first)} or {last}" if first else last
-    return f"{option.name} {verb} {when}."
+    return f"{option.name} {'pays' if option.pays else 'does not pay'}. {turns} {when}."
 
 
 def _condition(option: Option, point: TurningPoint) -> str:
     over = point.above != bool(option.pays)
-    side = "over" if over else "under"
+    side = "more than" if over else "less than"
     if point.name == "replies a day":
-        return f"{'from' if over else 'below'} {rounded(point.value)} replies a day"
+        return f"{'from' if over else 'below'} {rounded(point.value)} answers a day"
     if point.name == "worth of an hour":
-        return f"at {side} {money_per_hour(point.value)}".replace(" an hour", " for your hour")
+        hour = money_per_hour(point.value).removesuffix(" an hour")
+        return f"if your hour were worth {side} {hour}"
     if point.name == "price":
         once = option.price.usd
         price = money_words(once * point.share if once else point.value)
-        return f"at {side} {price}{'' if once else ' a month'} for it"
+        return f"if it cost {side} {price}{'' if once else ' a month'}"
     speed = tokens_per_second(point.value)
-    whose = "what you have gives" if point.name == "speed now" else "it gives"
-    return f"where {whose} {side} {speed}"
+    whose = "what you have" if point.name == "speed now" else "it"
+    return f"if {whose} gave {side} {speed}"
 
 
 def rounded(value: float) -> str:

@@ -44,6 +44,8 @@ NAMED_SHARE = 0.01
 """Share of the tokens of a month below which a break-even says nothing."""
 
 
+HARDLY_FASTER = "only if it is faster at all, by less than predictions err"
+"""Said of an option that is hardly faster, and dearer."""
 ONLY_SOLD = "only by selling what you have"
 """Remark on a slower option that pays by an assumed resale value alone."""
 
@@ -52,6 +54,8 @@ def pays_when(option: Option) -> str:
     """When an option pays: after some months, from a number of tokens per month, or at a speed."""
     if option.rests_on_resale:
         return ONLY_SOLD
+    if option.rests_on_little:
+        return HARDLY_FASTER
     months, tokens = option.break_even_months, option.break_even_tokens or 0.0
     after = ""
     if months and months <= NAMED_MONTHS:
@@ -93,12 +97,13 @@ class Judgement(StrEnum):
 
 
 def judgement(decode: float | None, reading_tps: float) -> Judgement:
-    """Speed words for a speed; None where nothing runs [tokens/s].
+    """Speed words for a speed, as it is shown with two digits; None where nothing runs [tokens/s].
 
     From 4 r faster, r to 4 r keeps up, r / 3 to r slower, 0.5 tokens/s to r / 3 minutes.
     """
     if decode is None:
         return Judgement.NOTHING
+    decode = float(f"{decode:.1e}")
     if decode >= FASTER * reading_tps:
         return Judgement.FASTER
     if decode >= reading_tps:
@@ -116,6 +121,11 @@ GIVES = {
     Judgement.UNUSABLE: "Runs, but {}: {}.",
 }
 """Sentence for each level, with its speed words and its speed."""
+LATE, BEGINS_LATE = 30.0, "Slow to begin, then {}: {}."
+"""Wait for the first word from which nothing runs well [s], and the sentence for it."""
+FROM_DRIVE = "Runs from the drive, {}: {}."
+"""Sentence where a part is read from the drive for each token, and a reader waits for nothing."""
+RESERVES = (BEGINS_LATE, FROM_DRIVE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +136,11 @@ class VerdictText:
     gives: str  # first line: what the machine gives
     way: str  # second line: what an answer takes, and the best way out
     assumptions: str  # what both are counted with
+
+    @property
+    def reserved(self) -> bool:
+        """Whether it is fast enough with a reserve: it begins late, or reads from the drive."""
+        return self.gives.startswith(tuple(text.partition("{")[0] for text in RESERVES))
 
     def __str__(self) -> str:
         return f"{self.gives}\n{self.way}"
@@ -197,7 +212,13 @@ def _written(level: Judgement, best: Estimate) -> str:
         speed = f"{speed} to each of {users:,.0f} users, {_first(best)}"
     elif float(best.first_token_seconds or 0.0) * decode_tps(best) > float(best.work.output):
         speed = f"{speed}, {_first(best)}"
-    return GIVES[level].format(level, speed)
+    late = float(best.first_token_seconds or 0.0) >= LATE and level.enough
+    return (BEGINS_LATE if late else _sentence(level, best.strategy)).format(level, speed)
+
+
+def _sentence(level: Judgement, strategy: PlacementStrategy) -> str:
+    drive = strategy is PlacementStrategy.NVME_OFFLOAD
+    return FROM_DRIVE if drive and level.enough else GIVES[level]
 
 
 def _queued(level: Judgement, best: Estimate) -> str:
@@ -219,7 +240,8 @@ def _kept(level: Judgement, kept: Option) -> str:
         return "You have no machine for it yet."
     if kept.speed is None:
         return f"What you have, {plain(kept.name)}, does not run it."
-    sentence = GIVES[level].format(level, f"{number(kept.speed.decode)} tokens a second")
+    speed = f"{number(kept.speed.decode)} tokens a second"
+    sentence = _sentence(level, kept.speed.strategy).format(level, speed)
     return f"On what you have, {plain(kept.name)}: {sentence[0].lower()}{sentence[1:]}"
 
 
@@ -278,10 +300,12 @@ def _ways(compared: Compared, level: Judgement, decode: float) -> list[str]:
     """Sentences on the best way out at a speed [tokens/s], each shorter than the one before."""
     options, choice, another = compared.options, compared.choice, compared.another_model
     reading_tps = compared.question.money.reading_tps
-    free = None if level.enough else free_change(options)
+    drive = compared.best and compared.best.strategy is PlacementStrategy.NVME_OFFLOAD
+    settled = level.enough and not drive
+    free = None if settled else free_change(options)
     if free is not None and reads_along(free, reading_tps):
         return [_free(free)]
-    if another is not None and not level.enough:
+    if another is not None and not settled:
         return _another(another)
     faster = another is not None and another.speed.decode >= FASTER * reading_tps
     if compared.closest is not None:

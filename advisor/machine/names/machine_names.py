@@ -36,6 +36,7 @@ from advisor.machine.names.words import (
     memory_rate,
     memory_sizes,
     memory_type,
+    named_link,
     names_ram,
     plain,
     rate_of_type,
@@ -185,12 +186,27 @@ class MachineNames:
         self.cards = CardMentions(gpus)
 
     def match(self, name: str) -> MachineName:
-        """Machine of a name."""
+        """Machine of a name, with the link to its cards that the name states."""
+        named = self._machine(name)
+        generation, lanes = named_link(plain(name))
+        if not (generation or lanes) or named.spec.gpu in (None, NO_GPU):
+            return named
+        with suppress(UnknownName):  # several kinds of cards have no single row
+            card = self.gpus.match(str(named.spec.gpu)).row
+            if card.unified:
+                return named
+            generation = min(generation, card.pcie_gen or generation)
+            lanes = min(lanes, card.pcie_lanes or lanes)
+        spec = replace(named.spec, pcie_gen=generation or None, pcie_lanes=lanes or None)
+        return replace(named, spec=spec)
+
+    def _machine(self, name: str) -> MachineName:
+        """Machine of a name, without its link."""
         text = " ".join(without_system(translated(plain(name))).split())
         text = any_of("several of").sub(lambda count: f"{count[1] or count[2]}x ", text)
         bare, network = without_network(text)
         if network and bare:
-            named = self.match(bare)
+            named = self._machine(bare)
             joined = named.spec.machines * named.spec.gpu_count > 1
             spec = replace(named.spec, network=network if joined else None)
             return replace(named, spec=spec)
@@ -207,6 +223,8 @@ class MachineNames:
             text = spelled_out(text)
             text = text if any_of("azure").search(text) else text.replace("_", " ")
             row = self.presets.row_of(text)
+        if any_of("plain computer").fullmatch(text.strip()):
+            return self._of_memory(name, text)
         if row and self._has_another_chip(row, text):
             return self._put_together(name, text)
         if row:
@@ -272,6 +290,14 @@ class MachineNames:
         notes = (rented.note, *(note for gpu in gpus for note in gpu.notes), *left_out)
         name = f"{rented.name}, {cards}" if gpus else rented.name
         return MachineName(name=name, spec=spec, notes=notes, instance=name)
+
+    def _of_memory(self, name: str, text: str) -> MachineName:
+        """Computer of which its memory alone is said: "an old laptop with 8 GB RAM"."""
+        return machine_of_parts(
+            [], None, text, ["No graphics card is named: none is counted."],
+            stated=(None, None, memory_type(translated(plain(name)))),
+            laptop=is_laptop(text), rows=self.gpus.rows,
+        )  # fmt: skip
 
     def _put_together(self, name: str, text: str) -> MachineName:
         laptop = is_laptop(text)

@@ -29,7 +29,7 @@ def meaning(kind: str, text: str) -> str:
 
 MARKS = re.compile(r"\((?:r|tm|c)\)|[®™©\u200b]")
 DASHES = re.compile(r"[\u2010-\u2015\u2212]")
-UNPLAIN = re.compile(r"[.,]|ram|ddr |xtx?s|titans|supers")
+UNPLAIN = re.compile(r"[.,]|ram|ddr |xtx?s|titans|supers|pair|modded|modified|crs")
 """Signs and words that may be written otherwise."""
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDE = str.maketrans("\uff08\uff09\uff0c\uff1a\uff1b\uff0b\u00b7\u2022", "(),:;+,,")
@@ -211,6 +211,22 @@ def without_system(text: str) -> str:
     """
     bare = rewritten(any_of("beside machine").sub(" ", text).replace("( )", " "), "labelled")
     return any_of("azure size").sub(lambda size: size[0].replace(" ", "_"), bare)
+
+
+def named_link(text: str) -> tuple[int, int]:
+    """Generation of PCI Express and lanes of a GPU's link in a plain text, each 0 where it is not
+    said: "3090 on PCIe 3.0 x4" is (3, 4). Links of drives do not count.
+    """
+    items = (
+        item for item in re.split(r"[,;|]| \+ ", text) if not any_of("of a drive").search(item)
+    )
+    for item in items:
+        for pattern, value in patterns("link"):
+            match = pattern.search(item)
+            if match:
+                generation, lanes = map(int, match.expand(value).split())
+                return generation, lanes
+    return 0, 0
 
 
 def stray_number(text: str) -> str:

@@ -17,15 +17,15 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, layers_that_fit
-from advisor.cost_model.runtime import Runtime
+from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
-from advisor.runtimes.llama_cpp.passes import schedule
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import Array
 
 VERSION = "LM Studio 0.4, lms of April 2026 (docs at c6854fb)"
@@ -44,12 +44,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """llama.cpp's placement of experts; of a model without, as many whole layers as fit."""
-    if strategy is PlacementStrategy.NVME_OFFLOAD:
-        raise Refusal(
-            "LM Studio refuses models larger than RAM; llama.cpp can read them from a drive."
-        )
-    if machine.nodes > 1:
-        raise Refusal("LM Studio uses one machine only.")
+    check_takes("lm-studio", machine, strategy)
     if work.draft and work.draft not in DRAFTING:
         raise Refusal(
             "LM Studio drafts by a model's own layers (mtp), a block drafter (dflash) or a smaller "
@@ -96,20 +91,16 @@ def _in_the_app(model: Model, placement: Placement, work: Workload) -> Iterable[
         yield f"# first, in the app: K and V Cache Quantization Type {work.kv_type}"
 
 
-LM_STUDIO = Runtime(
+LM_STUDIO = variant(
+    LLAMA_CPP,
     name="LM Studio",
     key="lm-studio",
-    engine="llama.cpp",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     loaded_format=loaded_format_of("lm-studio"),
     place=place,
-    schedule=schedule,
     command=command,
-    computes_in_ram=True,
     drafts=True,
-    quantized_kv_type="q8_0",
-    takes_layers=True,
-    takes_several_formats=True,
+    mainstream=True,
     notes=NOTES,
 )

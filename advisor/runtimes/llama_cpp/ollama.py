@@ -9,7 +9,8 @@ parallel request, and raises the micro-batch with the context where there is roo
 from the drive: a model larger than RAM is refused.
 
 Reference: ollama/ollama at fb30760, 2026-08-21: llm/llama_server.go (SetupLlamaServerCommandEnv),
-server/sched.go, server/routes.go, envconfig/config.go, docs/faq.mdx; issue 11772.
+server/sched.go, server/routes.go, envconfig/config.go, docs/faq.mdx; issue 11772; docs/import.mdx
+at 1885941.
 """
 
 import json
@@ -21,16 +22,17 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
-from advisor.cost_model.runtime import Runtime, ServerSetup, WeightFiles
+from advisor.cost_model.runtime import ServerSetup, WeightFiles, variant
 from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model.model import Model
-from advisor.runtimes.format_support import loaded_format_of
+from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split, passes
 from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.command import gguf_file, repository_tag
+from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.units import GIB, MIB, Array
 
 VERSION = "Ollama of August 2026 (fb30760)"
@@ -48,6 +50,8 @@ FILLED = 0.80
 NOTES = (
     "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. ollama ps shows "
     "how much of the model lies in the GPU.",
+    "On a Mac this is a GGUF file; a folder of Safetensors, as mlx_lm.convert writes it, runs on "
+    "Ollama's MLX engine if it is Gemma 4, Laguna or Qwen3 and newer: see MLX.",
 )
 
 
@@ -86,12 +90,7 @@ def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
     """llama.cpp's placement, of its own choice or of a stated number of layers and experts."""
-    if strategy is PlacementStrategy.NVME_OFFLOAD:
-        raise Refusal(
-            "Ollama refuses models larger than RAM; llama.cpp can read them from a drive."
-        )
-    if machine.nodes > 1:
-        raise Refusal("Ollama uses one machine only.")
+    check_takes("ollama", machine, strategy)
     if work.kv_type not in CACHE_TYPES:
         raise Refusal(
             f"Ollama supports a cache in {', '.join(CACHE_TYPES)}, not in {work.kv_type}."
@@ -220,21 +219,18 @@ def environment(work: Workload) -> Iterable[str]:
         yield "OLLAMA_FLASH_ATTENTION=1"
 
 
-OLLAMA = Runtime(
+OLLAMA = variant(
+    LLAMA_CPP,
     name="Ollama",
     key="ollama",
-    engine="llama.cpp",
     version=VERSION,
     strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     loaded_format=loaded_format_of("ollama"),
     place=place,
     schedule=schedule,
     command=command,
-    computes_in_ram=True,
     apart=in_first,
-    quantized_kv_type="q8_0",
-    takes_layers=True,
-    takes_several_formats=True,
+    mainstream=True,
     setup=SETUP,
     default_context=default_context,
     notes=NOTES,

@@ -168,7 +168,7 @@ TONES = {"good": "oa-good-text", "partly": "oa-partly-text", "bad": "oa-bad-text
 def verdict(words: VerdictText) -> Markup:
     """The two lines, and what they are counted with."""
     first, colon, rest = words.gives.partition(":")
-    tone = TONES[placements.tone(words.judgement)]
+    tone = TONES["partly" if words.reserved else placements.tone(words.judgement)]
     if words.judgement is Judgement.NOTHING:
         first, colon, rest = words.gives, "", ""
     lines = (block("oa-way", words.way, "p"), block("oa-soft", words.assumptions, "p"))

@@ -11,11 +11,19 @@ from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
 from advisor.advice.edits.changes import SOME_QUALITY, smaller_format
 from advisor.advice.edits.edit import Edited
-from advisor.advice.finder.runnable import Runnable, nearest, rating
+from advisor.advice.finder.runnable import JOINED, Runnable, nearest, rating
 from advisor.advice.table.option import Option, OptionKind, by_comparison
 from advisor.advice.table.options import BY_THE_MONTH
 from advisor.advice.table.sensitivity import nearest as nearest_to_pay
-from advisor.advice.words.verdict import Judgement, after_name, aged, hours_rented, judgement, plain
+from advisor.advice.words.verdict import (
+    LEAST,
+    Judgement,
+    after_name,
+    aged,
+    hours_rented,
+    judgement,
+    plain,
+)
 from advisor.formatting import hours, memory, money, number
 from advisor.machine.catalog import host_rows, machine_rows
 from advisor.machine.machine import Machine
@@ -33,8 +41,8 @@ NONE = "none"
 """Price tag of a way that does not help."""
 EVEN = "even swap"
 """Price of a card that costs no more than the one it replaces is sold for."""
-NOTABLE = 1.15
-"""Factor of speed from which a smaller format is offered."""
+NOTABLE, WORTH_QUALITY = 1.15, 1.5
+"""Factors of speed from which a smaller format is offered: below and at reading speed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +69,8 @@ def row(answer: Answer, offered: Sequence[Way]) -> Markup:
     level = _level(answer)
     free = any(way.price == "free" for way in offered)
     helping = sum(way.price != NONE for way in offered)
-    settled = level is Judgement.FASTER or (level.enough and not free)
+    bought = answer.advice.choice.safe is not None
+    settled = not bought and (level is Judgement.FASTER or (level.enough and not free))
     title = "Nothing needs to change" if settled else TITLES[helping]
     cards = joined(_card(place, way) for place, way in enumerate(offered))
     return block("oa-section", title, "h2") + block("oa-cards oa-better", cards)
@@ -114,7 +123,8 @@ def _another_model(answer: Answer) -> Way | None:
     score = f", rated {row.score:.0f} against {rated.score:.0f}" if row.score and rated else ""
     if rated and rated.model != own:
         score += " of its predecessor"
-    score += " by LMArena" if score else ""
+    boards = "two boards" if rated and rated.scale == JOINED else "LMArena"
+    score += f" by {boards}" if score else ""
     score += told
     return Way(
         name="Another model",
@@ -133,8 +143,10 @@ def _download(row: Runnable) -> str:
 def _smaller_format(answer: Answer) -> Way | None:
     """The format that loses least and is notably faster, or keeps up with reading."""
     reading = answer.nouns.money.reading_tps
-    edit = smaller_format(answer.advice.what_ifs, reading, NOTABLE)
-    if edit is None or _level(answer) is Judgement.FASTER:
+    level = _level(answer)
+    least = WORTH_QUALITY if level.enough else NOTABLE
+    edit = smaller_format(answer.advice.what_ifs, reading, least)
+    if edit is None or level is Judgement.FASTER:
         return None
     if judgement(edit.speed.decode, reading) is Judgement.UNUSABLE:
         return None
@@ -163,7 +175,7 @@ def _bigger(answer: Answer) -> Way:
         return Way(
             name="A bigger machine" if answer.nouns.machine.unified else new,
             price=NONE, figure="None helps here",
-            text="No card or machine with a price on record runs this faster.",
+            text="No card or machine on record with a price runs this fast enough.",
             action="All options",
         )  # fmt: skip
     name = "A bigger machine" if option.kind is OptionKind.MACHINE else new
@@ -208,7 +220,7 @@ def _cheapest_faster(kept: Option, cards: Iterable[Option]) -> Option | None:
     able = [
         option for option in cards
         if option.may_win and option.speed is not None
-        and option.speed.decode >= 1.5 * now and option.upfront is not None
+        and option.speed.decode >= max(1.5 * now, LEAST) and option.upfront is not None
     ]  # fmt: skip
     return min(able, key=by_comparison, default=None)
 

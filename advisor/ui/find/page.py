@@ -21,7 +21,7 @@ from advisor.advice.prices.rows import no_price
 from advisor.advice.table.cost import Use
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.question import Question
-from advisor.advice.words.verdict import Judgement, aged, judgement, plain
+from advisor.advice.words.verdict import LEAST, Judgement, aged, judgement, plain
 from advisor.errors import AdvisorError
 from advisor.formatting import (
     context_size,
@@ -139,12 +139,12 @@ def heat_map(answer: FindAnswer, hits: Sequence[Hit]) -> None:
     most = None if st.toggle("Every model of the catalogue", key="curated") else MODELS
     rows, speeds = other_models(answer, columns, most)
     speeds = np.vstack([[hit.speed.decode for hit in columns], speeds[1:]])
-    heads = [hit.title for hit in columns]
+    heads = [hit.title.partition(" (")[0] for hit in columns]
     with st.container(key="heat_map"):
         show(_table(rows, heads, speeds))
     say(
         "tokens/s for each user: the model above as in the table above, "
-        "then others that the memory of one of them holds, in llama.cpp, in the format that most "
+        "then others that one of them holds and runs, in llama.cpp, in the format that most "
         "people use of each, by their published score, unrated ones by size. Empty: does not run "
         "there."
     )
@@ -179,13 +179,16 @@ def other_models(
     models = [chosen, *(others if most is None else others[: most - 1])]
     machines = [hit.machine for hit in columns]
     speeds = speeds_of(models, machines, answer.question.work, LLAMA_CPP)
-    return [model.name.rpartition("/")[2] for model in models], speeds
+    usable = np.nan_to_num(speeds).max(axis=1) >= (0.0 if most is None else LEAST)
+    usable[0] = True
+    names = np.array([model.name.rpartition("/")[2] for model in models])
+    return names[usable].tolist(), speeds[usable]
 
 
 def _room(columns: Sequence[Hit]) -> float:
-    """Memory of the largest machine [B]."""
+    """Memory of the largest machine, a tenth left to the system and the cache [B]."""
     machines = [hit.machine for hit in columns]
-    return max(
+    return 0.9 * max(
         float(each.host.memory.value) + (0.0 if each.unified else float(each.gpu_memory))
         for each in machines
     )

@@ -9,6 +9,7 @@ from advisor.cost_model.workload import Workload
 from advisor.formatting import context_size, memory, rate
 from advisor.machine.catalog import memory_generation
 from advisor.machine.machine import Gpu, Machine
+from advisor.machine.names.words import named_link, plain
 from advisor.machine.quantity import Provenance, Quantity
 from advisor.model.model import Model
 from advisor.request.request import Request
@@ -52,6 +53,14 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
         yield _chip(f"taken as {taken}")
 
 
+def _link(machine: Machine, request: Request) -> Iterable[Markup]:
+    """Link of the cards: sure where it is an input or in the machine's name, else assumed."""
+    if machine.gpus and not machine.unified:
+        words = machine.gpus[0].link.name
+        sure = request.pcie_gen is not None or any(named_link(plain(request.machine or "")))
+        yield _chip(words) if sure else _opening(f"assumed: {words}")
+
+
 def _chip(words: str, style: str = "") -> Markup:
     tick = "" if style else Markup("<b aria-hidden='true'>\u2713</b> ")
     return Markup("<span class='oa-chip {}'>{}{}</span>").format(style, tick, words)
@@ -84,8 +93,7 @@ def _assumed(machine: Machine, model: Model, work: Workload, request: Request) -
         yield _opening(f"assumed: {kind}, {rate(float(host.bandwidth.value))}")
     if disk is not None and disk.sequential.kind not in STATED:
         yield _opening(f"assumed: NVMe drive, {rate(float(disk.sequential.value))}")
-    if machine.gpus and not machine.unified and request.pcie_gen is None:
-        yield _opening(f"assumed: {machine.gpus[0].link.name}")
+    yield from _link(machine, request)
     form = "" if request.format else "assumed: "
     yield _opening(
         f"{form}{model.format}, context {context_size(float(work.context))}", settings.MODEL

@@ -29,7 +29,7 @@ def refused(error: AdvisorError) -> None:
         with st.container(horizontal=True, gap="small", key="suggestions"):
             for name in close[:MOST]:
                 st.button(name, key=f"meant_{name}", on_click=_take, args=(error, name))
-    say("No answer is shown for another question.")
+    say("There is no answer until this is clear.")
     if isinstance(error, NetworkError):
         st.page_link(MODELS, label="Models on record, which need no network")
         st.button(

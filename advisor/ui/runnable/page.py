@@ -265,6 +265,8 @@ def _rated(row: Runnable) -> str | Markup:
     words = f"Rated {row.score:.0f}"
     if row.predecessor:
         return joined((escape(words), term(" as its predecessor", row.predecessor)))
+    if row.joined and row.quality:
+        return joined((escape(words), term(" by a second board", row.quality.scale)))
     return words
 
 
@@ -287,7 +289,8 @@ def _table(nouns: Nouns, rows: Sequence[Runnable]) -> None:
     models_table(nouns, rows, key="scored_models", alt="Models in their order")
     say(
         f"Models that reach {number(nouns.money.reading_tps)} tokens/s come first, "
-        "then slower ones, both by score: the published one of the 16-bit model, less what "
+        "at twice that before the others, then slower ones, each by the lower end of the score, "
+        "and last older models of a shape: the published one of the 16-bit model, less what "
         "the format loses (its divergence as published for Llama-3-8B, at "
         f"{number(points_per_nat())} points a nat, as between sizes of a family). Click a "
         "heading to sort."

@@ -413,6 +413,12 @@ def test_the_best_of_a_machine_loses_least_then_is_fastest() -> None:
     assert best_of_each([rows[0], *rows[2:]])[0].speed.decode == 40
 
 
+def test_formats_that_no_score_tells_apart_are_alike() -> None:
+    # Q6_K loses 96 x 0.0054 = 0.5 points, Q4_K_M 96 x 0.028 = 2.7 (data/models/format_loss.csv)
+    rows = [hit("A", 7, 6.5, "BF16"), hit("A", 17, 6.4, "Q6_K"), hit("A", 19, 6.3)]
+    assert best_of_each(rows) == [rows[1]]
+
+
 def test_a_cluster_gives_the_same_answer() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     target = Request(min_tps=25, kv_type="f16")

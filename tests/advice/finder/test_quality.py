@@ -6,11 +6,15 @@ import pytest
 from provenance import is_past, is_public
 
 from advisor.advice.finder.runnable import (
+    LOSS_SPREAD,
+    joined_scores,
     lost_by,
     perplexities,
     points_lost,
     points_per_nat,
+    quality_rows,
     rated_as_well,
+    rating,
     runnable,
     vision_rows,
 )
@@ -19,6 +23,7 @@ from advisor.cost_model.workload import Workload
 from advisor.machine import from_spec
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
+from advisor.model.catalog import all_format_losses, format_loss_rows
 
 
 def test_a_nat_is_worth_what_it_is_between_sizes_of_a_family_by_hand() -> None:
@@ -52,6 +57,43 @@ def test_a_published_perplexity_lies_within_twice_the_divergence() -> None:
 def test_a_maker_loses_nothing_in_its_own_format() -> None:
     assert lost_by(catalog.model("gpt-oss-20b", "MXFP4")) == 0
     assert lost_by(catalog.model("Llama-3.1-8B", "Q2_K")) == points_lost("Q2_K")
+
+
+def test_no_published_model_loses_more_than_the_spread_allows() -> None:
+    # ThomasBaruzier, perplexity.md: Qwen2.5 14B has 7.6005 in Q2_K and 6.0366 in Q5_1, 0.2304 nats
+    ladder = format_loss_rows()
+    ratios = {
+        (row.model, row.format): row.kl_divergence / ladder[row.format].kl_divergence
+        for row in all_format_losses()
+    }
+    assert ratios["Qwen2.5-14B", "Q2_K"] == pytest.approx(
+        math.log(7.6005 / 6.0366) / 0.332223, abs=0.001
+    )
+    assert 0.25 < min(ratios.values()) < max(ratios.values()) < LOSS_SPREAD
+    assert len({model for model, _ in ratios}) == 6
+
+
+def test_a_second_board_rates_what_the_first_does_not_by_hand() -> None:
+    # the line through the models that both rate goes through their mean; a point of the index is
+    # worth 2 to 4 of the leaderboard
+    rows = joined_scores()
+    assert not set(rows) & set(quality_rows())
+    nine, four = rows["Qwen3.5-9B"], rows["Qwen3.5-4B"]
+    assert 2 < (nine.score - four.score) / (21.8 - 20.4) < 4
+    assert 40 < nine.plus_minus < 80
+    assert rating("Qwen3.6-27B") == quality_rows()["Qwen3.5-27B"]
+    assert rating("Qwen3.5-9B") == nine
+
+
+def test_models_at_twice_reading_speed_stand_before_a_better_one_that_is_slower() -> None:
+    # 31e9 weights of 3.5 bits and more spill over 12 GB: no faithful format writes 2 * 10 tokens/s
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=32))
+    names = ("Gemma-4-31B", "Qwen3-30B-A3B", "Qwen3.5-27B", "Qwen/Qwen3.8-27B")
+    rows = runnable(machine, Workload(), reading_tps=10.0, names=names)
+    assert rows[0].model.name == "Qwen3-30B-A3B"
+    assert [row.pace for row in rows[:3]] == sorted(row.pace for row in rows[:3])
+    # of one shape, the better stands for both
+    assert rows[-1].model.name == "Qwen3.5-27B"
 
 
 def test_a_small_model_stands_before_a_large_one_that_loses_more_by_hand() -> None:

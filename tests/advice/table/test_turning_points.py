@@ -11,10 +11,12 @@ from advisor.advice.edits.changes import drafted_work, drafting_rows
 from advisor.advice.prices.power import PowerDraw
 from advisor.advice.prices.price import Price
 from advisor.advice.speeds import Speed
+from advisor.advice.table.choice import choice_of
 from advisor.advice.table.cost import MonthlyCost, Use
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.question import Question
 from advisor.advice.table.sensitivity import gain, inputs, nearest, turning_points, what_changes
+from advisor.advice.words.verdict import HARDLY_FASTER, pays_when
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.cost_model.workload import ACCEPTED, DRAFTED, Workload
 from advisor.machine import from_spec
@@ -76,13 +78,28 @@ def test_the_gain_is_nothing_at_a_turning_point() -> None:
 
 def test_it_is_said_which_way() -> None:
     words = what_changes(BOUGHT)
-    assert words.startswith(f"{BOUGHT.name} pays, but no longer ")
-    assert "where what you have gives over 8.0 tokens/s" in words
+    assert words.startswith(f"{BOUGHT.name} pays. It would not ")
+    assert "tokens/s" not in words  # 8.0 and 5.7 are outside of 4 to 6.25 and of 16 to 25
+    # 50 / 202.92 of the replies are enough, so a tenth is not; at 180 USD, 5 / 202.92 are
+    by_far = option(OptionKind.ADD, 20.0, 180.0, KEPT)
+    assert what_changes(by_far) == f"{by_far.name} pays, and would with a tenth of the answers."
     dear = option(OptionKind.ADD, 20.0, 18_000.0, KEPT)
-    assert what_changes(dear).startswith(f"{dear.name} does not pay; it would ")
+    assert what_changes(dear).startswith(f"{dear.name} does not pay. It would ")
     # 500 USD a month against 202.92: from 40 x 500 / 202.92 = 98.56 replies
-    assert "from 99 replies a day" in what_changes(dear)
+    assert "from 99 answers a day" in what_changes(dear)
     assert nearest((KEPT, dear, BOUGHT)) is dear
+
+
+def test_what_is_hardly_faster_is_no_reason_to_pay() -> None:
+    # waits of 20 s now; 200 / 5.3 - 20 = 17.74 s, 1.128 times less, and 200 / 5.5 - 20 = 16.36 s,
+    # 1.222 times less; 40 x 30.4375 x 2.264 / 3600 x 30 = 22.97 USD repay 360 / 36 = 10 USD
+    hardly, clearly = (option(OptionKind.ADD, tps, 360.0, KEPT) for tps in (5.3, 5.5))
+    assert hardly.gain == pytest.approx(22.97 - 10, abs=0.01)
+    assert pays_when(hardly) == HARDLY_FASTER
+    assert choice_of([KEPT, hardly], 6.0, 40.0).cheapest is None
+    assert choice_of([KEPT, hardly, clearly], 6.0, 40.0).cheapest is clearly
+    cheaper = option(OptionKind.ADD, 5.3, 0.0, KEPT)
+    assert not cheaper.rests_on_little
 
 
 def test_options_without_effect_are_not_listed() -> None:

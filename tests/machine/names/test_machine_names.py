@@ -111,6 +111,60 @@ def test_memory_of_cards_and_drives_is_no_main_memory() -> None:
     assert machine_named("Ryzen 7600, RTX 3090, 2TB Gen4 NVMe").spec.ram_gb is None
 
 
+@pytest.mark.parametrize(
+    ("typed", "ram_gib", "cpu"),
+    [
+        ("old laptop with 8 GB RAM", 8, "Desktop DDR4-3200 dual-channel (typical)"),
+        ("Laptop, 16 GB", 16, "Laptop DDR5-5600 dual-channel (typical)"),
+        ("office PC with 32GB of RAM", 32, "Desktop DDR5 dual-channel (typical)"),
+        ("desktop, 32 GB DDR4", 32, "Desktop DDR4-3200 dual-channel (typical)"),
+        ("16 GB RAM", 16, "Desktop DDR5 dual-channel (typical)"),
+    ],
+)
+def test_a_computer_of_which_the_memory_alone_is_said(typed: str, ram_gib: int, cpu: str) -> None:
+    named = machine_named(typed)
+    assert (named.spec.ram_gb, named.spec.cpu) == (ram_gib, cpu)
+    assert "No graphics card is named: none is counted." in named.notes
+
+
+@pytest.mark.parametrize(
+    ("typed", "generation", "lanes"),
+    [
+        ("RTX 3090 on PCIe 3.0 x4, 64GB", 3, 4),
+        ("eGPU 3090 via oculink on a 7840HS mini 64GB", 4, 4),
+        ("RTX 4090 Thunderbolt 4 eGPU + Core Ultra 7 155H 32GB", 3, 4),
+        ("2x RTX 3090 x8/x8, 128GB", None, 8),
+        ("RTX 3090, PCIe Gen3, E5-2680v4 128GB", 3, None),
+        ("RTX 3060 PCIe 5.0 x16", 4, 16),  # the card has PCIe 4.0
+        ("RTX 4090, 64GB, 2TB NVMe PCIe 4.0 x4", None, None),  # the drive's
+        ("H100 PCIe x4", None, None),  # four cards
+        ("Mac Studio M3 Ultra Thunderbolt 5", None, None),
+    ],
+)
+def test_the_link_that_a_name_states(typed: str, generation: int | None, lanes: int | None) -> None:
+    spec = machine_named(typed).spec
+    assert (spec.pcie_gen, spec.pcie_lanes) == (generation, lanes)
+
+
+@pytest.mark.parametrize(
+    ("typed", "gpu", "count"),
+    [
+        ("RTX 4090 48GB modded x2", "RTX 4090 48GB", 2),
+        ("A6000 Ampere 48GB (nvlinked pair)", "RTX A6000", 2),
+        ("RTX 5090D v2", "RTX 5090 D V2", 1),
+    ],
+)
+def test_words_beside_a_card_do_not_hide_its_count(typed: str, gpu: str, count: int) -> None:
+    spec = machine_named(typed).spec
+    assert (spec.gpu, spec.gpu_count, spec.ram_gb) == (gpu, count, None)
+
+
+@pytest.mark.parametrize("typed", ["my laptop", "gaming laptop, 16 GB", "16 GB", "office PC"])
+def test_a_computer_of_which_nothing_is_said_is_refused(typed: str) -> None:
+    with pytest.raises(UnknownName):
+        machine_named(typed)
+
+
 def test_graphics_of_a_laptops_processor_are_said_as_taken() -> None:
     notes = machine_named("MSI Katana GF66 i7-11800H").notes
     assert "No graphics card is named: Iris Xe is taken." in notes
