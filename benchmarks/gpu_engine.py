@@ -60,12 +60,14 @@ class Compared:
     Attributes:
         case: what ran.
         ratio: predicted over measured.
+        prompt: likewise of the prompt; None where it was not timed.
         inside: the range of the prediction held what was measured.
         row: of the table.
     """
 
     case: Case
     ratio: float
+    prompt: float | None
     inside: bool
     row: dict[str, object]
 
@@ -174,16 +176,24 @@ def summary(compared: Sequence[Compared]) -> str:
     """How far predictions of one engine and place were off."""
     case = compared[0].case
     ratios = [entry.ratio for entry in compared]
-    worst = max(ratios, key=lambda ratio: abs(math.log(ratio)))
-    median = statistics.median(abs(ratio - 1.0) for ratio in ratios)
     promised = f"{MEDIAN:.0%} and {WORST:.0%}"
     if case.category == FROM_DRIVE:
         promised = f"within {paged.WITHIN} times"
+    prompts = [entry.prompt for entry in compared if entry.prompt]
     return (
-        f"gpu_engine, {case.runtime.name}, {case.place}: median error {median:.1%}, worst "
-        f"{worst:.2f} times (promised {promised}); {len(ratios)} figures, "
+        f"gpu_engine, {case.runtime.name}, {case.place}: median error {_off(ratios)}, worst "
+        f"{_worst(ratios):.2f} times (promised {promised}); {len(ratios)} figures, "
         f"{sum(entry.inside for entry in compared)} in their 80 % range."
+        + (f" Prompts {_off(prompts)}, worst {_worst(prompts):.2f} times." if prompts else "")
     )
+
+
+def _off(ratios: Sequence[float]) -> str:
+    return f"{statistics.median(abs(ratio - 1.0) for ratio in ratios):.1%}"
+
+
+def _worst(ratios: Sequence[float]) -> float:
+    return max(ratios, key=lambda ratio: abs(math.log(ratio)))
 
 
 def _case(
@@ -207,11 +217,13 @@ def _compared(
     if estimate.decode is None or before.decode is None or estimate.placement is None:
         raise InputError(estimate.refusal)
     rates = [1.0 / run.seconds for run in runs]
+    prompt = _prompt(estimate, runs)
+    read = f"; prompt {prompt['pp_tps']}, predicted {prompt['predicted_pp_tps']}" if prompt else ""
     predicted_tps, measured = float(estimate.decode.value), statistics.median(rates)
     print(
         f"  {case.name:<22} {case.place:<20} at {depth:4}: measured {measured:7.2f} "
         f"{_range(rates)}, predicted {predicted_tps:7.2f} tokens/s ({predicted_tps / measured:.2f} "
-        f"times; not calibrated {float(before.decode.value) / measured:.2f})"
+        f"times; not calibrated {float(before.decode.value) / measured:.2f}){read}"
     )
     row = rows.row(
         case.facts, case.model, machine, category=case.category, runtime=runs[-1].runtime,
@@ -220,10 +232,13 @@ def _compared(
         tg_tps=f"{measured:.3f}",
         tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{predicted_tps:.3f}",
         source_url="benchmarks/gpu_engine.py", source_note=f"{note}; {_link(machine)}",
-        **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **_prompt(estimate, runs),
+        **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **prompt,
     )  # fmt: skip
     inside = bool(estimate.decode.low <= measured <= estimate.decode.high)
-    return Compared(case=case, ratio=predicted_tps / measured, inside=inside, row=row)
+    return Compared(
+        case=case, ratio=predicted_tps / measured, inside=inside, row=row,
+        prompt=float(prompt["predicted_pp_tps"]) / float(prompt["pp_tps"]) if prompt else None,
+    )  # fmt: skip
 
 
 def _drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
@@ -235,7 +250,7 @@ def _drive(machine: Machine, runs: Sequence[Run]) -> dict[str, object]:
     return {**rows.drive(machine), "read_ahead_kib": "", **told}  # nobody looked at that
 
 
-def _prompt(predicted: Estimate, runs: Sequence[Run]) -> dict[str, object]:
+def _prompt(predicted: Estimate, runs: Sequence[Run]) -> dict[str, str]:
     """Columns of the prompt, where it was timed."""
     rate = resident.prompt_rate(runs)
     if rate is None or predicted.prefill is None:

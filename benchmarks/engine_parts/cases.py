@@ -1,5 +1,6 @@
 """What the GPU benchmark runs: a model, where its weights lie, and what is predicted of it."""
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from benchmarks.engine_parts.readings import Readings, Run
 
 TOKENS = 64
 """Generated at a time, at most."""
+LEFT = 2 * GB
+"""Room that a file leaves on the drive [B]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +38,7 @@ class Case:
         strategy: where the rest lies.
         settings: the split, where it is not the runtime's own.
         depths: tokens in the cache while tokens are timed.
+        ubatch: tokens of a prompt computed together.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Case:
     strategy: PlacementStrategy
     settings: Settings = field(default_factory=Settings)
     depths: tuple[int, ...]
+    ubatch: int = 512
 
     def __str__(self) -> str:
         return f"{self.name}, {self.place}"
@@ -98,15 +103,25 @@ class Session:
             )
 
 
-def work(depth: int) -> Workload:
+def work(case: Case, depth: int) -> Workload:
     """One user who generates after a prompt of so many tokens."""
-    return Workload(prompt=depth, output=TOKENS, context=depth + TOKENS)
+    return Workload(
+        prompt=depth, output=TOKENS, context=depth + TOKENS, ubatch=case.ubatch, bench=True
+    )
+
+
+def short_of_disk(case: Case, folder: Path) -> str:
+    """Why the file of a model finds no room in a folder; empty where it does."""
+    free, needed = shutil.disk_usage(folder).free, case.model.file_bytes + LEFT
+    if free >= needed:
+        return ""
+    return f"it needs {needed / GB:.1f} GB of disk in {folder} and {free / GB:.1f} GB are free."
 
 
 def predicted(case: Case, machine: Machine, depth: int) -> Estimate:
     """What the program says of it."""
     return estimate(
-        case.model, machine, work(depth), case.runtime, case.strategy, fitted_constants(),
+        case.model, machine, work(case, depth), case.runtime, case.strategy, fitted_constants(),
         case.settings,
     )  # fmt: skip
 

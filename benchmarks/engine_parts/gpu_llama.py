@@ -1,5 +1,8 @@
 """llama.cpp on a GPU by the `llama-bench` of the PATH: in it, half in it, and experts in RAM.
 
+Weights are random, not zeros: zeros take less power, and a GPU at its power limit computes them
+faster.
+
 References:
     [1] ggml-org/llama.cpp, tools/llama-bench/README.md at 5a32f10, read 2026-11-21: options and
         JSON. Newer builds take `-fa on|off|auto` and still `-fa 1`.
@@ -10,7 +13,7 @@ import os
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,18 +28,28 @@ from advisor.probes.llama_cpp.result_files import read
 from advisor.probes.llama_cpp.synthetic_model import in_format, in_type, write
 from advisor.probes.measurement import now
 from advisor.runtimes import LLAMA_CPP
-from benchmarks.engine_parts.cases import TOKENS, Case, Session, least_first, placed
-from benchmarks.engine_parts.models import CONTEXTS, Target, targets
+from benchmarks.engine_parts.cases import (
+    TOKENS,
+    Case,
+    Session,
+    least_first,
+    placed,
+    short_of_disk,
+)
+from benchmarks.engine_parts.models import Target, large, targets
 from benchmarks.engine_parts.readings import Run
 
-REPEATS = 5
+DEPTHS = (512, 4096)
+"""Lengths of prompts, and of the cache while tokens are timed [tokens]."""
+REPEATS, PROMPT_REPEATS = 5, 2
+MICRO_BATCH, LARGE_MICRO_BATCH = 512, 2048
 LONGEST = 150.0
 """Time for one call; in the first a driver may have to compile kernels [s]."""
-FEW = 4
+FEW = 8
 """Runs between two probes of the machine."""
 NAMES = (
-    "Llama-3.1-8B Q8_0", "MoE 7B-A1B Q4_K_M", "TinyLlama-1.1B Q6_K", "Llama-3.2-3B Q4_0",
-    "Mistral-7B Q4_K_M", "Qwen3-1.7B F16",
+    "MoE 30B-A3B Q4_K_M", "Llama-3.1-8B Q8_0", "MoE 7B-A1B Q4_K_M", "TinyLlama-1.1B Q6_K",
+    "Llama-3.2-3B Q4_0", "Mistral-7B Q4_K_M", "Qwen3-1.7B F16",
 )  # fmt: skip
 """Models, those first that tell most."""
 TINY = ArchitectureSpec(
@@ -47,18 +60,21 @@ TINY = ArchitectureSpec(
 
 def cases() -> list[Case]:
     """Each model in its places."""
-    by_name = {target.name: target for target in targets()}
+    by_name = {target.name: target for target in (*targets(), large())}
     return [case for name in NAMES for case in _cases(by_name[name])]
 
 
 def _cases(target: Target) -> Iterator[Case]:
     facts, layers = target.synthetic.facts, target.synthetic.model.layers
 
-    def case(place: str, category: str, strategy: PlacementStrategy, settings: Settings) -> Case:
+    def case(
+        place: str, category: str, strategy: PlacementStrategy, settings: Settings,
+        ubatch: int = MICRO_BATCH,
+    ) -> Case:  # fmt: skip
         return Case(
             name=target.name, place=place, category=category, facts=facts,
             model=target.synthetic.model, runtime=LLAMA_CPP, strategy=strategy, settings=settings,
-            depths=CONTEXTS,
+            depths=DEPTHS, ubatch=ubatch,
         )  # fmt: skip
 
     half = Settings(gpu_layers=float(layers // 2), cpu_moe=0.0)
@@ -66,7 +82,9 @@ def _cases(target: Target) -> Iterator[Case]:
     yield case("half in the GPU", "partial", PlacementStrategy.CPU_OFFLOAD, half)
     if facts.experts:
         routed = Settings(gpu_layers=float(layers), cpu_moe=float(layers))
-        yield case("experts in RAM", "moe_offload", PlacementStrategy.CPU_OFFLOAD, routed)
+        offload = ("moe_offload", PlacementStrategy.CPU_OFFLOAD, routed)
+        yield case("experts in RAM", *offload)
+        yield case(f"experts in RAM, -ub {LARGE_MICRO_BATCH}", *offload, LARGE_MICRO_BATCH)
 
 
 def missing() -> str:
@@ -78,7 +96,8 @@ def missing() -> str:
         with path.open("wb") as file:
             write(file, in_type(TINY, "Q8_0"))
         try:
-            rows = _rows((*_call(path, 1), "-ngl", "99", "-n", "2", "-r", "1"), LONGEST)
+            tokens = ("-p", "0", "-n", "2", "-r", "1")
+            rows = _rows((*_call(path, 1), "-ngl", "99", *tokens), LONGEST)
         except AdvisorError as error:
             return str(error)
     if rows[0].get("gpu_info"):
@@ -90,6 +109,10 @@ def read_once(chosen: Sequence[Case], session: Session) -> None:
     """Every case once, those first that were timed least, and the probes before each few."""
     done = 0
     for cases_of_model in least_first(chosen, session.record).values():
+        short = short_of_disk(cases_of_model[0], session.folder)
+        if short:
+            session.say(f"{cases_of_model[0].name}: skipped, {short}")
+            continue
         with _written(cases_of_model[0], session.folder) as path:
             for case in cases_of_model:
                 if session.over():
@@ -104,17 +127,38 @@ def read_once(chosen: Sequence[Case], session: Session) -> None:
 
 
 def _timed(case: Case, path: Path, session: Session) -> list[Run]:
+    """A run at each depth, with the prompt of that length; a loss of prompts loses no tokens."""
     placement = placed(case, session.machine())
     session.needs(case.model.file_bytes)
-    rows = _rows(command(case, placement, path), LONGEST)
+    depths = ",".join(map(str, case.depths))
+    rows = _rows(
+        (
+            *command(case, placement, path), "-p", "0", "-n", str(TOKENS), "-d", depths,
+            "-r", str(REPEATS),
+        ),
+        LONGEST,
+    )  # fmt: skip
+    prompts = ("-p", depths, "-n", "0", "-r", str(PROMPT_REPEATS))
+    try:
+        rates = _prompts(_rows((*command(case, placement, path), *prompts), LONGEST))
+    except AdvisorError as error:
+        session.say(f"{case}: no prompt, {error}")
+        rates = {}
     return [
         Run(
             target=case.name, place=case.place, runtime=_named(rows[0]), depth=int(speed.depth),
             seconds=statistics.median(1.0 / rate for rate in speed.samples),
+            prompt=rates.get(int(speed.depth)),
         )
         for speed in read(json.dumps(rows))
         if speed.decode
     ]  # fmt: skip
+
+
+def _prompts(rows: Sequence[dict[str, Any]]) -> Mapping[int, float]:
+    """Speed of prompts by their length [tokens/s]."""
+    runs = (run for run in read(json.dumps(rows)) if run.prompt)
+    return {int(run.prompt_tokens or 0): statistics.median(run.samples) for run in runs}
 
 
 def command(case: Case, placement: Placement, path: Path) -> tuple[str, ...]:
@@ -122,15 +166,14 @@ def command(case: Case, placement: Placement, path: Path) -> tuple[str, ...]:
     experts = int(placement.cpu_moe) if placement.gpu_layers and case.facts.experts else 0
     return (
         *_call(path, host.facts().cores),
-        *("-ngl", str(int(placement.gpu_layers) + 1), "-fa", "1", "-r", str(REPEATS)),
-        *("-n", str(TOKENS), "-d", ",".join(map(str, case.depths))),
+        *("-ngl", str(int(placement.gpu_layers) + 1), "-fa", "1", "-ub", str(case.ubatch)),
         *(("-ncmoe", str(experts)) if experts else ()),
     )
 
 
 def _call(path: Path, threads: int) -> tuple[str, ...]:
     program = shutil.which(PROGRAM) or PROGRAM
-    return (program, "-m", str(path), "-o", "json", "-p", "0", "-t", str(threads))
+    return (program, "-m", str(path), "-o", "json", "-t", str(threads))
 
 
 def _rows(command: Sequence[str], seconds: float) -> list[dict[str, Any]]:
@@ -170,7 +213,7 @@ def _written(case: Case, folder: Path) -> Iterator[Path]:
     path = folder / f"model-{os.getpid()}.gguf"
     try:
         with path.open("wb") as file:
-            write(file, in_format(case.facts, case.model.format))
+            write(file, in_format(case.facts, case.model.format), filled=True)
         yield path
     finally:
         path.unlink(missing_ok=True)

@@ -25,7 +25,7 @@ from benchmarks.engine_parts.readings import Readings
 PROBES: Mapping[str, tuple[Callable[[float], Sequence[Measurement]], float]] = {
     "GPU": (transfer.measure, 8.0),
     "RAM": (ram.measure, 2.5),
-    "engine": (engine.measure, 30.0),
+    "engine": (engine.measure, 15.0),
 }
 """What measures the machine, and for how long [s]."""
 

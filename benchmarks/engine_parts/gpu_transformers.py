@@ -28,9 +28,17 @@ from advisor.model.spec import ArchitectureSpec
 from advisor.probes import host
 from advisor.probes.disk import read_rates
 from advisor.runtimes import ACCELERATE
-from advisor.units import GB, GIB, MIB
+from advisor.units import GIB, MIB
 from benchmarks.engine_parts import capped, checkpoint, talk, transformers_child
-from benchmarks.engine_parts.cases import TOKENS, Case, Session, least_first, placed, work
+from benchmarks.engine_parts.cases import (
+    TOKENS,
+    Case,
+    Session,
+    least_first,
+    placed,
+    short_of_disk,
+    work,
+)
 from benchmarks.engine_parts.readings import Run
 
 FORM = "BF16-hf"
@@ -48,8 +56,6 @@ SECONDS, LEAST, LEAST_FROM_DRIVE = 6.0, 16, 4
 LONGEST = 240.0
 """Time for a process, loading and all [s]."""
 DISK_SECONDS = 3.0
-LEFT = 2 * GB
-"""Room that a file leaves on the drive [B]."""
 PROCESS = 4 * GIB
 """RAM for Python, its libraries and the GPU's driver, beside weights [B]."""
 PART, LEAST_PAGES = 0.1, 512 * MIB
@@ -97,7 +103,7 @@ def read_once(chosen: Sequence[Case], session: Session) -> None:
     for cases_of_model in least_first(chosen, session.record).values():
         if session.over():
             return
-        short = _short_of_disk(cases_of_model[0], session.folder)
+        short = short_of_disk(cases_of_model[0], session.folder)
         if short:
             session.say(f"{cases_of_model[0].name}: skipped, {short}")
             continue
@@ -110,13 +116,6 @@ def read_once(chosen: Sequence[Case], session: Session) -> None:
                     session.add([_timed(case, weights, session)])
                 except (AdvisorError, OSError) as error:
                     session.say(f"{case}: skipped, {error}")
-
-
-def _short_of_disk(case: Case, folder: Path) -> str:
-    free, needed = shutil.disk_usage(folder).free, case.model.file_bytes + LEFT
-    if free >= needed:
-        return ""
-    return f"it needs {needed / GB:.1f} GB of disk in {folder} and {free / GB:.1f} GB are free."
 
 
 def _timed(case: Case, weights: Path, session: Session) -> Run:
@@ -151,7 +150,7 @@ def room(case: Case) -> int:
 def lines(case: Case, machine: Machine, folder: Path) -> str:
     """The printed lines that load the model, from a folder instead of the Hub."""
     model = replace(case.model, name=str(folder))
-    printed = ACCELERATE.command(model, placed(case, machine), machine, work(DEPTH))
+    printed = ACCELERATE.command(model, placed(case, machine), machine, work(case, DEPTH))
     return printed[: printed.index("tokenizer = ")]
 
 

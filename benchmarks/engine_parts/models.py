@@ -35,6 +35,17 @@ EXPERTS = ArchitectureSpec(
 )  # fmt: skip
 """The shape of AllenAI's OLMoE-1B-7B."""
 
+MANY_EXPERTS = ArchitectureSpec(
+    name="MoE 30B-A3B", layers=48, hidden=2048, moe_intermediate=768, experts=128,
+    experts_per_token=8, heads=32, kv_heads=4, head_dim=128, vocab=151936,
+)  # fmt: skip
+"""The shape of Alibaba's Qwen3-30B-A3B."""
+
+
+def large() -> Target:
+    """One with 30 billion weights in many experts, which GPU machines run with experts in RAM."""
+    return _target(MANY_EXPERTS, "Q4_K_M")
+
 
 def targets() -> list[Target]:
     """From 0.6 to 8 billion weights, dense and with experts; none is among the probe's samples."""

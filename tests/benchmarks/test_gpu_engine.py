@@ -13,8 +13,6 @@ import own_rows
 import pytest
 from gpu_server import FIGURES, PAGEABLE, PINNED, SERVER, measurements, read_rows, run, session
 
-from advisor.catalog.constants import fitted_constants
-from advisor.cost_model.estimate import estimate
 from advisor.errors import InputError, ProbeError
 from advisor.machine.machine import Machine
 from advisor.probes.gpu import cuda
@@ -28,7 +26,7 @@ SPEED = 100.0
 """Of the pretended llama-bench, whatever it is asked; a quarter less at each depth but the first
 [tokens/s]."""
 BENCH = """#!{python}
-import json, sys
+import itertools, json, sys
 words = sys.argv[1:]
 asked = dict(zip(words[::2], words[1::2]))
 with open({log!r}, "a") as log:
@@ -43,16 +41,19 @@ shared = {{
     "cpu_mask": "0x0", "cpu_strict": False, "poll": 50, "type_k": "f16", "type_v": "f16",
     "n_gpu_layers": int(asked["-ngl"]), "n_cpu_moe": int(asked.get("-ncmoe", 0)),
     "split_mode": "layer", "main_gpu": 0, "no_kv_offload": False, "flash_attn": 1,
-    "devices": "auto", "tensor_split": "0.00", "embeddings": False, "n_prompt": 0,
+    "devices": "auto", "tensor_split": "0.00", "embeddings": False,
     "n_gen": int(asked["-n"]), "test_time": "2026-11-21T11:58:51Z",
 }}
 runs = []
-for place, depth in enumerate(map(int, asked.get("-d", "0").split(","))):
-    rate = {speed} * 0.75**place
-    seconds = int(asked["-n"]) / rate
+prompts = [int(size) for size in asked["-p"].split(",")]
+depths = [int(depth) for depth in asked.get("-d", "0").split(",")]
+for place, (prompt, depth) in enumerate(itertools.product(prompts, depths)):
+    rate = {speed} * 0.75**place * (10 if prompt else 1)
+    seconds = (prompt or int(asked["-n"])) / rate
     runs.append(shared | {{
-        "n_depth": depth, "avg_ns": int(seconds * 1e9), "stddev_ns": 0, "avg_ts": rate,
-        "stddev_ts": 0.0, "samples_ns": [int(seconds * 1e9)] * int(asked["-r"]),
+        "n_depth": depth, "n_prompt": prompt, "avg_ns": int(seconds * 1e9),
+        "stddev_ns": 0, "avg_ts": rate, "stddev_ts": 0.0,
+        "samples_ns": [int(seconds * 1e9)] * int(asked["-r"]),
         "samples_ts": [rate] * int(asked["-r"]),
     }})
 print(json.dumps(runs, indent=2))
@@ -125,14 +126,19 @@ def test_llama_bench_gets_the_options_of_the_placement(
     server: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     log, told = bench(monkeypatch, tmp_path), list[str]()
-    chosen = [case for case in gpu_llama.cases() if "MoE" in case.name or "Tiny" in case.name]
+    chosen = [case for case in gpu_llama.cases() if "MoE 7B" in case.name or "Tiny" in case.name]
     gpu_llama.read_once(chosen, session(tmp_path, server, told))
-    calls = {(record["-ngl"], record.get("-ncmoe")) for record in asked_of(log)}
+    calls = {(record["-ngl"], record.get("-ncmoe"), record["-ub"]) for record in asked_of(log)}
     # 22 layers of TinyLlama and 16 of the other; the head counts as one more.
-    assert calls == {("23", None), ("12", None), ("17", None), ("9", None), ("17", "16")}
-    assert {record["-d"] for record in asked_of(log)} == {"128,4096"}
+    assert calls == {
+        *((layers, None, "512") for layers in ("23", "12", "17", "9")),
+        *(("17", "16", size) for size in ("512", "2048")),
+    }
+    assert {(call["-p"], call["-n"], call.get("-d")) for call in asked_of(log)} == {
+        ("0", "64", "512,4096"), ("512,4096", "0", None),
+    }  # fmt: skip
     assert {record["-t"] for record in asked_of(log)} == {"16"}
-    assert len(told) == 2 * 5
+    assert len(told) == 2 * 6
     assert "MoE 7B-A1B Q4_K_M, experts in RAM, at 4096: 75.00 tokens/s" in told
     assert not list(tmp_path.glob("*.gguf"))
 
@@ -147,15 +153,13 @@ def test_predicted_stands_beside_measured(
     assert printed.count("TinyLlama-1.1B Q6_K") == 4
     rows = read_rows(table)
     assert [(row.category, row.ngl, row.context_depth) for row in rows] == [
-        ("resident", 22, 128), ("resident", 22, 4096), ("partial", 11, 128), ("partial", 11, 4096),
+        ("resident", 22, 512), ("resident", 22, 4096), ("partial", 11, 512), ("partial", 11, 4096),
     ]  # fmt: skip
     assert [row.tg_tps for row in rows] == [100.0, 75.0] * 2
+    assert [row.pp_tps for row in rows] == [1000.0, 750.0] * 2
     for case in [case for case in gpu_llama.cases() if "Tiny" in case.name]:
         for row in (row for row in rows if row.category == case.category):
-            own = estimate(
-                case.model, server, cases.work(row.context_depth), case.runtime, case.strategy,
-                fitted_constants(), case.settings,
-            )  # fmt: skip
+            own = cases.predicted(case, server, row.context_depth)
             assert own.decode is not None
             assert row.predicted_tps == pytest.approx(float(own.decode.value), rel=1e-3)
             ratio = f"({row.predicted_tps / row.tg_tps:.2f} times"
@@ -171,11 +175,11 @@ def test_rows_are_accepted_by_the_checks_of_the_file(
     table = tmp_path / "rows.csv"
     shutil.copy(own_rows.ROOT / "data/measurements/own.csv", table)
     before = table.read_text(encoding="utf-8")
-    run("--only", "llama", "--model", "MoE", "--csv", str(table))
+    run("--only", "llama", "--model", "MoE 7B", "--csv", str(table))
     assert table.read_text(encoding="utf-8").startswith(before)
     added = [row for row in read_rows(table) if row.gpu != "none"]
     assert [row.category for row in added] == [
-        *["resident"] * 2, *["partial"] * 2, *["moe_offload"] * 2,
+        *["resident"] * 2, *["partial"] * 2, *["moe_offload"] * 4,
     ]  # fmt: skip
     for row in added:
         own_rows.check_ranges(row)
@@ -328,7 +332,7 @@ def test_a_case_that_fails_does_not_stop_the_others(
     small = replace(server.gpus[0], memory=replace(server.gpus[0].memory, value=GIB))
     narrow = replace(server, gpus=(small,))
     gpu_llama.read_once(chosen, session(tmp_path, narrow, told))
-    assert [record["-ngl"] for record in asked_of(log)] == ["12"]
+    assert {record["-ngl"] for record in asked_of(log)} == {"12"}
     assert told[0].startswith("TinyLlama-1.1B Q6_K, all in the GPU: skipped, ")
     assert "GB of memory are missing" in told[0]
 

@@ -13,7 +13,7 @@ from advisor.probes import host
 from advisor.probes.measurement import Measurement
 from advisor.units import GIB, MIB
 from benchmarks import gpu_engine
-from benchmarks.engine_parts import cases, gpu_machine, readings
+from benchmarks.engine_parts import cases, gpu_llama, gpu_machine, readings
 from lab.points.paged import OwnRow
 
 SERVER = Fingerprint(
@@ -40,6 +40,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(gpu_engine, "fingerprint", lambda: SERVER)
     monkeypatch.setattr(gpu_machine, "PROBES", {"GPU": (measurements, 1.0)})
     monkeypatch.setattr(gpu_engine, "PROBED", {"llama": ("GPU",), "transformers": ("GPU",)})
+    monkeypatch.setattr(gpu_llama, "write", lambda file, *_, **__: file.write(b"GGUF"))
     facts = replace(host.facts(), cores=16, memory_available=int(100 * GIB))
     monkeypatch.setattr(host, "facts", lambda: facts)
     return gpu_machine.measured(readings.Readings(Path(), SERVER, measurements(1.0)))
