@@ -1,8 +1,13 @@
-"""ExLlamaV3: models in EXL3, 1 to 8 bits a weight, all on NVIDIA's cards.
+"""ExLlamaV3: models in EXL3, 1 to 8 bits a weight, on NVIDIA's cards; experts may lie in RAM.
 
-TabbyAPI serves them (README of turboderp-org/exllamav3 at 0445820, which lists ROCm as missing);
-its options are the fields of theroyallab/tabbyAPI's common/config_models.py at 004e837, with
+TabbyAPI serves them (README of turboderp-org/exllamav3 at 4f8ad01, which lists ROCm as missing);
+its options are the fields of theroyallab/tabbyAPI's common/config_models.py at e632af4, with
 hyphens (common/args.py).
+
+Since 1.2.0 (July 2026, experimental) the processor computes the routed experts of the first N
+layers in RAM, only where layers are not divided; those of a prompt's chunk of 32 tokens and more
+that many of its tokens ask for are copied to the GPU, by cores into page-locked memory first
+(exllamav3's doc/env_vars.md: `EXL3_MOE_STREAM_T`, `EXL3_MOE_STREAM_MIN_ROWS`).
 The constants are those of llama.cpp on CUDA, which twenty kinds of cards meet within a tenth at the
 median (`UNFITTED`); nothing is fitted to them.
 """
@@ -10,9 +15,13 @@ median (`UNFITTED`); nothing is fitted to them.
 import math
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
 
 from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
+from advisor.cost_model.schedule import Phases
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -21,7 +30,9 @@ from advisor.runtimes.format_support import check_takes, in_groups, whole_bits
 from advisor.runtimes.llama_cpp import layer_split
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 
-VERSION = "exllamav3 1.0.0"
+VERSION = "exllamav3 1.4.2, TabbyAPI of August 2026 (e632af4)"
+CHUNK = 2048
+"""Tokens of a prompt computed together (`chunk_size`, default) [tokens]."""
 PAGE = 256
 """Step of the cache's size (`cache_size`) [tokens]."""
 CACHE_BITS = {"q8_0": 8, "q5_1": 5, "q5_0": 5, "q4_1": 4, "q4_0": 4, "iq4_nl": 4}
@@ -37,28 +48,63 @@ constants say, the others 0.45, 0.76, 0.82 (0xSero/local-ai-registry, 2026-08)."
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
-    """All weights on the GPUs, divided by layers."""
+    """All weights on the GPUs, divided by layers; or all but the experts of the first layers."""
     check_takes("exllamav3", machine, strategy)
     if work.draft and work.draft not in DRAFTING:
         raise Refusal(
             "TabbyAPI drafts by a model's own layers (mtp), n-grams or a smaller model, not by "
             f"{work.draft}."
         )
+    if strategy is PlacementStrategy.CPU_OFFLOAD:
+        if not model.has_experts:
+            raise Refusal(
+                f"ExLlamaV3 keeps experts alone in RAM, and {model.name} has none; use llama.cpp."
+            )
+        settings = _with_experts_in_ram(model, machine, work, settings)
     return layer_split.place(model, machine, work, strategy, settings)
+
+
+def _with_experts_in_ram(
+    model: Model, machine: Machine, work: Workload, settings: Settings
+) -> Settings:
+    """All layers on the GPUs without the experts of as many of them as do not fit."""
+    experts = settings.cpu_moe
+    if experts is None:
+        fitting = layer_split.place(
+            model, machine, work, PlacementStrategy.CPU_OFFLOAD, replace(settings, gpu_layers=None)
+        )
+        whole = np.asarray(fitting.gpu_layers) >= model.layers
+        experts = np.where(whole, fitting.cpu_moe, float(model.layers))
+    return replace(settings, gpu_layers=float(model.layers), cpu_moe=experts)
+
+
+def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
+    """As llama.cpp; each chunk of a prompt copies the experts that lie in RAM."""
+    if placement.strategy is PlacementStrategy.CPU_OFFLOAD:
+        work = work.with_numbers(ubatch=float(CHUNK))
+    return LLAMA_CPP.schedule(model, placement, machine, work)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command lines: exllamav3's script quantizes the weights, TabbyAPI serves them."""
-    del placement, machine
-    served = " ".join((f"--max-seq-len {int(work.context)}", *_cache(work), *_drafting(work)))
-    number = whole_bits(model.format)
-    folder = shlex.quote(f"{model.name}-exl3-{min(number, 8)}.0bpw")
+    del machine
+    options = (
+        f"--max-seq-len {int(work.context)}", *_cache(work), *_experts(placement),
+        *_drafting(work),
+    )  # fmt: skip
+    number = min(whole_bits(model.format), 8)
+    folder = shlex.quote(f"{model.name}-exl3-{number}.0bpw")
     return (
         f"# in exllamav3's folder, from the checkpoint of Hugging Face\n"
-        f"python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {min(number, 8)}\n"
+        f"python convert.py -i {shlex.quote(model.name)} -o {folder} -w work -b {number}\n"
         f"# in TabbyAPI's folder, with {folder} in models/\n"
-        f"python main.py --model-name {folder} {served}"
+        f"python main.py --model-name {folder} {' '.join(options)}"
     )
+
+
+def _experts(placement: Placement) -> Iterable[str]:
+    if experts := int(placement.cpu_moe):
+        yield f"--cpu-moe-offload-layers {experts}"
 
 
 def _cache(work: Workload) -> Iterable[str]:
@@ -82,16 +128,17 @@ EXLLAMAV3 = variant(
     LLAMA_CPP,
     name="ExLlamaV3",
     version=VERSION,
-    strategies=(PlacementStrategy.GPU_RESIDENT,),
+    strategies=(PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD),
     loaded_format=in_groups("exllamav3", "EXL3"),
     place=place,
+    schedule=schedule,
     command=command,
     takes_layers=False,
     drafts=True,
     extra_uncertainty=UNFITTED,
     notes=(
         "Its speed rests on llama.cpp's constants, which one source's 20 cards agree with.",
-        "Since exllamav3 1.4 experts can be computed in RAM (cpu_moe_offload_layers, experimental: "
-        "TabbyAPI issue 473); no published speed of that is known here.",
+        "Experts in RAM are experimental: layers whose weights lack the mul1 codebook "
+        "stay on the GPU with a warning, and --tensor-parallel cannot be used beside them.",
     ),
 )

@@ -226,7 +226,9 @@ def test_sglang_holds_them_in_more_ram_than_its_cache_on_the_gpu() -> None:
 
 
 def test_options_that_hold_conversations_are_of_a_release() -> None:
-    names = {"llama.cpp": "llama_server", "vllm": "vllm", "sglang": "sglang"}
+    names = {
+        "llama.cpp": "llama_server", "vllm": "vllm", "sglang": "sglang", "ExLlamaV3": "tabbyapi",
+    }  # fmt: skip
     for row in prefix_caches().values():
         for text in (row.spare_setting, row.drive_setting, row.setting):
             words = {word.strip(",:;") for word in text.split()}

@@ -147,7 +147,7 @@ CASES = (
     case(FLEXGEN, "streams to a GPU, and this machine has none", where=NO_CARD, strategy=IN_RAM),
     case(EXLLAMAV3, "ExLlamaV3 needs an NVIDIA GPU", where=NO_CARD),
     case(EXLLAMAV3, "ExLlamaV3 needs an NVIDIA GPU", where=RADEON),
-    case(EXLLAMAV3, "ExLlamaV3 keeps all weights on the GPUs", strategy=IN_RAM),
+    case(EXLLAMAV3, "keeps experts alone in RAM, and Llama-3.1-8B has none", strategy=IN_RAM),
     case(EXLLAMAV3, "ExLlamaV3 computes on one machine", where=TWO_HOSTS),
     case(
         EXLLAMAV3, "TabbyAPI drafts by a model's own layers (mtp), n-grams or a smaller model, not "

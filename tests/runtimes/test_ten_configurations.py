@@ -83,7 +83,7 @@ def test_tabbyapi_divides_its_cache_among_users() -> None:
         draft="ngram", drafted=4, acceptance=0.5,
     )  # fmt: skip
     nouns = request.nouns()
-    (resident,) = compare(nouns.model, nouns.machine, nouns.work, runtimes=[EXLLAMAV3])
+    resident, _ = compare(nouns.model, nouns.machine, nouns.work, runtimes=[EXLLAMAV3])
     line = resident.command.splitlines()[-1]
     # 3 x 5000 = 15,000 in pages of 256: 59 of them, 15,104.
     assert "--max-seq-len 5000 --cache-size 15104 --max-batch-size 3" in line
