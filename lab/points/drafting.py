@@ -14,8 +14,9 @@ from advisor.advice.compare import as_run
 from advisor.catalog.accuracy_points import AccuracyPoint
 from advisor.catalog.constants import fitted_constants
 from advisor.catalog.csv_tables import DATA, read
-from advisor.cost_model.estimate import Estimate, estimate
+from advisor.cost_model.estimate import estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.uncertainty import Range
 from advisor.cost_model.workload import Workload
 from advisor.evidence.accuracy.regimes import GENERATION, regime_of
 from advisor.evidence.published.engines import chance, engine
@@ -49,25 +50,34 @@ class DraftedRow:
     source_note: str
 
 
+def rows() -> tuple[DraftedRow, ...]:
+    """All published pairs."""
+    return read(FILE, DraftedRow)
+
+
 def points() -> Iterable[AccuracyPoint]:
     """Points of all rows."""
-    return map(_point, read(FILE, DraftedRow))
+    return map(_point, rows())
+
+
+def gain(row: DraftedRow) -> float:
+    """Predicted rate with drafting over that without."""
+    return float(_drafted(row).value / _decode(row, Workload()).value)
 
 
 def _point(row: DraftedRow) -> AccuracyPoint:
-    work = drafted_work(row.draft, row.drafted, row.accepted_share)
-    plain, drafted = _estimate(row, Workload()), _estimate(row, work)
-    if plain.decode is None or drafted.decode is None:
-        raise ValueError(f"{row.id}: {plain.refusal or drafted.refusal}")
-    gain = float(drafted.decode.value / plain.decode.value)
     return point_of(
         row,
         regime=regime_of({"category": "drafted", "timed": GENERATION}),
         group=f"{row.source_url} {row.gpu}",
         measured=row.drafted_tps,
-        predicted=row.plain_tps * gain,
-        margins=margins_of(drafted.decode),
+        predicted=row.plain_tps * gain(row),
+        margins=margins_of(_drafted(row)),
     )
+
+
+def _drafted(row: DraftedRow) -> Range:
+    return _decode(row, drafted_work(row.draft, row.drafted, row.accepted_share))
 
 
 def drafted_work(draft: str, drafted: int, accepted_share: float) -> Workload:
@@ -76,8 +86,8 @@ def drafted_work(draft: str, drafted: int, accepted_share: float) -> Workload:
     return Workload(draft=draft, drafted=drafted, acceptance=acceptance)
 
 
-def _estimate(row: DraftedRow, work: Workload) -> Estimate:
-    """Estimate of a row's engine: in the GPU where the model fits, else offloaded."""
+def _decode(row: DraftedRow, work: Workload) -> Range:
+    """Speed in a row's engine: in the GPU where the model fits, else offloaded."""
     how = engine(row.runtime, "resident")
     if how is None:
         raise ValueError(f"{row.id}: no engine is called {row.runtime}.")
@@ -85,4 +95,7 @@ def _estimate(row: DraftedRow, work: Workload) -> Estimate:
     model = as_run(resolve.find(row.model, row.quant or USUAL_FORMAT).model, how, where)
     order = (PlacementStrategy.GPU_RESIDENT, PlacementStrategy.CPU_OFFLOAD)
     tried = [estimate(model, where, work, how, way, fitted_constants()) for way in order]
-    return next((answer for answer in tried if np.all(answer.fits)), tried[-1])
+    answer = next((answer for answer in tried if np.all(answer.fits)), tried[-1])
+    if answer.decode is None:
+        raise ValueError(f"{row.id}: {answer.refusal}")
+    return answer.decode
