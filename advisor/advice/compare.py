@@ -149,6 +149,9 @@ def taken_format(stored: Model, runtime: Runtime, machine: Machine) -> LoadedFor
                     format=makers.format, reason=f"The maker's own weights, {makers.format}."
                 )
     loaded = runtime.loaded_format(stored.format, machine)
+    if loaded.format != stored.format and stored.architecture.expert_type:
+        # Another engine's checkpoint has the experts of the GGUF file as trained, too.
+        loaded = runtime.loaded_format(stored.architecture.expert_type, machine)
     return with_experts(runtime.key, loaded, machine) if stored.has_experts else loaded
 
 

@@ -116,6 +116,8 @@ class Architecture:
     experts: Experts | None  # routed experts; None for a dense model
     source: str  # source of the numbers
     head_dim: int = 0  # values per attention head; 0 where unknown
+    # storage type of the routed experts in GGUF files of every format; empty where the format tells
+    expert_type: str = ""
     # extra half width of a speed's range for an unknown inner shape, as the logarithm of a factor;
     # 0 for a known shape
     shape_uncertainty: float = 0.0

@@ -48,6 +48,7 @@ def build(facts: ArchitectureSpec) -> Architecture:
         experts=experts(facts),
         source=facts.source,
         head_dim=facts.head_dim,
+        expert_type=facts.expert_type,
     )
 
 

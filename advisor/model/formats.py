@@ -17,7 +17,7 @@ from itertools import count, groupby
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.errors import DataError, Refusal, UnknownName
-from advisor.model.architecture import Architecture, Tensor
+from advisor.model.architecture import Architecture, Group, Tensor
 
 # Formats as recipes: a storage type for each kind of tensor, under conditions.
 #
@@ -177,8 +177,12 @@ class StorageType:
 def tensor_types(
     architecture: Architecture, form: Format, types: Mapping[str, StorageType]
 ) -> tuple[StorageType, ...]:
-    """Storage type of every tensor of an architecture, in their order."""
+    """Storage type of every tensor of an architecture, in their order.
+
+    GGUF files of a model trained with experts in four bits keep those as they are in every format.
+    """
     categories = _categories(architecture)
+    kept = architecture.expert_type if form.family == "gguf" else ""
     keys = [
         (tensor.role, kind) for tensor, kind in zip(architecture.tensors, categories, strict=True)
     ]
@@ -190,6 +194,9 @@ def tensor_types(
     for tensor, key, position in zip(
         architecture.tensors, keys, _positions(architecture, categories), strict=True
     ):
+        if kept and tensor.group is Group.ROUTED_EXPERTS and key[1] != UNQUANTIZED:
+            stored.append(_known(kept, types))
+            continue
         alike = key, tensor.width, position if key in by_place else None
         if alike not in chosen:
             place = replace(first[key[1] == VALUES], position=position)

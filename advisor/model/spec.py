@@ -55,6 +55,8 @@ class ArchitectureSpec:
     moe_intermediate: int = 0  # width of a routed expert
     # width of the space that routed experts work in; 0 for the residual stream's
     moe_latent: int = 0
+    # storage type of the routed experts in GGUF files of every format; empty where the format tells
+    expert_type: str = ""
     shared_experts: int = 0  # experts that every token uses
     shared_intermediate: int = 0  # width of one of them; 0 for that of a routed expert
     shared_expert_gate: bool = False  # the shared expert's output is weighted by a gate

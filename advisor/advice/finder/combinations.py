@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from advisor.advice.finder.runnable import BY_LOSS
+from advisor.advice.finder.runnable import AS_TRAINED, BY_LOSS
 from advisor.advice.speeds import COLUMNS as SPEED_COLUMNS
 from advisor.advice.table.stack import Stack
 from advisor.advice.table.timed_machines import COUNTS, cardless, whole_machines
@@ -47,10 +47,12 @@ CACHES = tuple(sorted(KV_BYTES_PER_VALUE, key=lambda name: -KV_BYTES_PER_VALUE[n
 """Cache formats, largest first."""
 
 
-def in_formats(model: Model, formats: Iterable[str] = BY_LOSS) -> Iterator[Model]:
-    """The model in each possible format; alone where it exists in a single one."""
+def in_formats(model: Model, formats: Iterable[str] = ()) -> Iterator[Model]:
+    """The model in some formats, else in each possible one; alone where it exists in a single
+    one.
+    """
     able = False
-    for form in formats:
+    for form in formats or (AS_TRAINED if model.architecture.expert_type else BY_LOSS):
         with suppress(Refusal, UnknownName):
             yield catalog.in_format(model.architecture, form)
             able = True

@@ -48,6 +48,9 @@ BY_LOSS = (
     "Q3_K_M", "Q3_K_S",
 )  # fmt: skip
 """Weight formats tried for a target, smallest loss first."""
+AS_TRAINED = ("MXFP4", "MXFP4-hf", "Q4_0")
+"""Formats tried for a target of a model whose experts all files keep as trained: GGUF, safetensors,
+and that of the size of MLX's four bits."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -403,19 +406,22 @@ def _in_memory(name: str, machine: Machine, forms: Sequence[str] = FORMATS) -> I
 
 def _smallest(name: str) -> list[Model]:
     """The smallest format of a model; empty for one without known shapes."""
-    with suppress(Refusal):
-        return [catalog.in_format(_architecture(name), FORMATS[-1])]
-    return list(_formats(name))[-1:]
+    return list(_formats(name, forms=FORMATS[-1:]))[-1:]
 
 
 def _formats(name: str, most: float = math.inf, forms: Sequence[str] = FORMATS) -> Iterator[Model]:
-    """Model in each format, its publisher's first, without those surely above a size [B]."""
+    """Model in each format, its publisher's first, without those surely above a size [B]; in the
+    first alone where the others have the same experts.
+    """
     native = usual_format(_native(name))
     for form in dict.fromkeys((*((native,) if native != USUAL else ()), *forms)):
         with suppress(Refusal):
+            architecture = _architecture(name)
+            if architecture.expert_type and form != native:
+                continue
             bits = int(next(filter(str.isdigit, form)))  # of each weight, at least
             if bits / 8 * _params_of_layers(name) <= most:
-                yield catalog.in_format(_architecture(name), form)
+                yield catalog.in_format(architecture, form)
 
 
 @cache

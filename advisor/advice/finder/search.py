@@ -22,7 +22,7 @@ from advisor.advice.finder.combinations import (
     in_formats,
     stack_of,
 )
-from advisor.advice.finder.runnable import BY_LOSS, points_lost
+from advisor.advice.finder.runnable import AS_TRAINED, BY_LOSS, points_lost
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for
 from advisor.advice.prices.price import Price, bought, rented, selling_price
 from advisor.advice.prices.rows import is_stale
@@ -207,7 +207,7 @@ def find(question: Question, request: Request, compute: Compute = combinations) 
     limits = {name: getattr(request, name) for name in ("max_usd", "max_usd_per_month")}
     once, monthly = in_usd(limits, request.paying.usd).values()
     budget = once, monthly
-    models = list(in_formats(question.model, (request.format,) if request.format else BY_LOSS))
+    models = list(in_formats(question.model, (request.format,) if request.format else ()))
     machines = stack_of(question.machine).machines
     ways = offers(question, machines)
     work = question.work
@@ -383,6 +383,10 @@ def _rank(hit: Hit) -> tuple[int, int, bool, float]:
 
 @cache
 def _whole_points(form: str) -> int:
-    """Points that a format loses, without their fraction; most where no loss is published."""
+    """Points that a format loses, without their fraction, none as trained; most where no loss is
+    published.
+    """
+    if form in AS_TRAINED and form not in BY_LOSS:
+        return 0
     lost = points_lost(form) if form in BY_LOSS else None
     return sys.maxsize if lost is None else int(lost)

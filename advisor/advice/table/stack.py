@@ -373,7 +373,8 @@ class Stack:
 
     def _loaded(self, requested: Model, runtime: Runtime) -> Mapping[str, Mask]:
         """Formats that a runtime loads for a requested one, with the machines of each."""
-        key = (runtime.name, requested.format, requested.native, requested.has_experts)
+        kept = requested.architecture.expert_type
+        key = (runtime.name, requested.format, requested.native, requested.has_experts, kept)
         if key not in self._formats:
             first = np.unique(self._processors, return_index=True)[1]
             each = [_format(requested, runtime, self.machines[at]) for at in first]

@@ -5,6 +5,7 @@ import math
 import pytest
 from provenance import is_past, is_public
 
+from advisor.advice.finder.combinations import in_formats
 from advisor.advice.finder.runnable import (
     LOSS_SPREAD,
     joined_scores,
@@ -115,6 +116,16 @@ def test_a_format_that_the_gpu_holds_stands_before_one_that_spills_within_the_ma
     # of 70e9 weights no format within the margin fits, so that the least loss that keeps up stays
     (row,) = runnable(machine, Workload(), reading_tps=1.5, names=("Llama-3.3-70B",))
     assert row.speed.strategy is PlacementStrategy.CPU_OFFLOAD
+
+
+def test_gpt_oss_is_tried_in_the_formats_that_exist_alone() -> None:
+    """Its other files hold the same experts, so that none is smaller and none more faithful."""
+    forms = [model.format for model in in_formats(catalog.model("gpt-oss-20b", "Q4_K_M"))]
+    assert forms == ["MXFP4", "MXFP4-hf", "Q4_0"]
+    assert "MXFP4" not in [model.format for model in in_formats(catalog.model("Qwen3-8B", "Q8_0"))]
+    machine = from_spec.machine(MachineSpec(gpu="RTX 3060", ram_gb=32))
+    (row,) = runnable(machine, Workload(), reading_tps=7.0, names=("gpt-oss-20b",))
+    assert row.model.format == "MXFP4"
 
 
 def test_of_models_that_a_leaderboard_cannot_tell_apart_the_fastest_stands_first() -> None:

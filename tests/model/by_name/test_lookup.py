@@ -71,7 +71,7 @@ def test_a_name_means_its_model(subtests: pytest.Subtests) -> None:
         ("gemma 27", ("Gemma-3-27B", "Gemma-2-27B")),
         ("Qwne3-8B", ("Qwen3-8B",)),
         ("Mistrall 7B", ("Mistral-7B",)),
-        ("qwen3 coder", ("Qwen3-Coder-480B-A35B", "Qwen3-Coder-Next")),
+        ("qwen3 coder", ("Qwen3-Coder-30B-A3B", "Qwen3-Coder-480B-A35B")),
         ("deepseek", ("DeepSeek-V3.2", "DeepSeek-V3")),
         ("kimi", ("moonshotai/Kimi-K3", "Kimi-K2")),
     ],
