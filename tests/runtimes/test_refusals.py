@@ -24,6 +24,7 @@ from advisor.runtimes import (
     KTRANSFORMERS,
     LLAMA_CPP,
     LLAMA_CPP_TENSOR,
+    LLAMAFILE,
     LM_STUDIO,
     MLX,
     OLLAMA,
@@ -95,6 +96,10 @@ CASES = (
     case(
         LLAMA_CPP_TENSOR, "does not run models with latent attention; use -sm layer",
         where=PAIR, model="DeepSeek-V2-Lite",
+    ),
+    case(
+        LLAMAFILE, "no option that keeps experts in RAM; use llama.cpp", strategy=IN_RAM,
+        model="Qwen3-30B-A3B", chosen=Settings(cpu_moe=4.0),
     ),
     case(LM_STUDIO, "LM Studio refuses models larger than RAM", strategy=ON_DRIVE),
     case(LM_STUDIO, "LM Studio uses one machine only", where=TWO_HOSTS),

@@ -12,8 +12,11 @@ from advisor.cost_model.estimate import Estimate
 from advisor.request.request import Request
 from advisor.runtimes import (
     EXLLAMAV3,
+    FLEXGEN,
+    IK_LLAMA_CPP,
     KTRANSFORMERS,
     LLAMA_CPP,
+    LLAMAFILE,
     LM_STUDIO,
     MLX,
     OLLAMA,
@@ -37,16 +40,26 @@ CONFIGURATIONS: tuple[Mapping[str, object], ...] = (
     {"model": "Qwen3-32B", "gpu_count": 2},
     {"model": "Qwen3-235B-A22B", "format": "Q3_K_M", "ram_gb": 256.0},
 )
+OPT: tuple[Mapping[str, object], ...] = (
+    {"model": "OPT-6.7B"},
+    {"model": "OPT-30B", "users": 8},
+    {"model": "OPT-30B", "format": "Q4_0", "users": 16, "context": 1024},
+    {"model": "OPT-30B", "kv_type": "q4_0", "users": 64, "prompt": 512, "output": 32},
+    {"model": "OPT-66B", "users": 4, "gpu_count": 2},
+)
+SHORT = (LLAMA_CPP, IK_LLAMA_CPP, LLAMAFILE)
+"""Runtimes whose options have short names that are checked too."""
 RELEASES = {
     LLAMA_CPP: "llama_server", OLLAMA: "ollama", LM_STUDIO: "lm_studio", VLLM: "vllm",
     SGLANG: "sglang", KTRANSFORMERS: "ktransformers", MLX: "mlx", EXLLAMAV3: "tabbyapi",
-    TENSORRT_LLM: "tensorrt_llm",
+    TENSORRT_LLM: "tensorrt_llm", IK_LLAMA_CPP: "ik_llama_server", LLAMAFILE: "llamafile",
+    FLEXGEN: "flexgen",
 }  # fmt: skip
 
 
 def _estimates(runtime: Runtime) -> Iterator[Estimate]:
     machine = MAC if runtime is MLX else PC
-    for stated in CONFIGURATIONS:
+    for stated in OPT if runtime is FLEXGEN else CONFIGURATIONS:
         apple = {key: value for key, value in stated.items() if key not in ("gpu_count", "ram_gb")}
         values = {**machine, **(apple if runtime is MLX else stated)}
         nouns = Request(**values).nouns()  # type: ignore[arg-type]
@@ -71,7 +84,7 @@ def test_every_option_of_ten_configurations_is_of_the_release(runtime: Runtime) 
             assert {name for name in names if not name.startswith("LLAMA_ARG")} <= known, command
             continue
         printed = set().union(*(flags(shlex.split(line, comments=True)[1:]) for line in lines))
-        spelled = {flag for flag in printed if flag.startswith("--") or runtime is LLAMA_CPP}
+        spelled = {flag for flag in printed if flag.startswith("--") or runtime in SHORT}
         if runtime is EXLLAMAV3:
             spelled -= flags(shlex.split(lines[0]))
         assert spelled <= known, (command, spelled - known)

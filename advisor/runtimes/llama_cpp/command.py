@@ -108,6 +108,23 @@ def _request(work: Workload) -> Iterable[str]:
         yield f"-ub {int(work.ubatch)}"
 
 
+ALL_LAYERS = 999
+"""`-ngl` larger than any model's layers, for forks that do not have `all`."""
+
+
+def as_before(
+    model: Model, placement: Placement, machine: Machine, work: Workload
+) -> Iterable[str]:
+    """Options that forks of older builds have too, in their spelling."""
+    yield from _request(work)
+    if machine.gpus:
+        layers = int(np.ravel(placement.gpu_layers)[0])
+        yield f"-ngl {ALL_LAYERS if layers >= model.layers else layers}"
+    if work.kv_type != "f16":
+        yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
+    yield from threads(machine)
+
+
 SPECULATIVE = {
     "mtp": "draft-mtp", "eagle": "draft-eagle3", "dflash": "draft-dflash", "ngram": "ngram-simple",
     DRAFT_MODEL: "draft-simple",

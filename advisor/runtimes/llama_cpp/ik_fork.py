@@ -20,22 +20,12 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Tensor
 from advisor.model.model import Model
-from advisor.runtimes.llama_cpp.command import (
-    BATCH,
-    MICRO_BATCH,
-    bound,
-    devices,
-    gguf_file,
-    threads,
-    with_workers,
-)
+from advisor.runtimes.llama_cpp.command import as_before, bound, devices, gguf_file, with_workers
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
 from advisor.runtimes.llama_cpp.passes import COPY_TOKENS, phases
 from advisor.units import Array
 
 VERSION = "ik_llama.cpp of August 2026 (8337e4cd3)"
-ALL_LAYERS = 999
-"""`-ngl` larger than any model's layers; the fork does not have `all`."""
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -110,22 +100,15 @@ def command(model: Model, placement: Placement, machine: Machine, work: Workload
 
 
 def _options(model: Model, placement: Placement, machine: Machine, work: Workload) -> Iterable[str]:
-    yield f"-c {int(work.context) * int(work.users)}"
-    if int(work.users) > 1:
-        yield f"-np {int(work.users)}"
-    if int(work.ubatch) != MICRO_BATCH:
-        yield f"-b {max(int(work.ubatch), BATCH)} -ub {int(work.ubatch)}"
-    layers, experts = int(placement.gpu_layers), int(placement.cpu_moe)
-    if machine.gpus:
-        yield f"-ngl {ALL_LAYERS if layers >= model.layers else layers}"
-    if experts and layers and model.has_experts:
+    yield from as_before(model, placement, machine, work)
+    experts = int(placement.cpu_moe)
+    if experts and placement.gpu_layers and model.has_experts:
         yield "-cmoe" if experts >= model.layers else f"-ncmoe {experts}"
     yield from devices(model, placement, machine)
-    if work.kv_type != "f16":
-        yield f"-ctk {work.kv_type} -ctv {work.kv_type}"
     if placement.gpu_layers and np.all(placement.kv[RAM] > 0):
         yield "-nkvo"
-    yield from threads(machine)
+    if not work.flash_attention:
+        yield "-fa off"
     if placement.strategy is PlacementStrategy.CPU_OFFLOAD:
         yield "-rtr"
 

@@ -321,6 +321,14 @@ def gpu_budget(model: Model, machine: Machine, work: Workload) -> Array:
     return _budget(model, machine, work, compute_buffer(model.architecture, work))
 
 
+def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
+    """Number of whole layers that fit; 0 where all would, to show offloading."""
+    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
+    budget = gpu_budget(model, machine, work) - model.output
+    layers = layers_that_fit(model.layer_bytes + cache, budget)
+    return np.where(layers >= model.layers, 0.0, layers)
+
+
 def _budget(model: Model, machine: Machine, work: Workload, computing: Array) -> Array:
     taken = FIT_MARGIN + gpu_buffer(model, work, 1.0, computing)
     total = sum((gpu.memory.value - taken for gpu in machine.gpus), start=np.zeros(()))

@@ -14,9 +14,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
-
-from advisor.cost_model.placement import Placement, PlacementStrategy, Settings, layers_that_fit
+from advisor.cost_model.placement import Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import variant
 from advisor.cost_model.workload import DRAFT_MODEL, Workload
 from advisor.errors import Refusal
@@ -24,9 +22,7 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Model
 from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.llama_cpp import layer_split
-from advisor.runtimes.llama_cpp.buffers import kv_cache_bytes
 from advisor.runtimes.llama_cpp.layer_split import LLAMA_CPP
-from advisor.units import Array
 
 VERSION = "LM Studio 0.4, lms of April 2026 (docs at c6854fb)"
 DRAFTING = {
@@ -51,16 +47,8 @@ def place(
             f"model, not by {work.draft}."
         )
     if not model.has_experts and settings.gpu_layers is None and machine.gpus:
-        settings = replace(settings, gpu_layers=whole_layers(model, machine, work))
+        settings = replace(settings, gpu_layers=layer_split.whole_layers(model, machine, work))
     return layer_split.place(model, machine, work, strategy, settings)
-
-
-def whole_layers(model: Model, machine: Machine, work: Workload) -> Array:
-    """Number of whole layers that fit; 0 where all would, to show offloading."""
-    cache = kv_cache_bytes(model, work) * np.asarray(work.users, float)[..., None]
-    budget = layer_split.gpu_budget(model, machine, work) - model.output
-    layers = layers_that_fit(model.layer_bytes + cache, budget)
-    return np.where(layers >= model.layers, 0.0, layers)
 
 
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
