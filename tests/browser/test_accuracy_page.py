@@ -5,7 +5,7 @@ from driving import page, scrolls_sideways, settle
 
 def opened(page):
     page.get_by_role("link", name="How we know").click()
-    page.locator("h1", has_text="Half within").wait_for()
+    page.locator("h1", has_text="Half of").wait_for()
     page.get_by_role("tab", name="Workshop").click()
     page.get_by_role("radio", name="Every figure").click()
     page.locator(".js-plotly-plot .points path").first.wait_for()

@@ -62,9 +62,9 @@ def test_the_picture_has_a_bar_for_each_family_and_other_tools_beside():
     text = page_text(app("accuracy"))
     # 20 figures that are 0 to 19 % off and one that is 11 % off; llmfit says 120 of 100 tokens/s
     # and LLMcalc 90: 10 %
-    assert "In the graphics card: <b>10 % of 20 runs" in text
+    assert "In the graphics card: <b>half within 10 %, 20 runs" in text
     assert "LLMcalc 10 % on 20 of them, where ours is 10 %" in text
-    assert "Processor alone: <b>50 % of 20 runs" in text
+    assert "Processor alone: <b>half within 50 %, 20 runs" in text
     assert "no other tool covers them" in text
     assert "From the drive: " not in text
 
@@ -72,7 +72,7 @@ def test_the_picture_has_a_bar_for_each_family_and_other_tools_beside():
 def test_the_verdict_names_the_closest_and_the_farthest():
     # Errors of 0 to 19 % and of 50 %; experts in RAM, a single figure, is not named.
     text = page_text(app("accuracy"))
-    assert "of 41 measured speeds" in text
+    assert "Half of 41 predictions" in text
     assert (
         "Of kinds of run with 20 figures and more, the smallest median error is 10 % "
         "(resident, dense), the largest 50 % (CPU alone)." in text

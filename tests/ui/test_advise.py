@@ -36,7 +36,7 @@ def ways(test):
     return [
         unescape(name)
         for name in re.findall(r"<span class='oa-name'>([^<]*)</span>", page_text(test))
-        if name in ("Another model", "A smaller format", "A bigger GPU", "A graphics card",
+        if name in ("Another model", "A smaller format", "A bigger GPU", "A GPU",
                     "A bigger machine", "Rent or API")
     ]  # fmt: skip
 
@@ -144,7 +144,7 @@ def test_the_cheaper_of_rent_and_api_stands_first():
     )[:2])  # fmt: skip
     assert tag <= second
     # Both have a speed, so that the one in the figure is not taken for the other's.
-    assert re.search(r"[Bb]y API from openrouter.* [\d.]+ tokens/s for \$", text)
+    assert re.search(r"[Bb]y API from OpenRouter.* [\d.]+ tokens/s for \$", text)
 
 
 def test_a_way_that_costs_by_the_month_leads_to_the_costs():
@@ -174,7 +174,7 @@ def test_a_way_that_costs_by_the_month_leads_to_the_costs():
 def test_eight_cases_are_judged_in_words(parameters, words):
     test = app(**parameters)
     assert words in verdict(test)[0]
-    assert any(way.startswith(("A bigger", "A graphics card")) for way in ways(test))
+    assert any(way.startswith(("A bigger", "A GPU")) for way in ways(test))
 
 
 def test_ram_large_enough_for_the_model_is_stated_on_the_drives_card():
@@ -239,7 +239,7 @@ def test_refused_format_says_why():
 
 def test_no_gpu():
     test = app(gpu="none", ram_gb="64")
-    assert "No graphics card" in page_text(test)
+    assert "No GPU" in page_text(test)
     assert chart_words(tab(test, "Where the time goes")) == []  # no layers to put anywhere
 
 

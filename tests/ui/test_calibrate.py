@@ -133,7 +133,7 @@ def test_measuring_shows_gauges_curves_and_the_prediction(monkeypatch):
     titles = [tab.label for tab in test.tabs]
     assert titles == [
         "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
-        "A running server", "Runs of others", "Machines", "Another computer",
+        "A running server", "Runs of others", "Measured machines", "Another computer",
     ]  # fmt: skip
     assert len(chart_words(at("Curves"))) == 3
     assert local_machine.load().figure("ram_read").value == 150e9
@@ -359,7 +359,7 @@ def test_a_machine_is_brought_looked_at_and_deleted():
     assert "Imported server with 3 measured figures" in text
     assert "server</span> reads its RAM at 150 GB/s, its drive at 6.4 GB/s and copies" in text
     assert not [button for button in test.button if button.key == "calibrate_start"]
-    test = at("Machines", measured="server")
+    test = at("Measured machines", measured="server")
     assert [element.proto.label for element in test.get("download_button")] == ["Export"]
     test.button(key="really_server").click()
     text = page_text(run(test))
@@ -385,7 +385,7 @@ def test_a_pasted_result_is_taken_with_what_the_terminal_shows_before_it():
 
 def test_an_outcome_stays_until_the_next_action_or_another_page() -> None:
     imported_store.keep(SERVER, "server")
-    test = at("Machines")
+    test = at("Measured machines")
     test.text_input(key="newname_server").set_value("this")
     test.button(key="renamed_server").click()
     # A run that overtakes the one that shows the outcome finds it as well.
@@ -416,7 +416,7 @@ def test_a_refused_import_keeps_its_inputs() -> None:
 
 def test_a_machine_that_is_renamed_stays_chosen():
     imported_store.keep(SERVER, "server")
-    test = at("Machines", measured="server")
+    test = at("Measured machines", measured="server")
     test.text_input(key="newname_server").set_value("rack 4")
     test.button(key="renamed_server").click()
     text = page_text(run(test))
@@ -426,7 +426,7 @@ def test_a_machine_that_is_renamed_stays_chosen():
 
 def test_its_link_opens_advise_with_its_measurements():
     imported_store.keep(SERVER, "server")
-    (link,) = (element.proto.url for element in at("Machines").get("link_button"))
+    (link,) = (element.proto.url for element in at("Measured machines").get("link_button"))
     query = dict(parse_qsl(urlsplit(link).query))
     assert query["machine"] == "server"
     opened = app(**query)
@@ -475,7 +475,7 @@ def test_text_of_a_file_is_never_html():
     parts = replace(PARTS, cpu=image, gpus=(image,))
     row: Measurement = replace(RAM, note=image, name=image)
     imported_store.keep(replace(SERVER, fingerprint=parts, history=(row,)), "bad")
-    for tab in ("Every measurement", "Machines"):
+    for tab in ("Every measurement", "Measured machines"):
         text = page_text(at(tab, measured="bad"))
         assert "&lt;img src=x" in text
         assert "<img" not in text

@@ -86,7 +86,7 @@ def test_cards_in_a_new_desktop_cost_what_the_copied_command_says(capsys) -> Non
     ]
     assert mine == pytest.approx(upfront["RTX 3090", 1, "bought"])
     assert mine == pytest.approx(990 + 188.99 + 699.99 + 203 + 244.94 + 124.99 + 125.99)
-    assert "Cards go into a new desktop" in page_text(page)
+    assert "GPUs go into a new desktop" in page_text(page)
 
 
 def test_a_row_opens_advise_with_everything_filled_in() -> None:

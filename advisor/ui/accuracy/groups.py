@@ -43,7 +43,7 @@ def section(ledger: Ledger) -> None:
     parts = [*by_card(ledger.points)]
     if ledger.doubtful:
         parts.append(with_doubtful(ledger.points, ledger.doubtful))
-    with st.expander("Cards with several sources and with one; doubtful rows"):
+    with st.expander("GPUs with several sources and with one; doubtful rows"):
         show(columned(PARTS, parts, label="Parts of the figures", numeric=range(1, 7)))
         say(_left_aside(ledger), "oa-why")
     _few_groups(ledger)

@@ -50,7 +50,7 @@ def verdict(ledger: Ledger) -> Markup:
     *kinds, every = ledger.scores
     known = [score for score in kinds if score.rows >= ENOUGH]
     best, *_, worst = sorted(known, key=lambda score: score.median)
-    rest = f" of {every.rows:,} measured speeds; {percent(every.covered)} lie in their range."
+    rest = f" of the measured speed; {percent(every.covered)} of them hold it in their range."
     told = (
         "A range should hold 80 %. Each speed is predicted from constants fitted without its "
         "source (for LocalScore's hundreds of machines: without the machine), so none is "
@@ -58,8 +58,8 @@ def verdict(ledger: Ledger) -> Markup:
         f"smallest median error is {percent(best.median)} ({best.regime}), the largest "
         f"{percent(worst.median)} ({worst.regime})."
     )
-    first = heading(f"Half within {percent(every.median)}", rest, "oa-good-text")
-    return first + block("oa-way", told, "p")
+    first = f"Half of {every.rows:,} predictions are within {percent(every.median)}"
+    return heading(first, rest, "oa-good-text") + block("oa-way", told, "p")
 
 
 def families(ledger: Ledger) -> Markup:
@@ -96,8 +96,8 @@ def _bar(score: Score) -> Bar:
     error = BarPart(name="median error", size=100 * score.median, colour=0)
     return Bar(
         head=score.regime,
-        figure=f"{percent(score.median)} of {score.rows:,} runs, {percent(score.covered)} in "
-        f"range; {other}",
+        figure=f"half within {percent(score.median)}, {score.rows:,} runs, "
+        f"{percent(score.covered)} in range; {other}",
         parts=(error,),
         limit=None if peer is None else 100 * peer.median,
     )

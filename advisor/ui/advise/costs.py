@@ -37,8 +37,8 @@ from advisor.ui.parts.points import Point, PointChart, points
 KIND_WORDS = {
     OptionKind.KEEP: "keep",
     OptionKind.CHANGE: "change",
-    OptionKind.ADD: "add a card",
-    OptionKind.REPLACE: "replace the cards",
+    OptionKind.ADD: "add a GPU",
+    OptionKind.REPLACE: "replace the GPUs",
     OptionKind.MACHINE: "another machine",
     OptionKind.RENT: "rent",
     OptionKind.API: "call an API",

@@ -13,8 +13,9 @@ from advisor.advice.words.verdict import (
     VerdictText,
     price_notes,
 )
-from advisor.cost_model.estimate import Estimate
+from advisor.cost_model.estimate import BOUND_BY, Estimate
 from advisor.cost_model.placement import PlacementStrategy
+from advisor.cost_model.schedule import Route
 from advisor.evidence.accuracy.coverage import CoverageRow, coverage_like
 from advisor.evidence.accuracy.regimes import description
 from advisor.formatting import (
@@ -22,7 +23,7 @@ from advisor.formatting import (
     range_of,
     tokens_per_second,
 )
-from advisor.machine.quantity import Provenance
+from advisor.machine.machine import Machine
 from advisor.reports import charts, from_advice
 from advisor.ui.advise import (
     explanation,
@@ -75,14 +76,27 @@ def line(answer: Answer) -> None:
     best = answer.advice.best
     if best is None:
         return
-    row = coverage_like(best)
-    of_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or answer.nouns.machine.unified
-    assumed = of_ram and answer.nouns.machine.host.bandwidth.kind is Provenance.ASSUMED
+    row, assumed = coverage_like(best), _assumed(best, answer.nouns.machine)
     with st.container(horizontal=True, key="certainty", vertical_alignment="center"):
-        level = 1 if _crowded(best) else dots(row, assumed=assumed)
-        show(_words(level, joined(_sentences(row, answer, assumed=assumed))))
+        level = 1 if _crowded(best) else dots(row, assumed=bool(assumed))
+        show(_words(level, joined(_sentences(row, answer, assumed))))
         if answer.nouns.request.here:
             this_machine.measure("certainty")
+
+
+def _assumed(best: Estimate, machine: Machine) -> str:
+    """Speed that is assumed of what bounds the answer, else of its RAM; empty where none counts."""
+    parts = {BOUND_BY[Route.IN_PLACE]: ("The memory speed", machine.host.bandwidth)}
+    if machine.disk is not None:
+        parts[BOUND_BY[Route.PAGED]] = "The drive's speed", machine.disk.sequential
+    if machine.gpus and not machine.unified:
+        parts[BOUND_BY[Route.STREAMED]] = "The speed of the link", machine.gpus[0].link.pinned
+    in_ram = best.strategy is not PlacementStrategy.GPU_RESIDENT or machine.unified
+    for bound in (best.bottleneck, BOUND_BY[Route.IN_PLACE]):
+        name, speed = parts.get(bound, ("", machine.host.bandwidth))
+        if name and in_ram and speed.kind not in chips.STATED:
+            return name
+    return ""
 
 
 def _crowded(best: Estimate) -> bool:
@@ -105,7 +119,7 @@ def _words(level: int, sentences: Markup) -> Markup:
     return html.format(level, mark, LEVELS[level], sentences)
 
 
-def _sentences(row: CoverageRow | None, answer: Answer, *, assumed: bool) -> Iterable[Markup]:
+def _sentences(row: CoverageRow | None, answer: Answer, assumed: str) -> Iterable[Markup]:
     if row is None:
         yield Markup("No published run is like this one. ")
     else:
@@ -116,7 +130,7 @@ def _sentences(row: CoverageRow | None, answer: Answer, *, assumed: bool) -> Ite
     if assumed:
         here = answer.nouns.request.here
         do = "measuring it takes seconds" if here else "set it above if you know it"
-        yield Markup("The memory speed is assumed; {}. ").format(do)
+        yield Markup("{} is assumed; {}. ").format(assumed, do)
     seen = this_machine.seen() if answer.nouns.request.here else None
     if seen is not None and seen.stale:
         yield Markup("{}").format(seen.stale)

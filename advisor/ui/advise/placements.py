@@ -122,7 +122,7 @@ def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
     """What is missing, or how long an answer takes."""
     estimate = answer.advice.card(strategy)
     if estimate is None:
-        shown = "Not possible" if answer.nouns.machine.gpus else "No graphics card"
+        shown = "Not possible" if answer.nouns.machine.gpus else "No GPU"
         badge, why = ("not possible", "none"), answer.advice.why_not(strategy) or UNKNOWN
     elif not bool(estimate.fits):
         badge, shown = ("does not fit", "none"), f"{memory(float(estimate.missing))} too big"

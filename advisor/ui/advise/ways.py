@@ -39,6 +39,20 @@ COSTS = "What it costs"
 CARDS = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 NONE = "none"
 """Price tag of a way that does not help."""
+PROVIDERS = {
+    "openrouter": "OpenRouter",
+    "novita": "Novita",
+    "together": "Together AI",
+    "groq": "Groq",
+    "ovhcloud": "OVHcloud",
+    "deepseek": "DeepSeek",
+    "fireworks": "Fireworks",
+    "zai": "Z.ai",
+    "cloudflare": "Cloudflare",
+    "mistral": "Mistral",
+    "doubleword": "Doubleword",
+}
+"""Providers of APIs as they spell themselves, by their name among prices."""
 EVEN = "even swap"
 """Price of a card that costs no more than the one it replaces is sold for."""
 NOTABLE, WORTH_QUALITY = 1.15, 1.5
@@ -170,12 +184,12 @@ def _loss(edit: Edited) -> str:
 def _bigger(answer: Answer) -> Way:
     """The purchase in question, and when it pays."""
     option = purchase(answer)
-    new = "A bigger GPU" if answer.nouns.machine.gpus else "A graphics card"
+    new = "A bigger GPU" if answer.nouns.machine.gpus else "A GPU"
     if option is None or option.speed is None:
         return Way(
             name="A bigger machine" if answer.nouns.machine.unified else new,
             price=NONE, figure="None helps here",
-            text="No card or machine on record with a price runs this fast enough.",
+            text="No GPU or machine on record with a price runs this fast enough.",
             action="All options",
         )  # fmt: skip
     name = "A bigger machine" if option.kind is OptionKind.MACHINE else new
@@ -308,5 +322,6 @@ def _offer(option: Option) -> str:
     """Who has it by API, or what is rented and for how long."""
     name = plain(option.name)
     if option.kind is OptionKind.API:
-        return f"by API from {name.partition(':')[0]}"
+        provider = name.partition(":")[0]
+        return f"by API from {PROVIDERS.get(provider, provider)}"
     return f"{name.removesuffix(BY_THE_MONTH)}, rented {hours_rented(option)}"

@@ -46,7 +46,7 @@ def choose() -> str:
 
 MEASURED, CURVES, EFFECT, HISTORY, RUNNING, RUNS, MACHINES, OTHER = (
     "Beside the datasheet", "Curves", "Effect on predictions", "Every measurement",
-    "A running server", "Runs of others", "Machines", "Another computer",
+    "A running server", "Runs of others", "Measured machines", "Another computer",
 )  # fmt: skip
 TAB, _MACHINE = "machine_tab", "calibrate_machine"
 

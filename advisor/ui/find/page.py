@@ -358,7 +358,7 @@ def choose() -> OfferKind:
 def _filters() -> None:
     inputs.several(FILTERS)
     st.toggle(
-        "Cards go into a new desktop", current.present().nothing, key="new_desktop",
+        "GPUs go into a new desktop", current.present().nothing, key="new_desktop",
         on_change=_take_desktop,
     )  # fmt: skip
     st.toggle("Also what has no price on record", key="unpriced", persist_state="session")
@@ -372,7 +372,7 @@ def _take_speed() -> None:
 
 def _take_desktop() -> None:
     new = st.session_state["new_desktop"]
-    current.change("Cards: new desktop", cards_owned=NOTHING if new else None)
+    current.change("GPUs: new desktop", cards_owned=NOTHING if new else None)
 
 
 def target(request: Request | None = None) -> Request:
@@ -575,7 +575,7 @@ def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
         f"of machine, format, cache, placement and context were tried; "
         f"{answer.findings.costed:,} had to be timed, and exact bounds exclude the others. "
-        f"Cards go into {_host(answer)}."
+        f"GPUs go into {_host(answer)}."
     )
 
 

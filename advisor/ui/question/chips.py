@@ -42,7 +42,7 @@ def _sure(machine: Machine, request: Request, taken: str) -> Iterable[Markup]:
     for words in _cards(machine.gpus):
         yield _chip(words)
     if not machine.gpus:
-        yield _chip("No graphics card")
+        yield _chip("No GPU")
     size = machine.host.memory
     if size.kind is not Provenance.ASSUMED:
         what = "shared memory" if machine.unified else "RAM"

@@ -63,13 +63,13 @@ def machines() -> None:
 
 
 def undo() -> None:
-    """Button that undoes the last change, as the browser's Back does; on a first visit the card
+    """Button that undoes the last change, as the browser's Back does; on a first visit the GPU
     that the browser names, offered.
     """
     changes = current.lately()
     if not changes:
         if current.present().machine == current.EXAMPLE:
-            show(Markup("<a class='oa-hint' hidden>Your graphics card</a>"))
+            show(Markup("<a class='oa-hint' hidden>Your GPU</a>"))
     else:
         st.button(
             f"Lately: {changes[0].words}", key="undo", icon=":material/undo:", type="tertiary",

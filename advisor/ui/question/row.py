@@ -38,7 +38,7 @@ def machine_words(request: Request) -> str:
     here = (request.machine or "").casefold() == THIS
     named = presets.here().casefold() if here else request.machine
     cpu = None if request.cpu == TYPICAL_HOST else request.cpu
-    gpu = "no graphics card" if (request.gpu or "").casefold() == NO_GPU else request.gpu
+    gpu = "no GPU" if (request.gpu or "").casefold() == NO_GPU else request.gpu
     count = f"{request.gpu_count}x " if request.gpu and request.gpu_count > 1 else ""
     ram = f"{request.ram_gb:g} GB RAM" if request.ram_gb is not None else None
     parts = [named, f"{count}{gpu}" if gpu else None, cpu, ram]

@@ -234,7 +234,7 @@ def _switches(machine: Machine) -> tuple[ModelKind, bool]:
             label_visibility="collapsed", bind="query-params", format_func=str,
         )  # fmt: skip
         separate = bool(machine.gpus) and not machine.unified
-        whole = separate and st.toggle("In the card only", key=WHOLE, bind="query-params")
+        whole = separate and st.toggle("In the GPU only", key=WHOLE, bind="query-params")
     return kind, whole
 
 
@@ -264,9 +264,9 @@ def _rated(row: Runnable) -> str | Markup:
         return "Not rated on a leaderboard that we read."
     words = f"Rated {row.score:.0f}"
     if row.predecessor:
-        return joined((escape(words), term(" as its predecessor", row.predecessor)))
+        return joined((escape(f"{words} "), term("as its predecessor", row.predecessor)))
     if row.joined and row.quality:
-        return joined((escape(words), term(" by a second board", row.quality.scale)))
+        return joined((escape(f"{words} "), term("by a second board", row.quality.scale)))
     return words
 
 
