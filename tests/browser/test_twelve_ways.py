@@ -42,7 +42,7 @@ def at(chromium, address):
 def test_1_read_the_first_answer_and_copy_its_command(at):
     with at("") as tab:
         assert re.search(r"[\d.]+ tokens a second", verdict(tab))
-        for name in ("In the graphics card", "Offload to RAM", "Offload to NVMe"):
+        for name in ("In the GPU", "Offload to RAM", "Offload to NVMe"):
             assert tab.locator(".oa-name", has_text=name).first.is_visible()
         assert copy(tab, "llama-server").startswith("llama-server -m ")
 

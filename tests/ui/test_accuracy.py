@@ -62,7 +62,7 @@ def test_the_picture_has_a_bar_for_each_family_and_other_tools_beside():
     text = page_text(app("accuracy"))
     # 20 figures that are 0 to 19 % off and one that is 11 % off; llmfit says 120 of 100 tokens/s
     # and LLMcalc 90: 10 %
-    assert "In the graphics card: <b>half within 10 %, 20 runs" in text
+    assert "In the GPU: <b>half within 10 %, 20 runs" in text
     assert "LLMcalc 10 % on 20 of them, where ours is 10 %" in text
     assert "Processor alone: <b>half within 50 %, 20 runs" in text
     assert "no other tool covers them" in text

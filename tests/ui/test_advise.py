@@ -44,7 +44,7 @@ def ways(test):
 def test_first_visit_shows_a_verdict_three_placements_and_four_ways():
     test = app()
     text = page_text(test)
-    for title in ("In the graphics card", "Offload to RAM", "Offload to NVMe"):
+    for title in ("In the GPU", "Offload to RAM", "Offload to NVMe"):
         assert f"<span class='oa-name'>{title}</span>" in text
     assert ways(test) == ["Another model", "A smaller format", "A bigger GPU", "Rent or API"]
     first, second = verdict(test)

@@ -30,7 +30,7 @@ METRICS: Mapping[str, Callable[[Score], object]] = {
 
 
 FAMILIES = {
-    "In the graphics card": ("resident", "LocalScore, on", "MLX", "drafted"),
+    "In the GPU": ("resident", "LocalScore, on", "MLX", "drafted"),
     "Partly in RAM": ("dense split", "experts in RAM", "streamed from RAM", "experts streamed"),
     "Processor alone": ("CPU alone", "LocalScore, processor"),
     "From the drive": ("read from a drive", "paged"),

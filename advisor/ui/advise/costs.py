@@ -183,12 +183,16 @@ def tornado(inputs: Sequence[SensitivityRow], middle: float) -> Markup:
 
 def _row(row: SensitivityRow, middle: float, scale: Scale) -> Markup:
     ends = row.gain_low_usd, row.gain_high_usd
-    words = Markup("<p>{}: <b>{} to {} more a month</b></p>").format(
-        f"{input_name(row)}, {interval(row)}", *map(money, ends)
+    words = Markup("<p>{}: <b>{} to {} a month</b></p>").format(
+        f"{input_name(row)}, {interval(row)}", *map(_gain, ends)
     )
     zero = Markup("<u style='left:{:.2f}%'></u>").format(scale.place(0.0))
     html = Markup("{}<div class='oa-track' aria-hidden='true'>{}{}</div>")
     return html.format(words, joined(_arms(ends, middle, scale)), zero)
+
+
+def _gain(usd: float) -> str:
+    return f"gains {money(usd)}" if usd >= 0 else f"loses {money(-usd)}"
 
 
 def _arms(ends: tuple[float, float], middle: float, scale: Scale) -> Iterable[Markup]:

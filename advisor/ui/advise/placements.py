@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 import streamlit as st
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from advisor.advice.advise import Answer
-from advisor.advice.compare import decode_tps
+from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.words.verdict import Judgement, duration, judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -14,11 +14,6 @@ from advisor.formatting import UNKNOWN, memory, number
 from advisor.ui.parts.glossary import explained
 from advisor.ui.parts.markup import block, joined, press
 
-NAMES = {
-    PlacementStrategy.GPU_RESIDENT: "In the graphics card",
-    PlacementStrategy.CPU_OFFLOAD: "Offload to RAM",
-    PlacementStrategy.NVME_OFFLOAD: "Offload to NVMe",
-}
 FOLDED = Markup("<details class='oa-more'><summary>Other placements</summary>{}</details>")
 WHY = "why"
 """Key of the button that opens the winner's figures."""
@@ -63,7 +58,7 @@ def row(answer: Answer) -> Markup:
 
 def name(answer: Answer, strategy: PlacementStrategy) -> str:
     """Name of a placement on the machine."""
-    return (SHARED if answer.nouns.machine.unified else NAMES).get(strategy, NAMES[strategy])
+    return (SHARED if answer.nouns.machine.unified else TITLES).get(strategy, TITLES[strategy])
 
 
 def head(title: str, words: str, look: str) -> Markup:
@@ -73,19 +68,29 @@ def head(title: str, words: str, look: str) -> Markup:
 
 
 def _winner(answer: Answer, best: Estimate, folded: Markup) -> Markup:
-    """Speed, what it was, its range as a bar, and where it stands to reading."""
-    speed, reading = decode_tps(best), answer.nouns.money.reading_tps
-    words, look = BADGES[judgement(speed, reading)]
-    figure = Markup("<span class='oa-figure'>{}</span> tokens a second{} {}")
-    users = float(best.work.users)
+    """The fastest placement: what it was under the request before, and what bounds it."""
+    speed, users = decode_tps(best), float(best.work.users)
     each = f" for each of {users:,.0f} users" if users > 1 else ""
+    ends = best.decode and (float(best.decode.low), float(best.decode.high))
     bound = f"{best.runtime}, {best.model.format}, bound by {best.bottleneck}"
+    foot = block("oa-foot", joined((folded, press(WHY, "Why this number?"))))
+    reading = answer.nouns.money.reading_tps
+    return winner(name(answer, best.strategy), speed, ends, reading, [bound],
+                  beside=Markup("{} {}").format(each, _before(speed)), foot=foot)  # fmt: skip
+
+
+def winner(
+    title: str, speed: float, ends: tuple[float, float] | None, reading: float,
+    lines: Iterable[str], *, beside: Markup | str = "", foot: Markup | str = "",
+) -> Markup:  # fmt: skip
+    """Framed card: speed, its range as a bar, and where it stands to reading [tokens/s]."""
+    figure = Markup("<span class='oa-figure'>{}</span> tokens a second{}")
     parts = (
-        head(name(answer, best.strategy), words, look),
-        block("oa-speed-line", figure.format(number(speed), each, _before(speed))),
-        *_range(best, reading),
-        _soft(bound),
-        block("oa-foot", joined((folded, press(WHY, "Why this number?")))),
+        head(title, *BADGES[judgement(speed, reading)]),
+        block("oa-speed-line", figure.format(number(speed), beside)),
+        *(_range(ends, speed, reading) if ends else ()),
+        *map(_soft, lines),
+        escape(foot),
     )
     return block("oa-card oa-winner", joined(parts))
 
@@ -99,43 +104,52 @@ def _before(speed: float) -> Markup:
     return block("oa-was", f"was {before}", "span") if before else Markup()
 
 
-def _range(best: Estimate, reading: float) -> Iterable[Markup]:
-    if best.decode is None:
-        return
-    low, high, speed = float(best.decode.low), float(best.decode.high), decode_tps(best)
+def _range(ends: tuple[float, float], speed: float, reading: float) -> Iterable[Markup]:
+    low, high = ends
     end = max(1.15 * high, min(1.6 * reading, 6 * high))
     at = [100 * value / end for value in (low, high - low, speed)]
     mark = Markup("<u style='left:{:.1f}%'></u>").format(100 * reading / end)
-    bar = Markup(
+    yield Markup(
         "<div class='oa-span' aria-hidden='true'><i style='left:{:.1f}%;width:{:.1f}%'></i>"
         "<b style='left:{:.1f}%'></b>{}</div>"
     ).format(*at, mark if reading < end else Markup())
-    yield bar
     beyond = "" if reading < end else ", far to the right"
-    yield block(
-        "oa-soft", f"4 times in 5 between {number(low)} and {number(high)}; dashed: reading speed, "
-        f"{number(reading)}{beyond}",
-    )  # fmt: skip
+    told = f"4 times in 5 between {number(low)} and {number(high)}; dashed: reading speed"
+    yield block("oa-soft", f"{told}, {number(reading)}{beyond}")
 
 
 def _other(answer: Answer, strategy: PlacementStrategy, style: str) -> Markup:
     """What is missing, or how long an answer takes."""
-    estimate = answer.advice.card(strategy)
+    title, estimate = name(answer, strategy), answer.advice.card(strategy)
     if estimate is None:
-        shown = "Not possible" if answer.nouns.machine.gpus else "No GPU"
-        badge, why = ("not possible", "none"), answer.advice.why_not(strategy) or UNKNOWN
-    elif not bool(estimate.fits):
-        badge, shown = ("does not fit", "none"), f"{memory(float(estimate.missing))} too big"
+        why = answer.advice.why_not(strategy) or UNKNOWN
+        gpus = answer.nouns.machine.gpus
+        return impossible(title, "Not possible" if gpus else "No GPU", [why], style)
+    if not bool(estimate.fits):
         why = f"{estimate.runtime}, {estimate.model.format}"
-    else:
-        speed = decode_tps(estimate)
-        badge, shown = (
-            BADGES[judgement(speed, answer.nouns.money.reading_tps)],
-            f"{number(speed)} tokens/s",
-        )
-        why = f"{duration(float(estimate.reply))} for an answer"
-    parts = head(name(answer, strategy), *badge), block("oa-grey", shown), _soft(why)
-    return block(style, joined(parts))
+        return too_big(title, float(estimate.missing), [why], style)
+    takes = f"{duration(float(estimate.reply))} for an answer"
+    return slower(title, decode_tps(estimate), answer.nouns.money.reading_tps, [takes], style)
+
+
+def slower(title: str, speed: float, reading: float, lines: Iterable[str], style: str) -> Markup:
+    """A placement beside a faster one."""
+    badge = head(title, *BADGES[judgement(speed, reading)])
+    return _grey(badge, f"{number(speed)} tokens/s", lines, style)
+
+
+def too_big(title: str, missing: float, lines: Iterable[str], style: str) -> Markup:
+    """A placement that lacks memory [B]."""
+    return _grey(head(title, "does not fit", "none"), f"{memory(missing)} too big", lines, style)
+
+
+def impossible(title: str, figure: str, lines: Iterable[str], style: str) -> Markup:
+    """A placement that this machine or runtime does not have."""
+    return _grey(head(title, "not possible", "none"), figure, lines, style)
+
+
+def _grey(badge: Markup, figure: str, lines: Iterable[str], style: str) -> Markup:
+    return block(style, joined((badge, block("oa-grey", figure), *map(_soft, lines))))
 
 
 def _soft(text: str) -> Markup:

@@ -15,6 +15,7 @@ from advisor.reports.charts import Bar, BarChart
 from advisor.reports.content import (
     FrontPage,
     ReportSection,
+    card_words,
     front_page,
     option_note,
     sections,
@@ -26,6 +27,7 @@ from advisor.reports.files.export import FORMS
 from advisor.reports.from_advice import result_of
 from advisor.reports.store.saved import LONGEST_NAME, LONGEST_NOTES, ReportHead, SavedReport
 from advisor.reports.store.store import ReportStore
+from advisor.request.request import Request
 from advisor.ui.advise import placements
 from advisor.ui.parts import comparison_charts, outcome, tabs
 from advisor.ui.parts.bars import track
@@ -220,7 +222,7 @@ def _frozen(report: SavedReport) -> None:
     name = f"{page.name}: {page.title}" if page.title else page.name
     told = block("oa-way", page.reasons, "p") if page.reasons else Markup()
     parts = block("oa-name", name), verdict_heading(page.verdict), told
-    show(joined((*parts, _placements(report.document, page))))
+    show(joined((*parts, _placements(report.document))))
     for sentence in page.results:
         notice(sentence)
     facts = (block("oa-soft", text) for text in (page.unable, *page.facts) if text)
@@ -238,18 +240,25 @@ def verdict_heading(verdict: str) -> Markup:
     return heading(f"{words}:", f" {rest}", f"oa-{placements.tone(level)}-text")
 
 
-def _placements(document: ReportDocument, page: FrontPage) -> Markup:
-    """Placements in one row, the fastest framed."""
-    speeds = {card.placement: card.decode_tps or 0.0 for card in shown_cards(document)}
-    fastest = max(speeds, key=lambda key: speeds[key], default=None)
-    cards = []
-    for card in page.cards:
-        best = card.placement == fastest and speeds[fastest] > 0
-        lines = (block("oa-soft", line) for line in (card.range, *card.lines) if line)
-        figure = block("oa-short" if best else "oa-grey", card.figure)
-        style = "oa-card oa-winner" if best else "oa-card"
-        cards.append(block(style, joined((block("oa-name", card.name), figure, *lines))))
-    return block("oa-cards", joined(cards))
+def _placements(document: ReportDocument) -> Markup:
+    """Placements in one row as on Advise, the fastest framed."""
+    reading = float(document.inputs.get("reading_tps") or Request().reading_tps)
+    shown = shown_cards(document)
+    fastest = max(shown, key=lambda card: card.decode_tps or 0.0, default=None)
+    return block("oa-cards", joined(_placement(card, card is fastest, reading) for card in shown))
+
+
+def _placement(card: PlacementCard, fastest: bool, reading: float) -> Markup:
+    words, speed, style = card_words(card), card.decode_tps, "oa-card"
+    if not card.fits or not speed:
+        if card.missing_bytes is not None:
+            return placements.too_big(words.name, card.missing_bytes, words.lines, style)
+        return placements.impossible(words.name, "Not possible", words.lines, style)
+    if not fastest:
+        return placements.slower(words.name, speed, reading, (words.range, *words.lines), style)
+    low, high = card.decode_tps_low, card.decode_tps_high
+    ends = None if low is None or high is None else (low, high)
+    return placements.winner(words.name, speed, ends, reading, words.lines)
 
 
 def _actions(report: SavedReport) -> None:
