@@ -71,7 +71,7 @@ def _winner(answer: Answer, best: Estimate, folded: Markup) -> Markup:
     """The fastest placement: what it was under the request before, and what bounds it."""
     speed, users = decode_tps(best), float(best.work.users)
     each = f" for each of {users:,.0f} users" if users > 1 else ""
-    ends = best.decode and (float(best.decode.low), float(best.decode.high))
+    ends = (float(best.decode.low), float(best.decode.high)) if best.decode else None
     bound = f"{best.runtime}, {best.model.format}, bound by {best.bottleneck}"
     foot = block("oa-foot", joined((folded, press(WHY, "Why this number?"))))
     reading = answer.nouns.money.reading_tps

@@ -1,7 +1,7 @@
 """Main part of the page Machines: target, sentence, ten rows beside the picture, all rows."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -50,10 +50,11 @@ from advisor.ui.parts.markup import (
     show,
     table,
     two_lines,
+    waiting,
 )
 from advisor.ui.parts.points import Point, PointChart, points
 from advisor.ui.parts.speed_table import ADVISE, speed_table
-from advisor.ui.question import current, inputs, presets, uploads
+from advisor.ui.question import current, inputs, models, presets, this_machine, uploads
 from advisor.ui.question.uploads import Picked
 from advisor.units import GIB
 
@@ -97,6 +98,13 @@ def answer(
         AdvisorError: an impossible request; the message says why.
     """
     return FindAnswer(request=request, findings=findings_of(request.nouns(picked.resolved)))
+
+
+def asked() -> FindAnswer:
+    """Answer to the visitor's request; raises as `answer`."""
+    with waiting("Trying every GPU of the catalogue in every number and format."):
+        picked = models.pick(current.present().model)
+        return answer(target(), picked, this_machine.calibrated_at())
 
 
 # Chart of speed against monthly cost.
@@ -171,27 +179,22 @@ def other_models(
     """Names of models, and their speeds on the columns' machines, shape (models, machines)
     [tokens/s].
     """
-    chosen, room = answer.question.model, math.inf if most is None else _room(columns)
+    chosen, machines = answer.question.model, [hit.machine for hit in columns]
+    # Memory of the largest machine, a tenth left to the system and the cache [B].
+    room = math.inf if most is None else 0.9 * max(
+        float(each.host.memory.value) + (0.0 if each.unified else float(each.gpu_memory))
+        for each in machines
+    )  # fmt: skip
     others = [
         model for model in curated_models()
         if model.name != chosen.name and model.file_bytes <= room
     ]  # fmt: skip
-    models = [chosen, *(others if most is None else others[: most - 1])]
-    machines = [hit.machine for hit in columns]
-    speeds = speeds_of(models, machines, answer.question.work, LLAMA_CPP)
+    every = [chosen, *(others if most is None else others[: most - 1])]
+    speeds = speeds_of(every, machines, answer.question.work, LLAMA_CPP)
     usable = np.nan_to_num(speeds).max(axis=1) >= (0.0 if most is None else LEAST)
     usable[0] = True
-    names = np.array([model.name.rpartition("/")[2] for model in models])
+    names = np.array([model.name.rpartition("/")[2] for model in every])
     return names[usable].tolist(), speeds[usable]
-
-
-def _room(columns: Sequence[Hit]) -> float:
-    """Memory of the largest machine, a tenth left to the system and the cache [B]."""
-    machines = [hit.machine for hit in columns]
-    return 0.9 * max(
-        float(each.host.memory.value) + (0.0 if each.unified else float(each.gpu_memory))
-        for each in machines
-    )
 
 
 def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Markup:
@@ -204,30 +207,18 @@ def _table(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> Marku
         (name, *(_cell(*pair) for pair in zip(*line, strict=True)))
         for name, *line in zip(rows, speeds, shares, strict=True)
     ]
-    return table(
-        ("Model", *columns), cells, label=_words(rows, columns, speeds),
-        numeric=range(1, len(columns) + 1),
-    )  # fmt: skip
-
-
-def _cell(speed: float, share: float) -> Markup:
-    if np.isnan(speed):
-        return Markup()
-    return Markup("<div class='oa-heat' style='--share:{:.0f}%'>{}</div>").format(
-        share, number(float(speed))
-    )
-
-
-def _words(rows: Sequence[str], columns: Sequence[str], speeds: Floats) -> str:
-    """Fastest machine of each model in words, as the alternative text."""
     best = (
-        (name, columns[int(np.nanargmax(row))], np.nanmax(row))
+        f"{name} on {columns[int(np.nanargmax(row))]}, {number(float(np.nanmax(row)))} tokens/s"
         for name, row in zip(rows, speeds, strict=True)
         if not np.isnan(row).all()
     )
-    return "Fastest of these machines: " + "; ".join(
-        f"{name} on {machine}, {number(float(speed))} tokens/s" for name, machine, speed in best
-    )
+    label = f"Fastest of these machines: {'; '.join(best)}"
+    return table(("Model", *columns), cells, label=label, numeric=range(1, len(columns) + 1))
+
+
+def _cell(speed: float, share: float) -> Markup:
+    html = Markup("<div class='oa-heat' style='--share:{:.0f}%'>{}</div>")
+    return Markup() if np.isnan(speed) else html.format(share, number(float(speed)))
 
 
 # Links that open Advise with the machine of a row filled in.
@@ -270,8 +261,8 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     before: dict[str, list[Any]] = {
         "Machine": [hit.title for hit in shown],
         **({"Context": [context_size(hit.context) for hit in shown]} if several else {}),
-        "A month": [_in(hit.monthly, paid.usd) for hit in shown],
-        "At once": [_in(hit.upfront, paid.usd) for hit in shown],
+        "A month": [None if hit.monthly is None else hit.monthly / paid.usd for hit in shown],
+        "At once": [None if hit.upfront is None else hit.upfront / paid.usd for hit in shown],
         "Bought or rented": [hit.offer for hit in shown],
         ADVISE: [advise_link(hit, answer.request) for hit in shown],
     }
@@ -284,15 +275,8 @@ def hits_table(answer: FindAnswer, rows: Sequence[Hit]) -> None:
         after["Hours of rent"] = [
             answer.rented_hours(hit) if hit.offer == RENTED else None for hit in shown
         ]
-    speeds = [hit.speed for hit in shown]
-    speed_table(
-        "machines", before, speeds, after, key="hits",
-        alt="Machines that meet the target, the cheapest month first",
-    )  # fmt: skip
-
-
-def _in(usd: float | None, unit: float) -> float | None:
-    return None if usd is None else usd / unit
+    alt = "Machines that meet the target, the cheapest month first"
+    speed_table("machines", before, [hit.speed for hit in shown], after, key="hits", alt=alt)
 
 
 def _age(hit: Hit) -> str:
@@ -400,7 +384,8 @@ def shown(answer: FindAnswer, kind: OfferKind) -> None:
     parts = [heading(first, rest, f"oa-{level}-text"), block("oa-way", f"{way} {_safe()}", "p")]
     if rows:
         picture = points(cost_against_speed(chosen))
-        sides = block("oa-ten", _ten(answer, rows[:FIRST])) + block("oa-beside", picture)
+        ten = _listed(_row(answer, hit) for hit in rows[:FIRST])  # each opens Advise
+        sides = block("oa-ten", ten) + block("oa-beside", picture)
         parts.append(block("oa-sides", sides))
     with st.container(key="best_machines"):
         show(joined(parts))
@@ -498,10 +483,8 @@ def _rows(answer: FindAnswer, kind: OfferKind) -> list[Hit]:
 HEADINGS = ("Machine", "tokens/s", "A month", "At once")
 
 
-def _ten(answer: FindAnswer, rows: Sequence[Hit]) -> Markup:
-    """Ten rows; each name opens Advise with its machine."""
-    return table(HEADINGS, (_row(answer, hit) for hit in rows), label="The cheapest month first",
-                 numeric=(1, 2, 3))  # fmt: skip
+def _listed(rows: Iterable[Sequence[object]]) -> Markup:
+    return table(HEADINGS, rows, label="The cheapest month first", numeric=(1, 2, 3))
 
 
 def _row(answer: FindAnswer, hit: Hit) -> tuple[Markup, Markup, Markup, str]:
@@ -541,8 +524,7 @@ def _options(kind: OfferKind) -> None:
     show(heading(first, speed, f"oa-{tone}-text"))
     if kind is OfferKind.API:
         say("Your texts leave your house. Speeds are the providers' own.", "oa-way")
-    every = table(HEADINGS, map(_option, rows), label="The cheapest month first", numeric=(1, 2, 3))
-    show(block("oa-ten", every))
+    show(block("oa-ten", _listed(map(_option, rows))))
 
 
 def _option(option: Option) -> tuple[object, object, object, str]:
@@ -570,20 +552,15 @@ def _tabs(answer: FindAnswer, rows: Sequence[Hit]) -> None:
 
 def _all(answer: FindAnswer, rows: Sequence[Hit]) -> None:
     hits_table(answer, rows)
+    new, machine = answer.request.nothing, answer.question.machine
+    host = "a new desktop" if new else card_host(machine).host.name
     more = f"The first {MOST_ROWS} of {len(rows):,} rows. " if len(rows) > MOST_ROWS else ""
     say(
         f"{more}Click a heading to sort. {answer.findings.tried:,} combinations "
         f"of machine, format, cache, placement and context were tried; "
         f"{answer.findings.costed:,} had to be timed, and exact bounds exclude the others. "
-        f"GPUs go into {_host(answer)}."
+        f"GPUs go into {host}."
     )
-
-
-def _host(answer: FindAnswer) -> str:
-    """Host of the cards, in words."""
-    if answer.request.nothing:
-        return "a new desktop"
-    return card_host(answer.question.machine).host.name
 
 
 def _command(answer: FindAnswer) -> None:

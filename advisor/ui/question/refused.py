@@ -1,6 +1,8 @@
 """A question that has no answer: what is wrong, and what may be meant, as buttons."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
@@ -13,9 +15,20 @@ AT_HOME = "gpt-oss-20b"
 MAKER = "maker alone"
 MOST = 5
 MODELS = Path(__file__).parents[1] / "pages" / "run.py"
+Answer = TypeVar("Answer")
 
 
-def refused(error: AdvisorError) -> None:
+def tried(answer: Callable[[], Answer]) -> Answer | None:
+    """An answer, or what is wrong on the page in its place."""
+    try:
+        return answer()
+    except AdvisorError as error:
+        failure = error
+    _refused(failure)
+    return None
+
+
+def _refused(error: AdvisorError) -> None:
     """What is wrong in place of an answer, with suggestions as buttons."""
     presets.machines()
     for sentence in current.problems():
