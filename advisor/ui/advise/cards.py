@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from itertools import count
 
-import streamlit as st
 from markupsafe import Markup
 
 from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps, usable
 from advisor.advice.curves import page_cache_for
-from advisor.advice.table.option import Option, OptionKind
+from advisor.advice.table.option import OptionKind
 from advisor.advice.words.verdict import judgement
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
@@ -65,12 +64,8 @@ PROMISED = 0.5
 
 def cards(answer: Answer) -> None:
     """The three cards, in a fixed order."""
-    for column, strategy in zip(st.columns(3), PlacementStrategy, strict=True):
-        with column, st.container(
-            border=True, height="stretch", vertical_alignment="distribute",
-            key=f"card_{strategy.name}",
-        ):  # fmt: skip
-            show(joined(_card(answer, strategy, answer.advice.card(strategy))))
+    each = (_card(answer, strategy, answer.advice.card(strategy)) for strategy in PlacementStrategy)
+    show(block("oa-cards oa-details", joined(block("oa-card", joined(card)) for card in each)))
 
 
 def _card(
@@ -103,15 +98,10 @@ def _would_hold(answer: Answer) -> Iterable[Markup]:
         if option.kind in holding and option.speed and option.speed.whole and option.monthly
     ]
     if whole:
-        yield block("oa-why", _reach(min(whole, key=lambda option: option.monthly or 0.0)), "p")
-
-
-def _reach(option: Option) -> Markup:
-    speed = option.speed
-    speeds = range_of(speed.low, speed.high) if speed else UNKNOWN
-    return Markup("Would reach <b>{} tokens/s</b> with {}, the cheapest that holds it.").format(
-        speeds, option.name
-    )
+        option = min(whole, key=lambda option: option.monthly or 0.0)
+        speeds = range_of(option.speed.low, option.speed.high) if option.speed else UNKNOWN
+        told = Markup("Would reach <b>{} tokens/s</b> with {}, the cheapest that holds it.")
+        yield block("oa-why", told.format(speeds, option.name), "p")
 
 
 def _running(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
@@ -163,18 +153,12 @@ def _remarks(answer: Answer, estimate: Estimate) -> Iterable[Markup]:
         elif cache > 0:
             remarks.append(f"{memory(cache)} of RAM keep parts of the file cached.")
         remarks += _what_half_a_token_takes(estimate)
-    remarks += _of_format_and_drafts(estimate)
-    if remarks:
-        yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
-
-
-def _of_format_and_drafts(estimate: Estimate) -> Iterable[str]:
-    """Another format than the one asked for, and who drafts."""
     if estimate.format_note:
         note = estimate.format_note.removesuffix(".")
-        yield f"{note[0].upper()}{note[1:]}."
-    if drafted := drafting_note(estimate.work):
-        yield drafted
+        remarks.append(f"{note[0].upper()}{note[1:]}.")
+    remarks += filter(None, [drafting_note(estimate.work)])
+    if remarks:
+        yield block("oa-ways", joined(block("", remark, "p") for remark in remarks))
 
 
 def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
@@ -182,13 +166,9 @@ def _what_half_a_token_takes(estimate: Estimate) -> Iterable[str]:
     if decode_tps(estimate) >= PROMISED:
         return
     needed = page_cache_for(estimate, PROMISED)
-    if needed is None:
-        yield f"Articles promise {PROMISED} tokens/s from a drive; no page cache reaches that here."
-    else:
-        yield (
-            f"Articles promise {PROMISED} tokens/s from a drive; that takes {memory(needed)} of "
-            "the file in RAM."
-        )
+    takes = "no page cache reaches that here"
+    takes = takes if needed is None else f"that takes {memory(needed)} of the file in RAM"
+    yield f"Articles promise {PROMISED} tokens/s from a drive; {takes}."
 
 
 def _other_ways(answer: Answer, shown: Estimate) -> Iterable[Markup]:

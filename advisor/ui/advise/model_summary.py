@@ -1,7 +1,7 @@
 """Summary of the model: its parts, its cache, and their source."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -19,7 +19,7 @@ from advisor.ui.parts.markup import block, joined, outward, show, table
 
 Row = tuple[Markup, str]
 
-PART_HEADINGS = ("Weights", "Stored", "Bits", "Per token")
+PART_HEADINGS, FIGURE = ("Weights", "Stored", "Bits", "Per token"), ("Figure", "Value")
 LONGEST_FACT = 300
 
 
@@ -29,20 +29,18 @@ def expander(answer: Answer) -> None:
         model = answer.nouns.model
         left, right = st.columns([3, 2], gap="medium")
         with left:
-            show(joined((*_parts(model), *_cache(model, answer.nouns.work))))
+            headings = ("Part", *map(term, PART_HEADINGS))
+            show(_part("Weights by part", headings, _part_rows(model), (1, 2, 3, 4)))
+            show(_part("KV cache", FIGURE, _cache_rows(model, answer.nouns.work), (1,)))
         with right:
-            show(joined(_numbers(model)))
-        show(joined(_origin(answer.nouns.resolved)))
+            show(_part("Build", FIGURE, _number_rows(model), (1,)))
+        _origin(answer.nouns.resolved)
 
 
-def _head(text: str) -> Markup:
-    return block("oa-strong", text, "p")
-
-
-def _parts(model: Model) -> Iterable[Markup]:
-    yield _head("Weights by part")
-    headings = ("Part", *map(term, PART_HEADINGS))
-    yield table(headings, _part_rows(model), label="Weights by part", numeric=(1, 2, 3, 4))
+def _part(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[object]], numeric: Sequence[int]
+) -> Markup:
+    return block("oa-strong", title, "p") + table(headings, rows, label=title, numeric=numeric)
 
 
 def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
@@ -50,17 +48,11 @@ def _part_rows(model: Model) -> Iterable[tuple[object, ...]]:
     for group in Group:
         count, size, read = params[group], _stored(model, group), _read(model, group)
         if count or read:
-            bits = number(8 * size / count) if count else ""
-            stored = memory(size) if count else ""
+            stored = (memory(size), number(8 * size / count)) if count else ("", "")
             tied = group is Group.OUTPUT and model.architecture.tied
             name = "output head (the embedding again)" if tied else group.value
-            yield (
-                term(name, MEANINGS[group.value].meaning),
-                short(count),
-                stored,
-                bits,
-                memory(read),
-            )
+            named = term(name, MEANINGS[group.value].meaning)
+            yield named, short(count), *stored, memory(read)
     total = model.architecture.params
     yield (
         Markup("<b>all</b>"), short(total), memory(model.file_bytes),
@@ -73,13 +65,9 @@ def _params(architecture: Architecture) -> Counter[Group]:
     """Weights of each group; an output head shared with the embedding counts only there."""
     params: Counter[Group] = Counter()
     for tensor in architecture.tensors:
-        params[_group(tensor.group, tensor.layer)] += tensor.params
+        of_head = tensor.layer is None and tensor.group is not Group.EMBEDDING  # as `Model` counts
+        params[Group.OUTPUT if of_head else tensor.group] += tensor.params
     return params
-
-
-def _group(group: Group, layer: int | None) -> Group:
-    """Group of a tensor, as `Model` counts it: those outside the layers belong to the head."""
-    return Group.OUTPUT if layer is None and group is not Group.EMBEDDING else group
 
 
 def _stored(model: Model, group: Group) -> float:
@@ -97,16 +85,9 @@ def _read(model: Model, group: Group) -> float:
         return model.embedding / model.architecture.vocab
     if group is Group.OUTPUT:
         return model.output
-    return (
-        float(np.sum(model.bytes_per_layer[group] * model.read_share(group, 1)))
-        if group in LAYERED
-        else 0
-    )
-
-
-def _numbers(model: Model) -> Iterable[Markup]:
-    yield _head("Build")
-    yield table(("Figure", "Value"), _number_rows(model), label="Build", numeric=(1,))
+    if group not in LAYERED:
+        return 0.0
+    return float(np.sum(model.bytes_per_layer[group] * model.read_share(group, 1)))
 
 
 def _number_rows(model: Model) -> Iterable[Row]:
@@ -118,16 +99,12 @@ def _number_rows(model: Model) -> Iterable[Row]:
         layers = int(model.expert_layers.sum())
         used = f"{built.experts.used} of {built.experts.total} in {layers} layers"
         yield term("experts"), used
-    for kind, count in _attention(built).items():
+    for kind, count in Counter(map(_kind, built.cache)).items():
         yield term(f"with {kind}", MEANINGS[kind.split(" of ")[0]].meaning), str(count)
     yield term("width"), f"{built.hidden:,}"
     yield term("vocabulary"), f"{built.vocab:,}"
     if built.max_context:
         yield term("longest context"), f"{built.max_context:,}"
-
-
-def _attention(built: Architecture) -> Counter[str]:
-    return Counter(_kind(cache) for cache in built.cache)
 
 
 def _kind(cache: LayerCache) -> str:
@@ -138,43 +115,28 @@ def _kind(cache: LayerCache) -> str:
     return "linear or state space" if cache.state_values else "no cache"
 
 
-def _cache(model: Model, work: Workload) -> Iterable[Markup]:
-    yield _head("KV cache")
-    yield table(("Figure", "Value"), _cache_rows(model, work), label="KV cache", numeric=(1,))
-
-
 def _cache_rows(model: Model, work: Workload) -> Iterable[Row]:
     per_token = float(np.sum(model.kv_bytes(2.0, work.kv_type) - model.kv_bytes(1.0, work.kv_type)))
     full = float(np.sum(model.kv_bytes(work.context, work.kv_type)))
     fixed = float(np.sum(model.kv_bytes(0.0, work.kv_type)))
     kind = f"{work.kv_type}, f16 takes two bytes for each number."
     yield term("for each token", f"While no window is full; in {kind}"), memory(per_token)
-    yield (
-        term(f"at {work.context:,.0f} tokens", "For each user, windows and states included."),
-        memory(full),
-    )
+    at = term(f"at {work.context:,.0f} tokens", "For each user, windows and states included.")
+    yield at, memory(full)
     if work.users > 1:
-        yield (
-            term(f"for {work.users} users", "All of them at that context."),
-            memory(full * float(work.users)),
-        )
+        users = term(f"for {work.users} users", "All of them at that context.")
+        yield users, memory(full * float(work.users))
     if fixed:
         yield term("of that fixed"), memory(fixed)
 
 
-def _origin(resolved: ResolvedModel) -> Iterable[Markup]:
-    yield _head("Where this comes from")
-    rows: list[tuple[str, object]] = [("source", _source(resolved.source))]
-    rows.append(("sizes", _sizes(resolved)))
-    rows += [(name.replace("_", " "), text[:LONGEST_FACT]) for name, text in resolved.facts.items()]
-    yield table(("What", "As read"), (row for row in rows if row[1]), label="Where from")
-    yield joined(block("oa-soft", note, "p") for note in resolved.notes)
-
-
-def _source(text: str) -> object:
-    if not text.startswith("https://"):
-        return text
-    return outward(text, text)
+def _origin(resolved: ResolvedModel) -> None:
+    text = resolved.source
+    source = outward(text, text) if text.startswith("https://") else text
+    facts = ((name.replace("_", " "), fact[:LONGEST_FACT]) for name, fact in resolved.facts.items())
+    rows = (row for row in (("source", source), ("sizes", _sizes(resolved)), *facts) if row[1])
+    show(_part("Where this comes from", ("What", "As read"), rows, ()))
+    show(joined(block("oa-soft", note, "p") for note in resolved.notes))
 
 
 def _sizes(resolved: ResolvedModel) -> str:

@@ -1,6 +1,6 @@
 """Effect of the measurements on the prediction: the last request with and without them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from advisor.formatting import tokens_per_second
 from advisor.model import catalog, resolve
 from advisor.model.model import Model
 from advisor.runtimes import LLAMA_CPP, Runtime
-from advisor.ui.parts.markup import notice, say, show, table
+from advisor.ui.parts.markup import columned, notice, say, show
 from advisor.ui.question import current
 from advisor.ui.question.models import pick
 
@@ -42,16 +42,13 @@ class SpeedChange:
             return "no change"
         return f"{100 * abs(ratio - 1):.0f} % {'faster' if ratio > 1 else 'slower'}"
 
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Cells of its row, under `HEADINGS`."""
-        speeds = (
-            "" if speed is None else tokens_per_second(speed) for speed in (self.after, self.before)
-        )
-        return (self.placement, *speeds, self.words)
 
-
-HEADINGS = ("Placement", "As measured", "As assumed", "Change")
+COLUMNS: Mapping[str, Callable[[SpeedChange], object]] = {
+    "Placement": lambda change: change.placement,
+    "As measured": lambda change: tokens_per_second(change.after) if change.after else "",
+    "As assumed": lambda change: tokens_per_second(change.before) if change.before else "",
+    "Change": lambda change: change.words,
+}
 
 
 def last_request() -> tuple[Model, Workload]:
@@ -61,11 +58,6 @@ def last_request() -> tuple[Model, Workload]:
         resolved = pick(request.model).in_format(request.format)
         return resolved.model, request.nouns(resolved).work
     return resolve.find(current.MODEL).model, Workload()
-
-
-def last_runtime() -> Runtime:
-    """Runtime of the visitor's question; llama.cpp if it names none."""
-    return current.present().nouns().runtime or LLAMA_CPP
 
 
 def changes(
@@ -93,17 +85,15 @@ def _speed(estimate: Estimate) -> float | None:
 def section(name: str, measured: Calibration) -> None:
     """Table and summary."""
     model, work = _chosen(*last_request())
-    runtime = last_runtime()
     try:
+        runtime = current.present().nouns().runtime or LLAMA_CPP
         differences = changes(model, work, name, measured, runtime)
     except AdvisorError as error:
         notice(str(error), "warning")
         return
     say(sentence(f"{model.name}, {model.format}", differences), "oa-verdict")
-    rows = (change.cells for change in differences)
-    show(table(HEADINGS, rows, label="Prediction before and after", numeric=(1, 2)))
-    explanation = f"Decode speed in {runtime.name}, with the request last asked on Advise."
-    say(explanation)
+    show(columned(COLUMNS, differences, label="Prediction before and after", numeric=(1, 2)))
+    say(f"Decode speed in {runtime.name}, with the request last asked on Advise.")
 
 
 def _chosen(model: Model, work: Workload) -> tuple[Model, Workload]:

@@ -1,17 +1,16 @@
 """Button of the Calibrate page that starts the probes, with progress and stop."""
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
-from markupsafe import Markup
 
 from advisor.formatting import memory
 from advisor.paths import data_folder
 from advisor.probes import suite
 from advisor.ui.parts import audience
-from advisor.ui.parts.markup import block, notice, say, show
+from advisor.ui.parts.markup import notice, say
 from advisor.ui.parts.probe_job import HEADS, LABELS, ProbeJob
 from advisor.ui.question import this_machine
 from advisor.units import GB
@@ -102,23 +101,12 @@ def _ended(job: ProbeJob) -> None:
     if not job.measurements:
         notice(" ".join(("Nothing could be measured.", *job.failures)), "error")
         return
+    left = [LABELS.get(part, part) for part in job.parts if part in job.troubles]
+    told = [f"Not measured: {' and '.join(left)}; the reason is below."] if left else []
     if job.saved:
-        notice(f"Measured and saved. {_parts_left(job)}".strip())
+        notice(" ".join(("Measured and saved.", *told)))
     else:
         others = [failure for failure in job.failures if failure not in job.troubles.values()]
-        notice(
-            " ".join(("Measured, but shown here only.", *others, _parts_left(job))).strip(),
-            "warning",
-        )
-    for sentence in _troubles(job):
-        show(sentence)
-
-
-def _parts_left(job: ProbeJob) -> str:
-    left = [LABELS.get(part, part) for part in job.parts if part in job.troubles]
-    return f"Not measured: {' and '.join(left)}; the reason is below." if left else ""
-
-
-def _troubles(job: ProbeJob) -> Iterable[Markup]:
+        notice(" ".join(("Measured, but shown here only.", *others, *told)), "warning")
     for part, why in job.troubles.items():
-        yield block("oa-soft", f"{HEADS.get(part, part)}: {why}", "p")
+        say(f"{HEADS.get(part, part)}: {why}")
