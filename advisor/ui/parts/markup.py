@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def show(html: Markup) -> None:
-    """Put escaped HTML on the page."""
-    st.html(str(html))
+    """Put escaped HTML on the page; nothing where it is empty."""
+    if html:
+        st.html(str(html))
 
 
 def say(text: object, style: str = "oa-soft") -> None:
