@@ -154,7 +154,7 @@ def checkpoint(name: str, form: str) -> str:
     """Repository of a model in a format; a placeholder for the publisher's name where none is
     known.
     """
-    return checkpoints().get((name, form), f"OWNER/{name}-{form}")
+    return checkpoints().get((name, form), f"OWNER/{name.rpartition('/')[2]}-{form}")
 
 
 @cache

@@ -40,6 +40,7 @@ def place(
     if work.kv_type not in ("f16", "bf16"):
         raise Refusal("mlx_lm.server keeps the cache in 16 bits; choose f16.")
     whole = layer_split.place(model, machine, work, strategy, settings)
+    whole = replace(whole, embedding_shares={})  # mlx-lm reads all tables in
     return divided(model, machine, whole) if shares_layers_between(model, machine) else whole
 
 

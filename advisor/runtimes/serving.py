@@ -12,12 +12,14 @@ from advisor.cost_model.engine_kernels import PEAKS, EngineKernels
 from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     DEFAULT,
+    DISK,
     RAM,
     Location,
     Placement,
     PlacementStrategy,
     Settings,
     all_of,
+    embedding_share,
     kv_bytes,
     layers_that_fit,
     vram,
@@ -29,7 +31,7 @@ from advisor.cost_model.workload import HEADS, Workload, drafter_cache
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
 from advisor.model import catalog
-from advisor.model.architecture import Group
+from advisor.model.architecture import DELTA, Group, operators
 from advisor.model.model import LAYERED, Floats, Model
 from advisor.runtimes.format_support import kinds
 from advisor.runtimes.parallelism import (
@@ -150,7 +152,38 @@ class Room:
     cache: Floats  # KV cache of one user in use, per layer, shape (..., layers) [B]
     working: float = ACTIVATIONS  # part of that share for computing [B]
     drafter: Array = 0.0  # memory of who drafts, divided among the GPUs that share layers [B]
-    aside: Array = 0.0  # share of the tables that lies in pinned RAM
+    in_ram: Array = 0.0  # share of the token tables in pinned RAM
+    in_file: Array = 0.0  # share of them in the mapped file
+
+    @property
+    def tables(self) -> Array:
+        """Share of the token tables in VRAM."""
+        return np.asarray(1.0 - np.asarray(self.in_ram) - np.asarray(self.in_file))
+
+
+def with_tables(model: Model, machine: Machine, room: Room, users: Array, *, aside: bool) -> Room:
+    """Memory for layers beside the tables of n-grams, of which a token reads a few rows.
+
+    They lie in the GPUs where these hold all and they are not put `aside` in RAM first; else in
+    RAM, or in the mapped file where it has no room and the family's loader can.
+    """
+    if not model.by_ngrams:
+        return room
+    cache = np.sum(room.cache, axis=-1) * np.asarray(users)
+    held = model.file_bytes + model.tied_copy + cache + room.drafter
+    free = machine.gpu_memory * room.usable - room.working * machine.gpu_count
+    tables = model.embedding * model.tables_share
+    in_ram = (tables <= machine.host.memory.value) & np.bool_(not machine.unified)
+    share = np.where((held > free) | (aside & in_ram), model.tables_share, 0.0)
+    if DELTA not in operators(model.architecture):
+        return replace(room, in_ram=share)
+    return replace(room, in_ram=np.where(in_ram, share, 0.0), in_file=np.where(in_ram, 0.0, share))
+
+
+def moved_bytes(model: Model, placement: Placement) -> Array:
+    """Weights in RAM that a step copies or reads, without the tables there [B]."""
+    tables = embedding_share(placement, RAM) * model.embedding
+    return weight_bytes(model, placement, RAM) - tables
 
 
 def placed(
@@ -206,7 +239,7 @@ def weight_room(group: GpuGroup, work: Workload, room: Room) -> Array:
     shares = cache_of_each(model, division, work.users)
     cache = np.sum(group.layers * room.cache * shares, axis=-1) * work.users
     last = group.at == division.pipeline - 1
-    ends = model.embedding * (1.0 - room.aside) * (group.at == 0) + model.output * last
+    ends = model.embedding * room.tables * (group.at == 0) + model.output * last
     shared = (ends + room.drafter) / (1 if division.by_user else division.tensor)
     return np.asarray(group.memory * room.usable - room.working - shared - cache)
 
@@ -238,7 +271,8 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
     part = 1.0 if division.by_user else 1.0 / division.tensor
     weights: dict[Location, Mapping[Group, Floats]] = {RAM: all_of(1.0 - resident)}
     kv: dict[Location, Floats] = {}
-    table: dict[Location, Array] = {RAM: room.aside} if np.any(room.aside) else {}
+    outside = {RAM: room.in_ram, DISK: room.in_file}
+    table = {where: share for where, share in outside.items() if np.any(share)}
     head: dict[Location, Array] = {}
     buffers: dict[Location, Array] = {}
     unused = 1 - np.asarray(room.usable)
@@ -253,7 +287,7 @@ def _spread(groups: list[GpuGroup], layers: list[Floats], room: Room, users: Arr
             where = vram(device)
             weights[where] = held
             kv[where] = group.layers * shares + np.zeros_like(here)
-            table[where] = (1.0 - room.aside) * part * (group.at == 0)
+            table[where] = room.tables * part * (group.at == 0)
             head[where] = np.asarray(part * (group.at == division.pipeline - 1))
             buffers[where] = machine.gpus[device].memory.value * unused + working
     return Placement(

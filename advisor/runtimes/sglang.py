@@ -15,7 +15,14 @@ from functools import partial, reduce
 import numpy as np
 
 from advisor.cost_model.loads import ForwardPass
-from advisor.cost_model.placement import RAM, Placement, PlacementStrategy, Settings, weight_bytes
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    Placement,
+    PlacementStrategy,
+    Settings,
+    embedding_share,
+)
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Stage, Transfer, alone
 from advisor.cost_model.workload import AT_ONCE, DRAFT_MODEL, HEADS, Workload, drafter_memory
@@ -31,6 +38,7 @@ from advisor.runtimes.serving import (
     group_kernels,
     group_weights,
     held_load,
+    moved_bytes,
     outside_load,
     paged,
     phases,
@@ -38,6 +46,7 @@ from advisor.runtimes.serving import (
     room_for_layers,
     served,
     users_at_once,
+    with_tables,
 )
 from advisor.units import GIB, MIB, Array
 
@@ -87,13 +96,14 @@ def place(
 
 def _room(model: Model, machine: Machine, work: Workload) -> Room:
     held = served(paged(work))
-    return Room(
+    room = Room(
         usable=static_share(machine),
         buffered=BUFFERED,
         cache=model.kv_bytes(held.context, held.kv_type),
         working=0.0,
         drafter=drafter_memory(model, held),
     )
+    return with_tables(model, machine, room, held.users, aside=False)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
@@ -171,7 +181,12 @@ def _drafting(work: Workload) -> Iterable[str]:
 
 
 def _offload(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
-    outside: Array = weight_bytes(model, placement, RAM)
+    in_file = np.any(embedding_share(placement, DISK))
+    if in_file or np.any(embedding_share(placement, RAM)):
+        yield "--ple-offload-embedding"  # pull request 39928
+    if in_file:
+        yield "--ple-offload-backend file --ple-offload-dir FOLDER"
+    outside: Array = moved_bytes(model, placement)
     if float(outside) > 0:
         yield f"--cpu-offload-gb {math.ceil(float(outside) / division.gpus / GIB)}"
 

@@ -20,13 +20,14 @@ import numpy.typing as npt
 
 from advisor.cost_model.loads import ForwardPass, Load
 from advisor.cost_model.placement import (
+    DISK,
     RAM,
     Placement,
     PlacementStrategy,
     Settings,
     either,
+    embedding_share,
     layers_that_fit,
-    weight_bytes,
 )
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Kernels, Phases, Route, Stage, Transfer, alone
@@ -46,6 +47,7 @@ from advisor.runtimes.serving import (
     group_weights,
     held_load,
     layers_only,
+    moved_bytes,
     outside_load,
     paged,
     phases,
@@ -54,6 +56,7 @@ from advisor.runtimes.serving import (
     served,
     users_at_once,
     weight_room,
+    with_tables,
 )
 from advisor.units import GIB, Array
 
@@ -74,7 +77,7 @@ def sooner(
         (share @ model.bytes_per_layer[group]) * model.read_share(group, users)
         for group, share in read.weights[RAM].items()
     )
-    whole = weight_bytes(model, copied, RAM)
+    whole = moved_bytes(model, copied)
     return np.asarray(used / link.zero_copy.value < whole / link.pinned.value)
 
 
@@ -164,7 +167,11 @@ def _without_passing(
 
 def offload_options(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
     """Options of `vllm serve` for weights in RAM; none where all are on the GPUs."""
-    outside = float(weight_bytes(model, placement, RAM))
+    if np.any(embedding_share(placement, DISK)):
+        yield "--engram-config.host_file_gather true"
+    elif model.by_ngrams and not np.any(embedding_share(placement, RAM)):
+        yield "--engram-config.cpu_offload false"  # docs/features/engram.md, 2026-09
+    outside = float(moved_bytes(model, placement))
     if outside <= 0:
         return
     if np.any(placement.zero_copy):
@@ -227,15 +234,15 @@ def place(
     return either(sooner(model, machine, work, read, copied), read, copied)
 
 
-def _room(model: Model, _machine: Machine, work: Workload) -> Room:
+def _room(model: Model, machine: Machine, work: Workload) -> Room:
     held = served(paged(work))
-    return Room(
+    room = Room(
         usable=MEMORY_USED,
         buffered=BUFFERED,
         cache=paged_cache(model, held),
         drafter=drafter_memory(model, held),
-        aside=model.tables_share if model.by_ngrams else 0.0,
     )
+    return with_tables(model, machine, room, held.users, aside=True)
 
 
 def paged_cache(model: Model, work: Workload) -> Floats:

@@ -1,7 +1,8 @@
-"""Tables that need no GPU memory: their sizes, and where vLLM and llama.cpp keep them."""
+"""Tables that need no GPU memory: their sizes, and where runtimes keep them."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 from gguf_files import LLAMA_KEYS, llama_tensors, write
 
 from advisor.advice.compare import compare
+from advisor.advice.edits.remarks import remarks
+from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import DISK, RAM, PlacementStrategy, Settings, weight_bytes
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
@@ -18,7 +21,7 @@ from advisor.model.catalog import in_many_formats
 from advisor.model.config.read import describe
 from advisor.model.model import Model
 from advisor.model.resolve import find
-from advisor.runtimes import LLAMA_CPP, VLLM
+from advisor.runtimes import LLAMA_CPP, MLX, SGLANG, VLLM, Runtime
 from advisor.units import GIB
 
 RESIDENT, OFFLOAD, PAGED = PlacementStrategy
@@ -46,17 +49,82 @@ def test_several_formats_keep_their_own_shares() -> None:
     assert np.allclose(in_many_formats(several).tables_share, [m.tables_share for m in several])
 
 
-def test_vllm_keeps_tables_of_ngrams_in_ram_and_the_others_in_the_gpu() -> None:
-    grams = model(GRAMS, "NVFP4")
-    placed = VLLM.place(grams, machine(TWO), WORK, RESIDENT, Settings())
-    tables = grams.embedding * grams.tables_share
-    assert float(weight_bytes(grams, placed, RAM)) == pytest.approx(tables, rel=1e-6)
-    (outcome,) = (each for each in compare(grams, machine(TWO), WORK, runtimes=(VLLM,))
-                  if each.strategy is RESIDENT)  # fmt: skip
-    assert outcome.fits, "it ran on two of these (kubesimplify/website, pull request 267)"
-    layered = model(LAYERED, "FP8")
-    placed = VLLM.place(layered, machine(TWO), WORK, RESIDENT, Settings())
+ENGINES = pytest.mark.parametrize(
+    ("engine", "options"),
+    [
+        (VLLM, {"GPUs": "--engram-config.cpu_offload false", "RAM": "",
+                "file": "--engram-config.host_file_gather true"}),
+        (SGLANG, {"GPUs": "", "RAM": "--ple-offload-embedding",
+                  "file": "--ple-offload-embedding --ple-offload-backend file"}),
+    ],
+)  # fmt: skip
+
+
+def resident(name: str, form: str, engine: Runtime, spec: MachineSpec) -> Estimate:
+    runs = compare(model(name, form), machine(spec), WORK, runtimes=(engine,))
+    return next(each for each in runs if each.strategy is RESIDENT)
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("form", "ram_gb", "place"), [("FP8", 256, "RAM"), ("FP8", 64, "file"), ("NVFP4", 64, "GPUs")]
+)
+def test_serving_engines_keep_tables_of_ngrams_where_there_is_room(
+    engine: Runtime, options: Mapping[str, str], form: str, ram_gb: float, place: str
+) -> None:
+    """FP8, whose tables have 16 bits, ran on two of these (kubesimplify/website, pull request 267).
+
+    vLLM's docs/features/engram.md: pinned RAM unless told otherwise, or the mapped file; SGLang's
+    pull requests 37995 and 39928.
+    """
+    run = resident(GRAMS, form, engine, replace(TWO, ram_gb=ram_gb))
+    assert run.placement is not None
+    tables = run.model.embedding * run.model.tables_share
+    in_ram = float(weight_bytes(run.model, run.placement, RAM))
+    assert bool(run.fits)
+    assert in_ram == pytest.approx(tables if place == "RAM" else 0.0, rel=1e-6)
+    given = [words for words in options.values() if words and words in run.command]
+    assert max(given, key=len, default="") == options[place]
+    assert "offload-gb" not in run.command
+    said = {"RAM": "lie in RAM and take no GPU memory", "file": "stay in the file", "GPUs": ""}
+    assert any(said[place] in each for each in (*remarks(run), ""))
+
+
+@ENGINES
+def test_tables_that_no_loader_maps_need_ram(engine: Runtime, options: Mapping[str, str]) -> None:
+    """Of DeepSeek-V4.1's tables vLLM maps none (docs/features/engram.md)."""
+    eight = MachineSpec(gpu="H200 SXM", gpu_count=8, ram_gb=128)
+    run = resident("DeepSeek-V4.1-Flash", "FP8", engine, eight)
+    assert options["file"] not in run.command
+
+
+@ENGINES
+def test_tables_by_layer_lie_in_the_gpu_of_serving_engines(
+    engine: Runtime, options: Mapping[str, str]
+) -> None:
+    small = machine(MachineSpec(gpu="RTX 3060", ram_gb=64))
+    layered = model(LAYERED, "BF16-hf")
+    placed = engine.place(layered, small, WORK, RESIDENT, Settings())
     assert float(weight_bytes(layered, placed, RAM)) == 0.0
+    command = engine.command(layered, placed, small, WORK)
+    assert not any(words in command for words in options.values() if words)
+
+
+def test_mlx_reads_all_tables_in() -> None:
+    """llama.cpp leaves them in its mapped file on a Mac, too."""
+    mac, grams = machine(MachineSpec(gpu="Apple M3 Ultra 80c", ram_gb=256)), model(GRAMS, "Q4_0")
+    assert LLAMA_CPP.place(grams, mac, WORK, RESIDENT, Settings()).embedding_shares
+    assert not MLX.place(grams, mac, WORK, RESIDENT, Settings()).embedding_shares
+
+
+def test_an_answer_says_where_tables_lie() -> None:
+    runs = compare(model(LAYERED, "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
+    said = {each.strategy: " ".join(remarks(each)) for each in runs}
+    assert "tables by layer" in said[RESIDENT]
+    runs = compare(model(GRAMS, "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
+    assert "stay in the file on the drive" in " ".join(remarks(runs[0]))
+    runs = compare(model("Qwen3-8B", "Q4_0"), machine(TWO), WORK, runtimes=(LLAMA_CPP,))
+    assert "tables" not in " ".join(remarks(runs[0]))
 
 
 def in_ram(name: str, form: str, mode: str) -> float:

@@ -7,9 +7,16 @@ import numpy as np
 
 from advisor.advice.edits.edit import again
 from advisor.cost_model.estimate import Estimate
-from advisor.cost_model.placement import RAM, PlacementStrategy, Settings, Tier, weight_bytes
+from advisor.cost_model.placement import (
+    DISK,
+    RAM,
+    PlacementStrategy,
+    Settings,
+    Tier,
+    embedding_share,
+)
 from advisor.cost_model.uncertainty import ENOUGH
-from advisor.formatting import number, range_of, seconds, tokens_per_second
+from advisor.formatting import memory, number, range_of, seconds, tokens_per_second
 from advisor.runtimes import (
     ACCELERATE,
     KTRANSFORMERS,
@@ -29,7 +36,7 @@ def remarks(estimate: Estimate) -> tuple[str, ...]:
     """Sentences on an estimate; empty where it does not fit."""
     if estimate.placement is None or estimate.machine is None or not bool(np.all(estimate.fits)):
         return ()
-    made_by = (*REMARKS.get(estimate.runtime, ()), _default_context)
+    made_by = (*REMARKS.get(estimate.runtime, ()), _default_context, _tables)
     return tuple(sentence for remark in made_by for sentence in remark(estimate))
 
 
@@ -153,9 +160,7 @@ def _ray(estimate: Estimate) -> Iterable[str]:
 
 def _read_or_copied(estimate: Estimate) -> Iterable[str]:
     """Speed of the other way to use weights in RAM: read over the link, or copied ahead."""
-    if estimate.placement is None or not float(
-        weight_bytes(estimate.model, estimate.placement, RAM)
-    ):
+    if estimate.placement is None or estimate.strategy is PlacementStrategy.GPU_RESIDENT:
         return
     read = bool(np.any(estimate.placement.zero_copy))
     other = _fitting(estimate, Settings(zero_copy=not read))
@@ -205,6 +210,25 @@ def _served(estimate: Estimate) -> Iterable[str]:
     elif count > int(estimate.work.users):
         context = number(float(paged(estimate.work).context))
         yield f"The GPU has room for the cache of {count:,} conversations of {context} tokens."
+
+
+def _tables(estimate: Estimate) -> Iterable[str]:
+    """Where tables lie outside the GPUs, of which a token reads a few rows."""
+    model, placement, machine = estimate.model, estimate.placement, estimate.machine
+    if placement is None or machine is None or not machine.gpus or not model.tables_share:
+        return
+    size = memory(model.embedding * model.tables_share)
+    kind = "of n-grams" if model.by_ngrams else "by layer"
+    if np.any(embedding_share(placement, DISK)):
+        yield (
+            f"Its tables {kind}, {size}, stay in the file on the drive: a token reads a few rows "
+            "of them, which free RAM keeps."
+        )
+    elif np.any(embedding_share(placement, RAM)) and not machine.unified:
+        yield (
+            f"Its tables {kind}, {size}, lie in RAM and take no GPU memory: a token reads a few "
+            "rows of them."
+        )
 
 
 REMARKS: Mapping[str, tuple[Callable[[Estimate], Iterable[str]], ...]] = {
