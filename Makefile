@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Compiled files are kept: tests start hundreds of commands, which would each compile the program.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: soak run test lint check answers tenth bench fuzz mutants format package clean
+.PHONY: soak run test lint check answers tenth bench fuzz mutants pythons format package clean
 
 run: $(VENV)/run.stamp
 	$(BIN)/streamlit run app.py
@@ -72,8 +72,17 @@ fuzz: $(VENV)/dev.stamp
 # A table: what was done to the program, how often, and how often it held.
 soak: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.faults
+	$(BIN)/python -m benchmarks.visitors memory replicas
 	ADVISOR_SOAK=1 $(BIN)/pytest tests/lab/test_fitting.py
 
 # Small errors put into cost, placement, schedule, money and requests: the share that tests notice.
 mutants: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks.mutants $(ARGS)
+
+# All tests but those of a browser on each other Python that is installed, in environments of their own.
+PYTHONS ?= python3.12 python3.13 python3.14
+pythons:
+	for python in $(PYTHONS); do \
+		$$python -c '' 2>/dev/null || { echo "$$python is not installed."; continue; }; \
+		$(MAKE) test VENV=.venv-$$(basename $$python) PYTHON=$$python ARGS="--ignore tests/browser" || exit 1; \
+	done

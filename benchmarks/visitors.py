@@ -1,6 +1,6 @@
 """Several people at once: how long a change of one input takes while others change theirs, too.
 
-    python -m benchmarks.visitors [people|memory|replicas ...] [NUMBER ...]
+    python -m benchmarks.visitors [people|change|memory|replicas ...] [NUMBER ...]
 
 Visitors speak Streamlit's protocol over a websocket, as a browser does, without drawing. Times are
 from the message to the end of the script's run, so without the browser's own.
@@ -8,6 +8,7 @@ from the message to the end of the script's run, so without the browser's own.
 `people`: each opens Advise and then, every five seconds on average, another context, size of memory
 or model. A page of Streamlit with four inputs and a table runs in between for comparison. Prints
 medians and 95th percentiles, the server's processor time for a run, and how its memory grew.
+`change`: the server's processor time for each change of a visitor who is alone.
 `memory`: the server's memory while 200 people in turn change something three times and leave.
 `replicas`: two servers on one PostgreSQL behind deploy/Caddyfile, one killed while ten people
 go on: how many it cut off, when they had their answer again, and whether it is the same.
@@ -15,6 +16,7 @@ go on: how many it cut off, when they had their answer again, and whether it is 
 
 import asyncio
 import math
+import os
 import re
 import statistics
 import sys
@@ -46,6 +48,8 @@ MODELS = ("Qwen3-8B", "Llama-3.1-70B", "Qwen3-30B-A3B", "gpt-oss-20b", "Gemma 3 
 CONTEXTS = (4096, 8192, 16384, 32768)
 VISITS, AT_ONCE = 200, 10
 """Visits while memory is watched, and how many of them at a time; each changes three inputs."""
+ALONE, SETTLED = 60, 0.2
+"""Changes of a visitor who is alone, and seconds after each until its time is read [s]."""
 STAYING, UNTIL_KILLED = 10, 12.0
 """People at two replicas, and seconds until one of the two is killed [s]."""
 TRIED_AGAIN = 0.5
@@ -78,22 +82,19 @@ class Visitor:
 
     async def visit(self, address: str) -> None:
         """Open the page and change it; where the server is lost, open its address again."""
-        question, lost = self._question(), 0.0
+        question, lost = self.question(), 0.0
         while len(self.changes) < self.count:
             try:
-                async with connect(
-                    f"{address}/_stcore/stream", subprotocols=[Subprotocol("streamlit")],
-                    max_size=None, additional_headers={"Cookie": self.cookie},
-                ) as socket:  # fmt: skip
-                    spent = await self._run(socket, question)
+                async with self.connected(address) as socket:
+                    spent = await self.run(socket, question)
                     self.first = self.first or spent
                     self.back += [time.perf_counter() - lost] if lost else []
                     lost = 0.0
                     while len(self.changes) < self.count:
                         if await _closed(socket, self.random.expovariate(1 / self.pause)):
                             break
-                        question = self._question()
-                        self.changes.append(await self._run(socket, question))
+                        question = self.question()
+                        self.changes.append(await self.run(socket, question))
             except (OSError, WebSocketException):
                 if not self.cookie or (lost and time.perf_counter() - lost > GIVEN_UP):
                     raise
@@ -101,7 +102,15 @@ class Visitor:
                 lost = lost or time.perf_counter()
                 await asyncio.sleep(TRIED_AGAIN)
 
-    def _question(self) -> str:
+    def connected(self, address: str) -> connect:
+        """Connection of a page."""
+        return connect(
+            f"{address}/_stcore/stream", subprotocols=[Subprotocol("streamlit")],
+            max_size=None, additional_headers={"Cookie": self.cookie},
+        )  # fmt: skip
+
+    def question(self) -> str:
+        """Another question, as the address of a page has it."""
         question = {
             "model": self.random.choice(MODELS), "gpu": "RTX 3090",
             "ram_gb": str(self.random.randint(32, 192)),
@@ -109,7 +118,7 @@ class Visitor:
         }  # fmt: skip
         return urlencode(question)
 
-    async def _run(self, socket: ClientConnection, question: str) -> float:
+    async def run(self, socket: ClientConnection, question: str) -> float:
         """Time of a run of the script with a question [s]."""
         message = BackMsg()
         message.rerun_script.query_string = question
@@ -137,12 +146,14 @@ def main() -> None:
     """Measure what is named, else all of it."""
     modes: dict[str, Callable[[], None]] = {
         "people": people,
+        "change": change,
         "memory": memory,
         "replicas": replicas,
     }
     named = [word for word in sys.argv[1:] if not word.isdigit()]
     for name in named or (["people"] if sys.argv[1:] else modes):
         modes[name]()
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
 
 
 def people() -> None:
@@ -184,6 +195,29 @@ async def _visits(
     address = url.replace("http", "ws", 1)
     await asyncio.gather(*(visitor.visit(address) for visitor in visitors))
     return visitors
+
+
+def change() -> None:
+    """Processor time of the server for a change of a visitor who is alone."""
+    with server() as (url, process):
+        asyncio.run(_visits(url, 2))
+        times = asyncio.run(_alone(url.replace("http", "ws", 1), process))
+    print(
+        f"a change alone: {statistics.median(times):.2f} s of a processor at the median, "
+        f"{statistics.quantiles(times, n=20)[-1]:.2f} s at the 95th percentile of {len(times)}"
+    )
+
+
+async def _alone(address: str, process: psutil.Process) -> list[float]:
+    visitor, times = Visitor(random=Random(1)), []
+    async with visitor.connected(address) as socket:
+        await visitor.run(socket, visitor.question())
+        for _ in range(ALONE):
+            used = sum(process.cpu_times()[:2])
+            await visitor.run(socket, visitor.question())
+            await asyncio.sleep(SETTLED)
+            times.append(sum(process.cpu_times()[:2]) - used)
+    return times
 
 
 def memory() -> None:

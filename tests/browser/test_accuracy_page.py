@@ -1,12 +1,13 @@
 """How we know in a real browser, on a phone."""
 
 from driving import page, scrolls_sideways, settle
+from steps import open_tab
 
 
 def opened(page):
     page.get_by_role("link", name="How we know").click()
     page.locator("h1", has_text="Half of").wait_for()
-    page.get_by_role("tab", name="Workshop").click()
+    open_tab(page, "Workshop")
     page.get_by_role("radio", name="Every figure").click()
     page.locator(".js-plotly-plot .points path").first.wait_for()
     settle(page)

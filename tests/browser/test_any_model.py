@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from driving import page, settle
+from steps import open_tab
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "configs"
 
@@ -14,7 +15,7 @@ def test_a_pasted_config_shows_its_reading(chromium, address):
     with page(chromium, address) as test:
         test.get_by_role("button", name="More settings").click()
         test.get_by_text("Other ways to give a model").click()
-        test.get_by_role("tab", name="Paste").click()
+        open_tab(test, "Paste")
         test.get_by_role("textbox", name="config.json").fill(json.dumps(config))
         test.get_by_role("button", name="Use it").click()
         test.wait_for_function("document.title.startsWith('gpt_oss model')")
@@ -22,7 +23,7 @@ def test_a_pasted_config_shows_its_reading(chromium, address):
         test.keyboard.press("Escape")
         assert test.get_by_role("combobox", name="Model").input_value() == "pasted: gpt_oss model"
         assert test.get_by_role("button", name="Share").is_disabled()
-        test.get_by_role("tab", name="Sources").click()
+        open_tab(test, "Sources")
         test.get_by_text("Model details").click()
         figures = test.get_by_role("region", name="Build").inner_text()
         # 24 layers, window and full in turn; 4 of 32 experts; 20.9B weights as published.

@@ -3,6 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from driving import page, scrolls_sideways, settle
+from steps import open_tab
 
 MOVING = "getComputedStyle(document.querySelector('.oa-type div')).animationName"
 
@@ -13,7 +14,7 @@ def test_phone_in_both_appearances(chromium, address, scheme):
     moving = {"reduced_motion": "no-preference"}
     with page(chromium, address, viewport=phone, color_scheme=scheme, **moving) as test:
         assert not scrolls_sideways(test)
-        test.get_by_role("tab", name="Where the time goes").click()
+        open_tab(test, "Where the time goes")
         test.locator(".oa-type").first.wait_for()
         assert test.evaluate(MOVING) != "none"
         assert not scrolls_sideways(test)
@@ -32,7 +33,7 @@ def test_inputs_survive_a_visit_to_the_reports(chromium, address):
 
 def test_labels_are_there_and_motion_stops_when_asked(chromium, address):
     with page(chromium, address, reduced_motion="reduce") as test:
-        test.get_by_role("tab", name="Where the time goes").click()
+        open_tab(test, "Where the time goes")
         test.locator(".oa-type").first.wait_for()
         assert test.evaluate(MOVING) == "none"
         tree = test.locator("body").aria_snapshot()

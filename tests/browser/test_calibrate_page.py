@@ -1,6 +1,7 @@
 """Your machine in a real browser: a file that holds no measurements."""
 
 from driving import page, settle
+from steps import open_tab
 
 
 def upload(page, name, content):
@@ -19,7 +20,7 @@ def open_page(page):
 def test_a_wrong_file_is_refused_and_the_form_stays_open(chromium, address):
     with page(chromium, address) as test:
         open_page(test)
-        test.get_by_role("tab", name="Another computer").click()
+        open_tab(test, "Another computer")
         upload(test, "other.json", b'{"a": 1}')
         test.get_by_role("button", name="Import").click()
         test.get_by_text("other.json holds no measurements of a machine").wait_for()

@@ -1,9 +1,28 @@
 """A server that others reach: no files, measurements, machines or reports of strangers."""
 
+import json
+import re
+import tomllib
+import urllib.request
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
 import pytest
 from driving import STILL, free_port, server, settle
+from llama_config import LLAMA
+from steps import open_tab
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from advisor.reports.store.store import open_store
+
+SETTINGS = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())
+LIMIT = SETTINGS["server"]["maxUploadSize"] * 2**20
+"""Largest upload [B]."""
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +74,78 @@ def test_reports_are_kept_for_nobody_without_a_login(chromium, public):
         assert store.list() == ()
     finally:
         store.close()
+
+
+def socket(url, **options):
+    address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
+    return connect(
+        address, subprotocols=[Subprotocol("streamlit")], max_size=None, proxy=None, **options
+    )
+
+
+def test_no_other_site_speaks_for_a_visitor(public):
+    """Neither a page of another site, nor one whose name was made to point here."""
+    url, _ = public
+    with socket(url, origin=url):
+        pass
+    other = url.replace("127.0.0.1", "other.example")
+    here = {"address": ("127.0.0.1", urlsplit(url).port)}
+    for place, options in ((url, {"origin": other}), (other, here)):
+        with pytest.raises(InvalidStatus) as refused, socket(place, **options):
+            pass
+        assert refused.value.response.status_code == 403
+
+
+def test_no_upload_is_larger_than_the_limit(public):
+    """Also of a program that asks no page: the server refuses it, and those of other sites."""
+    url, _ = public
+    with urllib.request.urlopen(f"{url}/_stcore/health") as healthy:
+        token = re.search(r"_streamlit_xsrf=([^;]+)", str(healthy.headers))[1]
+    with socket(url) as visitor:
+        opening = BackMsg()
+        opening.rerun_script.query_string = ""
+        visitor.send(opening.SerializeToString())
+        hello = ForwardMsg()
+        while not hello.new_session.initialize.session_id:
+            hello.ParseFromString(visitor.recv(30, decode=False))
+        place = f"/_stcore/upload_file/{hello.new_session.initialize.session_id}/file"
+        for size, sent, status in (
+            (LIMIT - 1000, token, 204), (LIMIT + 1, token, 413), (1, "", 403)
+        ):  # fmt: skip
+            assert uploaded(url, place, size, sent) == status
+
+
+def uploaded(url, place, size, token):
+    """Status of an upload; of one that is refused by its announced length nothing is sent."""
+    head = '--end\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n'
+    content = head.encode() + b"x" * size + b"\r\n--end--"
+    form = {
+        "Content-Type": "multipart/form-data; boundary=end", "Content-Length": str(len(content)),
+        "Cookie": f"_streamlit_xsrf={token}", "X-Xsrftoken": token,
+    }  # fmt: skip
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+    try:
+        connection.request("PUT", place, headers=form)
+        if size < LIMIT:
+            connection.send(content)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_what_one_visitor_gave_no_other_sees(chromium, public):
+    url, _ = public
+    config = LLAMA | {"_name_or_path": "somebody/Confidential-7B"}
+    tab = opened(chromium, url)
+    tab.get_by_role("button", name="More settings").click()
+    tab.get_by_text("Other ways to give a model").click()
+    open_tab(tab, "Paste")
+    tab.get_by_role("textbox", name="config.json").fill(json.dumps(config))
+    tab.get_by_role("button", name="Use it").click()
+    tab.wait_for_function("document.title.startsWith('Confidential-7B')")
+    settle(tab)
+    for page in ("", "run"):
+        assert "Confidential" not in opened(chromium, f"{url}/{page}").inner_text("body")
+    other = opened(chromium, f"{url}/?model=pasted:+Confidential-7B")
+    assert "A link cannot carry what was pasted" in other.inner_text("body")
+    assert "Confidential" not in other.title()

@@ -116,6 +116,10 @@ def page(chromium, address, *, viewport=VIEW, color_scheme="light", reduced_moti
         assert complaints == []
         assert foreign == []
         tab.evaluate("localStorage.clear()")
+    except Exception as error:
+        with suppress(Exception):  # a page that is gone shows nothing
+            error.add_note(f"The page showed:\n{tab.inner_text('body')[:3000]}")
+        raise
     finally:
         tab.close()
         tab.context.clear_cookies()

@@ -50,7 +50,10 @@ def open_page(tab, name):
 
 
 def open_tab(tab, name):
+    """A tab of a page at rest: one that a run is drawing anew takes no click."""
+    settle(tab)
     tab.get_by_role("tab", name=name, exact=True).click()
+    tab.get_by_role("tab", name=name, exact=True, selected=True).wait_for()
     settle(tab)
 
 
