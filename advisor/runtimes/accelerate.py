@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from advisor.cost_model.loads import ForwardPass, step_load
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -37,10 +38,10 @@ from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     first_layers,
-    gpu_load,
     kernels,
     moved_weights,
     outside_gpus,
+    phases_of,
     unpacked_weights,
 )
 from advisor.units import GIB, MIB, Array
@@ -289,20 +290,17 @@ def as_published(model: Model, machine: Machine, settings: Settings, parts: Part
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompt and one for each token: copy, then compute."""
-    one_pass = partial(_pass, model, placement, work)
-    return Phases(
-        of_prompt=lambda: one_pass(prefill=True), of_token=lambda: one_pass(prefill=False)
-    )
+    return phases_of(partial(_pass, model, placement), work)
 
 
-def _pass(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Schedule:
+def _pass(model: Model, placement: Placement, step: ForwardPass) -> Schedule:
     packed = unpacked_weights(model)
 
     def computed(location: Location, device: int) -> Stage:
-        load = gpu_load(model, placement, location, work, prefill=prefill)
+        load = step_load(model, placement, location, step)
         batch = kernels(
             model,
-            sequences=work.users if location == vram(0) else 0.0,
+            sequences=step.sequences if location == vram(0) else 0.0,
             unpacked=packed * load.layers / model.layers,
         )
         return alone(Flow(route=Route.RESIDENT, load=load, device=device, kernels=batch))

@@ -17,6 +17,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from advisor.cost_model.loads import ForwardPass, prompt_step, token_step
 from advisor.cost_model.placement import DISK, RAM, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import (
@@ -128,26 +129,28 @@ def cache_in_ram(
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:
     """One pass for the prompts of the whole batch, and one for a token of every sequence."""
-    one_pass = partial(_pass, model, placement, machine, work)
+    one_pass = partial(_pass, model, placement, len(machine.gpus))
     return Phases(
-        of_prompt=lambda: one_pass(prefill=True), of_token=lambda: one_pass(prefill=False)
+        of_prompt=lambda: one_pass(prompt_step(work), 0.0),
+        of_token=lambda: one_pass(token_step(work), cache_share(placement, RAM)),
     )
 
 
 def _pass(
-    model: Model, placement: Placement, machine: Machine, work: Workload, *, prefill: bool
+    model: Model, placement: Placement, count: int, step: ForwardPass, on_host: Array
 ) -> Schedule:
-    load = whole_load(model, placement, work, prefill=prefill)
-    on_host = 0.0 if prefill else cache_share(placement, RAM)
+    """Pass of several GPUs, each of which brings its part of a layer and gets the others' from
+    them; the processor attends to a share of the cache.
+    """
+    load = whole_load(model, placement, step)
     rest = DISK if placement.strategy is PlacementStrategy.NVME_OFFLOAD else RAM
     moved = moved_weights(model, placement, rest)
-    count = len(machine.gpus)  # each brings its part of a layer, and gets the others' from them
     computed = Flow(
         route=Route.RESIDENT,
         load=replace(
             each_of(without_cache(load, on_host), count), weights=load.weights, layers=np.zeros(())
         ),
-        kernels=kernels(model, work.users / count, unpacked_weights(model)),
+        kernels=kernels(model, step.sequences / count, unpacked_weights(model)),
     )
     streamed = Flow(
         route=Route.STREAMED, moved=moved / count, transfer=Transfer.PINNED, alike=count

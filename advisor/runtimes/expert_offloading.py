@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
+from advisor.cost_model.loads import Load
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -28,7 +28,13 @@ from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
 from advisor.model.model import Model
-from advisor.runtimes.weight_streaming import ACTIVATIONS, kernels, packed_weights, together
+from advisor.runtimes.weight_streaming import (
+    ACTIVATIONS,
+    kernels,
+    packed_weights,
+    phases_of,
+    whole_load,
+)
 from advisor.units import GIB, Array
 
 VERSION = "engines of their own; no command is given"
@@ -110,16 +116,7 @@ def schedule(
         _pass, model, placement, machine, work,
         cached=cached, whole=whole, ahead=ahead, by_cores=by_cores,
     )  # fmt: skip
-    return Phases(
-        of_prompt=lambda: one_pass(_asked(model, placement, prompt_step(work))),
-        of_token=lambda: one_pass(_asked(model, placement, token_step(work))),
-    )
-
-
-def _asked(model: Model, placement: Placement, step: ForwardPass) -> Load:
-    """Load of a step over all locations."""
-    places = dict.fromkeys((*placement.weights, *placement.kv))
-    return together(step_load(model, placement, place, step) for place in places)
+    return phases_of(lambda step: one_pass(whole_load(model, placement, step)), work)
 
 
 def _pass(

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from advisor.cost_model.loads import Load
+from advisor.cost_model.loads import ForwardPass, prompt_step, token_step
 from advisor.cost_model.placement import DISK, RAM, Location, Placement, PlacementStrategy, Settings
 from advisor.cost_model.runtime import Runtime
 from advisor.cost_model.schedule import Flow, Phases, Route, Schedule, Stage, alone
@@ -185,8 +185,8 @@ def schedule(
     """
     one_pass = partial(_pass, model, placement, machine, work)
     phases = Phases(
-        of_prompt=lambda: one_pass(prefill=True, on_host=False),
-        of_token=lambda: one_pass(prefill=False, on_host=host_attention),
+        of_prompt=lambda: one_pass(prompt_step(work)),
+        of_token=lambda: one_pass(token_step(work), on_host=host_attention, cached=True),
     )
     return phases if overlap else phases.each(_serial)
 
@@ -202,13 +202,15 @@ def _pass(
     placement: Placement,
     machine: Machine,
     work: Workload,
+    step: ForwardPass,
     *,
-    prefill: bool,
-    on_host: bool,
+    on_host: bool = False,
+    cached: bool = False,
 ) -> Schedule:
-    load = whole_load(model, placement, work, prefill=prefill)
-    paged = 0.0 if prefill else cache_share(placement, DISK)
-    away = 0.0 if prefill else cache_share(placement, RAM) + paged
+    """Pass that reads the cache of earlier tokens, or none; the processor may attend to it."""
+    load = whole_load(model, placement, step)
+    paged = cache_share(placement, DISK) * cached
+    away = cache_share(placement, RAM) * cached + paged
     attended = away * float(on_host and not packed_cache(work))
     crossing = sum(moved_weights(model, placement, place) for place in outside_gpus(placement))
     count = len(machine.gpus)
@@ -227,8 +229,9 @@ def _pass(
             Flow(route=Route.PAGED, moved=moved_weights(model, placement, DISK)),
             Flow(route=Route.STAGED, moved=load.kv * paged, transfer=None),
         ]
-    values = 0.0 if prefill else unpacked_cache(load, work)
-    values = values + unpacked_in_block(model, placement, machine, work)
+    values = unpacked_in_block(model, placement, machine, work)
+    if cached and packed_cache(work):
+        values = values + load.kv / KV_BYTES_PER_VALUE[work.kv_type]
     apart = Flow(
         route=Route.RESIDENT,
         load=load.times(0.0),
@@ -239,11 +242,6 @@ def _pass(
         stages=(Stage(flows=tuple(flows)), alone(apart)),
         exchanges=tuple(exchanges(model, machine, division, load.tokens)),
     )
-
-
-def unpacked_cache(load: Load, work: Workload) -> Array:
-    """Number of values of a compressed cache that a step unpacks."""
-    return load.kv / KV_BYTES_PER_VALUE[work.kv_type] if packed_cache(work) else 0.0
 
 
 def unpacked_in_block(

@@ -1,11 +1,11 @@
 """Common parts of runtimes that compute on the GPU and stream weights from elsewhere."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from advisor.cost_model.loads import Load, prompt_step, step_load, token_step
+from advisor.cost_model.loads import ForwardPass, Load, prompt_step, step_load, token_step
 from advisor.cost_model.placement import (
     DISK,
     RAM,
@@ -17,7 +17,7 @@ from advisor.cost_model.placement import (
     layers_that_fit,
     vram,
 )
-from advisor.cost_model.schedule import Kernels
+from advisor.cost_model.schedule import Kernels, Phases, Schedule
 from advisor.cost_model.workload import Workload
 from advisor.machine.machine import Machine
 from advisor.model.architecture import Group
@@ -113,23 +113,17 @@ def prompt_workspace(model: Model, work: Workload) -> Array:
     return np.asarray(activations + 2.0 * heads * tokens**2)
 
 
-def gpu_load(
-    model: Model, placement: Placement, location: Location, work: Workload, *, prefill: bool
-) -> Load:
-    """Load of the GPU from the parts at a location, for all users."""
-    step = prompt_step(work) if prefill else token_step(work)
-    return step_load(model, placement, location, step)
+def phases_of(one_pass: Callable[[ForwardPass], Schedule], work: Workload) -> Phases:
+    """One pass over the layers for the prompts of all users, and one for a token of each."""
+    return Phases(
+        of_prompt=lambda: one_pass(prompt_step(work)), of_token=lambda: one_pass(token_step(work))
+    )
 
 
-def whole_load(model: Model, placement: Placement, work: Workload, *, prefill: bool) -> Load:
-    """Load of all GPUs in a step, from the parts at every location."""
+def whole_load(model: Model, placement: Placement, step: ForwardPass) -> Load:
+    """Load of a step from the parts at every location."""
     places = dict.fromkeys((*placement.weights, *placement.kv, *placement.output))
-    return together(gpu_load(model, placement, place, work, prefill=prefill) for place in places)
-
-
-def together(loads: Iterable[Load]) -> Load:
-    """Sum of one or more loads."""
-    first, *others = loads
+    first, *others = (step_load(model, placement, place, step) for place in places)
     return sum(others, start=first)
 
 
