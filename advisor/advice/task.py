@@ -217,9 +217,6 @@ class Task:
 
 MOST_SAVES, LEAST_SAVED = 3, 0.01
 """Settings that are named, and the share of the task that one must save."""
-LARGER_BATCH = 2048
-"""Micro-batch that is offered: the largest that llama-server computes at once without `-b`
-(tools/server/README.md) [tokens]."""
 
 
 def task_of(estimate: Estimate, session: AgentSession) -> Task | None:
@@ -369,12 +366,6 @@ def _of_session(now: Task) -> Iterator[Edit]:
 
 def _of_settings(present: Estimate) -> Iterator[Edit]:
     """Edits of the runtime's settings that cost no money."""
-    if present.how.engine == "llama.cpp" and present.work.ubatch < LARGER_BATCH:
-        yield Edit(
-            words=f"micro-batch of {LARGER_BATCH:,} (-ub {LARGER_BATCH})",
-            cost="free, some memory",
-            changes={"work": replace(present.work, ubatch=LARGER_BATCH)},
-        )
     if present.machine is None:
         return
     for edit in changes_of(present.model, present.machine, present.work, present):

@@ -84,7 +84,7 @@ def _change_lines(advice: Advice) -> Iterator[str]:
         cost = what_if.cost
         if option is not None and option.price.usd:
             cost = f"{money(option.price.usd)}{aged(option)}: {option.price.note}"
-        yield f"{what_if.words}: {what_if.gain:.2f} times as fast, {cost}"
+        yield f"{what_if.words}: {what_if.effect}, {cost}"
 
 
 def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:

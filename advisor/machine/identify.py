@@ -23,6 +23,7 @@ from advisor.machine.names.preset_names import MachineName
 from advisor.machine.names.words import (
     count_of,
     form_named,
+    is_hired,
     is_laptop,
     is_tower,
     meaning,
@@ -62,9 +63,14 @@ def machine_by_name(name: str, overrides: MachineSpec | None = None) -> Machine:
     return replace(
         machine,
         notes=tuple(dict.fromkeys((*told, *assumed, *size, *machine.notes))),
-        rented=named.rented if typed.gpu is None else "",
+        rented=_rented(named, name) if typed.gpu is None else "",
         sold_as=_sold_as(named, name),
     )
+
+
+def _rented(named: MachineName, name: str) -> str:
+    """Name of a machine that a provider owns, by its name or by words for it; empty for others."""
+    return named.rented or (named.name if is_hired(plain(name)) else "")
 
 
 def _sold_as(named: MachineName, name: str) -> Form | None:

@@ -83,6 +83,7 @@ def changes_of(model: Model, machine: Machine, work: Workload, best: Estimate) -
     yield from _drafted(model, work, best)
     yield from _expert_cache(best)
     yield from _feed_forward(best)
+    yield from _micro_batch(work, best)
     yield from _faster_memory(machine, best)
     yield from _faster_link(machine, best)
     yield from _other_read_ahead(machine, best)
@@ -215,6 +216,22 @@ def _feed_forward(best: Estimate) -> Edits:
         cost=SAME_TEXT,
         changes={"settings": replace(best.settings, cpu_ffn=fewest)},
     )
+
+
+LARGER_BATCH = 2048
+"""Micro-batch that is offered: the largest that llama-server computes at once without `-b`
+(tools/server/README.md) [tokens]."""
+
+
+def _micro_batch(work: Workload, best: Estimate) -> Edits:
+    """Longer parts of a prompt, for each of which what lies in RAM is copied to the GPU once."""
+    if best.how.engine == "llama.cpp" and LARGER_BATCH > work.ubatch < float(work.fresh):
+        yield Edit(
+            words=f"prompts in parts of {LARGER_BATCH:,} tokens (-ub {LARGER_BATCH})",
+            cost=SAME_TEXT,
+            changes={"work": replace(work, ubatch=LARGER_BATCH)},
+            of_prompt=True,
+        )
 
 
 CACHES_TRIED = 48

@@ -1,5 +1,6 @@
 """What to choose of the options: the safe purchase, often none, and beside it the cheapest."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,14 +10,17 @@ from advisor.cost_model.placement import PlacementStrategy
 BOUGHT = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE)
 """Kinds of options that are bought; a rent or an API is a reference beside them."""
 NOTABLE = 1.5
-"""Factor from which a free change is worth its trouble."""
+"""Factor from which a free change, or a purchase that does not pay, is worth a word."""
 FEW_HOURS = 5.0
-"""Waiting that is saved in a month from which who can read along buys something [h]: ten minutes of
-each day."""
+"""Waiting that each user saves in a month from which who can read along buys something [h]: ten
+minutes of each day."""
 FASTER = 4.0
 """Multiple of reading speed from which a model writes faster than one reads."""
-RENT_LESS = 0.25
-"""Share of a rent below which another machine is worth moving to."""
+RENT_LESS, RENT_SAVED = 0.5, 250.0
+"""Share of a rent below which another machine is worth moving to, and the least that it saves in a
+month [USD]."""
+LATE = 30.0
+"""Wait for the first word from which nothing runs well [s]."""
 DOUBLED = 2.0
 """Factor from which people notice that a purchase writes faster."""
 RENT_FIRST, ALL_DAY = 3000.0, 200.0
@@ -31,11 +35,12 @@ class Choice:
     safe: Option | None  # purchase that many run and that the machine takes; None to buy nothing
     reason: str  # why it, or why nothing
     cheapest: Option | None  # the one that leaves most of all that run; None where nothing pays
+    free: Option | None = None  # change without a cost that is worth its trouble; None for none
 
     @property
     def named(self) -> tuple[Option, ...]:
         """Options that the verdict may name."""
-        return tuple(each for each in (self.safe, self.cheapest) if each is not None)
+        return tuple(each for each in (self.safe, self.cheapest, self.free) if each is not None)
 
 
 def choice_of(
@@ -46,13 +51,17 @@ def choice_of(
     able = list(_able(options))
     cheapest = min(able, key=by_comparison, default=None)
     if runtime:
-        return Choice(safe=free, reason=f"Buy nothing: {runtime}", cheapest=cheapest)
+        return Choice(safe=free, reason=f"Buy nothing: {runtime}", cheapest=cheapest, free=free)
     now = free or kept
     enough = reads_along(now, reading_tps)
+    if free is not None and enough and begins_late(kept) and not begins_late(free):
+        reason = f"Before anything is bought, a free change: {free.name}."
+        return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
     usual = [
         option
         for option in able
         if not option.odd
+        and not reads_drive(option)
         and not _too_dear(option, replies_per_day)
         and _notable(option, now, enough=enough)
         and (free is None or (option.compared or 0.0) < (free.with_waiting or 0.0))
@@ -63,11 +72,11 @@ def choice_of(
             break
     safe = min(reached, key=_order, default=None)
     if safe is not None:
-        return Choice(safe=safe, reason=_why(safe), cheapest=cheapest)
+        return Choice(safe=safe, reason=_why(safe), cheapest=cheapest, free=free)
     reason = _why_nothing(kept, able, cheapest, reading_tps, replies_per_day)
     if free is not None and not reads_along(kept, reading_tps):
         reason = f"Before anything is bought, a free change: {free.name}."
-    return Choice(safe=None, reason=reason, cheapest=cheapest)
+    return Choice(safe=None, reason=reason, cheapest=cheapest, free=free)
 
 
 def reads_along(option: Option, reading_tps: float) -> bool:
@@ -77,8 +86,19 @@ def reads_along(option: Option, reading_tps: float) -> bool:
         speed is not None
         and speed.decode >= reading_tps
         and not speed.waiting
-        and speed.strategy is not PlacementStrategy.NVME_OFFLOAD
+        and not reads_drive(option)
     )
+
+
+def reads_drive(option: Option) -> bool:
+    """Whether a part of the model is read from the drive for each token."""
+    speed = option.speed
+    return speed is not None and speed.strategy is PlacementStrategy.NVME_OFFLOAD
+
+
+def begins_late(option: Option) -> bool:
+    """Whether its first word is waited for so long that nothing runs well."""
+    return option.speed is not None and option.speed.first_token >= LATE
 
 
 def _able(options: Sequence[Option]) -> Iterator[Option]:
@@ -96,12 +116,15 @@ def _decode(option: Option) -> float:
 
 
 def _notable(option: Option, kept: Option, *, enough: bool) -> bool:
-    """Whether people notice it: twice as fast, nobody waiting where some did, half the rent."""
+    """Whether people notice it beside what is kept or free: twice as fast, nobody waiting where
+    some did, half the rent.
+    """
     if option.kind is OptionKind.RENT:
-        return (option.monthly or 0.0) <= RENT_LESS * (kept.monthly or 0.0)
+        now, then = kept.monthly or 0.0, option.monthly or 0.0
+        return then <= RENT_LESS * now and now - then >= RENT_SAVED
     if kept.speed is not None and kept.speed.waiting:
         return option.speed is not None and not option.speed.waiting
-    saved = option.hours_saved or 0.0
+    saved = ((kept.hours_lost or 0.0) - (option.hours_lost or 0.0)) / float(option.use.work.users)
     return _decode(option) >= DOUBLED * _decode(kept) and (not enough or saved >= FEW_HOURS)
 
 
@@ -154,8 +177,11 @@ def _why_nothing(
 
 
 def free_change(options: Sequence[Option]) -> Option | None:
-    """Fastest change that costs neither money nor quality and is notably faster; None for none."""
-    now = _decode(options[0])
+    """Fastest change that costs neither money nor quality and is notably faster, or begins sooner
+    where the first word is late; None for none.
+    """
+    kept = options[0]
+    now, late = _decode(kept), begins_late(kept)
     able = [
         option
         for option in options[1:]
@@ -164,6 +190,15 @@ def free_change(options: Sequence[Option]) -> Option | None:
         and not option.loses_quality
         and not option.upfront
         and option.cost is not None
-        and option.speed.decode >= NOTABLE * now
+        and (
+            option.speed.decode >= NOTABLE * now
+            or (late and NOTABLE * _seconds(option) <= _seconds(kept))
+        )
     ]
-    return max(able, key=_decode, default=None)
+    return min(able, key=_seconds, default=None)
+
+
+def _seconds(option: Option) -> float:
+    """Time of an answer [s]."""
+    speed = option.speed
+    return speed.first_token + option.use.generated / speed.decode if speed else math.inf

@@ -29,10 +29,12 @@ from advisor.advice.prices.price import (
     cards_for_sale,
     rented,
     rented_count,
+    selling_price,
     with_part,
 )
 from advisor.advice.prices.rows import (
     API_SPREAD,
+    LAUNCH,
     NO_PRICE,
     USUAL_API_FIRST_TOKEN,
     ApiPriceRow,
@@ -40,6 +42,7 @@ from advisor.advice.prices.rows import (
     api_first_tokens,
     api_price_rows,
     api_usual_speeds,
+    last_day,
 )
 from advisor.advice.speeds import Speed, of_numbers
 from advisor.advice.table.cost import MonthlyCost
@@ -81,8 +84,14 @@ def options(question: Question, now: Speed | None, edits: Iterable[Edited]) -> t
         *apis(question),
     )
     judged = ((option, _odd(question, option)) for option in others)
-    rows = [replace(option, kept=kept, odd=odd) for option, odd in judged if odd is not None]
+    rows = [_beside(kept, option, odd) for option, odd in judged if odd is not None]
     return (kept, *sorted(rows, key=rank))
+
+
+def _beside(kept: Option, option: Option, odd: tuple[str, ...]) -> Option:
+    """An option beside what is kept; nobody asks for a machine that is odd."""
+    topic = "" if odd and option.kind is OptionKind.MACHINE else option.topic
+    return replace(option, kept=kept, odd=odd, topic=topic)
 
 
 def cards_here(question: Question) -> TimedCards:
@@ -128,8 +137,22 @@ def _odd(question: Question, option: Option) -> tuple[str, ...] | None:
         form, machine, option.bought, option.parts, before=before, built_anew=anew,
         takes_docks=docks, users=users,
     )  # fmt: skip
-    return tuple(dict.fromkeys(odd))
+    return tuple(dict.fromkeys((*odd, *_of_old_prices(question, option))))
 
+
+def _of_old_prices(question: Question, option: Option) -> Iterator[str]:
+    """Cards whose newest price is so old that what they cost now is not known."""
+    if option.kind is OptionKind.RENT:
+        return
+    for name in dict.fromkeys(card.name for card in option.bought):
+        row = None if name in dict(question.money.own_price) else selling_price(name)
+        day = last_day(row.date) if row is not None and row.provider != LAUNCH else None
+        if day is not None and (question.today - day).days > LONG_AGO:
+            yield f"Its newest price on record is of {row.date if row else ''}: look it up first."
+
+
+LONG_AGO = 365
+"""Age from which a price of shops says too little of today's for a safe choice [days]."""
 
 NOTHING_OWNED = "Nothing yet"
 """Name of what is kept where there is no machine."""

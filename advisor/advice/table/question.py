@@ -6,7 +6,7 @@ from datetime import date
 from functools import cached_property
 from typing import Any
 
-from advisor.advice.prices.price import Price, cards_for_sale, less, used_value
+from advisor.advice.prices.price import Price, cards_for_sale, less, rents, used_value
 from advisor.advice.prices.rows import PriceRow, is_stale, rent_rows, standing
 from advisor.advice.speeds import Speed
 from advisor.advice.table.cost import MonthlyCost, Use
@@ -110,10 +110,15 @@ class Question:
 
 
 def rent_on_record(machine: Machine) -> PriceRow | None:
-    """Newest hourly rent of a machine that a provider owns; None for others or without one."""
+    """Newest hourly rent of a machine that a provider owns, else the least for as many of its
+    cards; None for others or without one.
+    """
     name = machine.rented.casefold()
     rows = [row for row in rent_rows() if name and row.instance.casefold() == name]
-    return max(rows, key=standing, default=None)
+    if rows or not name or not machine.gpus:
+        return max(rows, key=standing, default=None)
+    alike = rents(machine.gpus[0].name)
+    return next((row for row in alike if row.gpu_count == len(machine.gpus)), None)
 
 
 def as_rented(ownership: Ownership, machine: Machine) -> Ownership:

@@ -75,13 +75,14 @@ class Installed(NamedTuple):
     vendor: str  # its maker
     family: str  # its family
     watts: float  # its power [W]
+    whole: bool  # it is a part of the machine, which is sold whole
 
 
 def installed(form: Form, machine: Machine, card: Gpu) -> Installed:
     """A card in a machine with it."""
     return Installed(
         form, machine.host.name, len(machine.gpus), card.name, card.vendor, card.family,
-        card.board_power or 0.0,
+        card.board_power or 0.0, card.unified,
     )  # fmt: skip
 
 
@@ -126,7 +127,9 @@ def counts_in(machine: Machine, engine: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def ruled_out(case: Installed) -> str:
-    """Sentence of the first firm rule that strikes; empty for none."""
+    """Sentence of the first firm rule that strikes a card in a machine; empty for none."""
+    if case.whole:
+        return ""
     return next((row.sentence for row in card_rules() if row.firm and row.strikes(case)), "")
 
 

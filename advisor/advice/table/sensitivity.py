@@ -8,7 +8,7 @@ import numpy as np
 
 from advisor.advice.prices.rows import USUAL_API_FIRST_TOKEN
 from advisor.advice.speeds import Mask
-from advisor.advice.table.choice import Choice
+from advisor.advice.table.choice import NOTABLE, Choice
 from advisor.advice.table.cost import SECONDS_PER_HOUR, speed_for_wait
 from advisor.advice.table.option import Option, OptionKind
 from advisor.cost_model.uncertainty import Range
@@ -261,9 +261,13 @@ def in_question(options: Sequence[Option], choice: Choice) -> Option | None:
     return None if option is None or option.gain is None else option
 
 
+FEW_CARDS = 2
+"""Most cards of a purchase that is named though it does not pay."""
+
+
 def nearest(options: Sequence[Option]) -> Option | None:
-    """Option that would pay at the fewest replies, of the faster ones that do not pay, a purchase
-    before a rent; None if none would.
+    """Option that would pay at the fewest replies, of the notably faster ones of few cards that do
+    not pay, a purchase before a rent; None if none would.
     """
     now = options[0].speed.decode if options[0].speed else 0.0
     bought = (OptionKind.ADD, OptionKind.REPLACE, OptionKind.MACHINE, OptionKind.RENT)
@@ -271,7 +275,8 @@ def nearest(options: Sequence[Option]) -> Option | None:
         (option.kind is OptionKind.RENT, tokens, option)
         for option in options[1:]
         if option.kind in bought and option.pays is False and option.may_win and not option.odd
-        and option.speed is not None and option.speed.decode > now
+        and option.speed is not None and option.speed.decode >= NOTABLE * now
+        and len(option.bought) <= FEW_CARDS
         and (tokens := option.break_even_tokens) and tokens > option.tokens
     ]  # fmt: skip
     return min(able, key=lambda row: row[:2], default=(False, 0.0, None))[2]

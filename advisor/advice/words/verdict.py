@@ -11,7 +11,13 @@ from advisor.advice.compare import MOST_READERS, decode_tps, usable
 from advisor.advice.finder.runnable import Runnable
 from advisor.advice.prices.price import age_remark, odd_prices
 from advisor.advice.speeds import Speed, speed_of
-from advisor.advice.table.choice import FASTER, Choice, free_change, reads_along
+from advisor.advice.table.choice import (
+    FASTER,
+    LATE,
+    Choice,
+    begins_late,
+    reads_along,
+)
 from advisor.advice.table.option import Option, OptionKind
 from advisor.advice.table.options import BY_THE_MONTH, NOTHING_OWNED
 from advisor.advice.table.question import Question, unknown_rent
@@ -121,8 +127,8 @@ GIVES = {
     Judgement.UNUSABLE: "Runs, but {}: {}.",
 }
 """Sentence for each level, with its speed words and its speed."""
-LATE, BEGINS_LATE = 30.0, "Slow to begin, then {}: {}."
-"""Wait for the first word from which nothing runs well [s], and the sentence for it."""
+BEGINS_LATE = "Slow to begin, then {}: {}."
+"""Sentence where the first word is waited for so long that nothing runs well."""
 FROM_DRIVE = "Runs from the drive, {}: {}."
 """Sentence where a part is read from the drive for each token, and a reader waits for nothing."""
 RESERVES = (BEGINS_LATE, FROM_DRIVE)
@@ -302,16 +308,17 @@ def _ways(compared: Compared, level: Judgement, decode: float) -> list[str]:
     reading_tps = compared.question.money.reading_tps
     drive = compared.best and compared.best.strategy is PlacementStrategy.NVME_OFFLOAD
     settled = level.enough and not drive
-    free = None if settled else free_change(options)
+    late = begins_late(options[0])
+    free = None if settled and not late else choice.free
     if free is not None and reads_along(free, reading_tps):
-        return [_free(free)]
+        return [_free(free, options[0])]
     if another is not None and not settled:
         return _another(another)
     faster = another is not None and another.speed.decode >= FASTER * reading_tps
     if compared.closest is not None:
         return _closest(compared.closest)
     if free is not None:
-        return [_free(free)]
+        return [_free(free, options[0])]
     if choice.safe is not None and not faster:
         return _bought(choice.safe, options[0], decode)
     reason = plain(choice.reason)
@@ -353,9 +360,13 @@ def _closest(row: Runnable) -> list[str]:
     ]
 
 
-def _free(option: Option) -> str:
-    speed = number(option.speed.decode) if option.speed else "more"
-    return f"A free change gives {speed}: {plain(option.name)}."
+def _free(option: Option, kept: Option) -> str:
+    speed, now = option.speed, kept.speed
+    if speed and now and begins_late(kept) and speed.first_token * NOTABLY <= now.first_token:
+        gives = f"gives the first word after {duration(speed.first_token)}"
+    else:
+        gives = f"gives {number(speed.decode) if speed else 'more'}"
+    return f"A free change {gives}: {plain(option.name)}."
 
 
 def _bought(option: Option, kept: Option, decode: float) -> list[str]:

@@ -97,6 +97,11 @@ def is_laptop(text: str) -> bool:
     return _has(text, "laptop") and not is_tower(text)
 
 
+def is_hired(text: str) -> bool:
+    """Whether a plain text says that its cards are rented."""
+    return _has(text, "hired")
+
+
 def is_tower(text: str) -> bool:
     """Whether a plain text names a machine or dock that takes desktop cards."""
     return _has(text, "tower") or _has(text, "mini")

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from advisor.advice.advise import Answer
 from advisor.advice.compare import TITLES, context_notes, decode_tps
+from advisor.advice.edits.edit import Edited
 from advisor.advice.words.verdict import (
     Judgement,
     VerdictText,
@@ -58,10 +59,16 @@ def what_ifs(answer: Answer) -> None:
         return
     names = explained_in_turn(plain_words(change.words) for change in changes[:7])
     show(listed(
-        (two_lines(name, plain_words(change.cost)), f"+{100 * (change.gain - 1):.0f} %",
-         tokens_per_second(change.speed.decode))
+        (two_lines(name, plain_words(change.cost)), *_effect(change))
         for name, change in zip(names, changes, strict=False)
     ))  # fmt: skip
+
+
+def _effect(change: Edited) -> tuple[str, str]:
+    """What a change gains: a share and a speed; of a prompt when the first word comes."""
+    if change.of_prompt:
+        return "", change.effect
+    return f"+{100 * (change.gain - 1):.0f} %", tokens_per_second(change.speed.decode)
 
 
 # How certain the answer is: runs like it, what is assumed, and what makes it surer.

@@ -7,10 +7,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from advisor.advice.advise import advise
 from advisor.advice.compare import compare, usable
 from advisor.advice.edits.changes import faster_changes
 from advisor.advice.prices.power import PowerDraw, desktop_parts, draw_of, parts_for, smallest
 from advisor.advice.prices.price import Price, bought, rented, selling_price, sold
+from advisor.advice.prices.rows import rows_for_sale
 from advisor.advice.speeds import Speed, speed_of
 from advisor.advice.table.bounds import ROUNDING, most_tokens
 from advisor.advice.table.choice import choice_of
@@ -649,3 +651,17 @@ def test_several_machines_are_compared_with_fewer_cards_than_machines() -> None:
     made = card_stack(boxes, ("RTX 3090",), ("RTX 3090",)).machines
     assert {len(each.gpus) for each in made} >= {1, 2}
     assert all(len(each.gpus) >= each.nodes for each in made)
+
+
+def test_a_price_of_more_than_a_year_ago_is_no_safe_one_and_a_typed_one_is() -> None:
+    model = catalog.model("Llama-3.3-70B", "Q4_K_M")
+    here = from_spec.machine(MachineSpec(gpu="RTX 3060 12GB", ram_gb=64))
+    newest = max(row.date for row in rows_for_sale("RTX A5000"))
+    later = date(int(newest[:4]) + 2, 1, 1)
+    for own_price, old in (((), True), ((("RTX A5000", 1500.0),), False)):
+        answer = advise(
+            model, here, Workload(), money=MoneyInputs(own_price=own_price), today=later
+        )
+        pairs = [each for each in answer.options if each.name == "2x RTX A5000"]
+        assert pairs
+        assert all(any("newest price" in odd for odd in each.odd) is old for each in pairs)

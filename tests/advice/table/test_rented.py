@@ -26,11 +26,25 @@ PRICED, UNPRICED = "g6e.xlarge", "g5.12xlarge"
         ("m7a.24xlarge", "m7a.24xlarge"),  # by the rule of its family
         ("Mac Studio M3 Ultra 512GB", ""),
         ("Legion with 4070", ""),
+        ("we rent an H100", "H100 SXM"),  # by the words beside its cards
         ("2x 3090 Threadripper", ""),
     ],
 )
 def test_a_name_says_whether_a_provider_owns_the_machine(name: str, rented: str) -> None:
     assert machine_by_name(name).rented == rented
+
+
+def test_rented_cards_cost_the_least_rent_of_as_many_and_take_no_further_one() -> None:
+    rented = machine_by_name("2x A100 80GB, rented")
+    row = rent_on_record(rented)
+    alike = [each for each in rent_rows() if each.gpu == rented.gpus[0].name and each.date]
+    assert row is not None
+    assert row.usd == min(each.usd for each in alike if each.gpu_count == 2)
+    answer = advise(catalog.model("Llama-3.3-70B", "AWQ"), rented, Workload())
+    assert answer.options[0].cost is not None
+    assert answer.options[0].cost.rent + answer.options[0].cost.starts > 0
+    kinds = {option.kind for option in answer.options}
+    assert not kinds & {OptionKind.ADD, OptionKind.REPLACE}
 
 
 def test_a_card_typed_over_makes_it_a_machine_of_ones_own() -> None:

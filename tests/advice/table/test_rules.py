@@ -1,5 +1,7 @@
 """Rules of what an expert rules out: each strikes where its source says, and nowhere beside it."""
 
+from dataclasses import replace
+
 import pytest
 
 from advisor.advice.advise import advise
@@ -47,6 +49,7 @@ def _odd(gpus: str, *, cpu: str | None = DDR5, before: str = "", form: Form = Fo
          {"gpus": "RTX 3090 + RTX 4090", "before": "RTX 3090"}),
         ({"gpus": "Jetson Orin Nano Super", "cpu": None, "form": Form.MINI}, "A developer kit",
          {"gpus": "GB10", "cpu": None, "form": Form.MINI}),
+        ({"gpus": "Quadro RTX 8000"}, "FlashAttention 2 and BF16 leave", {"gpus": "RTX A6000"}),
         ({"gpus": "Arc Pro B60"}, "Few run it", {"gpus": "RTX 4060 Ti 16GB"}),
     ],
 )  # fmt: skip
@@ -65,6 +68,28 @@ def test_a_board_without_a_slot_takes_no_card(cpu: str) -> None:
     assert "has no slot" in ruled_out(installed(Form.DESKTOP, there, card))
     desktop = machine(MachineSpec(gpu="RTX 3060 12GB"))
     assert ruled_out(installed(Form.DESKTOP, desktop, card)) == ""
+
+
+def test_a_machine_that_is_sold_whole_needs_no_slot() -> None:
+    spark = machine(MachineSpec(gpu="GB10"))
+    assert ruled_out(installed(Form.MINI, spark, spark.gpus[0])) == ""
+
+
+@pytest.mark.parametrize(
+    ("cpu", "has_port"),
+    [
+        ("i5-9500T", False),
+        ("i7-10700T", False),
+        ("Ryzen 5 PRO 5650GE", False),
+        ("Core Ultra 7 155H", True),
+        ("Ryzen 7 8845HS", True),
+    ],
+)
+def test_small_office_computers_have_no_port_for_a_dock(cpu: str, has_port: bool) -> None:
+    card = from_catalog.gpu("RTX 3060 12GB")
+    there = replace(machine(MachineSpec(cpu=cpu, gpu="none", ram_gb=16)), gpus=(card,))
+    assert (ruled_out(installed(Form.MINI, there, card)) == "") is has_port
+    assert ruled_out(installed(Form.DESKTOP, there, card)) == ""
 
 
 def test_unlike_cards_are_odd_for_several_users_alone() -> None:

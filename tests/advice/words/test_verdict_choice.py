@@ -261,7 +261,7 @@ def test_where_nothing_reads_along_a_third_of_it_is_enough() -> None:
     assert choice_of([kept(), slow, along], 30.0, 2000.0).safe is along
 
 
-def test_who_rents_moves_for_a_quarter_of_the_rent_and_who_owns_never_rents() -> None:
+def test_who_rents_moves_for_half_of_the_rent_and_who_owns_never_rents() -> None:
     def rent(usd_per_hour: float, beside: Option) -> Option:
         option = question().option(
             OptionKind.RENT, f"{usd_per_hour:g} an hour", FAST,
@@ -271,9 +271,11 @@ def test_who_rents_moves_for_a_quarter_of_the_rent_and_who_owns_never_rents() ->
         return replace(option, kept=beside)
 
     at_two = question().option(OptionKind.KEEP, "rented", SLOW, USE.rented_by_the_month(2.0))
-    quarter, more = rent(0.5, at_two), rent(0.51, at_two)
-    assert choice_of([at_two, quarter], 10.0, 2000.0).safe is quarter
+    half, more = rent(1.0, at_two), rent(1.01, at_two)
+    assert choice_of([at_two, half], 10.0, 2000.0).safe is half
     assert choice_of([at_two, more], 10.0, 2000.0).safe is None
+    few = question().option(OptionKind.KEEP, "rented", SLOW, USE.rented_by_the_month(0.6))
+    assert choice_of([few, rent(0.3, few)], 10.0, 2000.0).safe is None, "219 dollars a month"
     started = replace(
         at_two, cost=replace(USE.rented_by_the_month(2.0), rent=0.0, starts=2.0 * 730.5)
     )
@@ -327,6 +329,25 @@ def test_who_reads_along_buys_from_five_hours_saved_in_a_month() -> None:
         faster = replace(replaced(20.0, 1), kept=reads, speed=speed)
         chosen = choice_of([reads, faster], 10.0, 2000.0).safe
         assert (chosen is faster) is bought, saved
+
+
+def test_what_is_still_read_from_the_drive_is_no_safe_purchase() -> None:
+    paged = PlacementStrategy.NVME_OFFLOAD
+    now = replace(kept(), speed=replace(SLOW, strategy=paged))
+    larger = replace(replaced(20.0, 1), kept=now)
+    still = replace(larger, speed=replace(FAST, strategy=paged))
+    assert choice_of([now, larger], 10.0, 2000.0).safe is larger
+    assert choice_of([now, still], 10.0, 2000.0).safe is None
+
+
+def test_each_user_must_gain_the_hours_for_which_a_team_buys() -> None:
+    reading = replace(SLOW, decode=10.0, first_token=0.0)
+    use = replace(USE, work=replace(WORK, users=4.0))
+    reads = replace(kept(), speed=waiting(reading, 40.0), use=use)
+    for saved, bought in ((19.0, False), (21.0, True)):
+        speed = waiting(replace(reading, decode=20.0), 40.0 - saved)
+        faster = replace(replaced(20.0, 1), kept=reads, speed=speed, use=use)
+        assert (choice_of([reads, faster], 10.0, 2000.0).safe is faster) is bought, saved
 
 
 def test_the_reason_says_what_is_odd_used_or_old() -> None:
