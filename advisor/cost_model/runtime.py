@@ -116,17 +116,16 @@ class Runtime:
     setup: ServerSetup | None = None
     # context where none is set, by machine [tokens]; None for the model's own
     default_context: Callable[[Machine], int] | None = None
-    notes: tuple[str, ...] = ()  # remarks shown beside the command, a sentence or two each
 
 
 def variant(original: Runtime, *, name: str, command: Command, **own: Any) -> Runtime:
     """A runtime that places and computes as another one does, with a name and a command of its own.
 
-    What belongs to the original's command is not taken over: its set-up, its notes, that it drafts,
+    What belongs to the original's command is not taken over: its set-up, that it drafts,
     binds memory nodes and is in common use; nor that it takes several numbers of cards at once.
     Further fields that differ are stated.
     """
-    bare: dict[str, Any] = {"setup": None, "notes": ()}
+    bare: dict[str, Any] = {"setup": None}
     flags = ("drafts", "mainstream", "binds_nodes", "takes_several_counts", "caches_experts",
              "parts_layers")  # fmt: skip
     bare |= dict.fromkeys(flags, False)

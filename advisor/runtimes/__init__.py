@@ -7,6 +7,9 @@ mlx, exllamav3  runtimes of one kind of GPU
 format_support  formats that each runtime loads
 """
 
+from dataclasses import dataclass
+
+from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.runtime import LoadedFormat, Runtime
 from advisor.errors import UnknownName
 from advisor.machine.backends import only_of
@@ -62,6 +65,22 @@ def runtime(name: str) -> Runtime:
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RemarkRow:
+    """One row of data/runtimes/remarks.csv."""
+
+    runtime: str  # name of the runtime
+    words: str  # what to know beside its command, a sentence or two
+    source: str
+    retrieved: str
+
+
+def remarks_of(runtime: Runtime) -> tuple[str, ...]:
+    """Remarks shown beside a runtime's command."""
+    rows = read(DATA / "runtimes/remarks.csv", RemarkRow)
+    return tuple(row.words for row in rows if row.runtime == runtime.name)
+
+
 __all__ = [
     "ACCELERATE",
     "ASIDE",
@@ -83,5 +102,6 @@ __all__ = [
     "VLLM",
     "LoadedFormat",
     "Runtime",
+    "remarks_of",
     "runtime",
 ]

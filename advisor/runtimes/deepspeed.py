@@ -63,16 +63,6 @@ LIVE = 1e9
 (`stage3_max_live_parameters`, its default)."""
 
 
-NOTES = (
-    "It is not a server: it answers one batch and ends. A single conversation is faster in any "
-    "runtime that keeps layers on the GPU.",
-    "ZeRO-Infinity, often named with it, is for training: it also moves gradients and optimizer "
-    "states to RAM and drives, which serving does not have.",
-)
-"""ZeRO-Infinity: arXiv 2104.07857; https://deepspeed.readthedocs.io/en/stable/zero3.html, read
-2026-11-21."""
-
-
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
@@ -273,5 +263,4 @@ DEEPSPEED = Runtime(
     place=place,
     schedule=schedule,
     command=command,
-    notes=NOTES,
 )

@@ -88,10 +88,7 @@ def schedule(model: Model, placement: Placement, machine: Machine, work: Workloa
 def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
     """Command lines: exllamav3's script quantizes the weights, TabbyAPI serves them."""
     del machine
-    options = (
-        f"--max-seq-len {int(work.context)}", *_cache(work), *_experts(placement),
-        *_drafting(work),
-    )  # fmt: skip
+    options = [*_cache(work), *_experts(placement), *_drafting(work)]
     number = min(whole_bits(model.format), 8)
     folder = shlex.quote(f"{model.name}-exl3-{number}.0bpw")
     return (
@@ -108,7 +105,8 @@ def _experts(placement: Placement) -> Iterable[str]:
 
 
 def _cache(work: Workload) -> Iterable[str]:
-    """Cache of all users together, in whole pages, and its bits."""
+    """Length of a conversation, the cache of all users together in whole pages, and its bits."""
+    yield f"--max-seq-len {int(work.context)}"
     if int(work.users) > 1:
         size = math.ceil(int(work.context) * int(work.users) / PAGE) * PAGE
         yield f"--cache-size {size} --max-batch-size {int(work.users)}"
@@ -136,9 +134,4 @@ EXLLAMAV3 = variant(
     takes_layers=False,
     drafts=True,
     extra_uncertainty=UNFITTED,
-    notes=(
-        "Its speed rests on llama.cpp's constants, which one source's 20 cards agree with.",
-        "Experts in RAM are experimental: layers whose weights lack the mul1 codebook "
-        "stay on the GPU with a warning, and --tensor-parallel cannot be used beside them.",
-    ),
 )

@@ -78,11 +78,6 @@ advised) [tokens]."""
 CHUNK = 32768
 """Prompt tokens computed together (`--chunked-prefill-size`); experts are copied for each chunk
 [tokens]."""
-NOTES = (
-    "It needs sglang-kt in place of SGLang: pip uninstall sglang, then "
-    "pip install kt-kernel sglang-kt. Experts for AMX are converted first, with "
-    "scripts/convert_cpu_weights.py.",
-)
 
 
 def place(
@@ -268,5 +263,4 @@ KTRANSFORMERS = Runtime(
     computes_in_ram=True,
     quantized_kv_type="fp8",
     mainstream=False,
-    notes=NOTES,
 )

@@ -100,10 +100,4 @@ MLX = variant(
     command=command,
     quantized_kv_type="",
     takes_layers=False,
-    notes=(
-        "Most models are available in MLX's format under mlx-community on Hugging Face; name one "
-        "of these instead of converting.",
-        "Ollama's MLX engine serves the converted folder of Gemma 4, Laguna or Qwen3 and newer: "
-        "FROM ./FOLDER in a Modelfile, then ollama create.",
-    ),
 )

@@ -59,10 +59,6 @@ it is not given (sglang/srt/arg_groups/memory_hook.py of 0.5.23) [GiB, tokens]."
 META = 512 * MIB
 PER_TOKEN = 1.5 * MIB
 """VRAM set aside for metadata, and for each token of a chunk (memory_hook.py) [B]."""
-NOTES = (
-    "--enable-hierarchical-cache keeps prefixes of earlier prompts in RAM; it makes no room "
-    "for weights or for a longer conversation.",
-)
 
 
 def static_share(machine: Machine) -> Array:
@@ -215,5 +211,4 @@ SGLANG = Runtime(
             f"uv pip install sglang=={VERSION.rpartition(' ')[2]} --prerelease=allow",
         ),
     ),
-    notes=NOTES,
 )

@@ -95,8 +95,4 @@ TENSORRT_LLM = Runtime(
     divides_experts=True,
     quantized_kv_type="fp8",
     mainstream=False,
-    notes=(
-        "Speeds are those of TensorRT-LLM's own kernels. It runs on NVIDIA GPUs from Ampere on, "
-        "usually in NVIDIA's container.",
-    ),
 )

@@ -211,12 +211,6 @@ MEMORY_USED = 0.92
 """`--gpu-memory-utilization`, default of vLLM 0.33 (vllm/config/cache.py)."""
 PAGE = 16
 """Tokens of a page of the cache (`--block-size`, default of vLLM 0.33 on CUDA)."""
-NOTES = (
-    "swap_space never held weights: it kept the cache of preempted requests and was removed in "
-    "0.18. Weights are kept in RAM by --cpu-offload-gb or --offload-backend.",
-    "--kv-offloading-size keeps finished pages of the cache in RAM: a prompt that begins like an "
-    "earlier one starts sooner. A running conversation must still fit on the GPU.",
-)
 
 
 def place(
@@ -362,5 +356,4 @@ VLLM = Runtime(
             "vllm download-kernels",
         ),
     ),
-    notes=NOTES,
 )

@@ -9,7 +9,7 @@ from advisor.errors import Refusal
 from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from advisor.model.catalog import model
-from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime
+from advisor.runtimes import DEEPSPEED, RUNTIMES, VLLM, Runtime, remarks_of
 
 TEXT = (Path(__file__).parents[2] / "docs" / "runtimes.md").read_text(encoding="utf-8")
 ROWS = {
@@ -67,10 +67,10 @@ def test_the_software_that_joins_machines_is_named() -> None:
 
 
 def test_training_only_software_is_named_in_both_places() -> None:
-    assert any("ZeRO-Infinity" in note and "for training" in note for note in DEEPSPEED.notes)
+    assert any("ZeRO-Infinity" in note and "for training" in note for note in remarks_of(DEEPSPEED))
     assert "ZeRO-Infinity is for training" in TEXT
 
 
 def test_the_note_on_swap_space_is_in_the_docs() -> None:
-    assert "swap_space never held weights" in VLLM.notes[0]
+    assert "swap_space never held weights" in remarks_of(VLLM)[0]
     assert "`swap_space` never held weights" in TEXT

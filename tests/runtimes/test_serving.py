@@ -29,7 +29,7 @@ from advisor.machine.machine import Machine
 from advisor.machine.spec import MachineSpec
 from advisor.model import catalog
 from advisor.model.architecture import Group
-from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime
+from advisor.runtimes import LLAMA_CPP, SGLANG, VLLM, Runtime, remarks_of
 from advisor.runtimes.parallelism import cache_share, parallel
 from advisor.runtimes.serving import sequences_that_fit
 from advisor.runtimes.sglang import static_share
@@ -397,4 +397,4 @@ def test_every_option_is_in_the_release(runtime: Runtime) -> None:
 def test_swap_space_is_printed_nowhere_and_explained() -> None:
     assert not any("swap" in case.command for case in CASES)
     assert "--swap-space" not in listed("vllm")
-    assert any("swap_space never held weights" in note for note in VLLM.notes)
+    assert any("swap_space never held weights" in note for note in remarks_of(VLLM))

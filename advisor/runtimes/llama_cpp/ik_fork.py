@@ -121,8 +121,4 @@ IK_LLAMA_CPP = variant(
     schedule=schedule,
     command=command,
     binds_nodes=True,
-    notes=(
-        "A fork with faster kernels for the CPU. -rtr orders weights for it while they load, and "
-        "reads the whole file into RAM.",
-    ),
 )

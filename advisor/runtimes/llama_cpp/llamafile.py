@@ -49,5 +49,4 @@ LLAMAFILE = variant(
     place=place,
     command=command,
     binds_nodes=True,
-    notes=("Kernels of 2025: llama.cpp of today is faster on most machines.",),
 )

@@ -30,10 +30,6 @@ DRAFTING = {
     DRAFT_MODEL: "speculativeDraftSimple",
 }  # fmt: skip
 """Settings of its load configuration, by way of drafting."""
-NOTES = (
-    "lms load --estimate-only prints LM Studio's own estimate of the memory, without loading.",
-    "On a Mac, LM Studio runs a model in MLX unless a GGUF file is chosen: see MLX.",
-)
 
 
 def place(
@@ -90,5 +86,4 @@ LM_STUDIO = variant(
     command=command,
     drafts=True,
     mainstream=True,
-    notes=NOTES,
 )

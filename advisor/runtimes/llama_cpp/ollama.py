@@ -47,12 +47,6 @@ and with this many more bytes at most 80 % of it (server/sched.go) [tokens, toke
 BATCH = 512
 """Micro-batch in all other cases [tokens]."""
 FILLED = 0.80
-NOTES = (
-    "OLLAMA_NUM_PARALLEL multiplies the cache; it does not choose the layers. ollama ps shows "
-    "how much of the model lies in the GPU.",
-    "On a Mac this is a GGUF file; a folder of Safetensors, as mlx_lm.convert writes it, runs on "
-    "Ollama's MLX engine if it is Gemma 4, Laguna or Qwen3 and newer: see MLX.",
-)
 
 
 def default_context(machine: Machine) -> int:
@@ -233,5 +227,4 @@ OLLAMA = variant(
     mainstream=True,
     setup=SETUP,
     default_context=default_context,
-    notes=NOTES,
 )

@@ -154,5 +154,4 @@ LLAMA_CPP_TENSOR = variant(
     schedule=schedule,
     command=command,
     drafts=True,
-    notes=("-sm tensor is experimental; compare its answers before you rely on them.",),
 )

@@ -10,6 +10,7 @@ from advisor.advice.compare import TITLES, decode_tps
 from advisor.advice.edits.remarks import remarks
 from advisor.cost_model.estimate import Estimate
 from advisor.formatting import memory, range_of, seconds, tokens_per_second
+from advisor.runtimes import remarks_of
 from advisor.runtimes.serving import setup_efforts
 from advisor.ui.parts import tabs
 from advisor.ui.parts.glossary import explained, explained_in_turn, term
@@ -94,7 +95,7 @@ def _told(picked: Estimate) -> None:
 def _about(picked: Estimate) -> None:
     row = setup_efforts().get(picked.runtime)
     written = f"Written for {picked.how.version}.{f' {row.why}' if row else ''}"
-    for sentence in explained_in_turn((written, *remarks(picked), *picked.how.notes)):
+    for sentence in explained_in_turn((written, *remarks(picked), *remarks_of(picked.how))):
         say(sentence)
 
 
