@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from advisor.cli.parser import parser
+from advisor.cli.parser import parsed
 from advisor.errors import AdvisorError
 from advisor.formatting import US_DOLLAR, Currency, show_money_in
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _ran(typed: list[str]) -> int:
     """Exit code of a command that is run."""
-    args = parser(next(iter(typed), "")).parse_args(typed)
+    args = parsed(typed)
     args.typed = typed
     module, _, function = args.command.run.partition(".")
     show_money_in(_currency(args))

@@ -5,17 +5,20 @@ rest before an answer.
 """
 
 import argparse
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import advisor
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cli.command import program
+from advisor.errors import InputError, UnknownName, close_names
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,11 +85,88 @@ KINDS: dict[str, dict[str, Any]] = {
 """Arguments of argparse by an option's kind."""
 
 
-def parser(command: str = "") -> argparse.ArgumentParser:
+REPHRASED = (
+    (r"argument (.+?): invalid int value: (.*)", r"\1 is \2; it should be a whole number"),
+    (r"argument (.+?): invalid float value: (.*)", r"\1 is \2; it should be a number"),
+    (r"argument (.+?): expected (one|at least one) argument", r"\1 has no value"),
+    (r"argument (.+?): not allowed with argument (.*)", r"\1 cannot be given beside \2"),
+    (r"argument (.+?): (.*)", r"\1: \2"),
+    (r"ambiguous option: (\S+) could match (.*)", r"\1 may mean \2"),
+    (r"the following arguments are required: (.*)", r"\1 must be given"),
+    (r"one of the arguments (.*) is required", r"One of \1 must be given"),
+)
+"""Messages of argparse, and what is said instead."""
+CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*)' \(choose from (.*)\)")
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parser that raises its errors, as sentences without the list of all options."""
+
+    def error(self, message: str) -> NoReturn:
+        """Called by argparse for words that it cannot parse."""
+        hint = f"`{self.prog} --help` says what it takes."
+        if choice := CHOICE.fullmatch(message):
+            what, text, allowed = choice.groups()
+            names = allowed.replace("'", "")
+            raise UnknownName(
+                what.lstrip("-").lower(), text, names.split(", "), f"Choose from {names}. {hint}"
+            )
+        for pattern, sentence in REPHRASED:
+            message = re.sub(f"^{pattern}$", sentence, message)
+        raise InputError(f"{message.removesuffix('.')}. {hint}")
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """Options of the typed words.
+
+    Raises:
+        InputError: words that the command does not take; the message says which may be meant.
+    """
+    for row in commands():
+        if row.run and words[: len(row.command.split())] == row.command.split():
+            _check_options(row, words)
+    args, further = parser(next(iter(words), "")).parse_known_args(words)
+    if further:
+        raise InputError(
+            f"{further[0][:80]!r} is one word too many. Put a name of several words in quotes. "
+            f"`{program()} {args.command.command} --help` says what it takes."
+        )
+    return args
+
+
+def _check_options(row: CommandRow, words: Sequence[str]) -> None:
+    """Refuse what is no option of a command, nor the start of one's name."""
+    names = tuple(option_names(row))
+    for word in takewhile("--".__ne__, words):
+        name = word.partition("=")[0]
+        if not name.startswith("--") or any(each.startswith(name) for each in names):
+            continue
+        takers = [f"`{each.command}`" for each in commands() if name in option_names(each)]
+        close = close_names(name, names)
+        meant = f" Did you mean {close[0]}?" if close else ""
+        elsewhere = f" It is an option of {', '.join(takers[:4])}." if takers else meant
+        raise InputError(
+            f"`{row.command}` has no option {name[:80]}.{elsewhere} "
+            f"`{program()} {row.command} --help` says what it takes."
+        )
+
+
+def option_names(row: CommandRow) -> Iterator[str]:
+    """Names of a command's options."""
+    from advisor.catalog.inputs import INPUTS
+
+    groups, without = row.groups.split(), (row.without + row.positional).split()
+    yield from ("--help", "--json") if row.json else ("--help",)
+    yield from (each.option for each in INPUTS if each.group in groups and each.name not in without)
+    yield from (name for each in options_of(row.command) for name in each.name.split()
+                if name.startswith("-"))  # fmt: skip
+
+
+def parser(command: str = "") -> CommandParser:
     """Parser of a command and its options; of every command, where none of that name exists; of
     none for `--version`.
     """
-    top = argparse.ArgumentParser(prog=program(), description=advisor.__doc__)
+    top = CommandParser(prog=program(), description=advisor.__doc__)
     top.add_argument("--version", action="version", version=advisor.__version__)
     parents = {"": top.add_subparsers(required=True, metavar="COMMAND")}
     every = () if command == "--version" else commands()
