@@ -12,7 +12,7 @@ from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.catalog.records import as_record
 from advisor.cli import many_users, session
-from advisor.cli.command import Json, show, tell
+from advisor.cli.command import Json, aligned, show, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
 from advisor.formatting import hours, money, tokens_per_second
@@ -21,6 +21,8 @@ from advisor.request import command_line
 
 def run(args: argparse.Namespace) -> None:
     """Run `advise`."""
+    if args.author and args.save is None:
+        raise InputError("--author is of a saved report; give --save NAME, too.")
     nouns = command_line.from_args(args).nouns()
     tell(nouns.notes)
     answered = answer(nouns)
@@ -63,7 +65,7 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
     lines = [title, "", *filter(None, (advice.verdict, advice.what_changes)), ""]
     if described:
         lines += [*estimate_lines(advice.estimates), ""]
-    lines += [_option_line(option) for option in _printed_options(advice, also)]
+    lines += aligned(map(_option_cells, _printed_options(advice, also)), right=(2, 3))
     if described and advice.what_ifs:
         lines += ["", *_change_lines(advice)]
     if described and advice.second_machine:
@@ -101,8 +103,8 @@ def _printed_options(advice: Advice, names: Sequence[str]) -> list[Option]:
     return shown
 
 
-def _option_line(option: Option) -> str:
-    """One option as a line of text."""
+def _option_cells(option: Option) -> tuple[str, ...]:
+    """Cells of an option's line."""
     unknown = "speed not on record here" if option.kind is OptionKind.API else "does not run"
     speed = tokens_per_second(option.speed.decode) if option.speed else unknown
     lost = "" if option.hours_lost is None else f"{hours(option.hours_lost)} lost"
@@ -117,8 +119,7 @@ def _option_line(option: Option) -> str:
         pays = " ".join(filter(None, (pays, when)))
     if option.loses_quality:
         pays = option.price.note
-    line = f"{option.kind:<8} {option.name:<40} {speed:>18} {lost:>13}  {cost}  {pays}"
-    return line.rstrip()
+    return option.kind.value, option.name, speed, lost, cost, pays
 
 
 def advice_answer(advice: Advice, taken_as: str = "") -> Json:

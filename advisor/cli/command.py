@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,16 @@ def tell(notes: Iterable[str]) -> None:
     """Print notes on a machine on standard error."""
     for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
+
+
+def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterator[str]:
+    """Rows of cells as lines, in columns as wide as their longest cell; `right` are flush right."""
+    table = [*rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = zip(range(len(row)), row, widths, strict=True)
+        words = (text.rjust(wide) if at in right else text.ljust(wide) for at, text, wide in cells)
+        yield "  ".join(words).rstrip()
 
 
 def show(args: argparse.Namespace, answer: object, text: Callable[[], str]) -> None:

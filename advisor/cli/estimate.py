@@ -12,7 +12,7 @@ from advisor.advice.compare import context_notes, decode_tps, estimates_of, titl
 from advisor.advice.start_files import StartFile, start_file
 from advisor.catalog.records import as_record
 from advisor.cli import session
-from advisor.cli.command import Json, show, tell
+from advisor.cli.command import Json, aligned, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
@@ -98,12 +98,19 @@ def _assumption(assumption: Assumption) -> Json:
 
 
 def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Estimates as lines of text, in columns."""
-    runtime = max((len(each.runtime) for each in estimates), default=0)
-    form = max((len(each.model.format) for each in estimates), default=0)
+    """Estimates as lines of text, and which runtimes take another format than the one asked for."""
+    yield from aligned(
+        (each.runtime, each.strategy.value, each.model.format, _speed_words(each))
+        for each in estimates
+    )
+    taken: dict[str, list[str]] = {}
     for each in estimates:
-        head = f"{each.runtime:<{runtime}}  {each.strategy:<12}  {each.model.format:<{form}} "
-        yield f"{head} {_speed_words(each)}"
+        if each.format_note and not each.refusal:
+            taken.setdefault(each.format_note, []).append(each.runtime)
+    if taken:
+        yield ""
+    for note, runtimes in taken.items():
+        yield f"{', '.join(dict.fromkeys(runtimes))}: {note}"
 
 
 def _speed_words(result: Estimate) -> str:
@@ -113,6 +120,6 @@ def _speed_words(result: Estimate) -> str:
         return f"does not fit: {memory(float(result.missing))} short"
     low, high = float(result.decode.low), float(result.decode.high)
     return (
-        f"{tokens_per_second(float(result.decode.value)):>16} ({range_of(low, high)}), "
+        f"{tokens_per_second(float(result.decode.value))} ({range_of(low, high)}), "
         f"first token {seconds(float(result.first_token.value))}, bound by {result.bottleneck}"
     )

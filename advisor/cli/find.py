@@ -11,7 +11,7 @@ from advisor.advice.prices.rows import no_price
 from advisor.advice.table.option import Option
 from advisor.catalog.inputs import BY_NAME
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, show, tell
+from advisor.cli.command import Json, aligned, show, tell
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number
 from advisor.request import command_line
@@ -70,6 +70,11 @@ def _models(args: argparse.Namespace, request: Request) -> None:
             raise _for_machines(BY_NAME[name].option)
     if args.scheduler:
         raise _for_machines("--scheduler")
+    if request.format is not None:
+        raise InputError(
+            "--quant is of one model; say which with --model NAME. Without it each model is taken "
+            "in the format that runs best."
+        )
     nouns = request.nouns()
     tell(nouns.notes)
     engine = nouns.runtime or LLAMA_CPP
@@ -113,23 +118,25 @@ def machine_text(findings: Findings) -> str:
         "Several machines": [hit for hit in best if hit.machines > 1],
         "To rent": [hit for hit in single if hit.offer == RENTED],
     }
-    columns = ("", "context", "runtime", "format", "placement", "speed", "a month, at once")
     lines = [] if best else [_nothing(findings), ""]
     for title, hits in ways.items():
         if hits:
-            rows = (_machine_line(hit, odd[id(hit)]) for hit in hits[:OFFERED_LINES])
+            rows = (_machine_cells(hit, odd[id(hit)]) for hit in hits[:OFFERED_LINES])
             left = len(hits) - OFFERED_LINES
             more = [f"{left:,} more machines."] if left > 0 else []
-            lines += [_machine_columns(title, *columns), *rows, *more, ""]
+            lines += [*aligned([(title, *OF_A_MACHINE), *rows], right=(1, 5)), *more, ""]
     if findings.apis:
-        lines += ["By API", *map(_api_line, findings.apis[:OFFERED_LINES]), ""]
+        lines += ["By API", *aligned(map(_api_cells, findings.apis[:OFFERED_LINES])), ""]
     return "\n".join([*lines, "--json prints all."] if best else lines).strip()
 
 
-def _api_line(option: Option) -> str:
+OF_A_MACHINE = ("context", "runtime", "format", "placement", "speed", "a month, at once")
+"""Headings of a machine's line, after its name."""
+
+
+def _api_cells(option: Option) -> tuple[str, ...]:
     reached = option.speed.words if option.speed else ""
-    cost = money(option.monthly or 0.0)
-    return f"{option.name:<60} {reached:>44}  {cost}, {option.price.note}"
+    return option.name, reached, f"{money(option.monthly or 0.0)}, {option.price.note}"
 
 
 def _nothing(findings: Findings) -> str:
@@ -141,28 +148,19 @@ def _nothing(findings: Findings) -> str:
     )
 
 
-def _machine_line(hit: Hit, odd: Sequence[str]) -> str:
+def _machine_cells(hit: Hit, odd: Sequence[str]) -> tuple[str, ...]:
     cost = no_price(hit.machine.gpus[0].name)
     if hit.monthly is not None:
         old = f", {hit.aged}" if hit.aged else ""
         cost = f"{money(hit.monthly)}, {money(hit.upfront or 0.0)}{old}"
-    return _machine_columns(
-        hit.title,
-        hit.offer,
+    return (
+        hit.title if hit.machines == 1 else f"{hit.title}, {hit.offer}",
         context_size(hit.context),
         hit.speed.runtime,
         hit.speed.format,
         hit.speed.strategy.value,
         hit.speed.words,
         "  ".join((cost, *odd[:1])),
-    )
-
-
-def _machine_columns(*texts: str) -> str:
-    name, offer, context, runtime, form, placement, speed, cost = texts
-    return (
-        f"{name:<30} {offer:<7} {context:>7} {runtime:<13} {form:<7} {placement:<13} "
-        f"{speed:>28}  {cost}"
     )
 
 
@@ -182,9 +180,9 @@ def model_text(models: Sequence[Runnable], reading_tps: float) -> str:
 
 
 def _model_table(models: Sequence[Runnable], most: int) -> list[str]:
-    head = _model_columns("model", "score", "format", "placement", "speed", "context")
+    head = ("model", "score", "format", "placement", "speed", "context")
     more = [f"{len(models) - most} more; --json prints all."] if len(models) > most else []
-    return [head, *map(_model_line, models[:most]), *more]
+    return [*aligned([head, *map(_model_cells, models[:most])], right=(1, 4, 5)), *more]
 
 
 def _order(models: Iterable[Runnable], reading_tps: float) -> str:
@@ -204,9 +202,9 @@ def _order(models: Iterable[Runnable], reading_tps: float) -> str:
     )
 
 
-def _model_line(runnable: Runnable) -> str:
+def _model_cells(runnable: Runnable) -> tuple[str, ...]:
     model, speed = runnable.model, runnable.speed
-    return _model_columns(
+    return (
         model.name,
         _score(runnable),
         model.format,
@@ -230,8 +228,3 @@ def _score(runnable: Runnable) -> str:
 
 HALF = 0.5
 """Loss below which a score is written as published [points]."""
-
-
-def _model_columns(*texts: str) -> str:
-    name, score, form, placement, speed, context = texts
-    return f"{name:<30} {score:>10}  {form:<8} {placement:<13} {speed:>28}  {context:>7}"

@@ -4,7 +4,7 @@ import argparse
 
 from advisor.advice.finder.runnable import Runnable, runnable
 from advisor.calibration.imported_store import THIS
-from advisor.cli.command import program, show
+from advisor.cli.command import aligned, program, show
 from advisor.cli.find import runnable_answer
 from advisor.formatting import memory, number
 from advisor.machine.machine import Machine
@@ -35,7 +35,7 @@ def _lines(machine: Machine, well: list[Runnable], reading: float) -> list[str]:
     lines = [f"This machine: {_parts(machine)}.", ""]
     if well:
         lines += [f"It runs well, at reading speed ({pace}) or faster, the best first:"]
-        lines += map(_line, well)
+        lines += [f"  {line}" for line in aligned(map(_cells, well))]
     else:
         lines += [f"No model on record reaches reading speed ({pace}) on it."]
     name = well[0].model.name if well else "Llama-3.2-1B"
@@ -47,13 +47,12 @@ def _lines(machine: Machine, well: list[Runnable], reading: float) -> list[str]:
         f"{start} app": "the same in a browser",
         f"{start} --help": "the other commands",
     }
-    wide = max(map(len, following))
-    return [*lines, "", "Next:", *(f"  {line:<{wide}}  {text}" for line, text in following.items())]
+    return [*lines, "", "Next:", *(f"  {line}" for line in aligned(following.items()))]
 
 
-def _line(model: Runnable) -> str:
+def _cells(model: Runnable) -> tuple[str, ...]:
     tight = ", tight: close other programs" if model.tight else ""
-    return f"  {model.model.name:<26} {model.model.format:<7} {model.speed.words}{tight}"
+    return model.model.name, model.model.format, f"{model.speed.words}{tight}"
 
 
 def _parts(machine: Machine) -> str:

@@ -1,14 +1,21 @@
 """`machine NAME`: the hardware that a name is taken for."""
 
 import argparse
+from collections.abc import Iterator
 from typing import Any
 
-from advisor.cli.command import show
+from advisor.cli.command import program, show
+from advisor.errors import InputError
 from advisor.machine.identify import Identified, identified
 
 
 def run(args: argparse.Namespace) -> None:
     """Run `machine NAME`."""
+    if args.name.strip().casefold() == "this":
+        raise InputError(
+            f"`{program()} here` describes this machine, `{program()} calibration show this` what "
+            "is measured of it."
+        )
     answer = machine_answer(identified(args.name), args.name)
     show(args, answer, lambda: "\n".join(_lines(answer)))
 
@@ -43,6 +50,16 @@ def machine_answer(taken: Identified, name: str) -> dict[str, Any]:
     }
 
 
+def _memory(answer: dict[str, Any]) -> Iterator[str]:
+    if answer["channels"] and answer["mts"]:
+        channels = f"{answer['channels']:g} channels of {answer['mts']:g} MT/s"
+        yield f"  RAM: {channels}, {answer['ram_gbs']:,.0f} GB/s in theory"
+    elif answer["ram_gbs"]:
+        yield f"  RAM: {answer['ram_gbs']:,.0f} GB/s"
+    if answer["ram_gib"]:
+        yield f"  memory: {answer['ram_gib']:.4g} GiB"
+
+
 def _lines(answer: dict[str, Any]) -> list[str]:
     """The record as a few lines of text, without unknown values."""
     gpus = " + ".join(answer["gpus"])
@@ -51,14 +68,11 @@ def _lines(answer: dict[str, Any]) -> list[str]:
     lines = [f"{answer['name']} ({answer['kind']})"]
     if gpus:
         size, rate = answer["memory_gib"], answer["bandwidth_gbs"]
-        lines.append(f"  GPU: {gpus}, {size:g} GiB, {rate:,.0f} GB/s")
+        first = " (the first)" if len(answer["gpus"]) > 1 else ""
+        lines.append(f"  GPU: {gpus}, {size:.4g} GiB, {rate:,.0f} GB/s{first}")
     if answer["cpu"]:
         lines.append(f"  processor: {answer['cpu']}, {answer['cores']} cores")
-    if answer["channels"] and answer["mts"]:
-        channels = f"{answer['channels']:g} channels of {answer['mts']:g} MT/s"
-        lines.append(f"  RAM: {channels}, {answer['ram_gbs']:,.0f} GB/s in theory")
-    if answer["ram_gib"]:
-        lines.append(f"  memory: {answer['ram_gib']:g} GiB")
+    lines += _memory(answer)
     if answer["usd"] is not None:
         lines.append(
             f"  price: {answer['usd']:,g} USD {'an hour' if answer['per'] == 'hour' else ''}"

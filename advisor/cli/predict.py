@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> None:
 
     file = given_files.opened(args.rows)
     with TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="") as text:
+        if args.output and args.output.exists() and args.output.samefile(args.rows):
+            raise InputError(f"{args.output} is the file that is read; give another name.")
         rows = _rows(text, args.rows)
         bar = tqdm(total=args.rows.stat().st_size, unit="B", unit_scale=True, disable=None)
         with _output(args.output) as out, bar:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from advisor.advice.compare import usable
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json
+from advisor.cli.command import Json, aligned
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.uncertainty import range_fields
 from advisor.formatting import percent, range_of, seconds
@@ -62,11 +62,12 @@ def compared(estimates: Sequence[Estimate], session: AgentSession | None) -> Ite
     """A session in words for the first runtime that it fits, and its time in each."""
     tasks = [each for estimate in usable(estimates) if (each := task(estimate, session))]
     yield from lines(tasks, session)
-    wide = max((len(each.turns.runtime) for each in tasks), default=0)
-    for each in tasks if len(tasks) > 1 else ():
-        low, high = float(each.range.low), float(each.range.high)
-        yield (
-            f"{each.turns.runtime:<{wide}}  {each.turns.strategy.value:<12}  "
-            f"{seconds(each.seconds):>8} ({range_of(low, high, seconds)}), "
-            f"{percent(each.reread_share)} reading again"
-        )
+    if len(tasks) > 1:
+        yield from aligned(map(_cells, tasks), right=(2,))
+
+
+def _cells(task: "Task") -> tuple[str, ...]:
+    low, high = float(task.range.low), float(task.range.high)
+    reread = f"{percent(task.reread_share)} reading again"
+    of_range = f"({range_of(low, high, seconds)}), {reread}"
+    return task.turns.runtime, task.turns.strategy.value, seconds(task.seconds), of_range

@@ -123,12 +123,18 @@ def _format(name: str, rules: tuple[RecipeRow, ...]) -> Format:
     )
 
 
+COMMON = (
+    "Common ones are Q4_K_M, Q6_K, Q8_0, MXFP4, AWQ, FP8 and BF16; data/models/recipes.csv has all."
+)
+"""Where an unknown format leads."""
+
+
 def format_named(name: str, known: Mapping[str, Format]) -> Format:
     """Format by name, ignoring case."""
     by_folded = {spelling.casefold(): form for spelling, form in known.items()}
     form = by_folded.get(name.strip().casefold())
     if form is None:
-        raise UnknownName("format", name, known, "See data/models/recipes.csv for all of them.")
+        raise UnknownName("format", name, known, COMMON)
     return form
 
 
@@ -355,7 +361,7 @@ def format_meant(text: str, known: Mapping[str, Format], *, remark: bool = False
     if name is None and (remark or names_alone):
         name = _inside(plain, spelled)
     if name is None:
-        raise UnknownName("format", text, known, "See data/models/recipes.csv for all of them.")
+        raise UnknownName("format", text, known, COMMON)
     return known[name]
 
 

@@ -158,15 +158,22 @@ def from_file(path: Path, form: str | None = None) -> ResolvedModel:
 
 
 def _existing(path: Path) -> Path:
+    missing = f"There is no file {str(path)[:200]!r}"
     try:
         file = path.expanduser()
+        if file.is_dir():
+            missing = f"There is no config.json in {str(path)[:200]!r}"
         file = file / "config.json" if file.is_dir() else file
         if file.is_file():
             return file
+        if file.exists():
+            raise InputError(
+                f"{str(path)[:200]!r} is a pipe or a device; give the path of an ordinary file."
+            )
     except (OSError, RuntimeError, ValueError):
         # A name too long or with a zero byte, a folder that is closed, a home that does not exist.
         pass
-    raise InputError(f"There is no file {str(path)[:200]!r}; give a GGUF file or config.json.")
+    raise InputError(f"{missing}; give a GGUF file or config.json.")
 
 
 def _text(file: Path) -> str:

@@ -127,7 +127,7 @@ def _fetched(url: str) -> str | None:
         reason = getattr(error, "reason", error)  # urllib wraps what the system says
         why = getattr(reason, "strerror", None) or str(reason)
         raise ProbeError(
-            f"{url} does not answer: {why}. Start the server, or correct it."
+            f"{url} does not answer: {why}. Start the server, or correct the address."
         ) from error
 
 

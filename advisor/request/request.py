@@ -17,7 +17,8 @@ A widget of an input has `BY_NAME[name].title`, `.sentence`, `.limits`, `.step`,
 an empty field), `DEFAULTS[name]`, and `choices.listed(name)` where names are chosen from a list.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache, cached_property
@@ -49,7 +50,7 @@ from advisor.cost_model.workload import (
 from advisor.errors import AdvisorError, InputError, UnknownName
 from advisor.formatting import US_DOLLAR, Currency
 from advisor.machine import backends, from_spec
-from advisor.machine.catalog import disk_rows, gpu_rows, host_rows, machine_rows
+from advisor.machine.catalog import disk_rows, find_gpu, gpu_rows, host_rows, machine_rows
 from advisor.machine.identify import machine_by_name
 from advisor.machine.machine import Form, Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
@@ -134,6 +135,8 @@ Noun = TypeVar("Noun")
 Listed = TypeVar("Listed", bound=StrEnum)
 NOTHING = "nothing"
 """Cards of who has no machine."""
+APPLE = "Apple"
+"""Vendor of the chips, and segment of the hosts, of Macs."""
 OF_A_GPU = ("gpu_count", "vram_gb", "bridge")
 """Inputs that describe a GPU, which must be named."""
 
@@ -269,7 +272,12 @@ class Request:
             raise InputError(
                 f"{self.currency[:40]!r} is not a currency code; give three letters, such as EUR."
             )
-        if (code == US_DOLLAR.code) != (self.usd_rate is None):
+        if code == US_DOLLAR.code and self.usd_rate is not None:
+            raise InputError(
+                "--usd-rate is the value of another currency, and none is named: give --currency, "
+                "such as EUR, or leave --usd-rate out. No rate is assumed."
+            )
+        if code != US_DOLLAR.code and self.usd_rate is None:
             raise InputError(
                 f"--currency {code} needs --usd-rate, the value of one {code} in US dollars today; "
                 "no rate is assumed. Give both, or leave both out."
@@ -331,7 +339,16 @@ class Nouns:
     @cached_property
     def resolved(self) -> ResolvedModel:
         """Model in the requested format, what its name was taken for, and notes."""
-        return self.given or resolve.find(self.request.model, self.request.format)
+        try:
+            return self.given or resolve.find(self.request.model, self.request.format)
+        except UnknownName as error:
+            with suppress(UnknownName):
+                gpu = find_gpu(self.request.model).name
+                raise InputError(
+                    f"{self.request.model[:80]!r} is a GPU ({gpu}), not a model; give it as --gpu, "
+                    "and the name of a model as --model."
+                ) from error
+            raise
 
     @property
     def model(self) -> Model:
@@ -345,7 +362,7 @@ class Nouns:
         if name is None:
             self._check_gpu_named()
             if not spec.empty:
-                return from_spec.machine(spec)
+                return self._of_parts(spec)
         elif not self._measured:
             return machine_by_name(name, spec)
         elif spec.machines > 1:
@@ -356,6 +373,17 @@ class Nouns:
         from advisor.calibration.imported_store import THIS, named_machine
 
         return named_machine(name or THIS, spec)
+
+    def _of_parts(self, spec: MachineSpec) -> Machine:
+        try:
+            return from_spec.machine(spec)
+        except UnknownName as error:
+            if spec.gpu is not None and spec.gpu in catalog.model_rows():
+                raise InputError(
+                    f"{spec.gpu!r} is a model, not a GPU; give it as --model, and the name of a "
+                    "GPU as --gpu."
+                ) from error
+            raise
 
     @property
     def _measured(self) -> bool:
@@ -395,8 +423,31 @@ class Nouns:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is told of the machine: of a measured one, of its software alone."""
-        return self.described.software_notes if self._measured else self.described.notes
+        """What is told of the machine, of a measured one of its software alone, and of a split that
+        is not as it was typed.
+        """
+        told = self.described.software_notes if self._measured else self.described.notes
+        cards = [gpu.name for gpu in self.described.gpus if gpu.vendor != APPLE]
+        if cards and self.described.host.segment == APPLE:
+            told += (
+                f"A Mac with Apple's chips takes no {cards[0]} (support.apple.com/102363); the "
+                "answer is as if it did.",
+            )
+        return (*told, *self._split_notes()) if self.request.model else told
+
+    def _split_notes(self) -> Iterator[str]:
+        """Sentences about layers that the model does not have."""
+        request, form, name = self.request, self.model.architecture, self.model.name
+        layers = np.max(request.gpu_layers or 0)
+        if layers > form.layers + 1:
+            yield (
+                f"{name} has {form.layers} layers, fewer than the {layers:,.0f} of --gpu-layers: "
+                "all of them are on the GPU, in every placement."
+            )
+        if request.cpu_moe and form.experts is None:
+            yield f"{name} has no experts, so --cpu-moe changes nothing; --gpu-layers splits it."
+        if request.cpu_ffn and form.experts is not None:
+            yield f"{name} has experts: --cpu-moe, not --cpu-ffn, puts those into RAM."
 
     @cached_property
     def session(self) -> AgentSession | None:

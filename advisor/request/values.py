@@ -30,6 +30,8 @@ def check_names(values: object, allowed: tuple[str, ...], where: str) -> None:
     Raises:
         InputError: the message names the close ones.
     """
+    if values is None:
+        raise InputError(f"{where} is empty; it should be keys with values.")
     if not isinstance(values, Mapping):
         raise InputError(f"{where} is {str(values)[:80]!r}; it should be keys with values.")
     for key in values:

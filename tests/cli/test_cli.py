@@ -18,6 +18,7 @@ from advisor.advice import compare as comparison
 from advisor.calibration import local_machine
 from advisor.calibration.local_machine import Calibration
 from advisor.catalog.csv_tables import DATA
+from advisor.cli.command import aligned
 from advisor.cli.main import main
 from advisor.cli.parser import commands, parser
 from advisor.errors import InputError, ProbeError, Refusal, StoreError
@@ -245,7 +246,9 @@ class TestEstimate:
         title, empty, *lines = out.splitlines()
         assert title.startswith("Llama-3.1-70B, Q4_K_M, on RTX 4090")
         assert not empty
-        assert len(lines) == sum(len(runtime.strategies) for runtime in RUNTIMES)
+        assert lines.index("") == sum(len(runtime.strategies) for runtime in RUNTIMES)
+        assert "vLLM, SGLang, TensorRT-LLM: as AWQ, since it does not take Q4_K_M here" in lines
+        lines = lines[: lines.index("")]
         starts = {line.index(form) for line in lines for form in ("Q4_K_M", "AWQ") if form in line}
         assert len(starts) == 1
 
@@ -568,6 +571,17 @@ class TestReport:
         (("model", "Llama-3.1-8B", "--quant", "Q4_KX"), "Q4_K_M"),
         (("model", "Llama-3.1-8B", "--kv-type", "q9"), "use one of f32, f16"),
         (("model", "RadixArk/Kimi-K3-DSpark"), "does not run alone"),
+        (("estimate", "--model", "3090", "--gpu", "Llama-3.1-8B"), "'3090' is a GPU (RTX 3090)"),
+        (("estimate", *LLAMA, "--gpu", "Llama-3.1-8B"), "'Llama-3.1-8B' is a model, not a GPU"),
+        (("model", "Llama-3.1-8B", "--quant", "Q"), "Common ones are Q4_K_M, Q6_K"),
+        (("machine", "this"), "here` describes this machine"),
+        # options that say nothing here
+        (("find", *MACHINE, "--quant", "Q4_K_M"), "say which with --model NAME"),
+        (("advise", *LLAMA, *MACHINE, "--author", "Ada"), "give --save NAME, too"),
+        (("advise", *LLAMA, *MACHINE, "--usd-rate", "0"), "give --currency, such as EUR"),
+        # files
+        (("model", "/dev/null"), "'/dev/null' is a pipe or a device"),
+        (("model", "/dev"), "There is no config.json in '/dev'"),
         (("estimate", *LLAMA, "--gpu", "RTX 4909"), "Did you mean RTX 4090"),
         (("estimate", *LLAMA, "--cpu", "Ryzen 9 7951X"), "Did you mean Ryzen 9 7950X"),
         (("estimate", *LLAMA, *MACHINE, "--runtime", "llamacpp"), "Did you mean llama.cpp"),
@@ -630,6 +644,38 @@ def test_an_invalid_value_is_reported_in_a_sentence(run, arguments, words: str) 
     assert (code, out) == (2, "")
     assert words in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--gpu-layers", "80"), "has 32 layers, fewer than the 80 of --gpu-layers"),
+        (("--cpu-moe", "4"), "Llama-3.1-8B has no experts, so --cpu-moe changes nothing"),
+        (("--machine", "Mac Studio M3 Ultra"), "A Mac with Apple's chips takes no RTX 3090"),
+    ],
+)
+def test_what_an_option_cannot_do_is_said(run, options, sentence: str) -> None:
+    asked = ("estimate", "--model", "Llama-3.1-8B", "--gpu", "RTX 3090", "--runtime", "llama.cpp")
+    assert sentence not in run(*asked, "--gpu-layers", "33")[2]
+    code, out, err = run(*asked, *options)
+    assert (code, sentence in err) == (0, True)
+    assert out
+
+
+def test_predictions_are_not_written_over_the_rows_that_are_read(run, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,model\n1,Llama-3.1-8B\n")
+    code, out, err = run("predict", rows, "-o", tmp_path / "." / "rows.csv")
+    assert (code, out) == (2, "")
+    assert "is the file that is read; give another name" in err
+    assert rows.read_text().startswith("id,model\n")
+
+
+def test_columns_are_as_wide_as_their_longest_cell() -> None:
+    rows = [("name", "speed"), ("a longer name", "7"), ("b", "123")]
+    lines = [*aligned(rows, right=(1,))]
+    assert lines == ["name           speed", "a longer name      7", "b                123"]
+    assert [*aligned([])] == []
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_typed_options_become_settings() -> None:
         ({"own_price": {"dock": 5}}, "it should be names with amounts"),
         ({"currency": "EUR"}, "no rate is assumed"),
         ({"currency": "euro", "usd_rate": 1}, "three letters"),
-        ({"usd_rate": 1.1}, "no rate is assumed"),
+        ({"usd_rate": 1.1}, "--usd-rate is the value of another currency, and none is named"),
         ({"own_price": (("dock", 5e7),)}, "Own price of dock (--own-price) is 50000000"),
         ({"contexts": (0.0,)}, "Context (--context) is 0"),
     ],

@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import multiprocessing
 import os
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -312,10 +314,22 @@ def on_cluster(address: str) -> Compute:
     return compute
 
 
+def _reach(address: str) -> None:
+    """Connect to a scheduler by its address, "tcp://host:8786" or without the protocol."""
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    if parts.scheme in ("tcp", "tls"):
+        socket.create_connection((parts.hostname, parts.port or DASK_PORT), WAIT).close()
+
+
+DASK_PORT = 8786
+"""Port of a scheduler where its address has none."""
+
+
 def _client(address: str) -> Any:
     """Connection to a scheduler with workers."""
     distributed: Any = importlib.import_module("distributed")
     try:
+        _reach(address)  # a client that finds nobody waits twice as long, and prints a traceback
         client = distributed.Client(address, timeout=WAIT, set_as_default=False)
         client.wait_for_workers(1, timeout=WAIT)
     except (OSError, ValueError, TimeoutError) as error:
