@@ -20,7 +20,7 @@ from advisor.calibration.measurement_file import (
     imported,
     to_json,
 )
-from advisor.cli.command import show
+from advisor.cli.command import output, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import memory, moment, quantity
 from advisor.probes.measurement import Measurement
@@ -84,9 +84,7 @@ def _shown(history: MeasurementHistory, calibration: Calibration) -> Iterable[st
     if not history.history:
         yield "Nothing is measured yet; run `python -m advisor probe --save`."
     for name in calibration.measurements:
-        for measurement in reversed(
-            [measurement for measurement in history.history if measurement.name == name]
-        ):
+        for measurement in (each for each in reversed(history.history) if each.name == name):
             value = quantity(measurement.value, measurement.unit)
             spread = f"within {measurement.spread:.0%}"
             yield f"{name:<22} {value:>14}  {spread}  {moment(measurement.when)}"
@@ -98,7 +96,8 @@ def export(args: argparse.Namespace) -> None:
     if args.output is None:
         show(args, content, lambda: json.dumps(content, indent=1))
         return
-    _write(args.output, content)
+    with output(args.output) as file:
+        json.dump(content, file, indent=1)
     show(args, {"written": str(args.output)}, lambda: f"Written to {args.output}.")
 
 
@@ -131,9 +130,9 @@ def delete(args: argparse.Namespace) -> None:
 
 def export_found(measurements: Iterable[Measurement], path: Path) -> None:
     """Write measurements of a probe to a file, with the parts of this machine."""
-    _write(
-        path, to_json(MeasurementHistory(fingerprint=fingerprint(), history=tuple(measurements)))
-    )
+    history = MeasurementHistory(fingerprint=fingerprint(), history=tuple(measurements))
+    with output(path) as file:
+        json.dump(to_json(history), file, indent=1)
 
 
 def _read(file: str) -> bytes:
@@ -144,10 +143,3 @@ def _read(file: str) -> bytes:
         return sys.stdin.buffer.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"Standard input cannot be read: {error.strerror}.") from error
-
-
-def _write(path: Path, content: object) -> None:
-    try:
-        path.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error

@@ -4,8 +4,11 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from advisor.errors import InputError
 
 Json = dict[str, Any]
 """Record that a command prints."""
@@ -24,6 +27,24 @@ def tell(notes: Iterable[str]) -> None:
     """Print notes on a machine on standard error."""
     for note in notes:
         print(f"advisor: {note}", file=sys.stderr)
+
+
+@contextmanager
+def output(path: Path | None, mode: str = "w") -> Iterator[Any]:
+    """A file to write to, standard output without a path; what cannot be written is said."""
+    if path is None:
+        yield sys.stdout.buffer if "b" in mode else sys.stdout
+        return
+    try:
+        text = "b" not in mode
+        with path.open(
+            mode, encoding="utf-8" if text else None, newline="" if text else None
+        ) as file:
+            yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def aligned(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> Iterator[str]:

@@ -15,7 +15,7 @@ from advisor.cli.command import Json, aligned, show, tell
 from advisor.errors import InputError
 from advisor.formatting import context_size, money, number
 from advisor.request import command_line
-from advisor.request.request import DEFAULTS, Nouns, Request
+from advisor.request.request import Nouns, Request
 from advisor.runtimes import LLAMA_CPP
 
 
@@ -64,16 +64,16 @@ def _quality(model: str) -> Json:
     return {"quality": row.score, "quality_source": f"{row.scale}, {row.date}, {row.source}"}
 
 
+OF_A_MODEL = ("format", "min_tps", "max_usd_per_month", "max_usd", "contexts", "cards_owned")
+"""Inputs that mean nothing without a model."""
+
+
 def _models(args: argparse.Namespace, request: Request) -> None:
-    for name in ("min_tps", "max_usd_per_month", "max_usd", "contexts", "cards_owned"):
-        if getattr(request, name) != DEFAULTS[name]:
-            raise _for_machines(BY_NAME[name].option)
-    if args.scheduler:
-        raise _for_machines("--scheduler")
-    if request.format is not None:
+    refused = [BY_NAME[name].option for name in OF_A_MODEL if name in request.stated()]
+    for option in (*refused, *(["--scheduler"] if args.scheduler else ())):
         raise InputError(
-            "--quant is of one model; say which with --model NAME. Without it each model is taken "
-            "in the format that runs best."
+            f"{option} is for finding machines; say for what with --model NAME. Without a model, "
+            "those that run well on a machine are found, each in its best format."
         )
     nouns = request.nouns()
     tell(nouns.notes)
@@ -82,10 +82,6 @@ def _models(args: argparse.Namespace, request: Request) -> None:
     models = runnable(nouns.machine, nouns.work, reading_tps=reading, runtime=engine)
     answer = [runnable_answer(model, nouns) for model in models]
     show(args, answer, lambda: model_text(models, reading))
-
-
-def _for_machines(option: str) -> InputError:
-    return InputError(f"{option} is for finding machines; say for what with --model NAME.")
 
 
 def runnable_answer(runnable: Runnable, nouns: Nouns) -> Json:

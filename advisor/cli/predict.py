@@ -4,18 +4,17 @@ import argparse
 import csv
 import multiprocessing
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import nullcontext
 from hashlib import blake2b
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias
+from typing import TextIO, TypeAlias
 
 from advisor import given_files
+from advisor.cli.command import output
 from advisor.errors import InputError
 from advisor.evidence.published.row import ANSWERED, BESIDE, columns
 from advisor.formatting import inert
@@ -51,27 +50,12 @@ def run(args: argparse.Namespace) -> None:
             raise InputError(f"{args.output} is the file that is read; give another name.")
         rows = _rows(text, args.rows)
         bar = tqdm(total=args.rows.stat().st_size, unit="B", unit_scale=True, disable=None)
-        with _output(args.output) as out, bar:
-            try:
-                writer = csv.DictWriter(out, ANSWERED, lineterminator="\n")
-                writer.writeheader()
-                for prediction in _answered(rows):
-                    writer.writerow(_inert(prediction))
-                    bar.update(file.tell() - bar.n)
-            except BrokenPipeError:
-                raise
-            except OSError as error:
-                raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
-
-
-def _output(path: Path | None) -> Any:
-    """The output file, open for writing; standard output without a path."""
-    if path is None:
-        return nullcontext(sys.stdout)
-    try:
-        return path.open("w", encoding="utf-8", newline="")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+        with output(args.output) as out, bar:
+            writer = csv.DictWriter(out, ANSWERED, lineterminator="\n")
+            writer.writeheader()
+            for prediction in _answered(rows):
+                writer.writerow(_inert(prediction))
+                bar.update(file.tell() - bar.n)
 
 
 def _rows(text: TextIO, path: Path) -> Iterator[Cells]:

@@ -88,23 +88,19 @@ def _refresh(today: date, seconds: float) -> int:
     # The packages log tracebacks of errors that are printed below in a sentence.
     logging.disable(logging.CRITICAL)
     kept_of = 0
-    for name, fetch in (("gpuhunt", _rents), ("genai-prices", _calls)):
+    sources: dict[str, tuple[str, Any, Any]] = {
+        "gpuhunt": (RENTS, by_gpuhunt, rents_of),
+        "genai-prices": (CALLS, by_genai_prices, calls_of),
+    }
+    for name, (file, fetch, rows_of) in sources.items():
         try:
-            print(f"{name}: {fetch(today, seconds)}")
+            fetched = rows_of(within(seconds, fetch, name), today)
+            print(f"{name}: {_kept(file, fetched, name, today)}")
             kept_of += 1
         except NetworkError as error:
             print(f"advisor: {error}", file=sys.stderr)
     logging.disable(logging.NOTSET)
     return 0 if kept_of else 2
-
-
-def _rents(today: date, seconds: float) -> str:
-    return _kept(RENTS, rents_of(within(seconds, by_gpuhunt, "gpuhunt"), today), "gpuhunt", today)
-
-
-def _calls(today: date, seconds: float) -> str:
-    prices = within(seconds, by_genai_prices, "genai-prices")
-    return _kept(CALLS, calls_of(prices, today), "genai-prices", today)
 
 
 def _kept(file: str, fetched: Fetched[Any], what: str, today: date) -> str:

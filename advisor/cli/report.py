@@ -2,14 +2,13 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from advisor import given_files
 from advisor.catalog.records import as_record
-from advisor.cli.command import Json, show
+from advisor.cli.command import Json, output, show
 from advisor.errors import InputError, StoreError
 from advisor.formatting import range_of, tokens_per_second
 
@@ -223,14 +222,8 @@ def export(args: argparse.Namespace) -> None:
     from advisor.reports.files.export import FORMS as FILE_FORMS
 
     content = FILE_FORMS[args.format].make(_store().load(args.id))
-    if args.output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        return
-    try:
-        args.output.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{args.output} cannot be written: {error.strerror}.") from error
+    with output(args.output, "wb") as file:
+        file.write(content)
 
 
 def import_report(args: argparse.Namespace) -> None:

@@ -576,7 +576,7 @@ class TestReport:
         (("model", "Llama-3.1-8B", "--quant", "Q"), "Common ones are Q4_K_M, Q6_K"),
         (("machine", "this"), "here` describes this machine"),
         # options that say nothing here
-        (("find", *MACHINE, "--quant", "Q4_K_M"), "say which with --model NAME"),
+        (("find", *MACHINE, "--quant", "Q4_K_M"), "--quant is for finding machines"),
         (("advise", *LLAMA, *MACHINE, "--author", "Ada"), "give --save NAME, too"),
         (("advise", *LLAMA, *MACHINE, "--usd-rate", "0"), "give --currency, such as EUR"),
         # files
