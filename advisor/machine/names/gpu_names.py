@@ -14,6 +14,7 @@ from advisor.machine.names.gpu_words import (
     GpuWords,
     OtherMemory,
     apple_chip,
+    boards_of_two,
     is_of_size,
     named_part,
     names_apple,
@@ -355,7 +356,9 @@ class GpuNames:
             return None
         if any(word.isalpha() and len(word) > 3 for word in others):
             return None  # another part beside the chip
-        names = chips[chip].split("; ")
+        told = taken.words & self._known_words
+        every = chips[chip].split("; ")
+        names = [name for name in every if told <= taken_apart(name).words] or every
         note = f"Taken by its chip, {chip}, as {names[0]}."
         return GpuName(row=self.rows[names[0]], notes=(note,), alternatives=tuple(names[1:]))
 
@@ -418,19 +421,17 @@ class GpuNames:
         row = self._of_spellings(name, spellings, newer, sized, taken)
         if taken.part_gib:
             notes.append(f"A virtual machine's {taken.part_gib:g} GB of the memory of {row.name}.")
-        pair = (
-            size == 2 * row.memory_gib
-            and any_of("double board").search(name.casefold()) is not None
-        )
-        if size and not sized and not pair and not row.unified:
+        if size and not sized and not row.unified:
             same = [row, *(self.rows[other] for other in self._siblings(row))]
             raise OtherMemory(name, same, size, alone=not note)
-        notes += [f"A board with two {row.name}."] if pair else []
+        notes += (
+            [f"A board with two {row.name}."] if boards_of_two(text := plain(name)) != text else []
+        )
         others = (*(other.name for other in rows), *self._siblings(row))
         return GpuName(
             row=row,
-            count=2 if pair else taken.count,
-            memory_gib=row.memory_gib if pair else size,
+            count=taken.count,
+            memory_gib=size,
             part_gib=taken.part_gib,
             notes=tuple(notes),
             alternatives=tuple(other for other in dict.fromkeys(others) if other != row.name),

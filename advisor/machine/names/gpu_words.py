@@ -208,7 +208,7 @@ SUPERS = frozenset({"1650", "1660", "2060", "2070", "2080", "4070", "4080"})
 @lru_cache(maxsize=16_384)
 def taken_apart(name: str) -> GpuWords:
     """Words of a name by meaning."""
-    text = named_part(rewritten(plain(name), "card glued"))
+    text = boards_of_two(named_part(rewritten(plain(name), "card glued")))
     part = any_of("virtual part").search(text)
     text = any_of("virtual part").sub("", text)
     bracketed = " ".join(re.findall(r"\(([^)]*)\)", text))
@@ -236,6 +236,18 @@ def taken_apart(name: str) -> GpuWords:
         count=count,
         code=code,
     )
+
+
+def boards_of_two(text: str) -> str:
+    """Plain text with the cards of boards that carry two, each with its own memory: "2x Arc Pro B60
+    48GB dual" are four of 24 GB.
+    """
+
+    def cards(match: re.Match[str]) -> str:
+        boards, card, size = match[1] or 1, match[2], match[3] or match[4]
+        return f"{2 * int(boards)}x {card} {int(size) // 2}gb"
+
+    return any_of("double board").sub(cards, text)
 
 
 def named_part(text: str) -> str:

@@ -16,6 +16,7 @@ from advisor.machine.names.cpu_names import CpuName, CpuNames, TooManySockets
 from advisor.machine.names.gpu_names import GpuName, GpuNames, sliced
 from advisor.machine.names.gpu_words import (
     OtherMemory,
+    boards_of_two,
     count_of_macs,
     either,
     is_of_size,
@@ -85,7 +86,7 @@ class CardMentions:
         if names_apple(text) or any_of("of several").search(text):
             return [self.gpus.match(text)], " "
         cards: list[GpuName] = []
-        text = self._without_own_sizes(text)
+        text = self._without_own_sizes(boards_of_two(text))
 
         def taken(match: re.Match[str]) -> str:
             mention = any_of("attached count").sub(
@@ -407,8 +408,9 @@ class MachineNames:
         bare = re.sub(r"\s+", " ", bare).strip(" ,;+")
         sockets = any_of("sockets behind").search(bare)
         if sockets:
-            before, after = bare[: sockets.end(1)], bare[sockets.end() :]
-            bare = f"{sockets[2]}x {before.lstrip(' ,')}{after}"
+            start = max(bare.rfind(sign, 0, sockets.start()) for sign in ",;+") + 1
+            before, after = bare[:start], bare[sockets.end() :]
+            bare = f"{before} {sockets[2]}x {bare[start : sockets.end(1)].lstrip()}{after}".lstrip()
         words = set(re.findall(r"[a-z]+", without_sizes(bare)))
         try:
             return (
@@ -461,6 +463,10 @@ def machine_of_parts(
     large = cpu is not None and cpu.row.segment in ("server", "workstation")
     sizes = memory_sizes(rest) or (server_memory(rest) if large else [])
     memory = max(sizes, default=None) if large else main_memory(rest)
+    bare = any_of("bare memory").search(rest) if cpu and gpus and not memory else None
+    if bare:
+        memory = float(bare[1])
+        notes = [*notes, f"{bare[1]} at its end is taken as {bare[1]} GB of memory."]
     platform = cpu.row.name if cpu else None
     notes = [*notes, *(note for part in (*gpus, cpu) if part for note in part.notes)]
     if cpu is None and chip is None:
