@@ -60,15 +60,15 @@ def test_exllamav3_computes_experts_in_ram() -> None:
     where = machine(MachineSpec(gpu="RTX 3090", cpu="Ryzen 9 5950X", ram_gb=128))
     model = as_run(find_model("Qwen3.8-Flash-Next", "Q4_0"), EXLLAMAV3, where)
     settings = Settings(cpu_moe=43.0)
-    found = estimate(
+    answer = estimate(
         model, where, Workload(prompt=2048, output=64), EXLLAMAV3, PlacementStrategy.CPU_OFFLOAD,
         fitted_constants(), settings,
     )  # fmt: skip
-    assert "--cpu-moe-offload-layers 43" in found.command
-    assert found.decode is not None
-    assert found.prefill is not None
-    assert float(found.decode.value) == pytest.approx(17.3, rel=0.2)
-    assert float(found.prefill.value) == pytest.approx(408, rel=0.2)
+    assert "--cpu-moe-offload-layers 43" in answer.command
+    assert answer.decode is not None
+    assert answer.prefill is not None
+    assert float(answer.decode.value) == pytest.approx(17.3, rel=0.2)
+    assert float(answer.prefill.value) == pytest.approx(408, rel=0.2)
 
 
 @pytest.mark.parametrize(("runtime", "where"), [(MLX, PC), (EXLLAMAV3, MAC)])
