@@ -40,6 +40,7 @@ from advisor.runtimes.format_support import check_takes, loaded_format_of
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     attended_bytes,
+    cache_bytes,
     cache_share,
     each_of,
     kernels,
@@ -112,9 +113,8 @@ def cache_in_ram(
     """1 where the KV cache is in RAM, by the settings or because VRAM is too small; else 0."""
     if settings.kv_in_ram is not None:
         return np.asarray(float(settings.kv_in_ram))
-    cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
     free = machine.gpu_memory * MEMORY_USED - len(machine.gpus) * workspace
-    return np.asarray(cache > free, dtype=float)
+    return np.asarray(cache_bytes(model, work) > free, dtype=float)
 
 
 def schedule(model: Model, placement: Placement, machine: Machine, work: Workload) -> Phases:

@@ -47,11 +47,6 @@ SYSTEM_RAM = 4 * GIB
 """RAM reserved for the system and the engine beside a cache of experts; assumed [B]."""
 
 
-def loaded_format(form: str, machine: Machine) -> LoadedFormat:
-    """The requested format: each engine has formats of its own."""
-    return LoadedFormat(format=form)
-
-
 def place(
     model: Model, machine: Machine, work: Workload, strategy: PlacementStrategy, settings: Settings
 ) -> Placement:
@@ -192,19 +187,14 @@ def _less(load: Load, part: Load) -> Load:
     )
 
 
-def command(model: Model, placement: Placement, machine: Machine, work: Workload) -> str:
-    """No command: these engines are not offered, since each runs only a few models."""
-    return ""
-
-
 EXPERT_STREAMING = Runtime(
     name="expert streaming",
     key="expert-streaming",
     engine="expert-streaming",
     version=VERSION,
     strategies=(PlacementStrategy.CPU_OFFLOAD, PlacementStrategy.NVME_OFFLOAD),
-    loaded_format=loaded_format,
+    loaded_format=lambda form, _: LoadedFormat(format=form),  # each engine has its own
     place=place,
     schedule=schedule,
-    command=command,
+    command=lambda *_: "",
 )

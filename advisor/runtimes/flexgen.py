@@ -26,6 +26,7 @@ from advisor.runtimes.parallelism import Parallel, exchanges
 from advisor.runtimes.weight_streaming import (
     ACTIVATIONS,
     attended_bytes,
+    cache_bytes,
     cache_share,
     each_of,
     first_layers,
@@ -83,13 +84,6 @@ def place(
         usable=MEMORY_USED,
         workspace=ACTIVATIONS + (0.0 if strategy is PlacementStrategy.GPU_RESIDENT else passing),
         cache_outside=outside,
-    )
-
-
-def cache_bytes(model: Model, work: Workload) -> Array:
-    """KV cache of a whole block [B]."""
-    return np.asarray(
-        np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * np.asarray(work.users)
     )
 
 

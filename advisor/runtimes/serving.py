@@ -129,6 +129,18 @@ def paged(work: Workload) -> Workload:
     return work.with_numbers(context=np.maximum(typical_tokens(work), work.context / users))
 
 
+def on_each(line: str, machine: Machine, first: str, others: str = "") -> str:
+    """Command line, or that of each machine, with an option that names the first one."""
+    if machine.nodes == 1:
+        return line
+    ranks = [
+        f"{rank}{others if rank else ''}  # on HOST{rank + 1}" for rank in range(machine.nodes)
+    ]
+    return "\n".join(
+        f"{line} --nnodes {machine.nodes} {first} --node-rank {rank}" for rank in ranks
+    )
+
+
 def drafter(work: Workload) -> str:
     """Repository of the drafter: a smaller model, or a placeholder for one made for the model."""
     if work.draft_model is None:

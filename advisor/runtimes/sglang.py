@@ -39,6 +39,7 @@ from advisor.runtimes.serving import (
     group_weights,
     held_load,
     moved_bytes,
+    on_each,
     outside_load,
     paged,
     phases,
@@ -149,11 +150,7 @@ def command(
         *_drafting(work),
         *_offload(model, placement, division),
     ]
-    line = " ".join(parts)
-    if machine.nodes == 1:
-        return line
-    joined = f"{line} --nnodes {machine.nodes} --dist-init-addr HOST1:5000 --node-rank"
-    return "\n".join(f"{joined} {rank}  # on HOST{rank + 1}" for rank in range(machine.nodes))
+    return on_each(" ".join(parts), machine, "--dist-init-addr HOST1:5000")
 
 
 ALGORITHMS = {

@@ -48,6 +48,7 @@ from advisor.runtimes.serving import (
     held_load,
     layers_only,
     moved_bytes,
+    on_each,
     outside_load,
     paged,
     phases,
@@ -88,9 +89,8 @@ def read_in_place(
 
     A given number of layers, the last ones, stays whole on the GPUs.
     """
-    base = placed(
-        model, machine, work, PlacementStrategy.CPU_OFFLOAD, replace(settings, gpu_layers=0), room
-    )
+    nothing, still = replace(settings, gpu_layers=0), replace(room, buffered=0)
+    base = placed(model, machine, work, PlacementStrategy.CPU_OFFLOAD, nothing, still)
     division = parallel(model, machine)
     groups = chunks(model, division.pipeline)
     if settings.gpu_layers is not None:
@@ -153,16 +153,7 @@ def _with(
         gpu_layers=np.full_like(count, layers) if only_experts else count,
         cpu_moe=layers - count if only_experts else np.zeros_like(count),
         zero_copy=1.0,
-        buffers={where: _without_passing(model, division, groups, where.device, size)
-                 for where, size in base.buffers.items()},
-    )  # fmt: skip
-
-
-def _without_passing(
-    model: Model, division: Parallel, groups: tuple[Floats, ...], device: int, size: Array
-) -> Array:
-    largest = float(np.max(groups[device // division.tensor] * model.layer_bytes)) / division.tensor
-    return size - BUFFERED * largest
+    )
 
 
 def offload_options(model: Model, placement: Placement, division: Parallel) -> Iterable[str]:
@@ -310,14 +301,7 @@ def command(
         *offload_options(model, placement, division),
         *_drafting(work),
     ]
-    line = " ".join(parts)
-    if machine.nodes == 1:
-        return line
-    joined = f"{line} --nnodes {machine.nodes} --master-addr HOST1 --node-rank"
-    others = (
-        f"{joined} {rank} --headless  # on HOST{rank + 1}" for rank in range(1, machine.nodes)
-    )
-    return "\n".join([f"{joined} 0  # on HOST1", *others])
+    return on_each(" ".join(parts), machine, "--master-addr HOST1", others=" --headless")
 
 
 def _drafting(work: Workload) -> Iterable[str]:

@@ -53,12 +53,17 @@ def layers_kept(
     """
     if settings.gpu_layers is not None:
         return np.asarray(np.clip(settings.gpu_layers, 0, model.layers), dtype=float)
-    cache = np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users
+    cache = cache_bytes(model, work)
     fixed = len(machine.gpus) * ACTIVATIONS + model.embedding + model.output + cache
     budget = machine.gpu_memory * usable - fixed
     room = budget - buffered * float(np.max(model.layer_bytes))
     kept = layers_that_fit(model.layer_bytes[::-1], room)
     return np.where(budget >= model.layer_bytes.sum(), 0.0, kept)
+
+
+def cache_bytes(model: Model, work: Workload) -> Array:
+    """KV cache of all users [B]."""
+    return np.asarray(np.sum(model.kv_bytes(work.context, work.kv_type), axis=-1) * work.users)
 
 
 def shared_by_gpus(
