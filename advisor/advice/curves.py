@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from advisor.advice.advise import Advice
-from advisor.advice.compare import as_run, decode_tps
+from advisor.advice.compare import as_run, readers
 from advisor.advice.edits.edit import again
 from advisor.advice.table.option import Option
 from advisor.catalog.constants import fitted_constants
@@ -36,11 +36,8 @@ from advisor.machine.machine import Machine
 from advisor.model.model import Floats, Model
 from advisor.runtimes import LLAMA_CPP, Runtime
 
-READING = 5.0
-"""Reading speed [tokens/s]: 238 words a minute (Brysbaert 2019,
-https://doi.org/10.1016/j.jml.2019.104047) of about 4/3 tokens each are 5.3."""
 USERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Numbers of users that are tried; limits are then searched between them."""
+"""Numbers of users that are drawn, beside the limits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,48 +63,26 @@ class Together:
         return float(self.total[-1] / self.total[0])
 
 
-def together(estimate: Estimate, target: float = READING) -> Together | None:
+def together(estimate: Estimate, target: float) -> Together | None:
     """Speeds of a runtime and placement over the number of users; None if not even one fits."""
-    tried: dict[int, Estimate] = {}
-
-    def of(users: int) -> Estimate:
-        if users not in tried:
-            tried[users] = again(estimate, work=replace(estimate.work, users=users))
-        return tried[users]
-
-    def fits(users: int) -> bool:
-        return of(users).decode is not None and bool(of(users).fits) and not of(users).waiting
-
-    def fast(users: int) -> bool:
-        return fits(users) and decode_tps(of(users)) >= target
-
-    most = last(fits)
+    most = min(readers(estimate, 0.0), USERS[-1])
     if most == 0:
         return None
-    enough, single = last(fast), of(1)
+    enough = min(readers(estimate, target), most)
+    counts = sorted({count for count in (*USERS, most, enough) if 0 < count <= most})
+    single, swept = (
+        again(estimate, work=replace(estimate.work, users=users)) for users in (1, np.array(counts))
+    )
     held = parts_held(single.model, single.placement, single.work) if single.placement else {}
-    counts = sorted(count for count in tried if count <= most)
     return Together(
         estimate=estimate,
         users=np.array(counts, dtype=float),
-        each=np.array([decode_tps(of(count)) for count in counts]),
+        each=np.broadcast_to(np.asarray(swept.decode_tps), len(counts)),
         kv_bytes=sum(parts["KV cache"] for parts in held.values()),
         memory_ends=None if most == USERS[-1] else most,
         target=target,
         target_ends=None if enough == most else enough,
     )
-
-
-def last(holds: Callable[[int], bool]) -> int:
-    """Largest number of users for which a condition holds, from 0 to the last of `USERS`."""
-    above = next((count for count in USERS if not holds(count)), None)
-    if above is None:
-        return USERS[-1]
-    below = max((count for count in USERS if count < above), default=0)
-    while above - below > 1:
-        middle = (below + above) // 2
-        below, above = (middle, above) if holds(middle) else (below, middle)
-    return below
 
 
 PROMPTS = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from advisor.advice.advise import Answer
 from advisor.advice.compare import decode_tps
-from advisor.advice.curves import READING, USERS, Crossover, Together, by_prompt, by_users, together
+from advisor.advice.curves import USERS, Crossover, Together, by_prompt, by_users, together
 from advisor.cost_model.estimate import Estimate
 from advisor.cost_model.placement import PlacementStrategy
 from advisor.formatting import memory, number, tokens_per_second
@@ -44,8 +44,8 @@ def _together(answer: Answer, ready: list[Estimate]) -> None:
     with left:
         chosen = choose("Served by", ready, answer.advice.best, key="users_of")
     target = right.number_input(
-        "Tokens/s for each", 0.1, 1000.0, READING, 1.0, key="target_each", format="%g",
-        help="Speed that each user should have at least. People read about 5 tokens a second.",
+        "Tokens/s for each", 0.1, 1000.0, answer.nouns.money.reading_tps, 1.0, key="target_each",
+        format="%g", help="Speed that each user should have at least: that of a reader, if open.",
     )  # fmt: skip
     shared = together(chosen, target)
     if shared is None:
