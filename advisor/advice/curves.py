@@ -28,8 +28,7 @@ from advisor.advice.table.option import Option
 from advisor.catalog.constants import fitted_constants
 from advisor.cost_model.estimate import Estimate, estimate
 from advisor.cost_model.placement import DISK, PlacementStrategy, Settings, parts_held, weight_bytes
-from advisor.cost_model.schedule import Route, Schedule
-from advisor.cost_model.uncertainty import Range
+from advisor.cost_model.schedule import Route
 from advisor.cost_model.workload import Workload
 from advisor.errors import Refusal
 from advisor.machine.machine import Machine
@@ -119,87 +118,76 @@ class Crossover:
         return met
 
 
+Vary = Callable[[Workload, int, Route], Workload]
+"""Request at a point of a curve, for one of both ways."""
+
+
 def by_users(estimates: Iterable[Estimate]) -> Crossover | None:
     """Total tokens per second against the number of users; None if either way is missing."""
-
-    def decoding(estimate: Estimate, users: int, _: Route) -> RuntimePoint:
-        varied = again(estimate, work=replace(estimate.work, users=users))
-        schedule = varied.phases.decode if varied.phases else None
-        return RuntimePoint(estimate=varied, schedule=schedule, rate=_value(varied.decode) * users)
-
-    return _sweep(sides(estimates), USERS, decoding)
+    return _sweep(estimates, USERS, "decode", lambda work, users, _: replace(work, users=users))
 
 
 def by_prompt(estimates: Sequence[Estimate]) -> Crossover | None:
     """Prompt tokens per second against the length of the prompt; None if either way is missing."""
 
-    def reading(estimate: Estimate, length: int, way: Route) -> RuntimePoint:
-        batch = np.minimum(estimate.work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
-        work = replace(estimate.work, prompt=length, cached=0, ubatch=batch)
-        varied = again(estimate, work=work)
-        schedule = varied.phases.prefill if varied.phases else None
-        return RuntimePoint(estimate=varied, schedule=schedule, rate=_value(varied.prefill))
+    def reading(work: Workload, length: int, way: Route) -> Workload:
+        batch = np.minimum(work.ubatch, SMALL_BATCH if way is Route.IN_PLACE else np.inf)
+        return replace(work, prompt=length, cached=0, ubatch=batch)
 
     context = float(estimates[0].work.context) if estimates else 0.0
     lengths = [length for length in PROMPTS if length <= context]
-    return _sweep(sides(estimates), lengths, reading)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RuntimePoint:
-    """Runtime at one point, with its routes and its speed [tokens/s]."""
-
-    estimate: Estimate
-    schedule: Schedule | None
-    rate: float
-
-    def goes(self, way: Route) -> bool:
-        """Whether it fits and its weights take this way; any copied weights count as streamed."""
-        stages = self.schedule.stages if self.schedule else ()
-        flows = [flow for stage in stages for flow in stage.flows]
-        copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
-        read = any(
-            flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)
-            for flow in flows
-        )
-        return bool(self.estimate.fits) and (
-            copied if way is Route.STREAMED else read and not copied
-        )
-
-
-Vary = Callable[[Estimate, int, Route], RuntimePoint]
-
-
-def _value(figure: Range | None) -> float:
-    return float(figure.value) if figure is not None else 0.0
+    return _sweep(estimates, lengths, "prefill", reading)
 
 
 def _sweep(
-    both: tuple[list[Estimate], list[Estimate]], at: Sequence[int], vary: Vary
+    estimates: Iterable[Estimate], at: Sequence[int], phase: str, vary: Vary
 ) -> Crossover | None:
-    in_place, streamed = both
-    if not at:
-        return None
-    crossover = Crossover(
-        at=np.array(at, dtype=float),
-        in_place=_along(in_place, at, vary, Route.IN_PLACE),
-        streamed=_along([*streamed, *in_place], at, vary, Route.STREAMED),
+    in_place, streamed = sides(estimates)
+    ways = (
+        _along(in_place, at, phase, vary, Route.IN_PLACE),
+        _along([*streamed, *in_place], at, phase, vary, Route.STREAMED),
     )
-    ways = (crossover.in_place, crossover.streamed)
-    return crossover if all(np.any(np.isfinite(way.speed)) for way in ways) else None
+    if not all(np.any(np.isfinite(way.speed)) for way in ways):
+        return None
+    return Crossover(at=np.array(at, dtype=float), in_place=ways[0], streamed=ways[1])
 
 
-def _along(some: Sequence[Estimate], at: Iterable[int], vary: Vary, way: Route) -> RuntimeCurve:
+def _along(
+    some: Sequence[Estimate], at: Iterable[int], phase: str, vary: Vary, way: Route
+) -> RuntimeCurve:
     """Fastest runtime at each point; a runtime that no longer fits stays out at later points."""
     left, names, speeds = list(some), [], []
     for value in at:
-        tried = [(side, vary(side, value, way)) for side in left]
-        left = [side for side, step in tried if bool(step.estimate.fits)]
-        rates = [(step.estimate.runtime, step.rate) for _, step in tried if step.goes(way)]
+        tried = [(side, again(side, work=vary(side.work, value, way))) for side in left]
+        left = [side for side, varied in tried if bool(varied.fits)]
+        rates = [
+            (varied.runtime, _rate(varied, phase))
+            for _, varied in tried
+            if bool(varied.fits) and _goes(varied, phase, way)
+        ]
         name, speed = max(rates, key=lambda pair: pair[1], default=("", math.nan))
         names.append(name)
         speeds.append(speed)
     return RuntimeCurve(runtimes=tuple(names), speed=np.array(speeds))
+
+
+def _rate(estimate: Estimate, phase: str) -> float:
+    """Speed of a phase, of all users together [tokens/s]."""
+    speed = getattr(estimate, phase)
+    together = float(estimate.work.users) if phase == "decode" else 1.0
+    return 0.0 if speed is None else float(speed.value) * together
+
+
+def _goes(estimate: Estimate, phase: str, way: Route) -> bool:
+    """Whether its weights take this way in a phase; any copied weights count as streamed."""
+    stages = getattr(estimate.phases, phase).stages if estimate.phases else ()
+    flows = [flow for stage in stages for flow in stage.flows]
+    copied = any(flow.route is Route.STREAMED and np.any(flow.moved > 0) for flow in flows)
+    read = any(
+        flow.route is Route.IN_PLACE and flow.load is not None and np.any(flow.load.weights > 0)
+        for flow in flows
+    )
+    return copied if way is Route.STREAMED else read and not copied
 
 
 def sides(estimates: Iterable[Estimate]) -> tuple[list[Estimate], list[Estimate]]:

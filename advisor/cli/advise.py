@@ -119,6 +119,8 @@ def _option_cells(option: Option) -> tuple[str, ...]:
         pays = " ".join(filter(None, (pays, when)))
     if option.loses_quality:
         pays = option.price.note
+    if option.pays and option.odd:
+        pays = f"{pays}; {option.odd[0][0].lower()}{option.odd[0][1:].removesuffix('.')}"
     return option.kind.value, option.name, speed, lost, cost, pays
 
 
