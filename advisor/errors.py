@@ -32,22 +32,22 @@ class UnknownName(InputError):
     Args:
         kind: kind of thing that the name should denote ("model", "GPU").
         name: unknown name.
-        known: accepted names, gone through for an error that is shown.
+        names: accepted names, gone through for an error that is shown.
         hint: advice where none of the similar names fits.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+    def __init__(self, kind: str, name: str, names: Iterable[str], hint: str = "") -> None:
         super().__init__(kind, name)
         self.kind, self.name, self.hint = kind, name, hint
-        self._known = known
+        self._names = names
 
     @cached_property
     def close(self) -> tuple[str, ...]:
         """Names that may be meant, best match first; compared only for an error that is shown."""
-        return close_names(self.name, tuple(self._known))
+        return close_names(self.name, tuple(self._names))
 
     def __str__(self) -> str:
-        meant = f" Did you mean {_either(self.close)}?" if self._known != () and self.close else ""
+        meant = f" Did you mean {_either(self.close)}?" if self._names != () and self.close else ""
         hint = f" {self.hint}" if self.hint else ""
         noun = self.kind if self.kind[1:2].isupper() else self.kind[:1].lower() + self.kind[1:]
         return f"No {noun} is called {self.name[:80]!r}.{meant}{hint}"
@@ -90,9 +90,9 @@ class StoreError(AdvisorError):
 
 
 @lru_cache(maxsize=1024)
-def close_names(name: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Three known names or fewer that are similar to `name`, best match first, ignoring case."""
-    by_folded = {spelling.casefold(): spelling for spelling in known}
+def close_names(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """At most three of the names, those similar to `name`, best match first, ignoring case."""
+    by_folded = {spelling.casefold(): spelling for spelling in names}
     close = difflib.get_close_matches(name.casefold()[:80], by_folded, n=3, cutoff=0.5)
     return tuple(by_folded[folded] for folded in close)
 

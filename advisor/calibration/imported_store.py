@@ -134,17 +134,18 @@ def with_parts(
 
 
 def _together(
-    known: MeasurementHistory, added: MeasurementHistory, name: str
+    earlier: MeasurementHistory, added: MeasurementHistory, name: str
 ) -> MeasurementHistory:
-    if known.fingerprint and added.fingerprint:
-        differs = difference(known.fingerprint, added.fingerprint).removesuffix("; probe again.")
+    if earlier.fingerprint and added.fingerprint:
+        differs = difference(earlier.fingerprint, added.fingerprint).removesuffix("; probe again.")
         if differs:
             raise InputError(
                 f"{name} is another machine already. {differs}. Give another name, or delete "
                 f"{name} first."
             )
     return MeasurementHistory(
-        fingerprint=added.fingerprint or known.fingerprint, history=known.with_more(added.history)
+        fingerprint=added.fingerprint or earlier.fingerprint,
+        history=earlier.with_more(added.history),
     )
 
 

@@ -203,8 +203,8 @@ def _keep(path: Path, added: tuple[Measurement, ...], now: Fingerprint) -> None:
     if notes and path.exists():
         raise StoreError(f"{notes[0]} Nothing was saved, to keep the measurements in that file.")
     here = _of_machine(sets, now) or MeasurementHistory(fingerprint=now, history=())
-    others = [to_json(history) for history in sets if history is not here]
-    write(path, {**to_json(_with(here, added, now)), EARLIER: others})
+    earlier = [to_json(history) for history in sets if history is not here]
+    write(path, {**to_json(_with(here, added, now)), EARLIER: earlier})
 
 
 def _kept() -> tuple[tuple[MeasurementHistory, ...], tuple[str, ...]]:
@@ -249,11 +249,11 @@ def _aged(measurements: Mapping[str, Measurement], now: datetime) -> str:
 # GPU of the catalogue with measured rates in place of datasheet values.
 
 
-def gpu(card: Gpu, place: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
+def gpu(card: Gpu, index: int, measured: Calibration, *, keep_link: bool = False) -> Gpu:
     """GPU of the catalogue, with measured rates where there are any; a typed link stays."""
     if not keep_link and not card.unified:
-        card = replace(card, link=_link(card.link, place, measured))
-    read = measured.figure(figure_name("device_read", place))
+        card = replace(card, link=_link(card.link, index, measured))
+    read = measured.figure(figure_name("device_read", index))
     return card if read is None else replace(card, bandwidth=peak(card.bandwidth, read))
 
 
@@ -272,11 +272,11 @@ def peak(sheet: Quantity, read: Quantity) -> Quantity:
     return reached if reached.value < sheet.value else sheet
 
 
-def _link(link: Link, place: int, measured: Calibration) -> Link:
+def _link(link: Link, index: int, measured: Calibration) -> Link:
     """Link with measured copy rates; missing ones are derived from pinned copies."""
 
     def figure(name: str) -> Quantity | None:
-        return measured.figure(figure_name(name, place))
+        return measured.figure(figure_name(name, index))
 
     pinned = figure("h2d_pinned")
     if pinned is None:
@@ -338,8 +338,8 @@ def seen_machine(
         disk=disk,
         notes=tuple(filter(None, (*notes, *gpu_notes, *host_notes, *disk_notes))),
     )
-    stated = with_software(described, inputs, runs or LINUX, seen=bool(runs))
-    shared = with_shared_memory(stated) if inputs.vram_gb is None else stated
+    installed = with_software(described, inputs, runs or LINUX, seen=bool(runs))
+    shared = with_shared_memory(installed) if inputs.vram_gb is None else installed
     return with_screen(shared, inputs.screen_gb)
 
 

@@ -191,12 +191,12 @@ def alone(folder: Path) -> Iterator[None]:
         OSError: the folder cannot be created.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
+    with ExitStack() as locks:
         with suppress(ImportError, OSError):
             import fcntl  # does not exist on Windows
 
             descriptor = os.open(folder, os.O_RDONLY)
-            held.callback(os.close, descriptor)
+            locks.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
 

@@ -162,10 +162,10 @@ class Constants:
         if STACKED in family or STACKED in self._scope.backend:
             return self._search_each(constant, family)
         fitting = [row for row in self._in_scope(constant) if row.family in (None, family)]
-        whole = [row for row in fitting if row.unit != FACTOR]
-        if not whole:
+        bases = [row for row in fitting if row.unit != FACTOR]
+        if not bases:
             raise DataError(f"data/generated/efficiency.csv has no {constant!r} for {family!r}.")
-        first = max(whole, key=lambda row: row.precision)
+        first = max(bases, key=lambda row: row.precision)
         alike = (row for row in fitting if row.unit == FACTOR and row.runtime == first.runtime)
         factors = (first, *alike)
         return ScopedConstant(rows=factors, value=math.prod(row.value for row in factors))

@@ -18,8 +18,8 @@ Made = TypeVar("Made")
 def like(kind: type[Made], source: object, /, **others: Any) -> Made:
     """Record with the values of another one's attributes of the same names, but for `others`."""
     names = (field.name for field in fields(kind))  # type: ignore[arg-type]  # of any dataclass
-    own = {name: getattr(source, name) for name in names if name not in others}
-    return kind(**own, **others)
+    copied = {name: getattr(source, name) for name in names if name not in others}
+    return kind(**copied, **others)
 
 
 # Checked is what files are made of: text, numbers, flags, one of several words, "or nothing",

@@ -67,7 +67,7 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
     notes = (estimate.format_note, drafting_note(estimate.work))
     if estimate.refusal:
         notes = (estimate.refusal, "")
-    held = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}
+    sizes = {tier: [float(size) for size in estimate.held.get(tier, ())] for tier in Tier}
     return as_record(
         "estimate",
         SimpleNamespace(all=estimate, run=estimate if fits else None),
@@ -77,9 +77,9 @@ def estimate_answer(estimate: Estimate, taken_as: str = "") -> Json:
         decode_tps_total=decode_tps(estimate) * float(estimate.work.users) if fits else None,
         ttft_p50_s=first_token_within(estimate, 0.5) if fits else None,
         ttft_p95_s=first_token_within(estimate, 0.95) if fits else None,
-        vram_bytes=held[Tier.VRAM],
-        ram_bytes=sum(held[Tier.RAM]),
-        disk_bytes=sum(held[Tier.DISK]),
+        vram_bytes=sizes[Tier.VRAM],
+        ram_bytes=sum(sizes[Tier.RAM]),
+        disk_bytes=sum(sizes[Tier.DISK]),
         seconds=_seconds(estimate),
         assumptions=[_assumption(assumed) for assumed in estimate.assumptions],
     )

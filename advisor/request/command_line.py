@@ -104,8 +104,8 @@ def from_args(args: argparse.Namespace) -> Request:
     Raises:
         InputError: a number outside its limits.
     """
-    stated = {entry.name: getattr(args, entry.name, None) for entry in INPUTS}
-    values = {name: value for name, value in stated.items() if value is not None}
+    parsed = {entry.name: getattr(args, entry.name, None) for entry in INPUTS}
+    values = {name: value for name, value in parsed.items() if value is not None}
     for name in ("own_price", "own_rent"):
         values[name] = tuple(price for typed in values.get(name, ()) for price in typed)
     return Request(**values)
@@ -124,9 +124,9 @@ def from_argv(words: Sequence[str]) -> Request:
 
 def to_argv(request: Request) -> list[str]:
     """Options that give the request, without defaults."""
-    stated = request.stated()
-    entries = (entry for entry in INPUTS if entry.name in stated)
-    return [word for entry in entries for word in _words(entry, stated[entry.name])]
+    values = request.stated()
+    entries = (entry for entry in INPUTS if entry.name in values)
+    return [word for entry in entries for word in _words(entry, values[entry.name])]
 
 
 def command(request: Request, name: str = "advise") -> str:

@@ -68,8 +68,8 @@ class AgentSession:
     shape: SessionShape | None = None  # row that it is taken from
 
     def __post_init__(self) -> None:
-        stated = {"turns": self.turns, "turn_tokens": self.added, "slots": self.slots}
-        check_all(map(BY_NAME.__getitem__, stated), stated)
+        numbers = {"turns": self.turns, "turn_tokens": self.added, "slots": self.slots}
+        check_all(map(BY_NAME.__getitem__, numbers), numbers)
         CACHED_SHARE.check(self.kept)
         BY_NAME["context"].check(self.context)
         if self.cached > self.first:
@@ -102,11 +102,11 @@ class AgentSession:
         """Agents that the server answers at once."""
         return min(self.agents, self.slots or self.agents)
 
-    def work(self, base: Workload, kept: Floats) -> Workload:
+    def work(self, base: Workload, cached: Floats) -> Workload:
         """Requests of all turns, of which some tokens are cached; a base has all that a session
         does not say.
         """
-        return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=kept)
+        return base.with_numbers(**self._of_all(base), prompt=self.prompts, cached=cached)
 
     def middle(self, base: Workload) -> Workload:
         """Request of its middle turn, which stands for a reply wherever a single one is asked.
@@ -146,19 +146,19 @@ def session_of(values: Mapping[str, Any], usual: Mapping[str, Any]) -> AgentSess
     def of(key: str, field: str) -> Any:
         return getattr(shape, field) if shape and values[key] == usual[key] else values[key]
 
-    stated = {
+    lengths = {
         "turns": of("turns", "turns"),
         "added": of("turn_tokens", "turn_tokens"),
         "first": of("prompt", "first_prompt"),
         "reply": of("output", "reply"),
     }
-    if stated["turns"] is None or stated["added"] is None:
+    if lengths["turns"] is None or lengths["added"] is None:
         raise InputError(
             "A session needs its turns (--turns) and the tokens that tools and you add in each "
             f"(--turn-tokens); give both, or a shape (--session): {', '.join(shapes())}."
         )
     return AgentSession(
-        **stated, cached=values["cached"], kept=values["cached_share"],
+        **lengths, cached=values["cached"], kept=values["cached_share"],
         agents=values["users"], slots=values["slots"], shape=shape,
         spare=None if values["spare_ram_gb"] is None else values["spare_ram_gb"] * GIB,
         drive=(values["spare_drive_gb"] or 0.0) * GIB,

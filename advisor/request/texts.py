@@ -51,8 +51,8 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
         parameters: parameters of the address.
         page: "find" or "runnable", whose keys went before those of the form; empty for the others.
     """
-    stated = {key: text for key, text in parameters.items() if text}
-    plain = {RENAMED.get(key, key): text for key, text in stated.items() if key not in ELSEWHERE}
+    address = {key: text for key, text in parameters.items() if text}
+    plain = {RENAMED.get(key, key): text for key, text in address.items() if key not in ELSEWHERE}
     texts = {name: text for name, text in plain.items() if name in BY_NAME}
     if texts.get("numa") == "none":
         del texts["numa"]
@@ -61,36 +61,36 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
         named = BY_NAME[name].kind in (Kind.NAME, Kind.SIZES)
         if named and (word in OPEN or (word == "none" and name != "gpu")):
             del texts[name]
-    form = stated.get("repack", "")
+    form = address.get("repack", "")
     if form and form.casefold() not in OPEN:
         texts["format"] = form
-    texts |= _machine(stated, texts, page) | _having(stated) | _experts(stated)
+    texts |= _machine(address, texts, page) | _having(address) | _experts(address)
     for name in ("rent", "price"):
-        texts |= _typed_price(stated, name)
-    return _of_page(texts, stated, page)
+        texts |= _typed_price(address, name)
+    return _of_page(texts, address, page)
 
 
-def _machine(stated: Mapping[str, str], texts: Texts, page: str) -> Texts:
+def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
     """Machine at hand, by name, or of parts; what was no input of the one chosen is left out."""
-    described = any(key in stated for key in ("gpu", "gpus", "cpu", "ram"))
-    chosen = stated.get("machine", ANOTHER if described else "").casefold()
+    described = any(key in address for key in ("gpu", "gpus", "cpu", "ram"))
+    chosen = address.get("machine", ANOTHER if described else "").casefold()
     parts = ("gpu", "gpu_count", "cpu", "ram_gb", "disk", "bridge")
     typed = {name: text for name in parts if (text := texts.pop(name, ""))}
     texts.pop("machine", None)
-    pool = {"ram_gb": stated["pool"]} if "pool" in stated else {}
+    pool = {"ram_gb": address["pool"]} if "pool" in address else {}
     if chosen == THIS:
-        card = stated.get("mygpu", OPEN[0])
+        card = address.get("mygpu", OPEN[0])
         return {"machine": "this"} | ({} if card.casefold() in OPEN else {"gpu": _card(card)})
     if chosen == NAMED:
-        return {"machine": stated.get("owned", listed("machine")[0]), **pool}
+        return {"machine": address.get("owned", listed("machine")[0]), **pool}
     if not chosen:
         return pool
     if chosen != ANOTHER:  # in words, as addresses state it now: keys of both are mixed
-        return {"machine": stated["machine"], **typed, **pool}
-    return _parts(stated, typed, pool, page)
+        return {"machine": address["machine"], **typed, **pool}
+    return _parts(address, typed, pool, page)
 
 
-def _parts(stated: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
+def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
     """A machine of parts, with those that the form began with; Find's had no cards."""
     drive = {"disk": typed.get("disk", from_spec.TYPICAL_DISK)}
     host = {"cpu": from_spec.TYPICAL_HOST, "ram_gb": shortest(from_spec.TYPICAL_RAM_GIB)}
@@ -100,9 +100,9 @@ def _parts(stated: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> T
     card = _card(typed.get("gpu", "RTX 3090"))
     if _unified(card):
         return {"gpu": card, **pool, **drive}
-    cards = _cards(card, typed.get("gpu_count", "1"), stated.get("gpu2", ""))
+    cards = _cards(card, typed.get("gpu_count", "1"), address.get("gpu2", ""))
     joined = {"bridge": "true"} if typed.get("bridge", "").casefold() == "nvlink bridge" else {}
-    return {**cards, **joined, **host, **pool, **drive, **_link(stated)}
+    return {**cards, **joined, **host, **pool, **drive, **_link(address)}
 
 
 def _card(text: str) -> str:
@@ -124,40 +124,40 @@ def _unified(card: str) -> bool:
     return row.unified and not row.of_ram
 
 
-def _link(stated: Mapping[str, str]) -> Texts:
-    match = re.fullmatch(r"PCIe (\d+) x(\d+)", stated.get("link", ""), re.IGNORECASE)
+def _link(address: Mapping[str, str]) -> Texts:
+    match = re.fullmatch(r"PCIe (\d+) x(\d+)", address.get("link", ""), re.IGNORECASE)
     return {"pcie_gen": match[1], "pcie_lanes": match[2]} if match else {}
 
 
-def _having(stated: Mapping[str, str]) -> Texts:
-    having = stated.get("having", "").casefold()
-    if having == "nothing yet" or stated.get("cardsin") == "a new desktop":
+def _having(address: Mapping[str, str]) -> Texts:
+    having = address.get("having", "").casefold()
+    if having == "nothing yet" or address.get("cardsin") == "a new desktop":
         return {"cards_owned": NOTHING}
     if having == "rented":
-        return {"rented_at": stated.get("rentedat", "0.5")}
-    return {"rented_at": stated["namedrent"]} if "namedrent" in stated else {}
+        return {"rented_at": address.get("rentedat", "0.5")}
+    return {"rented_at": address["namedrent"]} if "namedrent" in address else {}
 
 
-def _experts(stated: Mapping[str, str]) -> Texts:
-    division = stated.get("division", "").casefold()
+def _experts(address: Mapping[str, str]) -> Texts:
+    division = address.get("division", "").casefold()
     return {
         "whole ones": {"expert_parallel": "true"},
         "whole ones, and users of its own": {"attention_by_user": "true"},
     }.get(division, {})
 
 
-def _typed_price(stated: Mapping[str, str], what: str) -> Texts:
+def _typed_price(address: Mapping[str, str], what: str) -> Texts:
     key, usual = {"rent": ("rent", "1"), "price": ("buy", "1000")}[what]
-    name = stated.get(f"{key}gpu", "None")
-    amount = stated.get(f"{key}usd", usual)
+    name = address.get(f"{key}gpu", "None")
+    amount = address.get(f"{key}usd", usual)
     return {} if name.casefold() == "none" else {f"own_{what}": f"{name}={amount}"}
 
 
-def _of_page(texts: Texts, stated: Mapping[str, str], page: str) -> Texts:
+def _of_page(texts: Texts, address: Mapping[str, str], page: str) -> Texts:
     """Keys of a page in place of the form's; its runtime was llama.cpp where none was chosen."""
     for key, name in OF_PAGES.get(page, {}).items():
         usual = LLAMA_CPP.name if name == "runtime" else ""
-        text = stated.get(key, usual)
+        text = address.get(key, usual)
         if not text or text.casefold() == "any":
             texts.pop(name, None)
         else:

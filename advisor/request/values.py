@@ -16,9 +16,9 @@ def from_values(values: Mapping[str, Any], where: str = "the request") -> Reques
         InputError: no such input, or a value of another kind; the message names it, and its place.
     """
     check_names(values, tuple(BY_NAME), where)
-    stated = {name: value for name, value in values.items() if value is not None}
+    typed = {name: value for name, value in values.items() if value is not None}
     try:
-        return Request(**{name: _value(BY_NAME[name], stated[name], where) for name in stated})
+        return Request(**{name: _value(BY_NAME[name], typed[name], where) for name in typed})
     except InputError as error:
         prefix = "" if str(error).startswith(where) else f"{where}: "
         raise InputError(f"{prefix}{error}") from error
