@@ -439,7 +439,7 @@ def _seen_disk(
 
 
 def _as_set(now: Quantity, measured: Calibration) -> Quantity:
-    """Read-ahead set now on this machine, else the probed one of an imported machine."""
+    """Read-ahead of this machine as it is set now; of an imported machine the probed one."""
     probed = now.kind is Provenance.MEASURED
     return now if probed else measured.figure("disk_read_ahead") or now
 

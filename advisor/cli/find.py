@@ -161,8 +161,8 @@ def _machine_cells(hit: Hit, odd: Sequence[str]) -> tuple[str, ...]:
 
 
 def model_text(models: Sequence[Runnable], reading_tps: float) -> str:
-    """Models in their order, and what it is; faster ones than `reading_tps` keep up with a reader
-    [tokens/s].
+    """Models in their order, and its rule; those faster than `reading_tps` keep up with
+    a reader [tokens/s].
     """
     if not models:
         return "None of the models on record runs on this machine."

@@ -216,7 +216,7 @@ def _printed(words: list[str]) -> str:
 
 
 def _cut(record: Any) -> Any:
-    """A record whose long lists have their first rows and a count of the rest."""
+    """The record with its long lists cut to their first rows, and the number of the others."""
     cut = dict(record)
     for name, value in record.items():
         if isinstance(value, list) and len(value) > MOST_ROWS:

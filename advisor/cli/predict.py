@@ -80,7 +80,7 @@ def _rows(text: TextIO, path: Path) -> Iterator[Cells]:
 
 
 def _readable(reader: "csv.DictReader[str]") -> Iterator[Cells]:
-    """Rows with the cells that are read; none where no cells can be, which is answered too."""
+    """Rows with the columns that are read; a row that cannot be read is empty and is answered."""
     read = set(columns()) - set(BESIDE) | {"id"}
     while True:
         try:
@@ -106,7 +106,7 @@ def _answered(rows: Iterator[Cells]) -> Iterator[Prediction]:
 
 
 def _predictions(rows: Iterable[Cells]) -> list[Prediction]:
-    """Answers of a group; the process that hands it out loads no model of anything."""
+    """Answers of a group; imported here, since what hands out groups needs none."""
     from advisor.evidence.published.predict import predictions_of
 
     return predictions_of(rows)
@@ -142,7 +142,7 @@ def _in_turn(
 
 
 def _digest(cells: Cells) -> bytes:
-    """What tells a row from others that state something else."""
+    """Same for rows with the same cells."""
     return blake2b(repr(cells).encode(), digest_size=16).digest()
 
 

@@ -126,12 +126,12 @@ class Ownership:
 
     @property
     def owned(self) -> bool:
-        """Whether it is owned, not rented."""
+        """Whether the machine is owned, not rented."""
         return self.rented_at is None and not self.nothing
 
     @property
     def takes_cards(self) -> bool:
-        """Whether several cards can be put into it; else they need a new desktop."""
+        """Whether the machine has room for several cards; without it they need a new desktop."""
         return not self.nothing and room_for(self.form, 2)
 
 

@@ -71,7 +71,7 @@ def renamed(parameters: Mapping[str, str], page: str = "") -> Texts:
 
 
 def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
-    """Machine at hand, by name, or of parts; what was no input of the one chosen is left out."""
+    """This machine, one by name, or one of parts; inputs of the other two ways are left out."""
     described = any(key in address for key in ("gpu", "gpus", "cpu", "ram"))
     chosen = address.get("machine", ANOTHER if described else "").casefold()
     parts = ("gpu", "gpu_count", "cpu", "ram_gb", "disk", "bridge")
@@ -91,7 +91,7 @@ def _machine(address: Mapping[str, str], texts: Texts, page: str) -> Texts:
 
 
 def _parts(address: Mapping[str, str], typed: Texts, pool: Texts, page: str) -> Texts:
-    """A machine of parts, with those that the form began with; Find's had no cards."""
+    """A machine of parts, else those that the form began with; the page Find had no card."""
     drive = {"disk": typed.get("disk", from_spec.TYPICAL_DISK)}
     host = {"cpu": from_spec.TYPICAL_HOST, "ram_gb": shortest(from_spec.TYPICAL_RAM_GIB)}
     host |= {name: text for name, text in typed.items() if name in host}
