@@ -46,8 +46,14 @@ from benchmarks.engine_parts.readings import Readings, Run
 PARTS: Mapping[str, ModuleType] = {"llama": gpu_llama, "transformers": gpu_transformers}
 PROBED = {"llama": tuple(gpu_machine.PROBES), "transformers": ("GPU", "RAM")}
 """Probes whose figures count in each part."""
-MEDIAN, WORST = 0.10, 0.20
-"""Errors that the probe promises."""
+PROMISED: Mapping[str, str] = {
+    "resident": "no promise: no probe times kernels of the GPU",
+    "partial": "promised 10% at the median",
+    "moe_offload": "promised 10% and 20%",
+    "stream_cpu": "promised 10% and 20%",
+    "nvme": f"promised within {paged.WITHIN} times",
+}
+"""Errors that the probes promise, by category."""
 FROM_DRIVE = "nvme"
 """Category of rows that are promised within `paged.WITHIN`."""
 NOTE = "python -m benchmarks.gpu_engine --only"
@@ -176,13 +182,10 @@ def summary(compared: Sequence[Compared]) -> str:
     """How far predictions of one engine and place were off."""
     case = compared[0].case
     ratios = [entry.ratio for entry in compared]
-    promised = f"{MEDIAN:.0%} and {WORST:.0%}"
-    if case.category == FROM_DRIVE:
-        promised = f"within {paged.WITHIN} times"
     prompts = [entry.prompt for entry in compared if entry.prompt]
     return (
         f"gpu_engine, {case.runtime.name}, {case.place}: median error {_off(ratios)}, worst "
-        f"{_worst(ratios):.2f} times (promised {promised}); {len(ratios)} figures, "
+        f"{_worst(ratios):.2f} times ({PROMISED[case.category]}); {len(ratios)} figures, "
         f"{sum(entry.inside for entry in compared)} in their 80 % range."
         + (f" Prompts {_off(prompts)}, worst {_worst(prompts):.2f} times." if prompts else "")
     )
@@ -231,7 +234,8 @@ def _compared(
         ngl=round(float(estimate.placement.gpu_layers)), context_depth=depth, rounds=len(runs),
         tg_tps=f"{measured:.3f}",
         tg_spread=f"{readings.spread(rates):.2f}", predicted_tps=f"{predicted_tps:.3f}",
-        source_url="benchmarks/gpu_engine.py", source_note=f"{note}; {_link(machine)}",
+        source_url="benchmarks/gpu_engine.py",
+        source_note=f"{note}; {_large(case)}{_link(machine)}",
         **(_drive(machine, runs) if case.category == FROM_DRIVE else {}), **prompt,
     )  # fmt: skip
     inside = bool(estimate.decode.low <= measured <= estimate.decode.high)
@@ -256,6 +260,11 @@ def _prompt(predicted: Estimate, runs: Sequence[Run]) -> dict[str, str]:
     if rate is None or predicted.prefill is None:
         return {}
     return {"pp_tps": f"{rate:.2f}", "predicted_pp_tps": f"{float(predicted.prefill.value):.2f}"}
+
+
+def _large(case: Case) -> str:
+    """The micro-batch, where it is not the usual one."""
+    return f"-ub {case.ubatch}; " if case.ubatch != gpu_llama.MICRO_BATCH else ""
 
 
 def _link(machine: Machine) -> str:

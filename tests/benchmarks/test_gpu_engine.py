@@ -177,7 +177,7 @@ def test_rows_are_accepted_by_the_checks_of_the_file(
     before = table.read_text(encoding="utf-8")
     run("--only", "llama", "--model", "MoE 7B", "--csv", str(table))
     assert table.read_text(encoding="utf-8").startswith(before)
-    added = [row for row in read_rows(table) if row.gpu != "none"]
+    added = read_rows(table)[len(before.splitlines()) - 1 :]
     assert [row.category for row in added] == [
         *["resident"] * 2, *["partial"] * 2, *["moe_offload"] * 4,
     ]  # fmt: skip
@@ -186,6 +186,7 @@ def test_rows_are_accepted_by_the_checks_of_the_file(
         own_rows.check_what_ran_where_and_how(row)
         own_rows.check_shape(row)
     assert added[0].runtime == "llama.cpp (llama-bench 11549 8cf427ff, CUDA)"
+    assert ["-ub 2048" in row.source_note for row in added] == [False] * 6 + [True] * 2
     assert added[0].source_note.endswith(
         "; to the GPU 52.0 GB/s from pinned memory, 11.0 GB/s from pageable"
     )
@@ -199,8 +200,14 @@ def test_promises_are_judged_by_engine_and_place(
     rows = read_rows(tmp_path / "rows.csv")
     right = [replace(row, predicted_tps=row.tg_tps * 1.09) for row in rows]
     own_rows.check_promises(right)
+    wrong = [replace(row, predicted_tps=row.tg_tps * 2) for row in right]
+    own_rows.check_promises([*wrong[:2], *right[2:]])  # no promise of what lies in the GPU
     with pytest.raises(AssertionError, match="partial"):
-        own_rows.check_promises([*right[:3], replace(right[3], predicted_tps=right[3].tg_tps * 2)])
+        own_rows.check_promises([*right[:2], wrong[2], right[3]])
+    experts = [replace(row, category="moe_offload") for row in right]
+    own_rows.check_promises(experts)
+    with pytest.raises(AssertionError, match="moe_offload"):
+        own_rows.check_promises([*experts[:3], replace(wrong[3], category="moe_offload")])
     drive = [replace(entry, category="nvme") for entry in right]
     own_rows.check_promises(replace(row, predicted_tps=row.tg_tps * 1.4) for row in drive)
     with pytest.raises(AssertionError, match="nvme"):

@@ -7,11 +7,12 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from advisor.machine.catalog import find_gpu
 from advisor.probes.gpu import detect
 from advisor.probes.gpu import detect as apple
 from advisor.probes.gpu import detect as nvml
-from advisor.probes.gpu.detect import GpuFacts, GpuState
-from advisor.units import GIB
+from advisor.probes.gpu.detect import GpuFacts, GpuState, same_bus
+from advisor.units import GIB, MIB
 
 
 class NVMLError(Exception):
@@ -26,7 +27,9 @@ ANSWERS = {
     "nvmlDeviceGetCount": 1,
     "nvmlDeviceGetHandleByIndex": "card",
     "nvmlDeviceGetName": "NVIDIA GeForce RTX 4090",
-    "nvmlDeviceGetMemoryInfo": SimpleNamespace(total=24 * 2**30, free=23 * 2**30),
+    "nvmlDeviceGetMemoryInfo": lambda _, version=1: SimpleNamespace(
+        total=24 * 2**30, used=(1 if version == 2 else 2) * 2**30
+    ),
     "nvmlDeviceGetCurrPcieLinkGeneration": 1,
     "nvmlDeviceGetMaxPcieLinkGeneration": 4,
     "nvmlDeviceGetCurrPcieLinkWidth": 8,
@@ -78,7 +81,7 @@ def driver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         module.NVML_ERROR_NO_PERMISSION = NO_PERMISSION
         module.NVML_ERROR_LIBRARY_NOT_FOUND = LIBRARY_NOT_FOUND
         module.NVML_ERROR_DRIVER_NOT_LOADED = NOT_LOADED
-        module.NVML_CLOCK_SM, module.NVML_CLOCK_MEM = 1, 2
+        module.NVML_CLOCK_SM, module.NVML_CLOCK_MEM, module.nvmlMemory_v2 = 1, 2, 2
         for name, given in (ANSWERS | changes).items():
             setattr(module, name, answer(given))
         monkeypatch.setitem(sys.modules, "pynvml", module)
@@ -155,7 +158,7 @@ def test_one_lost_gpu_does_not_hide_the_other(driver, tmp_path):
 
 
 def test_parts_of_a_gpu_have_their_own_memory(driver):
-    memory = {"part": SimpleNamespace(total=10 * 2**30, free=9 * 2**30)}
+    memory = {"part": SimpleNamespace(total=10 * 2**30)}
     result, notes = driver(
         nvmlDeviceGetMigMode=[1, 1],
         nvmlDeviceGetMaxMigDeviceCount=7,
@@ -199,6 +202,15 @@ class TestUnderLoad:
             "slowed by the power limit and heat."
         )
 
+    def test_drivers_that_count_their_own_memory_as_used(self, driver):
+        def first_version(_, *version):
+            if version:
+                raise NVMLError(NOT_SUPPORTED)
+            return SimpleNamespace(total=24 * 2**30, used=2 * 2**30)
+
+        driver(**RUNNING | {"nvmlDeviceGetMemoryInfo": first_version})
+        assert nvml.state("0000:01:00.0").memory_used == 2 * 2**30
+
     def test_idling_and_chosen_clocks_are_no_trouble(self, driver):
         driver(**RUNNING | {"nvmlDeviceGetCurrentClocksEventReasons": 0x1 | 0x2 | 0x100})
         assert nvml.state("0000:01:00.0").slowed_by == ()
@@ -222,6 +234,65 @@ class TestUnderLoad:
     def test_no_nvml(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pynvml", None)
         assert nvml.state("0000:01:00.0") is None
+
+
+RECORDED = json.loads(
+    (Path(__file__).parents[1] / "samples/nvml-h100-2026-11-27.json").read_text("utf-8")
+)
+"""What the driver of an H100 answered."""
+RESERVED = 480 * MIB
+"""Of its memory, as nvidia-smi told."""
+
+
+def recorded(moment: str) -> dict[str, object]:
+    """Answers of the pretended driver as they were recorded."""
+    told = RECORDED[moment]
+    memory = told["DeviceGetMemoryInfo"]
+    clocks = {1: told["clockSM"], 2: told["clockMEM"]}
+    programs = told["DeviceGetComputeRunningProcesses"]
+    return {
+        **{f"nvml{name}": value for name, value in told.items() if name.startswith("Device")},
+        "nvmlSystemGetDriverVersion": RECORDED["driver"],
+        "nvmlDeviceGetHandleByPciBusId": "card",
+        "nvmlDeviceGetPciInfo": SimpleNamespace(**told["DeviceGetPciInfo"]),
+        "nvmlDeviceGetUtilizationRates": SimpleNamespace(**told["DeviceGetUtilizationRates"]),
+        "nvmlDeviceGetComputeRunningProcesses": [SimpleNamespace(**each) for each in programs],
+        "nvmlDeviceGetClockInfo": lambda _, kind: clocks[kind],
+        "nvmlDeviceGetMemoryInfo": lambda _, version=1: SimpleNamespace(
+            total=memory["total"], used=memory["used"] - (RESERVED if version == 2 else 0)
+        ),
+    }
+
+
+class TestRecordedH100:
+    """Answers of a real driver."""
+
+    def test_what_it_is(self, driver):
+        (gpu,), notes = driver(**recorded("at rest"))
+        assert (gpu.name, gpu.driver, gpu.link) == ("NVIDIA H100 80GB HBM3", "580.159.04", (5, 16))
+        assert gpu.memory_total == 81_559 * MIB  # as nvidia-smi tells it
+        assert gpu.bus == "00000000:00:06.0"
+        assert same_bus(gpu.bus, "0000:00:06.0")  # as CUDA wrote it
+        assert find_gpu(gpu.name).name == "H100 SXM"
+        assert notes == ()
+
+    def test_at_rest_nothing_holds_its_memory(self, driver):
+        driver(**recorded("at rest"))
+        state = nvml.state("0000:00:06.0")
+        assert (state.memory_used, state.held_by, state.busy, state.slowed_by) == (0, {}, 0, ())
+        assert (state.clock, state.power, state.power_limit) == (345e6, 71.418, 700)
+
+    def test_matrix_products_take_all_its_power(self, driver):
+        driver(**recorded("under load"))
+        state = nvml.state("0000:00:06.0")
+        assert state.slowed_by == ("the power limit",)
+        assert state.held_by == {RECORDED["pid"]: 1_184_890_880}
+        # what programs hold, and a few MB of the driver's for them
+        assert state.memory_used == pytest.approx(1_184_890_880, rel=0.01)
+        assert state.sentence() == (
+            "Under load: processors at 1335 MHz, memory at 2619 MHz, 716 of 700 W, slowed by the "
+            "power limit."
+        )
 
 
 def sysfs(root: Path, card: str, port: dict[str, str] | None = None, **files: str) -> None:

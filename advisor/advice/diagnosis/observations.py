@@ -240,7 +240,7 @@ def _others(seen: Evidence) -> Iterator[Observation]:
         words = f"Other programs take {others:.0%} of the processors: close them."
         yield Observation(frozenset({"other_load"}), words=words)
     if programs:
-        words = f"Beside it {programs} programs compute on the GPU: nvidia-smi lists them."
+        words = f"Other programs that compute on the GPU: {programs}; nvidia-smi lists them."
         yield Observation(frozenset({"other_load"}), words=words)
     if programs is not None:  # the driver lists the server itself
         yield Observation(against=frozenset({"cpu_alone"}))

@@ -441,7 +441,6 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
         nvml, "DeviceGetCurrentClocksThrottleReasons", card
     )
     programs = _told(nvml, "DeviceGetComputeRunningProcesses", card) or ()
-    memory = _told(nvml, "DeviceGetMemoryInfo", card)
     busy = _told(nvml, "DeviceGetUtilizationRates", card)
     figures: dict[str, Any] = {
         name: told * unit if (told := _told(nvml, f"Device{call}", card)) else None
@@ -451,7 +450,7 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
         megahertz = _told(nvml, "DeviceGetClockInfo", card, getattr(nvml, kind))
         figures[name] = megahertz * 1e6 if megahertz else None
     return GpuState(
-        memory_used=memory.total - memory.free if memory else None,
+        memory_used=_memory_used(nvml, card),
         busy=busy.gpu / 100 if busy else None,
         held_by={each.pid: each.usedGpuMemory for each in programs if each.usedGpuMemory},
         slowed_by=tuple(
@@ -459,6 +458,18 @@ def _state(nvml: ModuleType, card: Any) -> GpuState:
         ),
         **figures,
     )
+
+
+def _memory_used(nvml: ModuleType, card: Any) -> float | None:
+    """Memory that programs hold [B].
+
+    NVML's second version tells what the driver keeps for itself apart (480 MiB of an H100), the
+    first counts it as used; drivers before 510 know the first alone.
+    """
+    memory = _told(nvml, "DeviceGetMemoryInfo", card, nvml.nvmlMemory_v2) or _told(
+        nvml, "DeviceGetMemoryInfo", card
+    )
+    return float(memory.used) if memory else None
 
 
 def _told(nvml: ModuleType, call: str, *about: Any) -> Any:
