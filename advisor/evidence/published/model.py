@@ -10,7 +10,8 @@ from advisor.evidence.published.batch import Noted
 from advisor.evidence.published.row import PublishedRow, meaning, number, of_cells
 from advisor.model import catalog
 from advisor.model.architecture import Architecture
-from advisor.model.by_name.named import NamedModel, named, usual_format
+from advisor.model.by_name.known import Named
+from advisor.model.by_name.named import named, usual_format
 from advisor.model.by_name.names import StatedSize, format_in_name
 from advisor.model.by_name.stand_in import NEWEST, of_size
 from advisor.model.formats import NEAREST, format_meant
@@ -128,7 +129,7 @@ def _architecture(row: PublishedRow, runtime: Runtime) -> Noted[Architecture]:
 
 
 @lru_cache(maxsize=2048)
-def _known(name: str) -> NamedModel | None:
+def _known(name: str) -> Named | None:
     """Model of a name, also with its format as a folder below; None where it is not certain."""
     base, _, folder = name.rpartition("/")
     try:
@@ -145,7 +146,7 @@ BEFORE_OTHERS = "2023-09"
 August 2023, https://github.com/ggml-org/llama.cpp/pull/2717)."""
 
 
-def _early_llama(row: PublishedRow) -> NamedModel | None:
+def _early_llama(row: PublishedRow) -> Named | None:
     """LLaMA of a size that stands alone in a row of its time; None for other rows."""
     match = FIRST_MODELS.fullmatch(row.model)
     if match is None or not "2023" <= row.date[:7] < BEFORE_OTHERS:

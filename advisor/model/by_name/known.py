@@ -23,6 +23,35 @@ from advisor.model.by_name.names import take_apart, words
 from advisor.model.spec import ArchitectureSpec
 
 KnownRow = ArchitectureSpec | HubRow
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """Model of a name, or a stand-in for it."""
+
+    row: KnownRow  # row of the catalogue or the list; of a stand-in the relative
+    made: Architecture | None = None  # architecture of a stand-in; None for that of the row
+    taken_as: str = ""  # name of the model if another was typed; else empty
+    notes: tuple[str, ...] = ()  # sentences for the user
+    format: str = ""  # format in the name, such as `-AWQ` or `:q4_K_M`; empty for none
+    native: str = ""  # format in which the publisher offers the weights; empty for 16 bits
+
+    @property
+    def name(self) -> str:
+        """Name in the catalogue or the list."""
+        return self.row.name
+
+    @property
+    def known(self) -> bool:
+        """Whether its layers are those of the catalogue or the list."""
+        return self.made is None
+
+    @property
+    def architecture(self) -> Architecture:
+        """Its architecture, or that of its stand-in."""
+        return self.made or architecture_of(self.row)
+
+
 MIRROR = "unsloth"
 """Publisher of copies of nearly every model, in 16 bits too."""
 SHORTEST_LAYERS = 8

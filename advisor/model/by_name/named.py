@@ -17,7 +17,6 @@ from advisor.catalog.csv_tables import DATA, read
 from advisor.catalog.name_matching import spellings
 from advisor.errors import Refusal, UnknownName
 from advisor.model import catalog
-from advisor.model.architecture import Architecture
 from advisor.model.by_name.hub_list import (
     READ,
     HubRow,
@@ -28,6 +27,7 @@ from advisor.model.by_name.hub_list import (
 )
 from advisor.model.by_name.known import (
     KnownRow,
+    Named,
     better_described,
     catalogue_keys,
     is_drafting,
@@ -57,21 +57,8 @@ from advisor.model.no_chat import refuse_no_chat_model
 from advisor.model.spec import ArchitectureSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class Meant:
-    """Known model of a name."""
-
-    row: KnownRow  # row of the catalogue or the list
-    taken_as: str = ""  # its name if it differs from the typed one; else empty
-
-    @property
-    def name(self) -> str:
-        """Name in the catalogue or the list."""
-        return self.row.name
-
-
 @lru_cache(maxsize=4096)
-def meant(text: str) -> Meant:
+def meant(text: str) -> Named:
     """Known model of a name.
 
     Raises:
@@ -88,22 +75,22 @@ def meant(text: str) -> Meant:
     return _meant(text)
 
 
-def _meant(text: str) -> Meant:
+def _meant(text: str) -> Named:
     """Known model of a name, as `meant`, without Ollama's tags of other tags."""
     name = take_apart(text)
     row = spelled(text)
     if row is not None:
-        return Meant(row=row, taken_as=row.name if _says_less(name, row) else "")
-    exact = hub_list().named(text) if "/" in text else _after_publisher(text)
+        return Named(row=row, taken_as=row.name if _says_less(name, row) else "")
+    exact = hub_list().named(text if "/" in text else _with_publisher(text, " "))
     refuse_no_chat_model(text, exact.architecture if exact else "")
     if exact is not None:
         return _exact(name, exact)
     hosted = spelled(text.rpartition("/")[2]) if "/" in text else None
     if hosted is not None:
-        return Meant(row=hosted, taken_as=hosted.name)
+        return Named(row=hosted, taken_as=hosted.name)
     _refuse(name)
     read_as = next((model for model in readings(name) if model is not None), None)
-    if read_as is None and (file := _with_publisher(text)):
+    if read_as is None and (file := _with_publisher(text, "_")):
         with suppress(UnknownName):
             return meant(file)
     if read_as is None or is_of_another_month(name, read_as):
@@ -111,7 +98,7 @@ def _meant(text: str) -> Meant:
     read_as = _counted(name, read_as) if isinstance(read_as, HubRow) else read_as
     in_full = not name.publisher and "".join(name.tokens[:1]) in text.casefold()
     as_known = name.tokens in {take_apart(known).tokens for known in spellings_of(read_as)}
-    return Meant(row=read_as, taken_as="" if in_full and as_known else read_as.name)
+    return Named(row=read_as, taken_as="" if in_full and as_known else read_as.name)
 
 
 # Names and aliases of the catalogue's models, compared without spaces and dashes.
@@ -145,30 +132,24 @@ def _says_less(name: ModelName, row: ArchitectureSpec) -> bool:
 # Names of repositories.
 
 
-def _after_publisher(text: str) -> HubRow | None:
-    """The repository of a name with a space behind its publisher: "nex-agi Nex-N2.5-mini"."""
-    publisher, _, rest = text.strip().partition(" ")
-    if not rest or not hub_list().has_publisher(publisher):
-        return None
-    return hub_list().named(f"{publisher}/{'-'.join(rest.split())}")
+def _with_publisher(text: str, joint: str) -> str:
+    """Repository of a name or file that begins with its publisher: "nex-agi Nex-N2.5-mini",
+    `Qwen_Qwen3-32B`; else empty.
+    """
+    publisher, _, rest = text.strip().partition(joint)
+    known = rest and "/" not in text and hub_list().has_publisher(publisher)
+    return f"{publisher}/{'-'.join(rest.split())}" if known else ""
 
 
-def _with_publisher(text: str) -> str:
-    """Repository of a file's name that begins with its publisher, `Qwen_Qwen3-32B`; else empty."""
-    publisher, mark, rest = text.partition("_")
-    known = mark and "/" not in text and hub_list().has_publisher(publisher)
-    return f"{publisher}/{rest}" if known else ""
-
-
-def _exact(name: ModelName, row: HubRow) -> Meant:
+def _exact(name: ModelName, row: HubRow) -> Named:
     """Listed repository of exactly this name; the catalogue's model if both have the same shape."""
     if is_drafting(row):
         raise _drafting(row.name)
     base = catalogue_keys().get(name.key) or base_row(name)
     if isinstance(base, ArchitectureSpec) and _same_shape(base, row):
-        return Meant(row=base, taken_as=base.name)
+        return Named(row=base, taken_as=base.name)
     better = _counted(name, better_described(row))
-    return Meant(row=better, taken_as="" if better is row else better.name)
+    return Named(row=better, taken_as="" if better is row else better.name)
 
 
 def _counted(name: ModelName, row: HubRow) -> HubRow:
@@ -290,19 +271,7 @@ def usual_format(native: str) -> str:
     return GGUF_OF_NATIVE.get(native, USUAL)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamedModel:
-    """Model of a name."""
-
-    architecture: Architecture  # architecture of the model, or of its stand-in
-    taken_as: str = ""  # name of the model if another was typed; else empty
-    notes: tuple[str, ...] = ()  # sentences for the user
-    format: str = ""  # format in the name, such as `-AWQ` or `:q4_K_M`; empty for none
-    native: str = ""  # format in which the publisher offers the weights; empty for 16 bits
-    known: bool = True  # whether it is in the catalogue or the list; else it is a stand-in
-
-
-def named(text: str, year: int = NEWEST) -> NamedModel:
+def named(text: str, year: int = NEWEST) -> Named:
     """Model of a name, or a stand-in of the size in the name.
 
     Args:
@@ -317,14 +286,12 @@ def named(text: str, year: int = NEWEST) -> NamedModel:
         made = None if unknown.close else stand_in(take_apart(text), year)
         if made is None:
             raise
-        row = made.relative
-        model = NamedModel(architecture=made.architecture, notes=(made.note,), known=False)
+        model = made
     else:
-        row = known.row
-        taken = (f"{text[:80]} is taken as {row.name}.",) if known.taken_as else ()
-        model = _described(row)
+        taken = (f"{text[:80]} is taken as {known.name}.",) if known.taken_as else ()
+        model = _described(known.row)
         model = replace(model, taken_as=known.taken_as, notes=(*taken, *model.notes))
-    native = native_format(row.name, row if isinstance(row, HubRow) else None)
+    native = native_format(model.name, model.row if isinstance(model.row, HubRow) else None)
     return replace(model, format=form.name if form else "", native=native)
 
 
@@ -341,11 +308,11 @@ OTHER_LAYERS = 0.3
 """Logarithm of how far Llama's layers may count from a stated total: towers make a quarter."""
 
 
-def _described(row: KnownRow) -> NamedModel:
+def _described(row: KnownRow) -> Named:
     """Architecture of a known model, with notes on the origin and certainty of its sizes."""
     if isinstance(row, ArchitectureSpec):
         notes = (f"{row.note[:1].upper()}{row.note[1:]}.",) if row.note else ()
-        return NamedModel(architecture=catalog.architecture(row.name), notes=notes)
+        return Named(row=row, notes=notes)
     entry = listed(row)
     counted = entry.generic and counts_weights(row)
     if counted and abs(math.log(entry.architecture.params / row.parameters)) > OTHER_LAYERS:
@@ -360,10 +327,10 @@ def _described(row: KnownRow) -> NamedModel:
         about += f"; {', '.join(entry.derived)} derived from its stated total."
     else:
         about += " and the rule of its family."
-    return NamedModel(architecture=entry.architecture, notes=(about,))
+    return Named(row=row, notes=(about,))
 
 
-def _of_stated_total(row: HubRow) -> NamedModel:
+def _of_stated_total(row: HubRow) -> Named:
     """Stand-in with the weights that a row states and the active ones that its name does, where its
     weights are not in layers as Llama's: experts are missing, or its layers are of another kind.
     """
@@ -378,4 +345,4 @@ def _of_stated_total(row: HubRow) -> NamedModel:
         f"those of a list of Hugging Face's models of {READ}, its shape that of a relative. Its "
         "config.json or GGUF file would tell them."
     )
-    return NamedModel(architecture=of_size(row.name, size), notes=(note,), known=False)
+    return Named(row=row, made=of_size(row.name, size), notes=(note,))

@@ -6,7 +6,6 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 
 from advisor.errors import AdvisorError, UnknownName
@@ -24,9 +23,7 @@ from advisor.model.by_name.known import (
     is_of_maker,
     known_keys,
     makers,
-    makers_keys,
     of_other_name,
-    other_names,
     sizes,
     spellings_of,
 )
@@ -53,7 +50,6 @@ def readings(name: ModelName) -> Iterator[KnownRow | None]:
     yield _of_month(name)
     yield None if printed else of_other_name(name.key)
     yield _same_words(name)
-    yield None if printed else _in_another_order(name)
     yield _of_size_and_words(name)
     yield _of_printed_size(name)
     yield _of_experts_label(name)
@@ -85,25 +81,6 @@ def _most_downloaded(key: str) -> HubRow | None:
     rows = (row for row in hub_list().with_key(key) if not is_drafting(row))
     row = next(rows, None)
     return None if row is None else better_described(row)
-
-
-LEAST_WORDS = 3
-"""Number of words from which their order does not matter."""
-
-
-@cache
-def _keys_by_words() -> dict[tuple[str, ...], tuple[str, ...]]:
-    index: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for key in dict.fromkeys((*catalogue_keys(), *other_names(), *makers_keys())):
-        words_of_key = tuple(sorted(key.split()))
-        index[words_of_key] = (*index.get(words_of_key, ()), key)
-    return index
-
-
-def _in_another_order(name: ModelName) -> KnownRow | None:
-    """Only model with the words of a name in another order: "granite4:350m-h"."""
-    keys = _keys_by_words().get(tuple(sorted(name.shape)), ())
-    return _of_one_shape(map(base_of, keys if len(name.shape) >= LEAST_WORDS else ()))
 
 
 def _of_one_shape(rows: Iterable[KnownRow | None]) -> KnownRow | None:
@@ -384,6 +361,8 @@ def _may_be_variant(token: str) -> bool:
 
 # Incomplete and misspelled names: what has all words of a name, and what is spelled alike.
 
+LEAST_WORDS = 3
+"""Number of words from which a name without a number may be incomplete."""
 WORDS_LEFT_OUT = 1
 """Number of words that an incomplete name may lack, besides sizes, versions and variants."""
 WORDS_OF_AN_END = 2

@@ -19,6 +19,7 @@ from advisor.model.architecture import Architecture, Group
 from advisor.model.by_name.hub_list import HubRow
 from advisor.model.by_name.known import (
     KnownRow,
+    Named,
     architecture_of,
     base_of,
     catalogue_keys,
@@ -248,16 +249,7 @@ LEAST_DENSE = 0.002
 """Smallest share of weights that every token uses; Kimi K2 has 0.01."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StandIn:
-    """Stand-in with its origin."""
-
-    architecture: Architecture  # architecture of the stated size
-    note: str  # sentence on what comes from the name and from the relative
-    relative: KnownRow  # model whose shape is used
-
-
-def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> StandIn | None:
+def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> Named | None:
     """Stand-in for an unknown model; None where its name has no size."""
     size = stated_size(name)
     if size is None:
@@ -281,12 +273,12 @@ def stand_in(name: ModelName, year: int = NEWEST, without: str = "") -> StandIn 
         if _assumes_experts(made, size)
         else ""
     )
-    return StandIn(
-        relative=row,
-        architecture=made,
-        note=(
+    return Named(
+        row=row,
+        made=made,
+        notes=(
             f"{name.text[:80]} is not known. Its name says {size.params / 1e9:,.4g} B weights"
-            f"{active}; {layers}. {assumed}Give its GGUF file or config.json for exact figures."
+            f"{active}; {layers}. {assumed}Give its GGUF file or config.json for exact figures.",
         ),
     )
 

@@ -12,8 +12,8 @@ from functools import cache
 from hardware_names import sample
 
 from advisor.errors import AdvisorError, UnknownName
-from advisor.model.by_name.known import KnownRow
-from advisor.model.by_name.named import NamedModel, meant, named
+from advisor.model.by_name.known import KnownRow, Named
+from advisor.model.by_name.named import meant, named
 
 NEAR = 0.1
 """Relative difference of a stand-in's weights to those meant."""
@@ -29,7 +29,7 @@ def test_names_that_others_wrote_mean_their_models() -> None:
     assert not wrong
 
 
-def reading(typed: str) -> NamedModel | str:
+def reading(typed: str) -> Named | str:
     """Model that a name is read as; "?" where it is asked for, "x" where it is refused."""
     try:
         return named(typed)
@@ -39,7 +39,7 @@ def reading(typed: str) -> NamedModel | str:
         return "x"
 
 
-def fits(typed: str, read: NamedModel | str, answer: str) -> bool:
+def fits(typed: str, read: Named | str, answer: str) -> bool:
     """Whether a name is read as an answer says."""
     if isinstance(read, str):
         return read == answer
@@ -49,7 +49,7 @@ def fits(typed: str, read: NamedModel | str, answer: str) -> bool:
     return answer not in "?x" and read.known and shape(meant(typed).row) == shape_of(answer)
 
 
-def has_format(read: NamedModel | str, form: str) -> bool:
+def has_format(read: Named | str, form: str) -> bool:
     """Whether the name's format is read, where it states one."""
     if isinstance(read, str) or not form:
         return True

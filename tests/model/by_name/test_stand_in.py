@@ -62,8 +62,8 @@ def test_a_cut_model_has_its_familys_shape_and_its_own_size() -> None:
     assert made is not None
     assert made.architecture.layers == catalog.architecture("MiniMax-M2.1").layers
     assert made.architecture.params == pytest.approx(139e9, rel=0.01)
-    assert "Its name says 139 B weights, 10 B of them active" in made.note
-    assert "MiniMax-M2.1" in made.note
+    assert "Its name says 139 B weights, 10 B of them active" in made.notes[0]
+    assert "MiniMax-M2.1" in made.notes[0]
 
 
 @pytest.mark.parametrize(("text", "experts"), [("Foo-60B", False), ("Foo-560B", True)])
@@ -71,7 +71,7 @@ def test_a_large_model_without_stated_active_weights_has_experts(text: str, expe
     made = stand_in.stand_in(take_apart(text))
     assert made is not None
     assert (made.architecture.experts is not None) == experts
-    assert ("It does not say that" in made.note) == experts
+    assert ("It does not say that" in made.notes[0]) == experts
     assert (made.architecture.shape_uncertainty > SHAPE_UNCERTAINTY) == experts
 
 
@@ -82,14 +82,14 @@ def test_a_name_without_active_weights_is_of_its_familys_kind(text: str, relativ
     """gpt-oss states no active weights in names of models with experts, Qwen3.5 does."""
     made = stand_in.stand_in(take_apart(text))
     assert made is not None
-    assert relative in made.relative.name.casefold()
+    assert relative in made.row.name.casefold()
 
 
 @pytest.mark.parametrize("year", [2023, 2024, 2025, 2026])
 def test_a_model_without_a_relative_has_a_shape_of_its_years(year: int) -> None:
     made = stand_in.stand_in(take_apart("Foo-8B"), year)
     assert made is not None
-    assert abs(stand_in.year_of(made.relative) - year) <= 1
+    assert abs(stand_in.year_of(made.row) - year) <= 1
 
 
 def test_the_uncertainty_of_assumed_experts_is_that_of_known_models(

@@ -75,7 +75,7 @@ def test_a_model_is_met_without_its_family() -> None:
 def test_a_note_says_how_far_the_cache_may_be_off() -> None:
     made = stand_in(take_apart("Unheard-of-9B"))
     assert made is not None
-    assert "four in five within 4 times" in made.note
+    assert "four in five within 4 times" in made.notes[0]
     related = stand_in(take_apart("Qwen3.5-40B"))
     assert related is not None
-    assert "four in five" not in related.note
+    assert "four in five" not in related.notes[0]
