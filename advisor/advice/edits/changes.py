@@ -221,13 +221,16 @@ def _feed_forward(best: Estimate) -> Edits:
 LARGER_BATCH = 2048
 """Micro-batch that is offered: the largest that llama-server computes at once without `-b`
 (tools/server/README.md) [tokens]."""
+BATCH_SETTINGS = {"ollama": "num_batch", "lm-studio": "its evaluation batch size"}
+"""Setting of the micro-batch in runtimes that have another than `-ub`."""
 
 
 def _micro_batch(work: Workload, best: Estimate) -> Edits:
     """Longer parts of a prompt, for each of which what lies in RAM is copied to the GPU once."""
-    if best.how.engine == "llama.cpp" and LARGER_BATCH > work.ubatch < float(work.fresh):
+    if best.how.takes_layers and LARGER_BATCH > work.ubatch < float(work.fresh):
+        setting = BATCH_SETTINGS.get(best.how.key, "-ub")
         yield Edit(
-            words=f"prompts in parts of {LARGER_BATCH:,} tokens (-ub {LARGER_BATCH})",
+            words=f"prompts in parts of {LARGER_BATCH:,} tokens ({setting} {LARGER_BATCH})",
             cost=SAME_TEXT,
             changes={"work": replace(work, ubatch=LARGER_BATCH)},
             of_prompt=True,
