@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -214,25 +213,14 @@ FIRST_TRIED = np.array(sorted({*np.geomspace(1, MOST_READERS, 24).round()}))
 
 def readers(best: Estimate, reading_tps: float) -> int:
     """Users whom a server answers together at a reading speed; 0 where not even one."""
-    if best.machine is None:
+    machine = best.machine
+    if machine is None:
         return 0
-    nouns = (best.model, best.machine, replace(best.work, users=1.0), best.how, best.strategy)
-    return _readers(*nouns, best.settings, reading_tps)
 
-
-@lru_cache(maxsize=64)
-def _readers(
-    model: Model,
-    machine: Machine,
-    work: Workload,
-    how: Runtime,
-    strategy: PlacementStrategy,
-    settings: Settings,
-    reading_tps: float,
-) -> int:
     def most(users: Floats) -> int:
-        several = replace(work, users=users)
-        every = estimate(model, machine, several, how, strategy, fitted_constants(), settings)
+        several = replace(best.work, users=users)
+        nouns = (best.model, machine, several, best.how, best.strategy, fitted_constants())
+        every = estimate(*nouns, best.settings)
         speed = np.broadcast_to(np.asarray(every.decode_tps, dtype=float), users.shape)
         able = (np.nan_to_num(speed) >= reading_tps) & (every.waiting == 0) & every.fits
         return int(np.max(users, where=able, initial=0.0))

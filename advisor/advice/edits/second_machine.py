@@ -59,7 +59,7 @@ def second_machine(
     """Speed with as many machines again, over their network or the one they are built with."""
     network = usual_network(machine.gpus[0].name if machine.gpus else "")
     twice = joined(machine, 2 * machine.nodes, network)
-    engines = tuple(how for how in (*RUNTIMES, *beside(machine)) if how not in SPECIAL)
+    engines = tuple(each for each in (*RUNTIMES, *beside(machine)) if each not in SPECIAL)
     speeds: list[Speed | None] = []
     for machines in (machine, twice):
         estimates = compare(model, machines, work, settings=settings, runtimes=engines)
@@ -70,5 +70,5 @@ def second_machine(
     return SecondMachine(network=name, before=speeds[0], after=speeds[1])
 
 
-SPECIAL = tuple(how for how in RUNTIMES if not how.mainstream)
+SPECIAL = tuple(each for each in RUNTIMES if not each.mainstream)
 """Runtimes that are not in common use; MLX is, on the chips that it is made for."""

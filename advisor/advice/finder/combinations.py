@@ -37,7 +37,8 @@ from advisor.machine.machine import Machine
 from advisor.model import catalog
 from advisor.model.model import KV_BYTES_PER_VALUE, Floats, Model
 from advisor.request.money import Ownership
-from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime, runtime
+from advisor.runtimes import ASIDE, EXLLAMAV3, MLX, RUNTIMES, Runtime
+from advisor.runtimes import runtime as runtime_named
 
 SEARCHED = (*RUNTIMES, *ASIDE)
 """Runtimes tried for a target: all."""
@@ -126,7 +127,7 @@ class RunSetup:
     @property
     def size(self) -> int:
         """Number of combinations per machine: formats x placements x contexts x cache formats."""
-        placements = len(runtime(self.runtime).strategies)
+        placements = len(runtime_named(self.runtime).strategies)
         return len(self.forms) * placements * np.size(self.work.context) * len(self.caches)
 
 
@@ -184,17 +185,17 @@ def cases(
     """Setups of all runtimes with their formats of weights and cache, or the stated ones."""
     return [
         RunSetup(
-            runtime=how.name,
+            runtime=runtime.name,
             models=tuple(models[form] for form in forms),
             forms=forms,
             work=work,
-            caches=tuple(sorted(caches, key=CACHES.index)) or cache_types(how),
+            caches=tuple(sorted(caches, key=CACHES.index)) or cache_types(runtime),
             min_tps=min_tps,
             all_caches=all_caches,
             skip=skip,
         )
-        for how in runtimes
-        for forms in tried_in(how, models, stated=stated)
+        for runtime in runtimes
+        for forms in tried_in(runtime, models, stated=stated)
     ]
 
 
@@ -234,13 +235,13 @@ def _in_cache(
     """Combinations of a setup that are fast enough with one cache format, where nothing is placed
     yet, shape (formats x contexts, machines).
     """
-    how, users = runtime(case.runtime), float(work.users)
+    runtime, users = runtime_named(case.runtime), float(work.users)
     contexts = np.asarray(work.context)
     for at, strategy in enumerate(STRATEGIES):
-        if strategy not in how.strategies or placed.all():
+        if strategy not in runtime.strategies or placed.all():
             continue
         speeds = stack.fast_speeds(
-            case.models, work, how, strategy, skip=placed, least=case.min_tps
+            case.models, work, runtime, strategy, skip=placed, least=case.min_tps
         )
         with np.errstate(invalid="ignore"):
             fast = speeds.fits & ~placed & (speeds.decode >= case.min_tps)
@@ -250,7 +251,7 @@ def _in_cache(
         alike = np.ones(len(candidate), dtype=int)
         rows = Combinations(
             candidate=candidate,
-            runtime=alike * NAMES.index(how.name),
+            runtime=alike * NAMES.index(runtime.name),
             strategy=alike * at,
             form=np.array(case.forms)[form],
             cache=alike * CACHES.index(work.kv_type),
