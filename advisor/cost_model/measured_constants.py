@@ -22,7 +22,7 @@ from advisor.machine.backends import (
     ONE_NODE,
     SoftwareEffect,
     effect_of,
-    effect_of_build,
+    effects_of_build,
     effect_of_kernel,
     kernels_of,
     month_words,
@@ -202,7 +202,7 @@ GPU_TIMES = (
 """Fixed times of a GPU."""
 GPU_PRODUCTS = ("gpu_flop_share", "gpu_attention_share")
 """Constants in proportion to a GPU's speed in a prompt."""
-CPU_TIMES = ("cpu_layer", "cpu_barrier", "cpu_expert_layer")
+CPU_TIMES = ("cpu_layer", "cpu_barrier", "cpu_expert_layer", "cpu_state_layer")
 """Fixed times of a processor."""
 CORE_RATES = (
     "core_decode_rate",
@@ -254,12 +254,12 @@ def _published(machine: Machine, runtime: Runtime, model: Model) -> Iterator[Sof
     host = machine.host
     driver = effect_of_driver(machine) if runtime.key in RUNTIMES else None
     linear = runtime.key in RUNTIMES and model.has_delta_rule
-    build = effect_of_build(machine.build) if linear else None
+    builds = effects_of_build(machine.build) if linear else ()
     experts = driver and model.has_experts and effect_of_driver(machine, "experts")
     kernel = kernel_effect(machine, model) if runtime.key in RUNTIMES else None
     policy = effect_of("numa", host.numa) if binds(host, runtime) else None
     threads = effect_of("threads", host.thread_excess) if runtime.takes_layers else None
-    yield from filter(None, (driver, experts or None, build, kernel, policy, threads))
+    yield from filter(None, (driver, experts or None, *builds, kernel, policy, threads))
 
 
 MOST = 0.5
@@ -302,7 +302,8 @@ def _of_driver(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
 
 
 def _of_build(effect: SoftwareEffect, _: Constants) -> Mapping[str, float]:
-    return {"gpu_state_layer": 1.0 / effect.token}
+    layer = "cpu_state_layer" if effect.backend == backends.CPU else "gpu_state_layer"
+    return {layer: 1.0 / effect.token}
 
 
 def _of_policy(effect: SoftwareEffect, constants: Constants) -> Mapping[str, float]:
@@ -370,7 +371,8 @@ def doubt(machine: Machine, runtime: Runtime, model: Model, *, prompt: bool) -> 
     of_gpu = of_host = 0.0
     for effect in _published(machine, runtime, model):
         changes = (effect.prompt if prompt else effect.token) != 1.0
-        if effect.option in ("driver", "build", "kernel", "experts"):
+        of_graphics = effect.option in ("driver", "build", "kernel", "experts")
+        if of_graphics and effect.backend != backends.CPU:
             of_gpu += effect.doubt * changes
         else:
             of_host = math.hypot(of_host, effect.doubt * changes)

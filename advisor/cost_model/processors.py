@@ -185,7 +185,7 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
     """Time of the host's cores for the parts in RAM [s].
 
     t = ( t_ram^p + t_cores^p )^(1/p) + max( K / S_ram , F_a (1 + o n) / C_a )
-        + layers (tau + cores tau_b)
+        + layers (tau + cores tau_b) + expert layers tau_e + delta layers tau_s
     t_ram = W / S_ram,  t_cores = W / (cores c h r) + F (1 - 1/T) / (cores c h c_m C)
 
     Rates of a core are those of a desktop's; c is the clock of the processor's kind beside that, h
@@ -219,7 +219,8 @@ def cpu_seconds(load: Load, host: Host, constants: Constants, *, repacked: bool 
         + np.maximum(load.kv / ram, attended / attention),
         layers=load.layers
         * (constants.value("cpu_layer") + constants.value("cpu_barrier") * host.cores)
-        + load.expert_layers * constants.value("cpu_expert_layer"),
+        + load.expert_layers * constants.value("cpu_expert_layer")
+        + (load.state_layers - load.scan_layers) * constants.value("cpu_state_layer"),
     )
 
 

@@ -338,10 +338,12 @@ def effect_of(option: str, value: str) -> SoftwareEffect | None:
     return next(rows, None)
 
 
-def effect_of_build(month: str) -> SoftwareEffect | None:
-    """Published effect of a build on models with linear attention; None for a later or no month."""
+def effects_of_build(month: str) -> tuple[SoftwareEffect, ...]:
+    """Published effects of a build on models with linear attention, on GPUs and on processors; none
+    for a later or no month.
+    """
     rows = (row for row in software_effects() if row.option == "build")
-    return next((row for row in rows if month and month < row.before), None)
+    return tuple(row for row in rows if month and month < row.before)
 
 
 def effect_of_kernel(month: str, backend: str, kinds: frozenset[str]) -> SoftwareEffect | None:

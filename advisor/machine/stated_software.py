@@ -27,7 +27,7 @@ from advisor.machine.backends import (
     driver_named,
     drivers_of,
     effect_of,
-    effect_of_build,
+    effects_of_build,
     kernels_of,
     month_words,
     system_named,
@@ -200,7 +200,7 @@ def _build_note(machine: Machine) -> str:
     if kernels_of(machine.build, backend):
         return f"A build of llama.cpp of {when} is taken with the kernels of that time."
     slower = [f"models in {form}" for form in backends.without_kernel(machine.build, backend)]
-    if effect_of_build(machine.build):
+    if effects_of_build(machine.build):
         slower.append("models with linear attention (Qwen3-Next, 3.5 and 3.6)")
     but = f", but for {' and '.join(slower)}" if slower else ""
     return f"A build of llama.cpp of {when} is taken as fast as one of today{but}."

@@ -270,6 +270,18 @@ def test_linear_attention_of_builds_before_its_own_operation_takes_the_published
     assert token(answer(replace(card, build="2026-02"))) == token(answer(card))
 
 
+def test_linear_attention_on_a_processor_of_builds_before_its_own_operation() -> None:
+    # 36 layers: 81.3 - 27.8 ms on an M2 Max, 138.9 - 41.7 on a Threadripper 3995WX.
+    saved = (53.5 / 36 * 97.2 / 36) ** 0.5 * 1e-3
+    assert saved == pytest.approx(2.0e-3, rel=0.02)
+    cores = MachineSpec(gpu="none", cpu="Ryzen 9 7950X")
+    new = answer(cores, RAM, name="Qwen3.5-9B")
+    old = answer(replace(cores, build="2026-02"), RAM, name="Qwen3.5-9B")
+    longer = 1.0 / token(old) - 1.0 / token(new)
+    assert longer / 24 == pytest.approx(saved, rel=0.5)  # constants move with a fit
+    assert width(old) > width(new)
+
+
 def test_an_older_build_is_named_and_state_space_layers_are_as_fast_in_it() -> None:
     old = MachineSpec(gpu="H100 SXM", build="2026-01")
     mamba = answer(old, name="Nemotron-H-56B", form="Q8_0")

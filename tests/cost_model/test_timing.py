@@ -85,6 +85,7 @@ CONSTANTS = {
     "cpu_layer": 1e-3,
     "cpu_barrier": 2e-4,
     "cpu_expert_layer": 4e-3,
+    "cpu_state_layer": 2e-3,
     "link_share": 0.9,
     "host_copy": 10e9,
     "pageable_copy": 10e9,

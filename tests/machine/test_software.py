@@ -145,7 +145,8 @@ def test_dated_builds_rise_with_their_days() -> None:
 def test_effects_are_within_what_physics_allows_and_have_a_source() -> None:
     for row in backends.software_effects():
         assert row.option in ("driver", "build", "kernel", "experts", "numa", "threads")
-        assert 0.2 <= row.token <= 2.5
+        # a fixed time falls farther than a rate: some 40 operations over a state become one
+        assert (0.04 if row.option == "build" else 0.2) <= row.token <= 2.5
         assert 0.2 <= row.prompt <= 1.5
         assert 0.0 < row.doubt <= 0.6
         assert row.sources >= 1

@@ -21,7 +21,7 @@ from advisor.errors import Refusal, UnknownName
 from advisor.formatting import memory as memory_words
 from advisor.formatting import number
 from advisor.machine import backends, from_catalog
-from advisor.machine.backends import ONE_NODE, effect_of_build, kernels_of, month_words
+from advisor.machine.backends import ONE_NODE, effects_of_build, kernels_of, month_words
 from advisor.machine.catalog import soldered
 from advisor.machine.machine import USUAL_READ_AHEAD, Form, Gpu, Link, Machine
 from advisor.machine.quantity import Provenance
@@ -335,7 +335,7 @@ def _of_today(machine: Machine) -> Edits:
         words = f"a graphics driver of today in place of {stated_driver(machine)}"
         yield _on(replace(machine, driver=""), words, "free, an update")
     older = kernels_of(machine.build, backends.of_machine(machine))
-    if older or effect_of_build(machine.build) is not None:
+    if older or effects_of_build(machine.build):
         words = f"llama.cpp of today in place of {month_words(machine.build)}"
         yield _on(replace(machine, build=""), words, "free, an update")
 

@@ -32,7 +32,7 @@ from advisor.evidence.published.engines import (
 from advisor.evidence.published.machine import ram_gib, stated_machine
 from advisor.evidence.published.model import stated_model
 from advisor.evidence.published.row import ANSWERED, PublishedRow, of_cells
-from advisor.machine.backends import effect_of_build
+from advisor.machine.backends import effects_of_build
 from advisor.machine.from_spec import machine
 from advisor.machine.machine import Machine
 from advisor.machine.spec import NO_GPU, MachineSpec
@@ -102,6 +102,13 @@ def one_after_another(row: PublishedRow, runtime: Runtime, machine: Machine) -> 
     return replace(machine, gpus=(replace(first, memory=together),))
 
 
+OLLAMA_RUNS_LLAMA_CPP = "2026-06"
+"""Month from which Ollama starts llama.cpp's server; its own engines before, up to 0.24, computed
+the delta rule by single operations (ollama pull request 16031)."""
+OLLAMA_AS_OF = "2026-02"
+"""Month of the builds of llama.cpp that these engines are like in linear attention."""
+
+
 def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runtime) -> Machine:
     """Machine of a row with the build of its month, where that changes linear attention, lacks a
     kernel for the format, or copies experts that no token asks for.
@@ -110,9 +117,11 @@ def with_build(row: PublishedRow, model: Model, machine: Machine, runtime: Runti
     dated = re.fullmatch(r"20\d\d-\d\d", month) is not None
     if not dated or runtime.key not in RUNTIMES:
         return machine
+    if "ollama" in row.runtime.casefold() and month < OLLAMA_RUNS_LLAMA_CPP:
+        month = min(month, OLLAMA_AS_OF)
     aged = replace(machine, build=month, backend=machine.backend or run_settings.backend(row))
     copies_all = model.has_experts and month < USED_ALONE_SINCE
-    slower = (model.has_delta_rule and effect_of_build(month)) or kernel_effect(aged, model)
+    slower = (model.has_delta_rule and effects_of_build(month)) or kernel_effect(aged, model)
     older = copies_all or slower
     return replace(machine, build=month) if older else machine
 
