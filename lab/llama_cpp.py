@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import STACKED, Scope, fitted_constants
 from advisor.catalog.csv_tables import DATA
+from advisor.cost_model.measured_constants import effect_factors
 from advisor.cost_model.processors import matrices, vectors
 from advisor.cost_model.schedule import Schedule
 from advisor.errors import AdvisorError
@@ -37,6 +38,8 @@ FRAMEWORKS = tuple(DATA / "measurements" / f"frameworks_{part}.csv" for part in 
 kernels, so only the factors of its build differ."""
 FITTED = ("resident", "cpu", "moe_offload", "partial")
 """Categories whose speeds are fitted."""
+EXPECTED = Bound({name: own.start for name, own in parameters(LLAMA_CPP).items()}, 1.0)
+"""Expected values of the constants, by which the effects of stated software are limited."""
 BY_ROWS = "split mode row"
 """Note of runs with `-sm row`, llama.cpp's deprecated division of single matrices over GPUs, which
 no runtime of the advisor has."""
@@ -124,6 +127,7 @@ def _timed(cases: Sequence[tuple[PublishedRow, Case]]) -> Iterator[TimedRow]:
                     parts=tuple((1.0, part) for part in _schedules(case, timed)),
                     seconds=seconds,
                     noise=NOISE[timed],
+                    effects=effect_factors(case.machine, case.runtime, case.model, EXPECTED),  # type: ignore[arg-type]  # expected values stand for fitted ones
                     row=row,
                     case=case,
                     timed=timed,
@@ -203,22 +207,23 @@ class TableColumns:
     """Constants of the shipped table for rows of different scopes."""
 
     def __init__(self, rows: Iterable[TimedRow]) -> None:
-        self._scopes = [row.scope for row in rows]
+        cases = tuple(rows)
+        self._scopes = [row.scope for row in cases]
+        self._effects = [row.effects for row in cases]
 
     def value(self, constant: str, family: str = "") -> Floats:
         """Value of a constant in each row, shape (rows,)."""
         parameter, families = parameters(LLAMA_CPP).get(constant), family.split(STACKED)
         each = zip(self._scopes, families * (len(self._scopes) // len(families)), strict=True)
-        return np.array(
-            [
-                _value_in(
-                    constant,
-                    names[parameter.family] if parameter else own,
-                    *(names[column] for column in ("decode_class", "backend", "build")),
-                )
-                for names, own in each
-            ]
-        )
+        values = [
+            _value_in(
+                constant,
+                names[parameter.family] if parameter else own,
+                *(names[column] for column in ("decode_class", "backend", "build")),
+            )
+            for names, own in each
+        ]
+        return np.array(values) * [effects.get(constant, 1.0) for effects in self._effects]
 
 
 @cache

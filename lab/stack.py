@@ -1,7 +1,7 @@
 """Timed runs side by side: those of one shape as a single case, with arrays as numbers."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -35,6 +35,8 @@ class Timed:
     tokens: float = 1.0  # tokens of all users in that time [tokens]
     noise: float  # standard deviation of usual runs around the model, as a logarithm
     weight: float = 1.0  # weight in the fit beside runs of the same noise; 0 if only scored
+    # factors on constants by the software that its source states, from published comparisons
+    effects: Mapping[str, float] = field(default_factory=dict)
 
 
 class Values(Protocol):
@@ -137,10 +139,24 @@ class Cases(Generic[Run]):
             alike.setdefault(_shape(run), []).append(index)
         return tuple(_stack(at, [self.timed[index] for index in at]) for at in alike.values())
 
+    @cached_property
+    def effects(self) -> Mapping[str, Floats]:
+        """Factors on the constants that stated software changes, each of shape (runs,)."""
+        names = {name for run in self.timed for name in run.effects}
+        return {
+            name: np.array([run.effects.get(name, 1.0) for run in self.timed]) for name in names
+        }
+
     def columns(self, values: Mapping[str, Floats], stack: Stack) -> Columns:
-        """Constants of a stack's runs."""
+        """Constants of a stack's runs, under the software that their sources state."""
         table = fitted_constants() if self.table is None else self.table
-        return Columns({name: value[stack.at] for name, value in values.items()}, table)
+        own = {
+            name: value[stack.at] * self.effects[name][stack.at]
+            if name in self.effects
+            else value[stack.at]
+            for name, value in values.items()
+        }
+        return Columns(own, table)
 
     def predicted(self, values: Mapping[str, Floats]) -> Floats:
         """Predicted time of each run with constants of shape (runs,) [s]."""

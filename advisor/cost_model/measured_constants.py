@@ -22,8 +22,8 @@ from advisor.machine.backends import (
     ONE_NODE,
     SoftwareEffect,
     effect_of,
-    effects_of_build,
     effect_of_kernel,
+    effects_of_build,
     kernels_of,
     month_words,
 )
@@ -239,6 +239,17 @@ def conditioned(
         if all(row.source != source for row in there):
             constants = constants.scaled(factors, source)
     return constants
+
+
+def effect_factors(
+    machine: Machine, runtime: Runtime, model: Model, constants: Constants
+) -> Mapping[str, float]:
+    """Factor of all these effects together on each constant that they concern."""
+    together: dict[str, float] = {}
+    for factors, _ in _effects(constants, machine, runtime, model):
+        for name, factor in factors.items():
+            together[name] = together.get(name, 1.0) * factor
+    return together
 
 
 def _effects(

@@ -1,6 +1,6 @@
 """Points of llama.cpp and its forks, each predicted without its source."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from advisor.catalog.accuracy_points import AccuracyPoint
-from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, margins
+from advisor.cost_model.measured_constants import doubt
+from advisor.cost_model.uncertainty import IN_DECODE, IN_PROMPT, NEW, Margins, margins, on_gpu
 from advisor.evidence.accuracy.regimes import DATASHEET, DEEP, GENERATION, PROMPT, STATED, regime_of
 from advisor.evidence.published.batch import Case
 from advisor.evidence.published.machine import ram_in_theory
 from advisor.evidence.published.row import PublishedRow
 from advisor.model import catalog
+from advisor.model.model import Floats
+from advisor.units import Array
 from lab.held_out import READ, UNSEEN, left_out
 from lab.llama_cpp import (
     Rows,
@@ -146,7 +149,7 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
         read = np.array([row.timed == READ for row in timed])
         own = [row.case.runtime.extra_uncertainty for row in timed]
         shape = [row.case.model.architecture.shape_uncertainty for row in timed]
-        beside = np.hypot(own, shape)
+        beside = np.hypot(np.hypot(own, shape), _doubts(timed, on_gpu(time, run)))
         for constant, chosen in ((IN_PROMPT, read), (IN_DECODE, ~read)):
             if chosen.any():
                 ends = margins(time, run, constants, constant).wider(beside)  # type: ignore[arg-type]  # arrays stand for numbers
@@ -156,6 +159,17 @@ def by_table(rows: Rows, *, unseen: bool = False) -> tuple[tuple[float, Margins]
         (float(seconds), Margins(below=low, above=high))
         for seconds, low, high in zip(total, below, above, strict=True)
     )
+
+
+def _doubts(timed: Sequence[TimedRow], gpu: Array) -> Floats:
+    """Half width that stated software adds to each row, by the GPUs' share of its time."""
+    of_gpu, of_host = np.array(
+        [
+            doubt(row.case.machine, row.case.runtime, row.case.model, prompt=row.timed == READ)
+            for row in timed
+        ]
+    ).T
+    return np.asarray(of_gpu * gpu + of_host * (1.0 - gpu))
 
 
 def _peers(timed: TimedRow) -> Mapping[str, float]:
