@@ -251,9 +251,8 @@ class EngineLeftOutRow:
     seconds: float  # simulated or measured time [s]
     predicted: float  # time predicted by the fit without its publisher [s]
     tokens: float  # tokens of all users in that time [tokens]
-    experts: float  # degree of the trait "routed experts", 0 to 1 (`cost_model/uncertainty.py`)
-    deep: float  # degree of the trait "deep context"
-    several: float  # degree of the trait "several GPUs"
+    experts: float  # 1 for a model with routed experts
+    several: float  # degree of the trait "several GPUs", 0 to 1 (`cost_model/uncertainty.py`)
     together: float  # degree of the trait "several users"
     thin: float  # degree of the trait "few publishers with a GPU of the family"
 
@@ -416,5 +415,6 @@ def left_out() -> Iterator[EngineLeftOutRow]:
             seconds=rounded(case.seconds, 5),
             predicted=rounded(predicted, 5),
             tokens=rounded(case.tokens, 5),
+            experts=float(case.experts),
             **{name: rounded(values[at], 3) for name, values in reached.items()},
         )

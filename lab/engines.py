@@ -16,10 +16,9 @@ import numpy as np
 
 from advisor.catalog.csv_tables import DATA, read
 from advisor.cost_model.engine_kernels import EngineKernels, generation, peak_flops
-from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.placement import PlacementStrategy, Settings
 from advisor.cost_model.schedule import Phases, Schedule, alone
-from advisor.cost_model.uncertainty import DEEP, EXPERTS, SEVERAL, TOGETHER, depth_reached
+from advisor.cost_model.uncertainty import SEVERAL, TOGETHER
 from advisor.cost_model.workload import Workload
 from advisor.errors import AdvisorError
 from advisor.evidence.published.batch import Case
@@ -51,19 +50,9 @@ class EngineCase(Timed):
 
     evidence: str  # `SIMULATED` or `PUBLISHED`
     first: bool  # whether it times the first token alone
-    # degree of each trait that may widen its range, as `run_traits` gives them
+    experts: bool  # whether the model has routed experts
+    # degree of each trait that may widen its range, 0 to 1
     traits: Mapping[str, float]
-
-
-def run_traits(model: Model, machine: Machine, work: Workload, *, prompt: bool) -> dict[str, float]:
-    """Traits of a run that may widen its range, each 0 to 1."""
-    depth = prompt_step(work).depth if prompt else work.decode_depth
-    return {
-        EXPERTS: float(model.has_experts),
-        DEEP: float(depth_reached(depth)),
-        SEVERAL: float(len(machine.gpus) > 1),
-        TOGETHER: float(np.asarray(work.users) > 1),
-    }
 
 
 def computed_only(schedule: Schedule) -> Schedule:
@@ -101,7 +90,11 @@ def case_of(
         weight=WEIGHTS[evidence],
         evidence=evidence,
         first=not steps,
-        traits=run_traits(model, where, work, prompt=not steps),
+        experts=model.has_experts,
+        traits={
+            SEVERAL: float(len(where.gpus) > 1),
+            TOGETHER: float(np.asarray(work.users) > 1),
+        },
         **facts,
     )
 

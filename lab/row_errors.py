@@ -106,10 +106,6 @@ def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circ
         row.case.prompt if prompt else row.case.work
         for row, prompt in zip(timed, read, strict=True)
     ]
-    depths = [
-        float(work.cached + work.fresh / 2.0 if prompt else work.decode_depth)
-        for work, prompt in zip(works, read, strict=True)
-    ]
     fresh = [
         float(work.fresh) if prompt else np.inf for work, prompt in zip(works, read, strict=True)
     ]
@@ -117,8 +113,6 @@ def circumstances_of(rows: Rows, part: Stack, few: Mapping[str, Floats]) -> Circ
     return Circumstances(
         on_gpu=bool(part.machine.gpus),
         traits={
-            uncertainty.EXPERTS: np.array([float(row.case.model.has_experts) for row in timed]),
-            uncertainty.DEEP: np.asarray(uncertainty.depth_reached(np.array(depths))),
             uncertainty.THIN: few[uncertainty.THIN][part.at] * bool(part.machine.gpus),
             uncertainty.OPERATOR: few[uncertainty.OPERATOR][part.at],
             uncertainty.NEW: few[uncertainty.NEW][part.at],

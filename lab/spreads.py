@@ -147,8 +147,8 @@ def held(off: Errors, below: Floats, above: Floats) -> float:
 
 
 WIDER = (
-    uncertainty.EXPERTS, uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER,
-    uncertainty.DEEP, uncertainty.OPERATOR, uncertainty.SERVED, uncertainty.SHORT,
+    uncertainty.THIN, uncertainty.SEVERAL, uncertainty.TOGETHER, uncertainty.OPERATOR,
+    uncertainty.SERVED, uncertainty.SHORT,
 )  # fmt: skip
 """Traits that widen a range and never narrow it."""
 MOST_LEAN = {IN_DECODE: 0.3, IN_PROMPT: 0.15}

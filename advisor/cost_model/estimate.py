@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from advisor.catalog.constants import ConstantRow, Constants, RecordedConstants
 from advisor.cost_model.drafting import DRAFTING, weights_read, with_drafting
-from advisor.cost_model.loads import prompt_step
 from advisor.cost_model.measured_constants import (
     RUNTIMES,
     bound_to_node,
@@ -219,11 +218,9 @@ class Estimate:
         shape.
         """
         prompt = constant == IN_PROMPT
-        depth = prompt_step(self.work).depth if prompt else self.work.decode_depth
         run = circumstances(
             machine, constants,
-            experts=self.model.has_experts, depth=depth, users=self.work.users,
-            kinds=operators(self.model.architecture),
+            users=self.work.users, kinds=operators(self.model.architecture),
             fresh=self.work.fresh if prompt else np.inf, served=prompt and not self.work.bench,
         )  # fmt: skip
         fitted = margins(time, run, constants, constant)

@@ -30,16 +30,14 @@ BY_TRAIT = {IN_DECODE: "spread_by", IN_PROMPT: "spread_prompt_by"}
 LEAN = {IN_DECODE: "lean", IN_PROMPT: "lean_prompt"}
 """Constants with the skew of each range to the slow side, as a share of the half width: 0 is
 symmetric, 1 entirely slow; negative values are skewed to the fast side."""
-EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT = (
-    "experts", "deep", "split", "thin", "several", "together", "unknown backend", "operator", "new",
-    "served", "short",
+SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT = TRAITS = (
+    "split", "thin", "several", "together", "unknown backend", "operator", "new", "served", "short",
 )  # fmt: skip
-"""Traits of a run: a model with routed experts, a deep context, layers divided between processors,
-a GPU family with few sources, several GPUs, several users, an unknown backend, a kind of layer that
-few timed on the backend, kinds of layers that few timed together on any, a prompt that a server
-reads rather than a bench, and a short one."""
-TRAITS = (EXPERTS, DEEP, SPLIT, THIN, SEVERAL, TOGETHER, UNKNOWN, OPERATOR, NEW, SERVED, SHORT)
-OF_GPUS = (EXPERTS, DEEP, THIN, SEVERAL, UNKNOWN)
+"""Traits of a run: layers divided between processors, a GPU family with few sources, several GPUs,
+several users, an unknown backend, a kind of layer that few timed on the backend, kinds of layers
+that few timed together on any, a prompt that a server reads rather than a bench, and a short one.
+Routed experts and a deep context widen no range: errors there are not larger."""
+OF_GPUS = (THIN, SEVERAL, UNKNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +91,6 @@ def circumstances(
     machine: Machine,
     constants: Constants,
     *,
-    experts: bool,
-    depth: Array,
     users: Array,
     kinds: frozenset[str] = frozenset(),
     fresh: Array = np.inf,
@@ -105,8 +101,6 @@ def circumstances(
     Args:
         machine: machine that runs the model.
         constants: constants in the scope of the estimate.
-        experts: the model has routed experts.
-        depth: length of the cache [tokens].
         users: users decoded together.
         kinds: kinds of the model's layers, of `operators.OPERATORS`.
         fresh: length of the prompt, where its time is asked [tokens].
@@ -117,8 +111,6 @@ def circumstances(
     return Circumstances(
         on_gpu=gpu,
         traits={
-            EXPERTS: float(experts),
-            DEEP: depth_reached(depth),
             THIN: _few_sources(machine, constants) if gpu else 0.0,
             SEVERAL: np.asarray(machine.gpu_count > 1, dtype=float),
             TOGETHER: np.asarray(np.asarray(users) > 1, dtype=float),
@@ -157,8 +149,6 @@ def unmeasured_kinds(kinds: frozenset[str], constants: Constants) -> tuple[str, 
     )
 
 
-SHALLOW, DEEPER = 1000.0, 3000.0
-"""Longest context with a depth of 0, and the further tokens up to a depth of 1 [tokens]."""
 ENOUGH = 2
 """Number of sources from which a GPU family's constants are as certain as other families'."""
 BEHIND = (Route.IN_PLACE, Route.STREAMED, Route.PAGED, Route.STAGED)
@@ -178,11 +168,6 @@ def shortness(fresh: Array) -> Array:
     """Degree to which a prompt is short, 0 to 1."""
     longer = (np.asarray(fresh, dtype=float) - SHORTEST) / SHORTER
     return 1.0 - np.clip(longer, 0.0, 1.0)
-
-
-def depth_reached(depth: Array) -> Array:
-    """Degree to which a context is deep, 0 to 1."""
-    return np.clip((np.asarray(depth, dtype=float) - SHALLOW) / DEEPER, 0.0, 1.0)
 
 
 def _few_sources(machine: Machine, constants: Constants) -> Array:

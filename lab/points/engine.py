@@ -11,8 +11,6 @@ from advisor.catalog.csv_tables import read
 from advisor.cost_model.schedule import Route
 from advisor.cost_model.uncertainty import (
     BY_TRAIT,
-    DEEP,
-    EXPERTS,
     IN_DECODE,
     IN_PROMPT,
     LEAN,
@@ -32,7 +30,7 @@ from lab.held_out import WHOLE, left_out
 from lab.points.point import point_of
 
 SIMULATOR = "aiconfigurator 0.12.0, simulated from measured kernels"
-WIDER = (EXPERTS, DEEP, SEVERAL, TOGETHER, THIN)
+WIDER = (SEVERAL, TOGETHER, THIN)
 """Traits whose degree a row of engine_left_out.csv states."""
 
 

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from advisor.catalog.constants import ConstantRow, Constants, Scope, fitted_constants
 from advisor.cost_model.timing import StepTime
 from advisor.cost_model.uncertainty import (
-    DEEP,
-    EXPERTS,
     IN_DECODE,
     OPERATORS,
     SERVED,
@@ -25,7 +23,6 @@ from advisor.cost_model.uncertainty import (
     Margins,
     circumstances,
     degrees,
-    depth_reached,
     margins,
     rarity,
     shortness,
@@ -36,18 +33,18 @@ from advisor.machine.from_spec import machine
 from advisor.machine.spec import MachineSpec
 from lab.doubtful import Bound
 
-FACTORS = {EXPERTS: 1.5, THIN: 2.0}
+FACTORS = {SEVERAL: 1.5, THIN: 2.0}
 shares = st.floats(0.0, 1.0)
 factors = st.floats(1.0, 2.5)
 
 
 def test_squares_of_traits_add() -> None:
     # 0.2 sqrt(1 + (1.5^2 - 1) + (2^2 - 1)) = 0.2 sqrt(5.25) = 0.458258
-    assert widened(0.2, FACTORS, {EXPERTS: 1.0, THIN: 1.0}) == pytest.approx(0.458258, rel=1e-6)
+    assert widened(0.2, FACTORS, {SEVERAL: 1.0, THIN: 1.0}) == pytest.approx(0.458258, rel=1e-6)
 
 
 def test_a_trait_alone_widens_by_its_factor() -> None:
-    assert widened(0.2, FACTORS, {EXPERTS: 0.0, THIN: 1.0}) == pytest.approx(0.2 * 2.0)
+    assert widened(0.2, FACTORS, {SEVERAL: 0.0, THIN: 1.0}) == pytest.approx(0.2 * 2.0)
 
 
 def test_half_a_trait_adds_half_of_its_square() -> None:
@@ -59,20 +56,16 @@ def test_half_a_trait_adds_half_of_its_square() -> None:
 def test_traits_together_are_wider_than_each_and_narrower_than_their_product(
     half: float, first: float, second: float, degree: float
 ) -> None:
-    both = widened(half, {EXPERTS: first, THIN: second}, {EXPERTS: 1.0, THIN: degree})
-    alone = widened(half, {EXPERTS: first, THIN: second}, {EXPERTS: 1.0, THIN: 0.0})
+    both = widened(half, {SEVERAL: first, THIN: second}, {SEVERAL: 1.0, THIN: degree})
+    alone = widened(half, {SEVERAL: first, THIN: second}, {SEVERAL: 1.0, THIN: 0.0})
     assert alone <= both * (1 + 1e-12)
     assert both <= half * first * second * (1 + 1e-12)
 
 
 def test_traits_of_gpus_count_by_their_share_of_the_time() -> None:
     # a quarter of the time on GPUs: 4 x 0.25 x 0.75 = 0.75 divided
-    counted = degrees({EXPERTS: 1.0, DEEP: 0.5, TOGETHER: 1.0}, 0.25)
-    assert counted == {EXPERTS: 0.25, DEEP: 0.125, TOGETHER: 1.0, SPLIT: 0.75}
-
-
-def test_depth_grows_from_1000_to_4000_tokens() -> None:
-    assert depth_reached(np.array([500.0, 2500.0, 9000.0])).tolist() == [0.0, 0.5, 1.0]
+    counted = degrees({SEVERAL: 1.0, THIN: 0.5, TOGETHER: 1.0}, 0.25)
+    assert counted == {SEVERAL: 0.25, THIN: 0.125, TOGETHER: 1.0, SPLIT: 0.75}
 
 
 def test_prompts_are_short_up_to_400_tokens() -> None:
@@ -99,7 +92,7 @@ def test_of_unlike_cards_the_rarest_counts() -> None:
 
     def thin(gpu: str) -> float:
         built = machine(MachineSpec(gpu=gpu, ram_gb=64))
-        run = circumstances(built, constants, experts=False, depth=0.0, users=1.0)
+        run = circumstances(built, constants, users=1.0)
         return float(np.max(run.traits[THIN]))
 
     alone = {name: thin(name) for name in ("RTX 3090", "GTX 1080 Ti")}
@@ -113,7 +106,7 @@ def of_parts(**seconds: float) -> StepTime:
 
 def run_on(spec: MachineSpec, **more: object) -> Circumstances:
     constants = fitted_constants().bound(Scope(runtime="llama.cpp", backend="cuda"))
-    given = {"experts": False, "depth": 0.0, "users": 1.0, **more}
+    given = {"users": 1.0, **more}
     return circumstances(machine(spec), constants, **given)  # type: ignore[arg-type]
 
 
@@ -129,13 +122,11 @@ def test_a_lean_moves_a_range_to_the_slow_side() -> None:
 
 
 def test_traits_of_a_run_are_those_of_its_machine_and_load() -> None:
-    ones = (EXPERTS, DEEP, SEVERAL, TOGETHER, SERVED, SHORT)
+    ones = (SEVERAL, TOGETHER, SERVED, SHORT)
     single = run_on(CARD).traits
-    assert [float(single[name]) for name in ones] == [0.0] * 6
-    loaded = run_on(
-        replace(CARD, gpu_count=2), experts=True, depth=9000.0, users=2.0, served=True, fresh=50.0
-    ).traits
-    assert [float(loaded[name]) for name in ones] == [1.0] * 6
+    assert [float(single[name]) for name in ones] == [0.0] * 4
+    loaded = run_on(replace(CARD, gpu_count=2), users=2.0, served=True, fresh=50.0).traits
+    assert [float(loaded[name]) for name in ones] == [1.0] * 4
     none = run_on(MachineSpec(gpu="none", cpu="Ryzen 9 7950X", ram_gb=64))
     assert (none.on_gpu, none.traits[THIN], none.traits[UNKNOWN]) == (False, 0.0, 0.0)
     assert 0.0 < float(single[THIN]) < 1.0

@@ -95,7 +95,7 @@ def test_a_scored_range_adds_traits_as_the_program_does() -> None:
     factor, lean = table.value(BY_TRAIT[IN_DECODE], THIN), table.value(LEAN[IN_DECODE], "resident")
     case = EngineLeftOutRow(
         id="x", group="x", evidence="published", seconds=1.0, predicted=1.0, tokens=1.0,
-        experts=0.0, deep=0.0, several=0.0, together=0.0, thin=0.5,
+        experts=0.0, several=0.0, together=0.0, thin=0.5,
     )  # fmt: skip
     below = table.value(IN_DECODE, "resident") * np.sqrt(1 + (factor**2 - 1) / 2) * (1 + lean)
     assert margins(case, "vLLM", first=False).below == pytest.approx(below)
