@@ -252,7 +252,11 @@ class Fit:
 
 def solve(task: Problem) -> Fit:
     """Best values of all terms."""
-    task, logs = best_values(task)
+    return fit_at(*best_values(task))
+
+
+def fit_at(task: Problem, logs: Floats) -> Fit:
+    """Fit with given values of all terms."""
     here, slopes = task.slopes(logs)
     residuals = np.log(task.cases.seconds) - here
     return Fit(

@@ -19,7 +19,7 @@ from advisor.cost_model.uncertainty import IN_DECODE
 from advisor.evidence.accuracy.shipped import ROLLING, OriginRow
 from advisor.model.model import Floats
 from lab import rounded, write
-from lab.fit import Fit, Problem, best_values, without_each
+from lab.fit import Problem, best_values, fit_at, without_each
 from lab.llama_cpp import (
     APART,
     NEAR,
@@ -60,19 +60,12 @@ def rolling(rows: Rows) -> Iterator[OriginRow]:
 
 def _before(rows: Rows, known: Problem, logs: Floats, earlier: Mask) -> LlamaFit:
     """Fit to earlier rows, with these predicted without their publisher by one Newton step."""
-    here, slopes = known.slopes(logs)
-    residuals = np.log(rows.seconds) - here
-    weights = known.trusted(residuals)
-    own = np.tile(logs, (len(residuals), 1))
+    fit = fit_at(known, logs)
+    own = np.tile(logs, (len(rows.timed), 1))
     clusters = np.array(left_out_with(rows))[earlier].tolist()
-    own[earlier] = without_each(
-        known.prior, logs, slopes[earlier], weights[earlier], residuals[earlier], clusters
-    )
+    slopes, weights, off = (part[earlier] for part in (fit.slopes, fit.weights, fit.residuals))
+    own[earlier] = without_each(known.prior, logs, slopes, weights, off, clusters)
     held_out = rows.predicted(known.values(own))
-    fit = Fit(
-        task=known, logs=logs, rows=np.sum(known.bearing(slopes), axis=0),
-        groups=known.groups(slopes), here=here, slopes=slopes, residuals=residuals, weights=weights,
-    )  # fmt: skip
     return LlamaFit(rows=rows, fit=fit, held_out=held_out, without_kinds=held_out)
 
 
