@@ -18,10 +18,15 @@ points/, peers          published figures beside their predictions, and those of
 ledger                  all of them, and how far two sources differ
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+"""Read where numpy is first imported: matrices of a fit are small, so threads wait longer for each
+other than they compute, and their number would decide the last digits."""
 
 
 def rounded(number: Any, digits: int) -> float:
