@@ -124,7 +124,7 @@ def test_rows_are_timed_by_the_cost_model_itself() -> None:
 
 
 def test_runs_of_an_older_engine_are_timed_as_that_engine() -> None:
-    # Ollama's own engines, until June 2026, took 1 / 0.165 times 40 us for a layer of the delta rule.
+    # Ollama's own engines, until June 2026, took 1 / 0.165 times 40 us for such a layer.
     hybrid = {**ROW, "model": "Qwen3.5-27B", "params_b": "27", "runtime": "Ollama"}
     rows = rows_of([PublishedRow({**hybrid, "date": date}) for date in ("2026-05", "2026-07")])
     old, new = rows.predicted(started(rows))
