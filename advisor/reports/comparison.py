@@ -285,10 +285,7 @@ def change_tables(changed: tuple[Change, ...]) -> tuple[WordTable, ...]:
 
 def _answers(then: ReportDocument, now: ReportDocument) -> Iterator[Change]:
     for placement, words in PLACEMENTS.items():
-        cards = [card_of_placement(document, placement) for document in (then, now)]
-        before, after = (
-            NONE if card is None else f"{speed_words(card)}, {card.runtime}" for card in cards
-        )
+        before, after = (_speed(document, placement) for document in (then, now))
         yield Change(kind="answer", what=words, then=before, now=after)
     yield Change(kind="answer", what="verdict", then=then.verdict, now=now.verdict)
 

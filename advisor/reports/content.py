@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor import formatting
 from advisor.reports import charts
@@ -22,7 +22,9 @@ from advisor.reports.document import (
     PlacementCard,
     PlacementKey,
     ReportDocument,
-    SessionRow,
+    SensitivityRow,
+    TierUse,
+    TimePart,
     input_name,
     interval,
     time_part,
@@ -232,6 +234,9 @@ def _waiting(row: OptionRow) -> str:
 
 NONE = "-"
 RUNTIMES = "Every runtime and placement"
+RUNTIME_HEADINGS = (
+    "Runtime", "Placement", "Speed", "Range", "First token", "Bound by, or why not",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,133 +246,6 @@ class WordTable:
     title: str  # heading
     headings: tuple[str, ...]  # headings of the columns
     rows: tuple[tuple[str, ...], ...]  # cells of each row, one per heading
-
-
-def options(document: ReportDocument) -> WordTable:
-    """Options, the present machine first."""
-    return _table("All options", OPTION_HEADINGS, map(option_cells, document.options))
-
-
-def sensitivity(document: ReportDocument) -> WordTable:
-    """Gain of the verdict's option at both ends of each input."""
-    return _table(
-        "What it leaves in a month, compared with what you have",
-        ("Input", "From and to", "At the low end", "At the high end"),
-        (
-            (
-                input_name(row),
-                interval(row),
-                formatting.money(row.gain_low_usd),
-                formatting.money(row.gain_high_usd),
-            )
-            for row in document.sensitivity
-        ),
-    )
-
-
-def runtimes(document: ReportDocument) -> WordTable:
-    """Runtimes in each placement, fastest first, impossible ones last."""
-    cards = sorted(document.placements, key=lambda card: (not card.fits, -(card.decode_tps or 0.0)))
-    return _table(
-        RUNTIMES,
-        ("Runtime", "Placement", "Speed", "Range", "First token", "Bound by, or why not"),
-        map(_card_cells, cards),
-    )
-
-
-def _card_cells(card: PlacementCard) -> tuple[str, ...]:
-    where = (card.runtime, PLACEMENTS[card.placement])
-    if not card.fits or card.decode_tps is None:
-        missing = card.missing_bytes
-        short = "" if missing is None else f"{formatting.memory(missing)} short"
-        return (*where, formatting.UNKNOWN if card.fits else card.obstacle, short, "",
-                card.explanation)  # fmt: skip
-    low, high = card.decode_tps_low, card.decode_tps_high
-    return (
-        *where,
-        formatting.tokens_per_second(card.decode_tps),
-        "" if low is None or high is None else formatting.range_of(low, high),
-        "" if card.ttft_s is None else formatting.seconds(card.ttft_s),
-        card.bottleneck,
-    )
-
-
-def bytes_held(document: ReportDocument) -> WordTable:
-    """Bytes of each part in each tier, per placement."""
-    uses = (use for use in document.memory if use.bytes)
-    held = grouped(uses, lambda use: (use.placement, use.tier))
-    return _table(
-        "Where the bytes are",
-        ("Placement", "Tier", "Holds", "Of", "Parts"),
-        (
-            (
-                PLACEMENTS[uses[0].placement],
-                TIERS[uses[0].tier],
-                formatting.memory(sum(use.bytes for use in uses)),
-                next((formatting.memory(use.capacity_bytes) for use in uses
-                      if use.capacity_bytes is not None), NONE),
-                ", ".join(f"{use.part} {formatting.memory(use.bytes)}" for use in uses),
-            )
-            for uses in held
-        ),
-    )  # fmt: skip
-
-
-def token_times(document: ReportDocument) -> WordTable:
-    """Time of a token by part, per placement, longest part first."""
-    spent = grouped(document.token_time, lambda part: part.placement)
-    return _table(
-        "Where the time of a token goes",
-        ("Placement", "Time", "Parts"),
-        (
-            (
-                PLACEMENTS[parts[0].placement],
-                formatting.seconds(sum(part.seconds for part in parts)),
-                ", ".join(
-                    f"{time_part(part.part)} {formatting.seconds(part.seconds)}"
-                    for part in sorted(parts, key=lambda part: -part.seconds)
-                ),
-            )
-            for parts in spent
-        ),
-    )
-
-
-def savings(session: SessionRow) -> WordTable:
-    """Settings that shorten a session most."""
-    return _table(
-        "What would save most",
-        ("Setting", "Saves", "Costs"),
-        ((row.change, formatting.seconds(row.saves_s), row.cost) for row in session.saves),
-    )
-
-
-def request(document: ReportDocument) -> WordTable:
-    """Inputs of the comparison, in words where the report has them."""
-    inputs = document.request or document.inputs
-    return _table("Inputs", ("Input", "Value"), inputs.items())
-
-
-def figures(document: ReportDocument) -> tuple[WordTable, WordTable]:
-    """Figures behind the shown placements, and those behind the others."""
-    shown = [figure for figure in document.assumptions if figure.shown]
-    others = [figure for figure in document.assumptions if not figure.shown]
-    # An older report does not tell them apart.
-    first, rest = (shown, others) if shown else (others, [])
-    return _figures("Values and sources", first), _figures("Values of other runtimes", rest)
-
-
-def _figures(title: str, figures: Iterable[AssumptionRow]) -> WordTable:
-    return _table(
-        title,
-        ("Figure", "Value", "Kind", "Source", "Date"),
-        ((row.what, row.value, row.kind, row.source, row.date) for row in figures),
-    )
-
-
-def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> WordTable:
-    cells = tuple(tuple(cell or NONE for cell in row) for row in rows)
-    return WordTable(title=title, headings=tuple(headings), rows=cells)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -402,34 +280,107 @@ def _sections(document: ReportDocument) -> Iterator[ReportSection]:
     yield ReportSection(
         title="Memory and time",
         charts=tuple(_charts(document)),
-        tables=_filled(bytes_held(document), token_times(document)),
+        tables=(*_bytes_held(document), *_token_times(document)),
     )
-    if document.session is not None:
+    if session := document.session:
+        saves = ((row.change, formatting.seconds(row.saves_s), row.cost) for row in session.saves)
         yield ReportSection(
             title="A session of an agent",
-            text=" ".join(document.session.words),
-            charts=(charts.turns(document.session.speeds),) if document.session.speeds else (),
-            tables=_filled(savings(document.session)),
+            text=" ".join(session.words),
+            charts=(charts.turns(session.speeds),) if session.speeds else (),
+            tables=_table("What would save most", ("Setting", "Saves", "Costs"), saves),
         )
     if document.sensitivity:
         yield ReportSection(
             title=f"What the verdict depends on: {document.turns_on}",
             text=document.what_changes,
             charts=(charts.sensitivity(document.sensitivity),),
-            tables=_filled(sensitivity(document)),
+            tables=_table(
+                "What it leaves in a month, compared with what you have",
+                ("Input", "From and to", "At the low end", "At the high end"),
+                map(_sensitivity_cells, document.sensitivity),
+            ),
         )
-    for table in (options(document), runtimes(document)):
-        more = tuple(_commands(others)) if table.title == RUNTIMES else ()
-        yield ReportSection(
-            title=table.title, tables=_filled(table), commands=more, appendix=True
-        )  # fmt: skip
-    yield ReportSection(title="Inputs", tables=_filled(request(document)))
-    for table in figures(document):
-        yield ReportSection(title=table.title, tables=_filled(table), appendix=True)
+    yield _alone("All options", OPTION_HEADINGS, map(option_cells, document.options))
+    cards = sorted(document.placements, key=lambda card: (not card.fits, -(card.decode_tps or 0.0)))
+    yield replace(
+        _alone(RUNTIMES, RUNTIME_HEADINGS, map(_card_cells, cards)),
+        commands=tuple(_commands(others)),
+    )
+    inputs = _alone("Inputs", ("Input", "Value"), (document.request or document.inputs).items())
+    yield replace(inputs, appendix=False)
+    behind = [figure for figure in document.assumptions if figure.shown]
+    rest = [figure for figure in document.assumptions if not figure.shown]
+    yield _figures("Values and sources", behind or rest)  # an older report marks none
+    yield _figures("Values of other runtimes", rest if behind else [])
 
 
-def _filled(*tables: WordTable) -> tuple[WordTable, ...]:
-    return tuple(table for table in tables if table.rows)
+def _alone(title: str, headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> ReportSection:
+    """Section of the appendix that is one table."""
+    return ReportSection(title=title, tables=_table(title, headings, rows), appendix=True)
+
+
+def _table(
+    title: str, headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]
+) -> tuple[WordTable, ...]:
+    """Table whose empty cells are marked; none without rows."""
+    cells = tuple(tuple(cell or NONE for cell in row) for row in rows)
+    return (WordTable(title=title, headings=headings, rows=cells),) if cells else ()
+
+
+def _figures(title: str, figures: Iterable[AssumptionRow]) -> ReportSection:
+    rows = ((row.what, row.value, row.kind, row.source, row.date) for row in figures)
+    return _alone(title, ("Figure", "Value", "Kind", "Source", "Date"), rows)
+
+
+def _sensitivity_cells(row: SensitivityRow) -> tuple[str, ...]:
+    gains = map(formatting.money, (row.gain_low_usd, row.gain_high_usd))
+    return (input_name(row), interval(row), *gains)
+
+
+def _card_cells(card: PlacementCard) -> tuple[str, ...]:
+    words = card_words(card)
+    runs = card.fits and card.decode_tps is not None
+    first = "" if card.ttft_s is None or not runs else formatting.seconds(card.ttft_s)
+    reason = card.bottleneck if runs else card.explanation
+    ends = words.range.removesuffix(" tokens/s")  # the unit stands beside it, with the speed
+    return (card.runtime, words.name, words.figure, ends, first, reason)
+
+
+def _bytes_held(document: ReportDocument) -> tuple[WordTable, ...]:
+    """Bytes of each part in each tier, per placement."""
+    held = grouped(
+        (use for use in document.memory if use.bytes), lambda use: (use.placement, use.tier)
+    )
+    headings = ("Placement", "Tier", "Holds", "Of", "Parts")
+    return _table("Where the bytes are", headings, map(_held_cells, held))
+
+
+def _held_cells(uses: Sequence[TierUse]) -> tuple[str, ...]:
+    capacities = (use.capacity_bytes for use in uses if use.capacity_bytes is not None)
+    return (
+        PLACEMENTS[uses[0].placement],
+        TIERS[uses[0].tier],
+        formatting.memory(sum(use.bytes for use in uses)),
+        next(map(formatting.memory, capacities), ""),
+        ", ".join(f"{use.part} {formatting.memory(use.bytes)}" for use in uses),
+    )
+
+
+def _token_times(document: ReportDocument) -> tuple[WordTable, ...]:
+    """Time of a token by part, per placement, longest part first."""
+    spent = grouped(document.token_time, lambda part: part.placement)
+    headings = ("Placement", "Time", "Parts")
+    return _table("Where the time of a token goes", headings, map(_time_cells, spent))
+
+
+def _time_cells(parts: Sequence[TimePart]) -> tuple[str, ...]:
+    longest = sorted(parts, key=lambda part: -part.seconds)
+    return (
+        PLACEMENTS[parts[0].placement],
+        formatting.seconds(sum(part.seconds for part in parts)),
+        ", ".join(f"{time_part(each.part)} {formatting.seconds(each.seconds)}" for each in longest),
+    )
 
 
 def _charts(document: ReportDocument) -> Iterator[BarChart | LineChart]:

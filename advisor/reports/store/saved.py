@@ -99,14 +99,9 @@ def read_report(data: object) -> ReportFile:
     """
     if not isinstance(data, Mapping):
         raise InputError(f"A report is a JSON object, not {type(data).__name__}.")
-    return ReportFile(
-        document=from_json(data),
-        name=checked(str, data.get("name", ""), "report.name"),
-        notes=checked(str, data.get("notes", ""), "report.notes"),
-        tags=checked(tuple[str, ...], data.get("tags", []), "report.tags"),
-        author=checked(str, data.get("author", ""), "report.author"),
-        results=checked(tuple[MeasuredResult, ...], data.get("results", []), "report.results"),
-    )
+    whole = {**data, "document": from_json(data)}
+    read: ReportFile = checked(ReportFile, whole, "report")
+    return read
 
 
 # Annotations of a report: name, notes, tags and author, checked and normalised.
