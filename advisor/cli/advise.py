@@ -11,7 +11,7 @@ from advisor.advice.table.option import Option, OptionKind, split
 from advisor.advice.table.sensitivity import least_speed
 from advisor.advice.words.verdict import aged, once, pays_when
 from advisor.catalog.records import as_record
-from advisor.cli import many_users, session
+from advisor.cli import many_users
 from advisor.cli.command import Json, aligned, show, tell
 from advisor.cli.estimate import estimate_answer, estimate_lines
 from advisor.errors import InputError
@@ -49,7 +49,10 @@ def _record(args: argparse.Namespace, answered: Answer, *, many: bool) -> Json:
     if not args.json:
         return {}
     record = advice_answer(answered.advice, answered.nouns.resolved.taken_as)
-    record |= session.record(answered.advice.task, answered.nouns.session)
+    if answered.nouns.session:
+        from advisor.cli import session
+
+        record |= session.record(answered.advice.task, answered.nouns.session)
     return record | many_users.record(answered, wanted=many)
 
 
@@ -70,7 +73,9 @@ def advice_text(answered: Answer, also: Sequence[str], *, many: bool) -> str:
         lines += ["", *_change_lines(advice)]
     if described and advice.second_machine:
         lines += ["", advice.second_machine.words]
-    if described:
+    if described and answered.nouns.session:
+        from advisor.cli import session
+
         tasks = (answered.advice.task,) if answered.advice.task else ()
         lines += session.lines(tasks, answered.nouns.session)
     if many:

@@ -9,16 +9,16 @@ import numpy as np
 
 from advisor.advice.arrivals.server import first_token_within
 from advisor.advice.compare import context_notes, decode_tps, estimates_of, title_of, usable
+from advisor.advice.speeds import speed_of
 from advisor.advice.start_files import StartFile, start_file
 from advisor.catalog.records import as_record
-from advisor.cli import session
 from advisor.cli.command import Json, aligned, show, tell
 from advisor.cost_model.estimate import Assumption, Estimate
 from advisor.cost_model.placement import Tier
 from advisor.cost_model.timing import CROSSINGS, HIDDEN, LAYERS
 from advisor.cost_model.workload import drafting_note
 from advisor.errors import Refusal
-from advisor.formatting import memory, range_of, seconds, tokens_per_second
+from advisor.formatting import memory, seconds
 from advisor.request import command_line
 
 
@@ -34,19 +34,15 @@ def run(args: argparse.Namespace) -> None:
     if not args.json:
         for note in (*resolved.notes, *context_notes(resolved.model, nouns.work)):
             print(f"note: {note}", file=sys.stderr)
-    records = (
-        estimate_answer(each, resolved.taken_as)
-        | session.record(session.task(each, nouns.session), nouns.session)
-        for each in estimates
-    )
-    title = title_of(resolved.model, nouns.machine)
-    show(
-        args,
-        [*records] if args.json else [],
-        lambda: "\n".join(
-            (title, "", *estimate_lines(estimates), *session.compared(estimates, nouns.session))
-        ),
-    )
+    records = [estimate_answer(each, resolved.taken_as) for each in estimates if args.json]
+    lines = [title_of(resolved.model, nouns.machine), "", *estimate_lines(estimates)]
+    if nouns.session:
+        from advisor.cli import session  # 10 ms that only a session is worth
+
+        for record, each in zip(records, estimates, strict=False):
+            record |= session.record(session.task_of(each, nouns.session), nouns.session)
+        lines += session.compared(estimates, nouns.session)
+    show(args, records, lambda: "\n".join(lines))
 
 
 def _start(kind: StartFile, estimates: Sequence[Estimate]) -> str:
@@ -103,23 +99,16 @@ def estimate_lines(estimates: Sequence[Estimate]) -> Iterator[str]:
         (each.runtime, each.strategy.value, each.model.format, _speed_words(each))
         for each in estimates
     )
-    taken: dict[str, list[str]] = {}
-    for each in estimates:
-        if each.format_note and not each.refusal:
-            taken.setdefault(each.format_note, []).append(each.runtime)
-    if taken:
-        yield ""
-    for note, runtimes in taken.items():
-        yield f"{', '.join(dict.fromkeys(runtimes))}: {note}"
+    converted = [each for each in estimates if each.format_note and not each.refusal]
+    yield from [""] if converted else []
+    for note in dict.fromkeys(each.format_note for each in converted):
+        runtimes = dict.fromkeys(each.runtime for each in converted if each.format_note == note)
+        yield f"{', '.join(runtimes)}: {note}"
 
 
 def _speed_words(result: Estimate) -> str:
-    if result.refusal or result.decode is None or result.first_token is None:
-        return result.refusal
-    if not bool(result.fits):
-        return f"does not fit: {memory(float(result.missing))} short"
-    low, high = float(result.decode.low), float(result.decode.high)
-    return (
-        f"{tokens_per_second(float(result.decode.value))} ({range_of(low, high)}), "
-        f"first token {seconds(float(result.first_token.value))}, bound by {result.bottleneck}"
-    )
+    speed = speed_of(result)
+    if speed is None:
+        return result.refusal or f"does not fit: {memory(float(result.missing))} short"
+    first = seconds(speed.first_token)
+    return f"{speed.words}, first token {first}, bound by {result.bottleneck}"

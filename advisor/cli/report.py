@@ -10,7 +10,6 @@ from advisor import given_files
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, output, show
 from advisor.errors import InputError, StoreError
-from advisor.formatting import range_of, tokens_per_second
 
 if TYPE_CHECKING:
     from advisor.reports.content import WordTable
@@ -126,16 +125,14 @@ def run_file(args: argparse.Namespace) -> int:
 
 
 def _result_line(result: "ScenarioResult") -> str:
+    from advisor.advice.speeds import speed_of
+
     head = f"{result.model} on {result.machine}"
-    best, failures = result.best, "; ".join(result.failures)
-    if best is None or best.decode is None:
+    failures, best = "; ".join(result.failures), result.best
+    speed = speed_of(best) if best else None
+    if speed is None:
         return f"FAILS  {head}: {failures}"
-    decode = best.decode
-    speeds = range_of(float(decode.low), float(decode.high))
-    text = (
-        f"{head}: {tokens_per_second(float(decode.value))} ({speeds}), {best.runtime}, "
-        f"{best.strategy.value}"
-    )
+    text = f"{head}: {speed.words}, {speed.runtime}, {speed.strategy.value}"
     return f"FAILS  {text}: {failures}" if failures else f"holds  {text}"
 
 

@@ -1,9 +1,9 @@
 """Part of `estimate` and `advise` about a session: the time of a task, and what would save."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from advisor.advice.compare import usable
+from advisor.advice.task import Task, sentences, task_of
 from advisor.catalog.records import as_record
 from advisor.cli.command import Json, aligned
 from advisor.cost_model.estimate import Estimate
@@ -11,23 +11,11 @@ from advisor.cost_model.uncertainty import range_fields
 from advisor.formatting import percent, range_of, seconds
 from advisor.request.session import AgentSession
 
-if TYPE_CHECKING:
-    from advisor.advice.task import Task
+__all__ = ["compared", "lines", "record", "task_of"]
 
 
-def task(estimate: Estimate, session: AgentSession | None) -> "Task | None":
-    """Task of a session; None without one, and where it does not fit."""
-    if session is None:
-        return None
-    from advisor.advice.task import task_of  # 10 ms that only a session is worth
-
-    return task_of(estimate, session)
-
-
-def record(task: "Task | None", session: AgentSession | None) -> Json:
-    """JSON record of a task, None where the session does not fit; empty without a session."""
-    if session is None:
-        return {}
+def record(task: Task | None, session: AgentSession) -> Json:
+    """JSON record of a task; its values are None where the session does not fit."""
     return {
         **range_fields("task_s", task.range if task else None),
         "turns": session.turns,
@@ -38,10 +26,8 @@ def record(task: "Task | None", session: AgentSession | None) -> Json:
     }
 
 
-def lines(tasks: "Sequence[Task]", session: AgentSession | None) -> Iterator[str]:
-    """The first task in words, with what saves most; nothing without a session."""
-    if session is None:
-        return
+def lines(tasks: Sequence[Task], session: AgentSession) -> Iterator[str]:
+    """The first task in words, with what saves most."""
     yield ""
     if not tasks:
         yield f"A session of {session.turns} turns fits in no runtime here."
@@ -51,22 +37,20 @@ def lines(tasks: "Sequence[Task]", session: AgentSession | None) -> Iterator[str
         f"Above, a reply is the middle turn of a session: a prompt of {turn.prompt:,.0f} tokens, "
         f"{turn.cached:,.0f} of them cached."
     )
-    from advisor.advice.task import sentences
-
     yield from sentences(first)
     for saved in first.saves:
         yield f"  saves {seconds(saved.seconds)}: {saved.edit.words} ({saved.edit.cost})"
 
 
-def compared(estimates: Sequence[Estimate], session: AgentSession | None) -> Iterator[str]:
-    """A session in words for the first runtime that it fits, and its time in each."""
-    tasks = [each for estimate in usable(estimates) if (each := task(estimate, session))]
+def compared(estimates: Sequence[Estimate], session: AgentSession) -> Iterator[str]:
+    """A session in words for the fastest runtime that it fits, and its time in each."""
+    tasks = [each for estimate in usable(estimates) if (each := task_of(estimate, session))]
     yield from lines(tasks, session)
     if len(tasks) > 1:
         yield from aligned(map(_cells, tasks), right=(2,))
 
 
-def _cells(task: "Task") -> tuple[str, ...]:
+def _cells(task: Task) -> tuple[str, ...]:
     low, high = float(task.range.low), float(task.range.high)
     reread = f"{percent(task.reread_share)} reading again"
     of_range = f"({range_of(low, high, seconds)}), {reread}"

@@ -362,7 +362,7 @@ class Nouns:
         if name is None:
             self._check_gpu_named()
             if not spec.empty:
-                return self._of_parts(spec)
+                return from_spec.machine(spec)
         elif not self._measured:
             return machine_by_name(name, spec)
         elif spec.machines > 1:
@@ -373,17 +373,6 @@ class Nouns:
         from advisor.calibration.imported_store import THIS, named_machine
 
         return named_machine(name or THIS, spec)
-
-    def _of_parts(self, spec: MachineSpec) -> Machine:
-        try:
-            return from_spec.machine(spec)
-        except UnknownName as error:
-            if spec.gpu is not None and spec.gpu in catalog.model_rows():
-                raise InputError(
-                    f"{spec.gpu!r} is a model, not a GPU; give it as --model, and the name of a "
-                    "GPU as --gpu."
-                ) from error
-            raise
 
     @property
     def _measured(self) -> bool:

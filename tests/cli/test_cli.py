@@ -572,7 +572,6 @@ class TestReport:
         (("model", "Llama-3.1-8B", "--kv-type", "q9"), "use one of f32, f16"),
         (("model", "RadixArk/Kimi-K3-DSpark"), "does not run alone"),
         (("estimate", "--model", "3090", "--gpu", "Llama-3.1-8B"), "'3090' is a GPU (RTX 3090)"),
-        (("estimate", *LLAMA, "--gpu", "Llama-3.1-8B"), "'Llama-3.1-8B' is a model, not a GPU"),
         (("model", "Llama-3.1-8B", "--quant", "Q"), "Common ones are Q4_K_M, Q6_K"),
         (("machine", "this"), "here` describes this machine"),
         # options that say nothing here
